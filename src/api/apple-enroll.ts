@@ -1,7 +1,7 @@
 // Enrollment profiles of Apple devices.
 import { z } from "zod";
 import { Content, raw } from "./bodies.ts";
-import { endpoint, protocolEndpoint } from "./endpoint.ts";
+import { endpoint, fullPath, protocolEndpoint, versions } from "./endpoint.ts";
 import { QueryTeam } from "./fields.ts";
 
 const PROFILE = "application/x-apple-aspen-config";
@@ -55,6 +55,33 @@ export const automaticEnrollApi = {
     ...automatic,
     method: "POST",
     summary: "Get the profile for a device that sends its machine info.",
+    body: raw({ limit: 64 * 1024 }),
+  }),
+};
+
+const ota = {
+  query: z.object({ enroll_secret }),
+  produces: PROFILE,
+  response: Content,
+} as const;
+const otaPaths = (path: string): [string, ...string[]] => [
+  fullPath({ root: false, path }),
+  ...versions.slice(1).map((version) => fullPath({ root: false, path }, version)),
+];
+
+/** Enrollment over the air: the device first says what it is, then gets an identity, then its profile. */
+export const otaEnrollApi = {
+  get: protocolEndpoint({
+    ...ota,
+    method: "GET",
+    paths: otaPaths("/enrollment_profiles/ota"),
+    summary: "Get the profile with which a device begins to enroll over the air.",
+  }),
+  post: protocolEndpoint({
+    ...ota,
+    method: "POST",
+    paths: otaPaths("/ota_enrollment"),
+    summary: "Get the next profile for a device that says, signed, what it is.",
     body: raw({ limit: 64 * 1024 }),
   }),
 };

@@ -21,6 +21,8 @@ const reviewed: Record<string, string> = {
   "HEAD /agent/ping": "contains nothing",
   "POST /agent/enroll": "enroll secret",
   "PUT /mdm/vendora/mdm": "signature of a device identity",
+  "GET /api/v1/svc/enrollment_profiles/ota": "enroll secret",
+  "POST /api/v1/svc/ota_enrollment": "enroll secret, and signature of a device",
   "GET /api/mdm/vendora/enroll": "token, and signature of an assigned device",
   "POST /api/mdm/vendora/enroll": "token, and signature of an assigned device",
   "POST /agent/config": "agent's key",

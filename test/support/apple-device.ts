@@ -37,11 +37,15 @@ export async function newIdentity(t: TestApp, teamId: number | null = null, inde
 export const payloadIn = (profile: PlistDict, type: string): PlistDict | undefined =>
   dictsIn(profile, "PayloadContent").find((one) => stringIn(one, "PayloadType") === type);
 
-/** A device that installs the enrollment profile, with the key of this number. */
-export async function installProfile(t: TestApp, profile: Buffer, more: PlistDict = {}, index = 0) {
+/** The identity that a profile lets a device get, with the key of this number. */
+export async function identityFrom(t: TestApp, profile: Buffer, index = 0): Promise<Identity> {
   const scep = dictIn(payloadIn(readPlistDict(profile), "com.apple.security.scep")!, "PayloadContent")!;
-  return appleDevice(t, await identityFor(t, stringIn(scep, "Challenge")!, index), more);
+  return identityFor(t, stringIn(scep, "Challenge")!, index);
 }
+
+/** A device that installs the enrollment profile, with the key of this number. */
+export const installProfile = async (t: TestApp, profile: Buffer, more: PlistDict = {}, index = 0) =>
+  appleDevice(t, await identityFrom(t, profile, index), more);
 
 async function identityFor(t: TestApp, challenge: string, index: number): Promise<Identity> {
   keys[index] ??= newKey();

@@ -1,9 +1,10 @@
 // What a device says about itself before it is enrolled, signed with the certificate that Apple has given it.
-import { X509Certificate } from "node:crypto";
-import { readSignedData, verifySigned } from "../../../../pki/signed-data.ts";
+import { type KeyObject, X509Certificate } from "node:crypto";
+import { readSignedData, type SignedData, signerCertificate, verifySigned } from "../../../../pki/signed-data.ts";
 import { readPlistDict } from "../../../../plist/read.ts";
 import { booleanIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
-import type { Services } from "../../../core/context.ts";
+import type { Context, Services } from "../../../core/context.ts";
+import { type Identity, verifyIdentity } from "../../../device-ca/identities.ts";
 import { isOfTrustedDevice } from "./device-anchors.ts";
 
 export interface MachineInfo {
@@ -23,18 +24,33 @@ export const MACHINE_INFO_MAX = 64 * 1024;
 const CERTIFICATES_MAX = 10;
 const TEXT_MAX = 255;
 
-/** Throws `BadMachineInfo` unless a trusted device has signed exactly this. */
+/** Throws `BadMachineInfo` unless a device that Apple has made has signed exactly this. */
 export function readMachineInfo(services: Pick<Services, "running">, message: Buffer): MachineInfo {
+  const data = refusing(() => readSignedData(message));
+  const others = data.certificates.slice(0, CERTIFICATES_MAX);
+  return verifiedInfo(data, (certificate) => keyOf(services, certificate, others));
+}
+
+/** The same of a device that signs with an identity of this server; null: it signs with another certificate. */
+export async function readOwnMachineInfo(
+  services: Pick<Context, "running" | "clock" | "store">,
+  message: Buffer,
+): Promise<{ readonly identity: Identity; readonly info: MachineInfo } | null> {
+  const data = refusing(() => readSignedData(message));
+  const certificate = refusing(() => signerCertificate(data));
+  const identity = certificate && (await verifyIdentity(services, certificate));
+  return identity && { identity, info: verifiedInfo(data, () => identity.publicKey) };
+}
+
+function verifiedInfo(data: SignedData, keyOf: (certificate: Buffer) => KeyObject | null): MachineInfo {
   const dict = refusing(() => {
-    const data = readSignedData(message);
-    const others = data.certificates.slice(0, CERTIFICATES_MAX);
-    verifySigned(data, (certificate) => keyOf(services, certificate, others));
+    verifySigned(data, keyOf);
     return readPlistDict(data.content!, { bytes: MACHINE_INFO_MAX });
   });
   return machineInfoOf(dict);
 }
 
-export function machineInfoOf(dict: PlistDict): MachineInfo {
+function machineInfoOf(dict: PlistDict): MachineInfo {
   const text = (key: string): string => (stringIn(dict, key) ?? "").trim();
   const info = {
     udid: text("UDID"),

@@ -39,7 +39,7 @@ export async function manualProfile(ctx: Context, { enroll_secret: secret, team_
 }
 
 /** Each profile is a row. Many devices of an office may share an address. */
-const PROFILES = { scope: "enrollment profiles", most: 120, ofAll: 3_000, span: minutes(1) };
+export const PROFILES = { scope: "enrollment profiles", most: 120, ofAll: 3_000, span: minutes(1) };
 
 /** For whoever has an enroll secret. It has to be installed within an hour. */
 export async function profileForSecret(ctx: Context, secret: string): Promise<Buffer> {

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { appleChannelApi } from "../../../../api/apple-channel.ts";
 import { deviceCaApi } from "../../../../api/device-ca.ts";
 import type { AnyEndpoint } from "../../../../api/endpoint.ts";
-import type { PlistDict } from "../../../../plist/value.ts";
+import type { PlistDict, PlistValue } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import type { Context } from "../../../core/context.ts";
 import { mdmOff } from "../../../core/errors.ts";
@@ -22,6 +22,24 @@ export const PROFILE_FILE = "enrollment.mobileconfig";
 const { payloadIdentifier: ENROLLMENT_IDENTIFIER } = ownMdm;
 const IDENTITY_UUID = "5B6E4B0C-36E1-4E0B-9C3B-8C0A0D7C1F52";
 
+const profiles = {
+  enrollment: {
+    type: "Configuration",
+    identifier: ENROLLMENT_IDENTIFIER,
+    uuid: "D1B7A3F2-5C46-4A5A-8D38-0F6C1E9B7A10",
+  },
+  identity: {
+    type: "Configuration",
+    identifier: `${ENROLLMENT_IDENTIFIER}.over-the-air`,
+    uuid: "7C0E5B7E-2F7B-4E55-B0E3-94B3D1A6C821",
+  },
+  service: {
+    type: "Profile Service",
+    identifier: `${ENROLLMENT_IDENTIFIER}.service`,
+    uuid: "A86D9B0F-1C35-4D0B-8E47-5D2C7F3E6B94",
+  },
+} as const;
+
 /** Every right. Later profiles cannot add rights. */
 const ALL_RIGHTS = 8191;
 
@@ -32,7 +50,7 @@ interface Payload {
   readonly name: string;
 }
 
-export const payloadOf = ({ type, identifier, uuid, name }: Payload, fields: PlistDict): PlistDict => ({
+const payloadOf = ({ type, identifier, uuid, name }: Payload, fields: PlistDict): PlistDict => ({
   PayloadType: type,
   PayloadVersion: 1,
   PayloadIdentifier: identifier,
@@ -51,11 +69,11 @@ async function urlOf(ctx: Context, { path }: AnyEndpoint): Promise<string> {
 /** What an identity is for: see `NewChallenge`. */
 export type EnrollmentFor = Omit<NewChallenge, "purpose">;
 
-/** The payload with which a device gets its identity. It contains a challenge that can be used once. */
-export async function identityPayload(ctx: Context, given: EnrollmentFor): Promise<PlistDict> {
+/** The payload with which a device gets an identity. It contains a challenge that can be used once. */
+async function identityPayload(ctx: Context, given: NewChallenge): Promise<PlistDict> {
   const url = await urlOf(ctx, deviceCaApi.get);
   const ca = await deviceCa(ctx);
-  const challenge = await newChallenge(ctx, { ...given, purpose: APPLE_ENROLLMENT });
+  const challenge = await newChallenge(ctx, given);
   return payloadOf(
     {
       type: "com.apple.security.scep",
@@ -85,10 +103,8 @@ export async function identityPayload(ctx: Context, given: EnrollmentFor): Promi
 export async function enrollmentProfile(ctx: Context, given: EnrollmentFor): Promise<Buffer> {
   const push = await pushCertificateRow(ctx.store);
   if (!push) throw mdmOff();
-  const { org_info } = await ctx.config.current();
-  const root = await privateRoot(ctx);
   const server = await urlOf(ctx, appleChannelApi.put);
-  const identity = await identityPayload(ctx, given);
+  const identity = await identityPayload(ctx, { ...given, purpose: APPLE_ENROLLMENT });
   const management = payloadOf(
     {
       type: "com.apple.mdm",
@@ -107,32 +123,42 @@ export async function enrollmentProfile(ctx: Context, given: EnrollmentFor): Pro
       UseDevelopmentAPNS: false,
     },
   );
+  return profileOf(ctx, "enrollment", [...(await rootPayloads(ctx)), identity, management]);
+}
+
+/** A profile with nothing but an identity. */
+export const identityProfile = async (ctx: Context, given: NewChallenge): Promise<Buffer> =>
+  profileOf(ctx, "identity", [...(await rootPayloads(ctx)), await identityPayload(ctx, given)]);
+
+/** The profile with which a device sends what it is to the URL. */
+export const serviceProfile = (ctx: Context, url: string): Promise<Buffer> =>
+  profileOf(ctx, "service", { URL: url, DeviceAttributes: ["UDID", "SERIAL", "PRODUCT", "VERSION"] });
+
+async function profileOf(ctx: Context, kind: keyof typeof profiles, content: PlistValue): Promise<Buffer> {
+  const { org_info } = await ctx.config.current();
   const organization = org_info.org_name || "svc";
   const profile = payloadOf(
-    {
-      type: "Configuration",
-      identifier: ENROLLMENT_IDENTIFIER,
-      uuid: "D1B7A3F2-5C46-4A5A-8D38-0F6C1E9B7A10",
-      name: `${organization} device management`,
-    },
+    { ...profiles[kind], name: `${organization} device management` },
     {
       PayloadOrganization: organization,
       PayloadDescription: `Lets ${organization} manage this device.`,
       PayloadScope: "System",
-      PayloadContent: [...(root === null ? [] : [rootPayload(root)]), identity, management],
+      PayloadContent: content,
     },
   );
   return signedProfile(ctx, Buffer.from(writePlist(profile)));
 }
 
 /** Lets the device trust the server before it connects. */
-export const rootPayload = (certificate: Buffer): PlistDict =>
-  payloadOf(
-    {
-      type: "com.apple.security.root",
-      identifier: `${ENROLLMENT_IDENTIFIER}.root`,
-      uuid: "2C4D5A36-8D52-4F0D-9A5B-6E7C0B1D3F48",
-      name: "Certificate of the server",
-    },
-    { PayloadContent: certificate },
-  );
+async function rootPayloads(ctx: Context): Promise<PlistDict[]> {
+  const root = await privateRoot(ctx);
+  if (root === null) return [];
+  const uuid = "2C4D5A36-8D52-4F0D-9A5B-6E7C0B1D3F48";
+  const identifier = `${ENROLLMENT_IDENTIFIER}.root`;
+  return [
+    payloadOf(
+      { type: "com.apple.security.root", identifier, uuid, name: "Certificate of the server" },
+      { PayloadContent: root },
+    ),
+  ];
+}

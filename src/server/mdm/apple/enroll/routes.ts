@@ -1,9 +1,10 @@
-import { appleEnrollApi, automaticEnrollApi } from "../../../../api/apple-enroll.ts";
+import { appleEnrollApi, automaticEnrollApi, otaEnrollApi } from "../../../../api/apple-enroll.ts";
 import type { Content } from "../../../../api/bodies.ts";
 import type { Context } from "../../../core/context.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { type Asked, automaticProfile } from "./automatic.ts";
 import { manualProfile } from "./manual.ts";
+import { otaProfile, otaStep } from "./over-the-air.ts";
 import { PROFILE_FILE } from "./profile.ts";
 
 const profile = (content: Buffer): Content => ({ content: new Uint8Array(content), name: PROFILE_FILE });
@@ -30,5 +31,12 @@ export const automaticEnrollRoutes: readonly Route[] = [
   }),
   route(automaticEnrollApi.post, ({ query, body }, ctx, reply) =>
     automatic(ctx, { ...query, machineInfo: Buffer.from(body.bytes) }, reply),
+  ),
+];
+
+export const otaEnrollRoutes: readonly Route[] = [
+  route(otaEnrollApi.get, async ({ query }, ctx) => profile(await otaProfile(ctx, query.enroll_secret))),
+  route(otaEnrollApi.post, async ({ query, body }, ctx) =>
+    profile(await otaStep(ctx, query.enroll_secret, Buffer.from(body.bytes))),
   ),
 ];
