@@ -60,12 +60,12 @@ export async function run(args: SoakArgs): Promise<string> {
   }
 }
 
-interface Api {
+export interface Api {
   readonly authorization: string;
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
-async function signIn(bed: Bed): Promise<Api> {
+export async function signIn(bed: Bed): Promise<Api> {
   const { email, password } = bed.alive;
   const request = async (method: string, path: string, body: unknown, authorization: string | null) => {
     const isForm = body instanceof FormData;
@@ -86,7 +86,7 @@ async function signIn(bed: Bed): Promise<Api> {
   return { authorization, call: (method, path, body) => request(method, path, body, authorization) };
 }
 
-async function turnOn({ call }: Api, server_url: string): Promise<void> {
+export async function turnOn({ call }: Api, server_url: string): Promise<void> {
   await call("PATCH", "/config", { server_settings: { server_url } });
   const key = await newKey();
   const certificate = await pushCertificateFor(key, systemClock.now());
