@@ -406,6 +406,30 @@ describe("an upload", () => {
     expect((await ada.append(id, 300, content.subarray(300))).status).toBe(204);
   });
 
+  it("is joined once, and a repetition of its last piece waits for that", async () => {
+    const { id } = await ada.begin(content);
+    const put = blobs.put;
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const keys: string[] = [];
+    blobs.put = async (key, ...given) => {
+      keys.push(key.split("/")[0]!);
+      if (key.startsWith("files/")) await opened;
+      return put(key, ...given);
+    };
+    const first = ada.append(id, 0, content);
+    await expect.poll(() => keys).toEqual(["uploads", "files"]);
+    const again = ada.append(id, 0, content);
+    await expect.poll(() => keys).toEqual(["uploads", "files", "uploads"]);
+    expect(await ada.offset(id)).toBe(0);
+    open();
+    expect([(await first).status, (await again).status]).toEqual([204, 409]);
+    expect(keys).toEqual(["uploads", "files", "uploads"]);
+    expect(await keysIn(blobs)).toHaveLength(1);
+  });
+
   it("can be deleted, also while a piece arrives", async () => {
     const { id } = await ada.begin(content);
     await ada.append(id, 0, content.subarray(0, 100));

@@ -1,12 +1,12 @@
 // Receives the pieces of an upload. Any server takes any piece: what has arrived is in the store and in its blobs.
 import { UPLOAD_OFFSET } from "../../api/uploads.ts";
 import { type Context, within } from "../core/context.ts";
-import { ApiError, badRequest, conflict, invalid, notOnThisServer } from "../core/errors.ts";
-import { inUploadSlot, keepFile } from "../files/service.ts";
-import { BlobDiffers, type Blobs, NoSuchBlob } from "../store/blobs/blobs.ts";
-import { and, eq, isNull, lt } from "../store/query.ts";
+import { ApiError, badRequest, conflict } from "../core/errors.ts";
+import { inUploadSlot } from "../files/service.ts";
+import { eq } from "../store/query.ts";
 import { Divided } from "./divided.ts";
-import { deletePieces, expiryFrom, ownUpload, piecesOf, type UploadRow } from "./service.ts";
+import { join } from "./join.ts";
+import { expiryFrom, moved, movedTo, ownUpload, piecesOf, type UploadRow, unmoved } from "./service.ts";
 
 /**
  * A longer body is stored in several pieces, so that little of it is lost in a crash. Buckets take this size with one
@@ -20,7 +20,7 @@ const MAX_PIECES = 10_000;
 export async function append(ctx: Context, id: number, bytes: AsyncIterable<Uint8Array>): Promise<UploadRow> {
   const offset = offsetIn(ctx);
   let upload = await ownUpload(ctx, id);
-  if (offset !== upload.received) throw moved(upload);
+  if (offset !== upload.received) throw movedTo(upload);
   if ((await ctx.store.uploadPieces.count(eq("upload_id", id))) >= MAX_PIECES)
     throw conflict(`the upload has ${MAX_PIECES} pieces; delete it, and send larger ones`);
   return inUploadSlot(ctx, async () => {
@@ -40,7 +40,6 @@ function offsetIn({ headers }: Context): number {
   return Number(text);
 }
 
-const moved = ({ received }: UploadRow) => conflict(`${received} bytes have arrived: send what follows them`);
 const tooMany = ({ size }: UploadRow) => badRequest(`the upload has only ${size} bytes`);
 
 /** Stores the next bytes, and then records them; the last ones only together with the whole file. */
@@ -54,7 +53,7 @@ async function takePiece(ctx: Context, upload: UploadRow, body: Divided): Promis
   try {
     if (received < upload.size) return await recordPiece(ctx, upload, { start, key, received });
     if (await body.hasMore()) throw tooMany(upload);
-    return await complete(ctx, upload, key);
+    return await join(ctx, upload, key);
   } catch (error) {
     // After any other error, the piece may have been recorded. A job removes it if it was not.
     if (error instanceof ApiError) await blobs.delete(key);
@@ -69,47 +68,8 @@ async function recordPiece(
 ): Promise<UploadRow> {
   const set = { received, expires_at: expiryFrom(ctx.clock.now()) };
   await ctx.store.tx(async (tx) => {
-    if ((await tx.uploads.update({ where: unmoved(upload), set })) === 0) throw await lost(within(ctx, tx), upload);
+    if ((await tx.uploads.update({ where: unmoved(upload), set })) === 0) throw await moved(within(ctx, tx), upload);
     await tx.uploadPieces.insert({ upload_id: upload.id, start, key });
   });
   return { ...upload, ...set };
-}
-
-/** Optimistic lock: another request may have stored the same bytes meanwhile. */
-const unmoved = ({ id, received }: UploadRow) => and(eq("id", id), eq("received", received), isNull("file_id"));
-
-const lost = async (ctx: Context, { id }: UploadRow) => moved(await ownUpload(ctx, id));
-
-/** Joins the pieces. A request that is repeated, because its reply was lost, may do the same: there is one file. */
-async function complete(ctx: Context, upload: UploadRow, lastKey: string): Promise<UploadRow> {
-  const { store, blobs } = ctx;
-  const { id, size, sha256 } = upload;
-  const pieces = await store.uploadPieces.pick(["key"], {
-    // Without those that another request has recorded meanwhile.
-    where: and(eq("upload_id", id), lt("start", upload.received)),
-    order: [{ column: "start", direction: "asc" }],
-  });
-  const keys = [...pieces.map(({ key }) => key), lastKey];
-  const { row: file } = await keepFile(ctx, contentOf(blobs, keys), { maxBytes: size, sha256 }).catch(
-    async (error: unknown) => {
-      if (!(error instanceof BlobDiffers || error instanceof NoSuchBlob)) throw error;
-      // Another request may have joined the pieces, and deleted them.
-      if ((await store.uploads.count(unmoved(upload))) === 0) throw await lost(ctx, upload);
-      if (error instanceof NoSuchBlob) throw notOnThisServer(`a piece of the upload ${id}`, "it");
-      // Nobody knows which piece is wrong.
-      if ((await store.uploads.delete(unmoved(upload))) > 0) await deletePieces(blobs, id);
-      throw invalid("sha256", "the content that has arrived has another SHA-256 digest; begin a new upload");
-    },
-  );
-  const set = { received: size, file_id: file.id, expires_at: expiryFrom(ctx.clock.now()) };
-  await store.tx(async (tx) => {
-    if ((await tx.uploads.update({ where: unmoved(upload), set })) === 0) throw await lost(within(ctx, tx), upload);
-    await tx.uploadPieces.delete(eq("upload_id", id));
-  });
-  await deletePieces(blobs, id);
-  return { ...upload, ...set };
-}
-
-async function* contentOf(blobs: Blobs, keys: readonly string[]): AsyncGenerator<Uint8Array> {
-  for (const key of keys) yield* (await blobs.get(key)) as AsyncIterable<Buffer>;
 }

@@ -39,6 +39,15 @@ export async function ownUpload(ctx: Caller, id: number): Promise<UploadRow> {
   return upload;
 }
 
+/** Optimistic lock: another request may have stored the same bytes meanwhile. */
+export const unmoved = ({ id, received }: UploadRow): Predicate =>
+  and(eq("id", id), eq("received", received), isNull("file_id"));
+
+export const movedTo = ({ received }: UploadRow) => conflict(`${received} bytes have arrived: send what follows them`);
+
+/** The error for a request that another one has outrun. Throws 404 if the session is gone. */
+export const moved = async (ctx: Caller, { id }: UploadRow) => movedTo(await ownUpload(ctx, id));
+
 /** A new session, or the one that the user has for this content already. */
 export async function beginUpload(
   ctx: Context,
