@@ -29,6 +29,7 @@ import { appleCommands, appleCustomCommand } from "./mdm/apple/commands/custom.t
 import { appleDeclarationCommand } from "./mdm/apple/declarations/command.ts";
 import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
 import { appleUpdateListener } from "./mdm/apple/declarations/updates.ts";
+import { appleRenewal, renewalCommand } from "./mdm/apple/enroll/renewal.ts";
 import { assignedHosts } from "./mdm/apple/portal/devices.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
@@ -57,6 +58,7 @@ export const extensions: Extensions = {
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
   hostActionDeliverers: [scriptDeliverer, appleDeliverer],
+  appleCommandsMadeLate: { [appleRenewal.name]: renewalCommand },
   hostsOfHardware: [enrolledHosts, assignedHosts],
   hostsWhere: compileWhere,
   integrationsChanged: dropIntegrations,
@@ -84,6 +86,7 @@ export const extensions: Extensions = {
   operationKinds: {
     [appleCustomCommand.name]: appleCustomCommand,
     [appleProfileCommand.name]: appleProfileCommand,
+    [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,
     ...hostActionKinds,
     ...byName([...Object.values(appleActionKinds), appleLeave, appleClearPasscode]),

@@ -6,7 +6,7 @@ import { writePlist } from "../../../../plist/write.ts";
 import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
-import { bindIdentity, type Identity, isOfDevice } from "../../../device-ca/identities.ts";
+import { bindIdentity, type Identity, isOfDevice, revokeIdentities } from "../../../device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { spellingsOf } from "../../../hosts/identifier.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
@@ -36,8 +36,31 @@ export async function enrollmentOf(ctx: Context, message: PlistDict, identity: I
   const id = enrollmentIdOf(message);
   const found = id === null ? null : await ctx.store.appleEnrollments.first({ where: eq("enrollment_id", id) });
   if (!found) throw new NotAllowed("the enrollment is unknown");
-  if (found.identity_id !== identity.id) throw new NotAllowed("the identity belongs to another enrollment");
-  return found;
+  if (found.identity_id === identity.id) return found;
+  if (!isRenewalFor(found, identity)) throw new NotAllowed("the identity belongs to another enrollment");
+  return rebind(ctx, found, identity);
+}
+
+/** What challenges say of identities that renew the one of an enrollment. */
+export const RENEWS = "renews_enrollment";
+
+/** Identities are renewed one after the other, so that an older one never replaces a newer one. */
+const isRenewalFor = ({ id, host_id, identity_id }: Enrollment, identity: Identity): boolean =>
+  identity.purpose === APPLE_ENROLLMENT &&
+  identity.facts[RENEWS] === id &&
+  identity.host_id === host_id &&
+  identity_id !== null &&
+  identity.id > identity_id;
+
+/** The device uses its new identity for the first time: from now on, the old one is not accepted. */
+async function rebind(ctx: Context, found: Enrollment, identity: Identity): Promise<Enrollment> {
+  const old = found.identity_id!;
+  await ctx.store.tx(async (store) => {
+    const where = and(eq("host_id", found.host_id), eq("identity_id", old));
+    await store.appleEnrollments.update({ where, set: { identity_id: identity.id } });
+    await revokeIdentities({ store, clock: ctx.clock }, [old]);
+  });
+  return { ...found, identity_id: identity.id };
 }
 
 /** Answers a check-in message; most answers are empty. */

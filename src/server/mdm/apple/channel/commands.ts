@@ -1,5 +1,6 @@
 // Hands commands to Apple devices, and stores what they answer.
 import { BadPlist, dictsIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
+import { writePlist } from "../../../../plist/write.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { nextOperation, postponeOperation } from "../../../operations/device-queue.ts";
 import { operationLock, storeAnswer } from "../../../operations/queue.ts";
@@ -21,7 +22,10 @@ export async function exchange(ctx: Context, hostId: number, message: PlistDict,
   const command = await ctx.store.mdmCommands.get(next.operation.id);
   // The device has just enrolled again: what waited was dropped.
   if (!command) return null;
-  return applePayload(command.command_uuid, next.content);
+  const { appleCommandsMadeLate: late } = ctx.extensions;
+  const make = Object.hasOwn(late, next.operation.kind) ? late[next.operation.kind] : undefined;
+  if (!make) return applePayload(command.command_uuid, next.content);
+  return writePlist({ CommandUUID: command.command_uuid, Command: await make(ctx, next.operation) });
 }
 
 interface Answered {

@@ -3,6 +3,7 @@ import { readPlistDict } from "../../../../plist/read.ts";
 import type { PlistDict } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import { days } from "../../../core/clock.ts";
+import type { Context } from "../../../core/context.ts";
 import type { Ending, Inside, Lane, Operation, OperationKind, OperationView } from "../../../operations/kind.ts";
 import { removeCommand } from "../../commands/rows.ts";
 
@@ -14,6 +15,16 @@ export interface AppleAnswer {
   readonly status: string;
   /** Why it failed; empty if it did not. */
   readonly detail: string;
+}
+
+/** Makes the command that the device gets. */
+export type MadeLate = (ctx: Context, operation: Operation) => Promise<PlistDict>;
+
+declare module "../../../core/extensions.ts" {
+  interface Extensions {
+    /** Commands that are made when the device asks, because they contain a secret, by the name of their kind. */
+    readonly appleCommandsMadeLate: Readonly<Record<string, MadeLate>>;
+  }
 }
 
 export interface AppleCommandKind {
