@@ -36,6 +36,7 @@ import { scheduleApi } from "./schedule.ts";
 import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
 import { setupAssistantsApi } from "./setup-assistants.ts";
+import { setupExperienceApi } from "./setup-experience.ts";
 import { ssoApi } from "./sso.ts";
 import { targetsApi } from "./targets.ts";
 import { tasksApi } from "./tasks.ts";
@@ -50,6 +51,7 @@ import { webhooksApi } from "./webhooks.ts";
 export const groups: Record<string, Record<string, AnyEndpoint>> = {
   abm: abmApi,
   "setup-assistants": setupAssistantsApi,
+  "setup-experience": setupExperienceApi,
   activities: activitiesApi,
   "app-config": appConfigApi,
   approvals: approvalsApi,

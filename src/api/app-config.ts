@@ -118,6 +118,24 @@ const CustomSetting = z.object({
   labels_exclude_any: LabelNames.optional(),
 });
 export const CustomSettings = z.object({ custom_settings: z.array(CustomSetting).max(10_000) });
+/** What happens on a device before its user can use it. */
+export const SetupSwitches = z.object({
+  enable_end_user_authentication: z.boolean().meta({ description: "users sign in before their device enrolls" }),
+  enable_release_device_manually: z
+    .boolean()
+    .meta({ description: "devices wait in the setup assistant until a command releases them" }),
+  manual_agent_install: z.boolean().meta({ description: "the bootstrap package installs the agent" }),
+  lock_end_user_info: z.boolean().meta({ description: "users cannot change the names of their account" }),
+  require_all_software_macos: z.boolean(),
+  require_all_software_windows: z.boolean(),
+  enable_managed_local_account: z.boolean(),
+  end_user_local_account_type: z
+    .enum(["admin", "standard", "none"])
+    .meta({ description: "other than admin only with enable_managed_local_account" }),
+});
+export type SetupSwitches = z.infer<typeof SetupSwitches>;
+export const MacosSetup = SetupSwitches.extend({ bootstrap_package: url, macos_setup_assistant: z.string().max(4096) });
+
 export const MdmSettings = z.object({
   enabled_and_configured: z.boolean().meta({ description: "returned" }),
   android_enabled_and_configured: z.boolean().meta({ description: "returned" }),
@@ -131,12 +149,7 @@ export const MdmSettings = z.object({
   ipados_updates: AppleUpdates,
   windows_updates: WindowsUpdates,
   macos_migration: z.object({ enable: z.boolean(), mode: short, webhook_url: url }),
-  macos_setup: z.object({
-    bootstrap_package: url,
-    enable_end_user_authentication: z.boolean(),
-    macos_setup_assistant: z.string().max(4096),
-    enable_release_device_manually: z.boolean(),
-  }),
+  macos_setup: MacosSetup,
   macos_settings: CustomSettings,
   windows_settings: CustomSettings,
   end_user_authentication: z.object(identityProvider),

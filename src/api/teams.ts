@@ -7,6 +7,7 @@ import {
   Features,
   HostExpiry,
   HostStatusWebhook,
+  MacosSetup,
   MacosUpdates,
   WindowsUpdates,
 } from "./app-config.ts";
@@ -42,15 +43,9 @@ export const TeamWebhooks = z.object({
 });
 export type TeamWebhooks = z.infer<typeof TeamWebhooks>;
 
-const MacosSetup = z.object({
-  bootstrap_package: url,
-  enable_end_user_authentication: z.boolean(),
-  macos_setup_assistant: path,
-  enable_release_device_manually: z.boolean(),
+const TeamSetup = MacosSetup.extend({
   script: path,
   software: z.array(z.record(z.string().max(255), z.json())).max(1000),
-  manual_agent_install: z.boolean(),
-  require_all_software_macos: z.boolean(),
 });
 const teamMdm = {
   enable_disk_encryption: z.boolean(),
@@ -62,7 +57,7 @@ const teamMdm = {
   windows_settings: CustomSettings,
   android_settings: CustomSettings,
 };
-export const TeamMdm = z.object({ ...teamMdm, macos_updates: MacosUpdates, macos_setup: MacosSetup });
+export const TeamMdm = z.object({ ...teamMdm, macos_updates: MacosUpdates, macos_setup: TeamSetup });
 export type TeamMdm = z.infer<typeof TeamMdm>;
 
 export const Team = z.object({
@@ -121,7 +116,7 @@ export const TeamSettingsChange = z.object({
       windows_updates: WindowsUpdates.partial(),
       macos_updates: AppleUpdates.partial().extend({ update_new_hosts: z.boolean().nullable().optional() }),
       macos_settings: CustomSettings.partial().extend({ enable_disk_encryption: z.boolean().optional() }),
-      macos_setup: MacosSetup.partial(),
+      macos_setup: TeamSetup.partial(),
     })
     .partial()
     .optional(),

@@ -21,6 +21,7 @@ import { appleActionRoutes } from "./mdm/apple/actions/routes.ts";
 import { appleEnrollRoutes } from "./mdm/apple/enroll/routes.ts";
 import { portalRoutes } from "./mdm/apple/portal/routes.ts";
 import { pushRoutes } from "./mdm/apple/push/routes.ts";
+import { setupExperienceRoutes } from "./mdm/apple/setup/routes.ts";
 import { appleTrustRoutes } from "./mdm/apple/trust/routes.ts";
 import { commandRoutes } from "./mdm/commands/routes.ts";
 import { profileRoutes } from "./mdm/profiles/routes.ts";
@@ -73,6 +74,7 @@ export const routes: readonly Route[] = [
   ...policyRoutes,
   ...sessionRoutes,
   ...setupRoutes,
+  ...setupExperienceRoutes,
   ...ssoRoutes(signInPage),
   ...targetRoutes,
   ...taskRoutes,

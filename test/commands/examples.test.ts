@@ -86,6 +86,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     fakeDevices(app, 20, await makePushCertificate());
     Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
   }
+  if (id === "mdm:setup" || id === "mdm:local-account") await turnOnAppleMdm(app);
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
     await turnOnAppleMdm(app);

@@ -30,6 +30,7 @@ function anyOf(schema: z.ZodType): Arbitrary<unknown> {
   if (inner instanceof z.ZodArray) return fc.array(anyOf(inner.element as z.ZodType), { maxLength: 3 });
   if (inner instanceof z.ZodRecord) return fc.dictionary(key, text);
   if (inner instanceof z.ZodString) return text;
+  if (inner instanceof z.ZodEnum) return fc.constantFrom(...inner.options);
   if (inner instanceof z.ZodBoolean) return fc.boolean();
   if (inner instanceof z.ZodNumber) return fc.integer({ min: 1, max: 100 });
   throw new Error(`no values of ${inner.def.type}`);

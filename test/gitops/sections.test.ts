@@ -205,7 +205,6 @@ describe("features that this server does not support", () => {
     ["name: T\ncontrols: {windows_settings: {configuration_profiles: [{path: a}]}}", "configuration profiles"],
     ["name: T\ncontrols: {vendora_settings: {enable_disk_encryption: true}}", "disk encryption of one platform alone"],
     ["name: T\ncontrols: {setup_experience: {bootstrap_package: 'https://x'}}", "setup experience"],
-    ["name: T\ncontrols: {macos_setup: {lock_end_user_info: false}}", "unlocked end-user information"],
     ["name: T\ncontrols: {android_settings: {certificates: [{name: x}]}}", "settings of Android hosts"],
     ["name: T\ncontrols: {linux_settings: {enable_escrow_disk_encryption_key: true}}", "settings of Linux hosts"],
     ["name: T\ncontrols: {enable_recovery_lock_password: true}", "recovery lock"],

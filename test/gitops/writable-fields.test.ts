@@ -61,6 +61,7 @@ function another(schema: z.ZodType, than: unknown): unknown {
     false,
     7,
     "2026-02-03",
+    "standard",
     { key: "value" },
     [
       {

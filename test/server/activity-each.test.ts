@@ -54,6 +54,8 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "DELETE /enrollment_profiles/automatic": ["../mdm/portal", "deleted_macos_setup_assistant"],
   "POST /mdm/commands/run": ["../mdm/commands", "ran_custom_mdm_command", "run(t,"],
   "DELETE /hosts/:id/commands/:command_uuid": ["../mdm/commands", "canceled_mdm_command"],
+  "PATCH /setup_experience": ["../mdm/setup", "enabled_macos_setup_end_user_auth"],
+  "POST /managed_local_account": ["../mdm/setup", "edited_team"],
   "DELETE /mdm/profiles/:profile_uuid": ["../mdm/profiles", "deleted_declaration_profile"],
   "PATCH /configuration_profiles/:profile_uuid": ["../mdm/profile-uploads", "edited_macos_profile"],
   "POST /configuration_profiles": ["../mdm/profile-uploads", "created_macos_profile"],

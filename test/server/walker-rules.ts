@@ -102,6 +102,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /enrollment_profiles/automatic": "OS settings, setup experience",
   "GET /enrollment_profiles/automatic/default": "OS settings, setup experience",
   "DELETE /enrollment_profiles/automatic": "OS settings, setup experience",
+  "PATCH /setup_experience": "OS settings, setup experience",
+  "POST /managed_local_account": "OS settings, setup experience",
   "GET /tasks": "self",
   "GET /tasks/:id": "self",
   "POST /tasks/:id/cancel": "self",

@@ -246,6 +246,11 @@ const onAssistant = (): Target => ({
   },
 });
 
+const onSetup = (path: string, settings: object): Target => ({
+  places: ["own", "other", "none"],
+  call: async (world, place) => ({ path, body: { team_id: teamOf(world, place), ...settings } }),
+});
+
 /** Here they have nothing to answer with, whoever asks. */
 export const refuses: ReadonlySet<string> = new Set([
   "GET /config/certificate",
@@ -390,6 +395,8 @@ export const targets: Record<string, Target> = {
   "GET /enrollment_profiles/automatic": onAssistant(),
   "GET /enrollment_profiles/automatic/default": anywhere("/enrollment_profiles/automatic/default"),
   "DELETE /enrollment_profiles/automatic": onAssistant(),
+  "PATCH /setup_experience": onSetup("/setup_experience", { lock_end_user_info: true }),
+  "POST /managed_local_account": onSetup("/managed_local_account", { enable_managed_local_account: false }),
   "GET /certificate_authorities": plain("/certificate_authorities"),
   "POST /certificate_authorities": plain("/certificate_authorities?skip_check=true", () => ({
     custom_scep_proxy: { name: `made_${++names}`, url: "https://scep.example.com", challenge: "c" },

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { AgentOptions, ConfigSections, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
 import { CaSpecs } from "../../api/ca.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
-import { type Changes, inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
+import { inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
 import { notBuilt, notHere } from "./not-built.ts";
 
 const { shape } = ConfigSections;
@@ -128,10 +128,13 @@ const encryption = "disk encryption of one platform alone";
 const profileLists = { custom_settings: notBuilt(profiles), configuration_profiles: notBuilt(profiles) };
 
 /** The part of the setup experience that is plain settings; the rest of it is files for hosts. */
-const setupOf = (schema: z.ZodType, { newer = {}, older = {}, notBuilt: missing = {} }: Changes) =>
+const setupOf = (schema: z.ZodType) =>
   inFile(unwrapped(schema), {
-    newer: { enable_release_device_manually: "vendora_enable_release_device_manually", ...newer },
-    older,
+    newer: {
+      enable_release_device_manually: "vendora_enable_release_device_manually",
+      manual_agent_install: "macos_manual_agent_install",
+    },
+    older: { require_all_software_macos: "require_all_software" },
     notBuilt: {
       bootstrap_package: setup,
       macos_setup_assistant: setup,
@@ -139,14 +142,6 @@ const setupOf = (schema: z.ZodType, { newer = {}, older = {}, notBuilt: missing 
       script: setup,
       macos_script: setup,
       software: setup,
-      require_all_software_windows: setup,
-      ...missing,
-    },
-    replaced: {
-      // The server supports no other value than true.
-      lock_end_user_info: z
-        .literal(true, { error: "this server does not support unlocked end-user information yet" })
-        .nullish(),
     },
   }).nullish();
 
@@ -213,17 +208,7 @@ const mdmOf = (schema: z.ZodObject) =>
 const globalMdm = mdmOf(shape.mdm);
 export const GlobalControls = spelled(
   {
-    ...controls(
-      globalMdm,
-      setupOf(shape.mdm.shape.macos_setup, {
-        notBuilt: {
-          manual_agent_install: setup,
-          macos_manual_agent_install: setup,
-          require_all_software: setup,
-          require_all_software_macos: setup,
-        },
-      }),
-    ),
+    ...controls(globalMdm, setupOf(shape.mdm.shape.macos_setup)),
     ...picked(globalMdm, globalOnly),
     ...Object.fromEntries(Object.entries(laterGlobalControls).map(([key, what]) => [key, notBuilt(what)])),
   },
@@ -232,13 +217,7 @@ export const GlobalControls = spelled(
 
 export const TeamControls = spelled(
   {
-    ...controls(
-      mdmOf(TeamMdm),
-      setupOf(TeamMdm.shape.macos_setup, {
-        newer: { manual_agent_install: "macos_manual_agent_install" },
-        older: { require_all_software_macos: "require_all_software" },
-      }),
-    ),
+    ...controls(mdmOf(TeamMdm), setupOf(TeamMdm.shape.macos_setup)),
     ...Object.fromEntries([...globalOnly, ...Object.keys(laterGlobalControls)].map((key) => [key, ofEverybody])),
   },
   controlSpellings,

@@ -63,13 +63,19 @@ type Changing = Pick<ChangeOptions, "force" | "overwrite">;
 
 export async function modifyConfig(ctx: Context, given: Record<string, unknown>, query: Changing): Promise<AppConfig> {
   await askTrackers(ctx, given, query);
-  return inTurn(ctx, async (inside) => {
-    const before = await readSections(inside.store, allSections);
-    const after = sectionsAfter(inside, before, given, query);
-    await writeChange(inside, before, after, query);
-    return viewConfig(inside, after);
-  });
+  return inTurn(ctx, async (inside) => viewConfig(inside, await changeSections(inside, given, query)));
 }
+
+async function changeSections(inside: Context, given: Record<string, unknown>, query: Changing): Promise<SectionValues> {
+  const before = await readSections(inside.store, allSections);
+  const after = sectionsAfter(inside, before, given, query);
+  await writeChange(inside, before, after, query);
+  return after;
+}
+
+/** Changes settings of device management by the rules of PATCH /config. The caller has authorized the change. */
+export const setMdmSettings = (ctx: Context, mdm: Readonly<Record<string, unknown>>): Promise<void> =>
+  inTurn(ctx, async (inside) => void (await changeSections(inside, { mdm }, { force: false, overwrite: false })));
 
 /** The sections after a change. 400 and 422 like PATCH /config. */
 export const sectionsAfter = (

@@ -23,7 +23,5 @@ export const noMdm: TeamMdm = {
     ...noMacosSetup,
     script: "",
     software: [],
-    manual_agent_install: false,
-    require_all_software_macos: false,
   },
 };

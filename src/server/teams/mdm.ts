@@ -1,11 +1,12 @@
 // Device management settings of a team, or of hosts without one.
+import type { MdmSettings } from "../../api/app-config.ts";
 import type { TeamMdm } from "../../api/teams.ts";
 import type { Context } from "../core/context.ts";
 import { shownSettings } from "./settings.ts";
 
 /** What the settings of teams and those of hosts without a team have in common. */
 export type SharedMdm = Pick<TeamMdm, "macos_updates" | "ios_updates" | "ipados_updates"> & {
-  readonly macos_setup: Pick<TeamMdm["macos_setup"], "enable_end_user_authentication">;
+  readonly macos_setup: MdmSettings["macos_setup"];
 };
 
 /** Null: hosts without a team. A team that was deleted in the meantime has the settings of no team. */

@@ -7,7 +7,7 @@ import { noHostExpiry } from "../app-config/sections/rules.ts";
 import { readConfig } from "../app-config/service.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
-import { alreadyExists } from "../core/errors.ts";
+import { alreadyExists, notFound } from "../core/errors.ts";
 import { type PageQuery, page } from "../core/http/paging.ts";
 import { nameKey } from "../core/name-key.ts";
 import { visible } from "../core/security/access.ts";
@@ -17,7 +17,7 @@ import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
 import { checkName } from "./names.ts";
-import { changedSettings, checkAddresses, shownSettings, type WholeSettings } from "./settings.ts";
+import { changedSettings, checkAddresses, type GivenSettings, shownSettings, type WholeSettings } from "./settings.ts";
 import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
 
@@ -95,26 +95,45 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
     const { store } = inside;
     const before = await getTeamRow(inside, "teams:edit", id);
     if (name !== undefined) await checkNameFree(inside, name, id);
-    const settings = changedSettings(before.settings, given, await readConfig(store));
-    await checkAddresses(ctx, shownSettings(before.settings), settings);
-    await store.teams.update({
-      where: eq("id", id),
-      set: {
-        updated_at: ctx.clock.iso(),
-        description: given.description,
-        ...(name === undefined ? {} : { name, name_key: nameKey(name) }),
-        settings,
-      },
+    const team = await writeTeam(inside, before, {
+      description: given.description,
+      ...(name === undefined ? {} : { name, name_key: nameKey(name) }),
+      settings: await settingsAfter(inside, before, given),
     });
-    const team = (await store.teams.get(id))!;
-    await recordEntries(inside, activitiesOfTeam(before, team));
     if (given.secrets) {
       authorizeTeam(ctx, "enroll_secrets:write", id);
       if (await replaceSecrets(inside, id, given.secrets))
         await recordActivity(inside, "edited_enroll_secrets", { team_id: id, team_name: team.name });
     }
-    await store.notify(channels.teams, String(id));
     return { team: await viewTeam(inside, team) };
+  });
+}
+
+/** 422 for violated rules. */
+async function settingsAfter(inside: Context, { settings }: TeamRow, given: GivenSettings): Promise<WholeSettings> {
+  const after = changedSettings(settings, given, await readConfig(inside.store));
+  await checkAddresses(inside, shownSettings(settings), after);
+  return after;
+}
+
+type TeamChange = Partial<Pick<TeamRow, "name" | "name_key" | "settings">> & { description?: string | undefined };
+
+async function writeTeam(inside: Context, before: TeamRow, set: TeamChange): Promise<TeamRow> {
+  const { store, clock } = inside;
+  const { id } = before;
+  await store.teams.update({ where: eq("id", id), set: { updated_at: clock.iso(), ...set } });
+  const team = (await store.teams.get(id))!;
+  await recordEntries(inside, activitiesOfTeam(before, team));
+  await store.notify(channels.teams, String(id));
+  return team;
+}
+
+/** Changes settings of a team by the rules of PATCH /teams/:id. The caller has authorized the change. */
+export async function setTeamSettings(ctx: Context, id: number, given: GivenSettings): Promise<void> {
+  await changingSecrets(ctx, async (inside) => {
+    const before = await inside.store.teams.get(id);
+    if (!before) throw notFound("team", id);
+    await writeTeam(inside, before, { settings: await settingsAfter(inside, before, given) });
   });
 }
 

@@ -12,11 +12,17 @@ export const noUpdates = {
   windows_updates: { deadline_days: null, grace_period_days: null },
 };
 
-export const noMacosSetup = {
+export const noMacosSetup: MdmSettings["macos_setup"] = {
   bootstrap_package: "",
   enable_end_user_authentication: false,
   macos_setup_assistant: "",
   enable_release_device_manually: false,
+  manual_agent_install: false,
+  lock_end_user_info: true,
+  require_all_software_macos: false,
+  require_all_software_windows: false,
+  enable_managed_local_account: false,
+  end_user_local_account_type: "admin",
 };
 
 export type OsSettings = Pick<
@@ -27,6 +33,7 @@ export type OsSettings = Pick<
   | "ios_updates"
   | "ipados_updates"
   | "windows_updates"
+  | "macos_setup"
 >;
 
 export const osSettingsProblems = (value: OsSettings): FieldError[] => [
@@ -37,7 +44,14 @@ export const osSettingsProblems = (value: OsSettings): FieldError[] => [
   ...under("ios_updates", updateProblems(value.ios_updates)),
   ...under("ipados_updates", updateProblems(value.ipados_updates)),
   ...under("windows_updates", windowsProblems(value.windows_updates)),
+  ...under("macos_setup", accountProblems(value.macos_setup)),
 ];
+
+/** The user's account may lack rights, or not exist, only if there is another one with them. */
+const accountProblems = (setup: MdmSettings["macos_setup"]): FieldError[] =>
+  setup.end_user_local_account_type === "admin" || setup.enable_managed_local_account
+    ? []
+    : [{ name: "end_user_local_account_type", reason: "needs enable_managed_local_account to be true" }];
 
 function updateProblems({ minimum_version: version, deadline }: MdmSettings["ios_updates"]): FieldError[] {
   const errors: FieldError[] = [];

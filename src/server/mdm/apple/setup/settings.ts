@@ -1,0 +1,42 @@
+// Settings of the setup of devices: fields of a team's `mdm.macos_setup`, or of the organization's for no team.
+import type { SetupSwitches } from "../../../../api/app-config.ts";
+import { setMdmSettings } from "../../../app-config/service.ts";
+import type { Context } from "../../../core/context.ts";
+import { invalid } from "../../../core/errors.ts";
+import { authorize } from "../../../core/security/access.ts";
+import { getTeamRow } from "../../../teams/access.ts";
+import { mdmOfTeam } from "../../../teams/mdm.ts";
+import { setTeamSettings } from "../../../teams/service.ts";
+
+/** The settings of a team, or of no team, as the caller's transaction sees them. */
+export async function setupSettings({ store, config }: Context, teamId: number | null): Promise<SetupSwitches> {
+  return (await mdmOfTeam({ store, config: config.over(store) }, teamId)).macos_setup;
+}
+
+type Given = { [K in keyof SetupSwitches]?: SetupSwitches[K] | undefined } & { team_id?: number | null | undefined };
+
+export async function changeSetup(ctx: Context, { team_id, ...given }: Given): Promise<Record<string, never>> {
+  const teamId = team_id || null;
+  if (teamId === null) authorize(ctx, "setup:write", null);
+  else await getTeamRow(ctx, "setup:write", teamId);
+  await checkAccounts(ctx, teamId, given);
+  if (given.enable_end_user_authentication) await requireIdentityProvider(ctx);
+  const mdm = { macos_setup: given };
+  if (teamId === null) await setMdmSettings(ctx, mdm);
+  else await setTeamSettings(ctx, teamId, { mdm });
+  return {};
+}
+
+/** The settings' own rule names their place in the configuration; this names the field of the request. */
+async function checkAccounts(ctx: Context, teamId: number | null, given: Given): Promise<void> {
+  const { macos_setup: before } = await mdmOfTeam(ctx, teamId);
+  const type = given.end_user_local_account_type ?? before.end_user_local_account_type;
+  if (type !== "admin" && !(given.enable_managed_local_account ?? before.enable_managed_local_account))
+    throw invalid("end_user_local_account_type", "needs enable_managed_local_account to be true");
+}
+
+async function requireIdentityProvider({ config }: Context): Promise<void> {
+  const { end_user_authentication: provider } = (await config.current()).mdm;
+  if (Object.values(provider).every((text) => text === ""))
+    throw invalid("mdm.end_user_authentication", "must be set first: it names the identity provider");
+}
