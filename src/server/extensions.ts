@@ -34,6 +34,9 @@ import { assignedHosts } from "./mdm/apple/portal/devices.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
 import { applePlatform } from "./mdm/apple/profiles/platform.ts";
+import { accountCommand, accountStep } from "./mdm/apple/setup/account.ts";
+import { releaseCommand, setupListener } from "./mdm/apple/setup/release.ts";
+import { profilesStep } from "./mdm/apple/setup/steps.ts";
 import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
 import { pushCertificate } from "./mdm/apple/trust/service.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
@@ -75,10 +78,11 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
-  appleDevices: [appleActionListener, appleUpdateListener],
+  appleDevices: [appleActionListener, appleUpdateListener, setupListener],
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave],
   commandPlatforms: [appleCommands],
+  appleSetupSteps: [profilesStep, accountStep],
   profilePlatforms: [applePlatform],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
@@ -88,6 +92,8 @@ export const extensions: Extensions = {
     [appleProfileCommand.name]: appleProfileCommand,
     [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,
+    [accountCommand.name]: accountCommand,
+    [releaseCommand.name]: releaseCommand,
     ...hostActionKinds,
     ...byName([...Object.values(appleActionKinds), appleLeave, appleClearPasscode]),
     script: scriptKind,

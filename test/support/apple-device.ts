@@ -10,6 +10,7 @@ import { readPlistDict } from "../../src/plist/read.ts";
 import { dictIn, dictsIn, type PlistDict, stringIn } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
 import { newChallenge } from "../../src/server/device-ca/challenges.ts";
+import type { Facts } from "../../src/server/device-ca/tables.ts";
 import { eq } from "../../src/server/store/query.ts";
 import type { TestApp } from "./app.ts";
 
@@ -25,10 +26,15 @@ export interface Identity {
 }
 
 /** A new identity for a device of the team, with the key of this number. */
-export async function newIdentity(t: TestApp, teamId: number | null = null, index = 0): Promise<Identity> {
+export async function newIdentity(
+  t: TestApp,
+  teamId: number | null = null,
+  index = 0,
+  facts: Facts = { kind: "manual" },
+): Promise<Identity> {
   const challenge = await newChallenge(
     { ...t.services, store: t.store },
-    { purpose: "apple_enrollment", team_id: teamId, facts: { kind: "manual" } },
+    { purpose: "apple_enrollment", team_id: teamId, facts },
   );
   return identityFor(t, challenge, index);
 }

@@ -66,7 +66,11 @@ export async function modifyConfig(ctx: Context, given: Record<string, unknown>,
   return inTurn(ctx, async (inside) => viewConfig(inside, await changeSections(inside, given, query)));
 }
 
-async function changeSections(inside: Context, given: Record<string, unknown>, query: Changing): Promise<SectionValues> {
+async function changeSections(
+  inside: Context,
+  given: Record<string, unknown>,
+  query: Changing,
+): Promise<SectionValues> {
   const before = await readSections(inside.store, allSections);
   const after = sectionsAfter(inside, before, given, query);
   await writeChange(inside, before, after, query);

@@ -23,6 +23,7 @@ import { appleEnrollments } from "../mdm/apple/channel/tables.ts";
 import { appleUpdates } from "../mdm/apple/declarations/tables.ts";
 import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
+import { appleSetups } from "../mdm/apple/setup/tables.ts";
 import { applePushCertificates, applePushRequests } from "../mdm/apple/trust/tables.ts";
 import { mdmCommands } from "../mdm/commands/tables.ts";
 import { expiryNotices } from "../mdm/expiry/tables.ts";
@@ -121,6 +122,7 @@ export const tables: AllTables = {
   deviceIdentities,
   appleEnrollments,
   appleUpdates,
+  appleSetups,
   scepChallenges,
   mdmSolutions,
   hostMdm,

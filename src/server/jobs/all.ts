@@ -11,6 +11,7 @@ import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
 import { identityRenewal } from "../mdm/apple/enroll/renewal.ts";
 import { portalSync } from "../mdm/apple/portal/sync.ts";
 import { applePushJob } from "../mdm/apple/push/push-job.ts";
+import { setupJob } from "../mdm/apple/setup/setup-job.ts";
 import { expiryJob } from "../mdm/expiry/expiry-job.ts";
 import { profilesJob } from "../mdm/profiles/part.ts";
 import { operationsJob } from "../operations/operations-job.ts";
@@ -62,6 +63,7 @@ export const allJobs: readonly Job[] = [
   portalSync,
   profilesJob,
   appleUpdatesJob,
+  setupJob,
   outboxCleanup,
   approvals,
   taskCleanup,

@@ -92,7 +92,6 @@ export async function insertTeams({ store, clock }: Context, given: readonly New
 export async function modifyTeam(ctx: Context, id: number, given: Modified): Promise<{ team: Team }> {
   const name = given.name === undefined ? undefined : checkName(given.name);
   return changingSecrets(ctx, async (inside) => {
-    const { store } = inside;
     const before = await getTeamRow(inside, "teams:edit", id);
     if (name !== undefined) await checkNameFree(inside, name, id);
     const team = await writeTeam(inside, before, {

@@ -2,9 +2,10 @@
 // differences, its number of statements depends on the number of profiles, not on that of hosts.
 import { type Context, type Services, serviceContext, within } from "../../core/context.ts";
 import { groupBy } from "../../core/maps.ts";
+import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { hosts } from "../../hosts/tables.ts";
-import { and, eq, everything, exists, isNull, not, oneOf, type Predicate } from "../../store/query.ts";
+import { and, eq, everything, exists, isNull, not, oneOf, or, type Predicate } from "../../store/query.ts";
 import { contentsOf } from "./contents.ts";
 import { applyEvents, changingHosts } from "./host-rows.ts";
 import { type Delivery, type HostProfileRow, type ProfileRow, platformOf } from "./platform.ts";
@@ -74,6 +75,34 @@ async function repeat(signal: AbortSignal | undefined, step: () => Promise<numbe
   }
 }
 
+/** Hosts that are to get the profile, and have no row for its present content. */
+function hostsLackingIt(ctx: Context, profile: Outline, labels: readonly ProfileLabel[]): Predicate {
+  const current = and(
+    eq("profile_uuid", profile.uuid),
+    eq("operation_type", "install"),
+    eq("checksum", profile.checksum),
+  );
+  return and(hostsToGetIt(ctx, profile, labels), not(exists(hostProfiles, "host_id", current)));
+}
+
+/** Whether nothing is to be sent to the host, and it has answered everything. */
+export async function hasItsProfiles(ctx: Context, hostId: number): Promise<boolean> {
+  const { store } = ctx;
+  const isWaiting = and(eq("host_id", hostId), or(isNull("status"), eq("status", "pending")));
+  if ((await store.hostProfiles.first({ where: isWaiting })) !== null) return false;
+  const host = await store.hosts.get(hostId);
+  const profiles = await store.configurationProfiles.pick(outline, { where: inTeam(host?.team_id ?? 0) });
+  const labels = await labelsOfProfiles(
+    store,
+    profiles.map(({ id }) => id),
+  );
+  for (const profile of profiles) {
+    const lacks = and(eq("id", hostId), hostsLackingIt(ctx, profile, labels.get(profile.id) ?? []));
+    if ((await store.hosts.first({ where: lacks })) !== null) return false;
+  }
+  return true;
+}
+
 /** The hosts that lack the profile, or have earlier content, get a row that is to be delivered. */
 function addMissing(
   ctx: Context,
@@ -82,12 +111,7 @@ function addMissing(
   among: Predicate,
   signal?: AbortSignal,
 ): Promise<number> {
-  const current = and(
-    eq("profile_uuid", profile.uuid),
-    eq("operation_type", "install"),
-    eq("checksum", profile.checksum),
-  );
-  const lacking = and(among, hostsToGetIt(ctx, profile, labels), not(exists(hostProfiles, "host_id", current)));
+  const lacking = and(among, hostsLackingIt(ctx, profile, labels));
   return repeat(signal, async () => {
     const found = await ctx.store.hosts.pick(["id"], { where: lacking, limit: STEP });
     if (found.length === 0) return 0;

@@ -48,8 +48,9 @@ async function keepAnswer(ctx: Context, hostId: number, { status, message, body 
     const command_status = status === "NotNow" ? "pending" : status === "Acknowledged" ? "ran" : "failed";
     await setAnswer(inside, command.id, { status, command_status, result: body.toString("base64") });
     const answer: AppleAnswer = { status, detail: detailOf(message) };
-    if (status === "NotNow") await postponeOperation(inside, hostId, command.id);
-    else await storeAnswer(inside, (await store.operations.get(command.id))!, answer);
+    if (status === "NotNow") return postponeOperation(inside, hostId, command.id);
+    await storeAnswer(inside, (await store.operations.get(command.id))!, answer);
+    for (const { answered } of inside.extensions.appleDevices) await answered?.(inside, hostId);
   }, operationLock(hostId));
 }
 

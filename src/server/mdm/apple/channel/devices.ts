@@ -73,3 +73,14 @@ export const enrolledHosts: HardwareLookup = async (store, hardware) => {
 /** Devices that were enrolled with another push certificate: a new topic cannot reach them. */
 export const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>
   store.appleEnrollments.count(and(isReachable, not(eq("topic", topic))));
+
+const deviceOf = (hostId: number) => and(eq("host_id", hostId), isReachable);
+
+/** The enrollment of a host's device; null: it has none, or has left. */
+export const enrolledDevice = (store: ServerTx, hostId: number): Promise<Enrollment | null> =>
+  store.appleEnrollments.first({ where: deviceOf(hostId) });
+
+/** The device has left its setup assistant. */
+export async function endWaiting(store: ServerTx, hostId: number): Promise<void> {
+  await store.appleEnrollments.update({ where: deviceOf(hostId), set: { awaiting_configuration: false } });
+}

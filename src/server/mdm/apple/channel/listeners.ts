@@ -16,6 +16,8 @@ export interface AppleDeviceListener {
   reset?(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void>;
   /** The device has connected by itself for the first time since `expectReturn`. */
   returned?(inside: Inside, device: Pick<Enrollment, "host_id">): Promise<void>;
+  /** The device has done a command, or has failed. Under the lock of the host's operations. */
+  answered?(inside: Context, hostId: number): Promise<void>;
 }
 
 /** Answers a check-in message of a type that the channel does not know. It opens its own transactions. */

@@ -26,6 +26,7 @@ import { migration as m0024 } from "./0024-devices-leave.ts";
 import { migration as m0025 } from "./0025-commands.ts";
 import { migration as m0026 } from "./0026-commands-slow.ts";
 import { migration as m0027 } from "./0027-apple-updates.ts";
+import { migration as m0028 } from "./0028-apple-setups.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   m0025,
   m0026,
   m0027,
+  m0028,
 ];
