@@ -29,6 +29,8 @@ import { appleCommands, appleCustomCommand } from "./mdm/apple/commands/custom.t
 import { appleDeclarationCommand } from "./mdm/apple/declarations/command.ts";
 import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
 import { appleUpdateListener } from "./mdm/apple/declarations/updates.ts";
+import { appleDetails, appleDetailsListener, requestDetails } from "./mdm/apple/details/commands.ts";
+import { readDetails } from "./mdm/apple/details/ingest.ts";
 import { appleRenewal, renewalCommand } from "./mdm/apple/enroll/renewal.ts";
 import { assignedHosts } from "./mdm/apple/portal/devices.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
@@ -78,7 +80,8 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
-  appleDevices: [appleActionListener, appleUpdateListener, setupListener],
+  appleDevices: [appleDetailsListener, appleActionListener, appleUpdateListener, setupListener],
+  appleReaders: { [appleDetails.name]: readDetails },
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave],
   commandPlatforms: [appleCommands],
@@ -95,9 +98,10 @@ export const extensions: Extensions = {
     [accountCommand.name]: accountCommand,
     [releaseCommand.name]: releaseCommand,
     ...hostActionKinds,
-    ...byName([...Object.values(appleActionKinds), appleLeave, appleClearPasscode]),
+    ...byName([...Object.values(appleActionKinds), appleLeave, appleClearPasscode, appleDetails]),
     script: scriptKind,
   },
+  requestDetails: [requestDetails],
   routes,
   teamLeaves: policiesLeave,
 };

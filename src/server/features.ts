@@ -17,6 +17,7 @@ import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
 import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
 import { appleUpdateDeadlines } from "./mdm/apple/declarations/updates.ts";
+import { appleDetailReports } from "./mdm/apple/details/ingest.ts";
 import { deviceAnchors } from "./mdm/apple/enroll/device-anchors.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
 import { signers } from "./mdm/apple/trust/signers.ts";
@@ -51,6 +52,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(deviceIdentityCache);
   await start(outbox);
   await start(appleEnrollment);
+  await start(appleDetailReports);
   await start(pushes);
   await start(profileReconciler);
   await start(appleUpdateDeadlines);

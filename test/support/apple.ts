@@ -35,6 +35,5 @@ export async function makePhone({ store, clock }: Pick<TestApp, "store" | "clock
     state: "enabled",
     identity_id: null,
     returns_after: null,
-    checked_in_at: null,
   });
 }

@@ -47,3 +47,7 @@ export function platformOfMask(platformType: unknown): string {
   if ((mask & 2) !== 0) return "windows";
   return "";
 }
+
+/** Devices of Apple that only device management reaches. */
+export const phonePlatforms = ["ios", "ipados"] as const;
+export const isPhone = (platform: string): boolean => phonePlatforms.some((name) => name === platform);

@@ -1,5 +1,5 @@
 import type { Host } from "../../api/host.ts";
-import type { Context } from "../core/context.ts";
+import { type Context, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { visible } from "../core/security/access.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
@@ -24,9 +24,17 @@ async function wholeHost(ctx: Context, row: HostRow, excludeSoftware: boolean): 
   return excludeSoftware ? host! : { ...host!, software: host!.software ?? [] };
 }
 
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    /** Each asks hosts for their details that do not connect by themselves. */
+    readonly requestDetails: readonly ((inside: Context, host: HostRow) => Promise<void>)[];
+  }
+}
+
 export async function refetchHost(ctx: Context, id: number): Promise<void> {
-  await hostFor(ctx, "hosts:refetch", id);
+  const host = await hostFor(ctx, "hosts:refetch", id);
   await ctx.store.tx(async (store) => {
     if (!(await requestRefetch(store, id))) throw notFound("host", id);
+    for (const request of ctx.extensions.requestDetails) await request(within(ctx, store), host);
   });
 }

@@ -8,6 +8,7 @@ import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
 import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
+import { appleDetailsJob } from "../mdm/apple/details/job.ts";
 import { identityRenewal } from "../mdm/apple/enroll/renewal.ts";
 import { portalSync } from "../mdm/apple/portal/sync.ts";
 import { applePushJob } from "../mdm/apple/push/push-job.ts";
@@ -60,6 +61,7 @@ export const allJobs: readonly Job[] = [
   operationsJob,
   identityRenewal,
   applePushJob,
+  appleDetailsJob,
   portalSync,
   profilesJob,
   appleUpdatesJob,

@@ -1,6 +1,8 @@
 // Hosts that join and leave the device management of this server. Each change is in the caller's transaction.
 import { recordActivity } from "../activities/record.ts";
+import { isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { forgetProfiles } from "../mdm/profiles/host-rows.ts";
 import type { Inside } from "../operations/kind.ts";
 import { and, eq } from "../store/query.ts";
@@ -33,6 +35,12 @@ export async function setManaged(inside: Context, id: number, { kind, serverUrl 
     checked_in_at: now,
   };
   await store.hostMdm.upsert([row], { on: ["id"] });
+}
+
+/** When devices last checked in, by the ids of their hosts. Hosts that were deleted in the meantime are skipped. */
+export async function writeCheckIns(tx: ServerTx, times: ReadonlyMap<number, number>): Promise<void> {
+  const rows = [...times].map(([id, time]) => ({ id, checked_in_at: isoAt(time) }));
+  if (rows.length > 0) await tx.hostMdm.updateEach(rows);
 }
 
 /** The host's device was asked to leave. It is managed until it answers. */

@@ -1,6 +1,7 @@
 // Stores the software that hosts report: titles and versions once for all hosts, and one row per host, which is
 // written only if the host's inventory has changed.
 import { isDeepStrictEqual } from "node:util";
+import type { Row } from "../agent-protocol/rows.ts";
 import { channels } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
@@ -16,7 +17,7 @@ import {
 import { oneOf } from "../store/query.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
-import { softwareQueries } from "./queries.ts";
+import { deviceSources, softwareQueries } from "./queries.ts";
 import { type SoftwareEntry, SoftwareRows, type SoftwareVersion, type StoredVersion } from "./rows.ts";
 import type { hostSoftware, InstalledDetails } from "./tables.ts";
 
@@ -217,6 +218,12 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
 
 async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwareRow[]): Promise<void> {
   await tx.hostSoftware.upsert(rows, { on: ["id"], returning: [] });
+}
+
+/** What device management reports of a host that has no agent. */
+export function deviceSoftware(platform: string, rows: readonly Row[]): SoftwareAnswer {
+  const source = deviceSources.find((one) => one.platform === platform);
+  return { platform, platformLike: "", results: new Map(source ? [[source.name, { ok: true, rows }]] : []) };
 }
 
 export const softwareInventory: InventorySource<SoftwareAnswer> = {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { appliesTo } from "../agent-protocol/detail-query.ts";
 import { type DetailResults, okRows } from "../agent-protocol/rows.ts";
 import { platformFamily } from "../core/platforms.ts";
-import { softwareQueries } from "./queries.ts";
+import { deviceSources, softwareQueries } from "./queries.ts";
 import { type SoftwareEntry, SoftwareRows, type SoftwareVersion, softwareIdentity } from "./rows.ts";
 
 export interface SoftwareChanges {
@@ -27,11 +27,14 @@ const digest = (value: string): string => hash("sha256", value, "base64url").sli
 /** Equal for entries of the same software version. */
 export const softwareKey = (entry: SoftwareVersion): string => digest(softwareIdentity(entry));
 
+const bundled: ReadonlySet<string> = new Set(["apps", ...deviceSources.map(({ source }) => source)]);
+
 /** Equal for entries of the same software title. Apps are identified by their bundle identifier, not their name. */
 export function titleKey(
   entry: Pick<SoftwareVersion, "name" | "source" | "extension_for" | "bundle_identifier">,
 ): string {
-  if (entry.source === "apps" && entry.bundle_identifier !== "") return digest(`apps\0\0${entry.bundle_identifier}`);
+  if (bundled.has(entry.source) && entry.bundle_identifier !== "")
+    return digest(`${entry.source}\0\0${entry.bundle_identifier}`);
   return digest(`${entry.source}\0${entry.name}\0${entry.extension_for}`);
 }
 
@@ -69,11 +72,13 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
   const replaced: string[] = [];
   const entries = new Map<string, SoftwareEntry>();
   const repeated = new Map<string, Several>();
-  for (const query of softwareQueries) {
-    if (!appliesTo(query, family)) continue;
-    const { source } = query;
+  const applying = [
+    ...softwareQueries.filter((query) => appliesTo(query, family)),
+    ...deviceSources.filter(({ platform }) => platform === ctx.platform),
+  ];
+  for (const { name, source } of applying) {
     const isPythonDeb = source === "python_packages" && hasPythonDebs(ctx.platform);
-    const rows = known.of(results.get(query.name), { source, isPythonDeb });
+    const rows = known.of(results.get(name), { source, isPythonDeb });
     if (rows === null) continue;
     replaced.push(source);
     const debs = isPythonDeb && rows.length > 0 ? debNames() : null;
@@ -104,7 +109,7 @@ const RULES = "1";
  */
 export function softwareFingerprint(results: DetailResults, platform: string): string {
   let all = "";
-  for (const { name: key } of softwareQueries) {
+  for (const { name: key } of [...softwareQueries, ...deviceSources]) {
     const unread = results.get(key)?.unread;
     if (unread !== undefined) {
       all += `${key}\x1d\x1d${hash("sha1", unread, "base64url")}\x1e`;

@@ -1,5 +1,11 @@
 import { type DetailQuery, tableExists } from "../agent-protocol/detail-query.ts";
 
+/** Names of results that device management reports: agents are not asked for them. */
+export const deviceSources: readonly { readonly name: string; readonly platform: string; readonly source: string }[] = [
+  { name: "software_ios", platform: "ios", source: "ios_apps" },
+  { name: "software_ipados", platform: "ipados", source: "ipados_apps" },
+];
+
 /**
  * One query per source, so that a missing table or a denylisted query affects one source only.
  * CROSS JOIN keeps SQLite from reordering the loops: without a uid constraint some tables return only the rows of the

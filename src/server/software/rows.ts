@@ -55,6 +55,8 @@ type Columns = Readonly<Partial<Record<keyof SoftwareVersion | "path", string>>>
 /** The meaningful columns of each source. Columns of the same name in other sources are ignored. */
 const columns: Readonly<Record<string, Columns>> = {
   apps: { bundle_identifier: "bundle_identifier", path: "path" },
+  ios_apps: { bundle_identifier: "bundle_identifier" },
+  ipados_apps: { bundle_identifier: "bundle_identifier" },
   rpm_packages: { release: "release", arch: "arch", vendor: "vendor" },
   programs: { vendor: "publisher", upgrade_code: "identifying_number", path: "install_location" },
   chrome_extensions: { extension_for: "browser_type", extension_id: "identifier", path: "path" },

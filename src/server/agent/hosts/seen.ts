@@ -1,13 +1,12 @@
 // Last-seen times: kept in memory and written in bulk. Losing one flush is harmless.
 import { setImmediate as breathe } from "node:timers/promises";
+import { type Flusher, startFlusher } from "../../core/concurrency/flusher.ts";
 import type { Services } from "../../core/context.ts";
 import { type SeenRow, seenRow, updateSeen } from "../../hosts/seen.ts";
 import type { HostState } from "./state.ts";
 
-export interface SeenBuffer {
+export interface SeenBuffer extends Flusher {
   mark(state: HostState, now: number): void;
-  flush(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** Rows per write, few enough not to delay other requests. */
@@ -15,7 +14,6 @@ const CHUNK = 500;
 
 export function createSeenBuffer({ store, settings, log, metrics }: Services): SeenBuffer {
   let seen: HostState[] = [];
-  let flushing: Promise<void> = Promise.resolve();
 
   async function write(): Promise<void> {
     const states = seen;
@@ -35,24 +33,14 @@ export function createSeenBuffer({ store, settings, log, metrics }: Services): S
     }
   }
 
-  const flush = (): Promise<void> => {
-    flushing = flushing.then(write).catch((error: unknown) => {
-      log.warn({ err: error }, "last-seen times could not be written");
-    });
-    return flushing;
-  };
-  const timer = setInterval(() => void flush(), settings.seen_flush_interval || 1000);
-  timer.unref();
-
+  const flusher = startFlusher(settings.seen_flush_interval || 1000, write, (err) =>
+    log.warn({ err }, "last-seen times could not be written"),
+  );
   return {
+    ...flusher,
     mark(state, now) {
       if (state.seenAt === 0) seen.push(state);
       state.seenAt = now;
-    },
-    flush,
-    async stop() {
-      clearInterval(timer);
-      await flush();
     },
   };
 }

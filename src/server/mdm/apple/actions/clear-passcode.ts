@@ -2,13 +2,14 @@
 import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { invalid } from "../../../core/errors.ts";
+import { isPhone } from "../../../core/platforms.ts";
 import { refusePersonal } from "../../../host-actions/actions.ts";
 import { hostFor } from "../../../hosts/access.ts";
 import { operationLock } from "../../../operations/queue.ts";
 import { deviceOfHost } from "../channel/devices.ts";
 import { appleCommandKind } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
-import { isPhone, requireDevice } from "./deliverer.ts";
+import { requireDevice } from "./deliverer.ts";
 
 const command = { RequestType: "ClearPasscode" } as const;
 
@@ -27,7 +28,7 @@ export const appleClearPasscode = appleCommandKind({
 
 export async function clearPasscode(ctx: Context, id: number) {
   const host = await hostFor(ctx, "hosts:lock", id);
-  if (!isPhone(host)) throw invalid("id", `${host.display_name} is not an iPhone or iPad`);
+  if (!isPhone(host.platform)) throw invalid("id", `${host.display_name} is not an iPhone or iPad`);
   await refusePersonal(ctx, host, "clearing the passcode");
   const uuid = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);

@@ -2,6 +2,7 @@
 import type { PlistDict } from "../../../../plist/value.ts";
 import type { Context } from "../../../core/context.ts";
 import { invalid } from "../../../core/errors.ts";
+import { isPhone } from "../../../core/platforms.ts";
 import type { Deliverer, HostAction } from "../../../host-actions/deliverer.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { requireAppleMdm } from "../../gate.ts";
@@ -10,11 +11,9 @@ import { sendAppleCommands } from "../commands/send.ts";
 import { appleActionKinds } from "./kinds.ts";
 
 const isMac = ({ platform }: HostRow): boolean => platform === "darwin";
-export const isPhone = ({ platform }: Pick<HostRow, "platform">): boolean =>
-  platform === "ios" || platform === "ipados";
 
 export const appleDeliverer: Deliverer = {
-  serves: (host) => isMac(host) || isPhone(host),
+  serves: (host) => isMac(host) || isPhone(host.platform),
 
   async require(ctx, host, action) {
     // The PIN is known here: it unlocks a Mac that cannot be reached any more, too.

@@ -20,6 +20,7 @@ import { APPLE_LANE } from "../commands/kind.ts";
 import { deviceUrl } from "../trust/service.ts";
 import { type AppleDevice, appleEnrollment, deviceOf } from "./kind.ts";
 import type { Enrollment } from "./listeners.ts";
+import { appleSeen } from "./seen.ts";
 
 /** The purpose of challenges with which Apple devices get their identities. */
 export const APPLE_ENROLLMENT = "apple_enrollment";
@@ -68,6 +69,7 @@ export async function checkIn(ctx: Context, message: PlistDict, identity: Identi
   const type = stringIn(message, "MessageType") ?? "";
   if (type === "Authenticate") return plist(await authenticate(ctx, message, identity));
   const enrollment = await enrollmentOf(ctx, message, identity);
+  ctx.running.of(appleSeen).mark(enrollment.host_id, ctx.clock.now());
   switch (type) {
     case "TokenUpdate":
       return plist(await updateToken(ctx, message, enrollment));
@@ -133,7 +135,6 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
       awaiting_configuration: false,
       enrolled_at: null,
       returns_after: null,
-      checked_in_at: ctx.clock.iso(),
     };
     await store.appleEnrollments.delete(and(eq("host_id", host.id), eq("is_user", true)));
     await store.appleEnrollments.upsert([row], { on: ["enrollment_id"] });
@@ -187,7 +188,6 @@ async function updateToken(ctx: Context, message: PlistDict, device: Enrollment)
     token: token.toString("hex"),
     token_at: now,
     push_magic: magic,
-    checked_in_at: now,
     state: "enabled" as const,
   };
   const userId = userIdOf(message);

@@ -7,12 +7,13 @@ import { operationLock, storeAnswer } from "../../../operations/queue.ts";
 import { commandOf, postponedOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
 import { applePayload } from "../commands/custom.ts";
 import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
+import type { AppleAnswered } from "./listeners.ts";
 
 /** Stores what the device answered, and returns the next command for it; null: there is none. */
 export async function exchange(ctx: Context, hostId: number, message: PlistDict, body: Buffer): Promise<string | null> {
   const status = stringIn(message, "Status");
   if (status === null) throw new BadPlist("the property list has no Status");
-  if (status !== "Idle") await keepAnswer(ctx, hostId, { status, message, body });
+  if (status !== "Idle") await readAnswer(ctx, await keepAnswer(ctx, hostId, { status, message, body }));
   // What the device has postponed comes again when it connects by itself, which begins with Idle.
   const isIdle = status === "Idle";
   const except = isIdle ? [] : await postponedOf(ctx.store, hostId);
@@ -34,24 +35,38 @@ interface Answered {
   readonly body: Buffer;
 }
 
-async function keepAnswer(ctx: Context, hostId: number, { status, message, body }: Answered): Promise<void> {
+type Kept = AppleAnswered & { readonly kind: string };
+
+/** Null if nothing is to be read of it. */
+async function keepAnswer(ctx: Context, hostId: number, { status, message, body }: Answered): Promise<Kept | null> {
   const uuid = stringIn(message, "CommandUUID") ?? "";
-  await ctx.store.tx(async (store) => {
+  return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const command = await commandOf(store, hostId, uuid);
     if (!command) {
       ctx.log.warn({ host_id: hostId, command_uuid: uuid, status }, "a device answered a command that it did not get");
-      return;
+      return null;
     }
     // An answer may arrive twice: only the first one counts.
-    if (command.command_status !== "pending") return;
+    if (command.command_status !== "pending") return null;
     const command_status = status === "NotNow" ? "pending" : status === "Acknowledged" ? "ran" : "failed";
     await setAnswer(inside, command.id, { status, command_status, result: body.toString("base64") });
     const answer: AppleAnswer = { status, detail: detailOf(message) };
-    if (status === "NotNow") return postponeOperation(inside, hostId, command.id);
-    await storeAnswer(inside, (await store.operations.get(command.id))!, answer);
+    if (status === "NotNow") {
+      await postponeOperation(inside, hostId, command.id);
+      return null;
+    }
+    const operation = (await store.operations.get(command.id))!;
+    await storeAnswer(inside, operation, answer);
     for (const { answered } of inside.extensions.appleDevices) await answered?.(inside, hostId);
+    const isDone = command_status === "ran";
+    return { kind: operation.kind, hostId, requestType: command.request_type, isDone, message };
   }, operationLock(hostId));
+}
+
+async function readAnswer(ctx: Context, kept: Kept | null): Promise<void> {
+  const { appleReaders } = ctx.extensions;
+  if (kept && Object.hasOwn(appleReaders, kept.kind)) await appleReaders[kept.kind]!(ctx, kept);
 }
 
 function detailOf(message: PlistDict): string {

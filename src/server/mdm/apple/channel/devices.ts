@@ -12,7 +12,7 @@ import type { PushDevices } from "../push/devices.ts";
 import type { Enrollment } from "./listeners.ts";
 
 /** Only devices have commands: the channels of users are not asked to connect. */
-const isReachable = and(eq("state", "enabled"), eq("is_user", false));
+export const isReachable = and(eq("state", "enabled"), eq("is_user", false));
 
 export const enrolledDevices: Omit<PushDevices, "certificate"> = {
   async targets(store, enrollmentIds) {

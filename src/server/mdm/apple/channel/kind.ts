@@ -1,9 +1,11 @@
 // What an Apple device reports about itself when it enrolls.
 
 import { type PlistDict, stringIn } from "../../../../plist/value.ts";
+import type { Services } from "../../../core/context.ts";
 import { startedPart } from "../../../core/running.ts";
 import type { EnrollmentKind, EnrollRequest } from "../../../enrollment/kind.ts";
 import { createHostEnrollment } from "../../../enrollment/service.ts";
+import { addSeenDevices } from "./seen.ts";
 
 export interface AppleDevice {
   readonly serial: string;
@@ -37,7 +39,7 @@ export function deviceOf(message: PlistDict): AppleDevice {
 
 const osNames = { darwin: "macOS", ios: "iOS", ipados: "iPadOS" } as const;
 
-const appleKind: EnrollmentKind<AppleRequest> = {
+const appleKind = ({ settings }: Services): EnrollmentKind<AppleRequest> => ({
   agent: "apple_device",
   // Only once the identity is bound.
   lane: null,
@@ -59,11 +61,17 @@ const appleKind: EnrollmentKind<AppleRequest> = {
   // A device enrolls when its user installs a profile: it does not repeat that by itself.
   lastEnrolled: async () => new Map(),
   // The channel's own rows are written together with the binding of the identity, which may be refused.
-  write: async () => {},
+  write: (tx, enrolled, now) =>
+    addSeenDevices(
+      { settings },
+      tx,
+      enrolled.map(({ row }) => row),
+      now,
+    ),
   forget: () => {},
-};
+});
 
 export const appleEnrollment = startedPart("enrollment of Apple devices", async (services) => {
-  const enrollment = createHostEnrollment(services, appleKind);
+  const enrollment = createHostEnrollment(services, appleKind(services));
   return { enroll: enrollment.enroll, stop: () => enrollment.idle() };
 });

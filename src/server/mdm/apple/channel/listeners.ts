@@ -23,10 +23,27 @@ export interface AppleDeviceListener {
 /** Answers a check-in message of a type that the channel does not know. It opens its own transactions. */
 export type AppleMessage = (ctx: Context, message: PlistDict, device: Enrollment) => Promise<Content>;
 
+/** What a device has answered to a command. */
+export interface AppleAnswered {
+  readonly hostId: number;
+  readonly requestType: string;
+  /** Whether the device has done it. */
+  readonly isDone: boolean;
+  readonly message: PlistDict;
+}
+
+/**
+ * Reads an answer after it was stored, in transactions of its own. The device gets its next command afterwards. If the
+ * server ends in between, it is not called again.
+ */
+export type AppleReader = (ctx: Context, answered: AppleAnswered) => Promise<void>;
+
 declare module "../../../core/extensions.ts" {
   interface Extensions {
     readonly appleDevices: readonly AppleDeviceListener[];
     /** By `MessageType`. */
     readonly appleMessages: Readonly<Record<string, AppleMessage>>;
+    /** By the name of the command's kind. */
+    readonly appleReaders: Readonly<Record<string, AppleReader>>;
   }
 }

@@ -6,17 +6,14 @@ import type { Context } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { type Identity, identityOfSignature } from "../../../device-ca/identities.ts";
-import { eq } from "../../../store/query.ts";
 import { checkIn, enrollmentIdOf, enrollmentOf, NotAllowed, plist } from "./check-in.ts";
 import { exchange } from "./commands.ts";
 import { noteReturn } from "./devices.ts";
-import type { Enrollment } from "./listeners.ts";
+import { appleSeen } from "./seen.ts";
 
 const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
 /** A shorter list than a command's answer may be, but an identity has to be verified first in any case. */
 const MESSAGE_MAX = { bytes: 10 * 1024 * 1024 };
-/** A device that only asks writes its time once in this many milliseconds. */
-const SEEN_AGAIN = 5 * 60_000;
 
 export const appleChannelRoutes: readonly Route[] = [
   route(appleChannelApi.put, async ({ body }, ctx, reply) => {
@@ -68,7 +65,7 @@ async function answer(
   const enrollment = await enrollmentOf(ctx, message, identity);
   if (enrollment.state === "removed") return unrecognized(reply);
   if (enrollment.state !== "enabled") throw new NotAllowed(`${enrollmentIdOf(message)} has not sent its token yet`);
-  await seen(ctx, enrollment);
+  ctx.running.of(appleSeen).mark(enrollment.host_id, ctx.clock.now());
   // Users have no commands of their own.
   if (stringIn(message, "UserID") !== null) return plist("");
   if (stringIn(message, "Status") === "Idle") await noteReturn(ctx, enrollment);
@@ -79,9 +76,4 @@ async function answer(
 function unrecognized(reply: Reply): Content {
   reply.status = 403;
   return { type: "application/json", content: JSON.stringify({ code: "com.apple.unrecognized.device" }) };
-}
-
-async function seen({ store, clock }: Context, { id, checked_in_at }: Enrollment): Promise<void> {
-  if (checked_in_at !== null && clock.now() - Date.parse(checked_in_at) < SEEN_AGAIN) return;
-  await store.appleEnrollments.update({ where: eq("id", id), set: { checked_in_at: clock.iso() } });
 }

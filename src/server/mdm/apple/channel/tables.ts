@@ -33,5 +33,4 @@ export const appleEnrollments = table("apple_enrollments", {
   enrolled_at: time().nullable(),
   /** When set, listeners are called once when the device connects by itself after this time (`returned`). */
   returns_after: time().nullable(),
-  checked_in_at: time().nullable(),
 });

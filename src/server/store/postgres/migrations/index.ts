@@ -27,6 +27,7 @@ import { migration as m0025 } from "./0025-commands.ts";
 import { migration as m0026 } from "./0026-commands-slow.ts";
 import { migration as m0027 } from "./0027-apple-updates.ts";
 import { migration as m0028 } from "./0028-apple-setups.ts";
+import { migration as m0029 } from "./0029-apple-check-ins.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   m0026,
   m0027,
   m0028,
+  m0029,
 ];

@@ -1,0 +1,56 @@
+// The commands by which iPhones and iPads report what agents report of other hosts.
+import { hours } from "../../../core/clock.ts";
+import type { Context } from "../../../core/context.ts";
+import { isPhone } from "../../../core/platforms.ts";
+import type { HostRow } from "../../../hosts/access.ts";
+import { openOperations } from "../../../operations/queue.ts";
+import { deviceOfHost } from "../channel/devices.ts";
+import type { AppleDeviceListener } from "../channel/listeners.ts";
+import { APPLE_LANE, appleCommandKind } from "../commands/kind.ts";
+import { type AppleCommand, sendAppleCommands } from "../commands/send.ts";
+
+export const appleDetails = appleCommandKind({
+  name: "apple_details",
+  // After what users have asked for.
+  priority: 20,
+  keptFor: hours(1),
+  // `readDetails` reads the answers.
+  ended: async () => {},
+});
+
+/** Names of facts of `DeviceInformation`. */
+const QUERIES = [
+  "DeviceName",
+  "OSVersion",
+  "BuildVersion",
+  "ProductName",
+  "SerialNumber",
+  "DeviceCapacity",
+  "AvailableDeviceCapacity",
+  "WiFiMAC",
+  "TimeZone",
+];
+
+/** Of devices that belong to their users, only what was installed by device management may be listed. */
+export const detailCommands = (hostId: number, isPersonal: boolean): AppleCommand[] => [
+  { hostId, command: { RequestType: "DeviceInformation", Queries: QUERIES } },
+  { hostId, command: { RequestType: "InstalledApplicationList", ManagedAppsOnly: isPersonal } },
+  { hostId, command: { RequestType: "CertificateList", ManagedOnly: isPersonal } },
+];
+
+/** Requests the details of an iPhone or iPad, unless they were requested and have not arrived yet. */
+export async function requestDetails(inside: Context, { id, platform }: Pick<HostRow, "id" | "platform">) {
+  if (!isPhone(platform)) return;
+  const device = await deviceOfHost(inside.store, id);
+  if (!device) return;
+  const open = await openOperations(inside.store, [id], APPLE_LANE);
+  if (open.some(({ kind }) => kind === appleDetails.name)) return;
+  await sendAppleCommands(inside, appleDetails, detailCommands(id, device.kind === "personal"));
+}
+
+export const appleDetailsListener: AppleDeviceListener = {
+  async enrolled(inside, { host_id }) {
+    const host = await inside.store.hosts.get(host_id);
+    if (host) await requestDetails(inside, host);
+  },
+};
