@@ -7,6 +7,7 @@ import { appleChannelApi } from "./apple-channel.ts";
 import { appleEnrollApi, automaticEnrollApi, deviceEnrollApi, otaEnrollApi } from "./apple-enroll.ts";
 import { appleTrustApi } from "./apple-trust.ts";
 import { approvalsApi } from "./approvals.ts";
+import { assetsApi } from "./assets.ts";
 import { caApi } from "./ca.ts";
 import { carvesApi } from "./carves.ts";
 import { certificateAgentApi, certificatesApi } from "./certificates.ts";
@@ -75,6 +76,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   mail: mailApi,
   packs: packsApi,
   profiles: profilesApi,
+  assets: assetsApi,
   queries: queriesApi,
   schedule: scheduleApi,
   policies: policiesApi,

@@ -18,6 +18,7 @@ import { jobRoutes } from "./jobs/routes.ts";
 import { labelRoutes } from "./labels/routes.ts";
 import { liveQueryRoutes } from "./live-queries/routes.ts";
 import { appleActionRoutes } from "./mdm/apple/actions/routes.ts";
+import { assetRoutes } from "./mdm/apple/declarations/routes.ts";
 import { appleEnrollRoutes } from "./mdm/apple/enroll/routes.ts";
 import { portalRoutes } from "./mdm/apple/portal/routes.ts";
 import { pushRoutes } from "./mdm/apple/push/routes.ts";
@@ -50,6 +51,7 @@ export const routes: readonly Route[] = [
   ...appleEnrollRoutes,
   ...appleTrustRoutes,
   ...approvalRoutes,
+  ...assetRoutes,
   ...carveRoutes,
   ...commandRoutes,
   ...caRoutes,

@@ -31,7 +31,7 @@ import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support
 import { answerLiveQueries } from "../support/live.ts";
 import { makeHost, makeOperation, makeUser } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
-import { appleCommand, declaration, makeProfile, mobileconfig } from "../support/profiles.ts";
+import { appleCommand, asset, assetForm, declaration, makeProfile, mobileconfig } from "../support/profiles.ts";
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
@@ -99,6 +99,12 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     const profile_uuid = argv.find((word) => word.startsWith("d0000000")) ?? uuid;
     const row = { host_id: 1, profile_uuid, platform: "darwin", name: "Passcode", operation_type: "install" } as const;
     await app.store.hostProfiles.insert({ ...row, status: "failed" });
+  }
+  if (id.startsWith("mdm:assets:")) {
+    await turnOnAppleMdm(app);
+    const file = asset("com.example.credentials");
+    if (id === "mdm:assets:add") await writeFile(join(files, "credentials.json"), file);
+    else await app.post("/assets", assetForm(file));
   }
   if (id === "uploads:create") await writeFile(join(files, "editor.pkg"), "a package");
   else if (id.startsWith("uploads:")) await app.post("/uploads", { name: "a", size: 1, sha256: "0".repeat(64) });

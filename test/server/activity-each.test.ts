@@ -90,6 +90,8 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
 
 /** Changes for which the list of activities has no type. */
 const untold = [
+  "POST /assets",
+  "DELETE /assets/:asset_uuid",
   "POST /automations/reset",
   "POST /config/test_mail",
   "POST /device/:token/refetch",

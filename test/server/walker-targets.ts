@@ -19,7 +19,7 @@ import {
   makeUser,
 } from "../support/make.ts";
 import { makeAbmToken } from "../support/portal.ts";
-import { appleCommand, declaration, makeManagedMac, profileForm } from "../support/profiles.ts";
+import { appleCommand, asset, assetForm, declaration, makeManagedMac, profileForm } from "../support/profiles.ts";
 
 export type Place = "own" | "other" | "none" | "missing";
 const places: readonly Place[] = ["own", "other", "none", "missing"];
@@ -287,6 +287,19 @@ const profileAt = async (world: World, place: Place): Promise<string> => {
   await world.t.store.profileContents.insert({ id, content: "e30=" });
   return uuid;
 };
+const onAsset: Target = {
+  places,
+  call: async (world, place) => {
+    await turnOnAppleMdm(world.t);
+    const uuid = `asset ${++names}`;
+    const now = world.t.clock.iso();
+    await world.t.store.declarationAssets.insert({
+      ...{ uuid, name: uuid, identifier: uuid, checksum: uuid, content: "e30=" },
+      ...{ created_at: now, updated_at: now, team_id: teamOf(world, place) },
+    });
+    return { path: `/assets/${encodeURIComponent(uuid)}` };
+  },
+};
 const onProfile = (path: (uuid: string) => string, body?: (uuid: string) => unknown): Target => ({
   places,
   call: async (world, place) => {
@@ -505,6 +518,23 @@ export const targets: Record<string, Target> = {
     },
   },
   "POST /hosts/:id/refetch": onHost("/refetch"),
+  "GET /assets": {
+    ...byTeamFilter("/assets"),
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      return byTeamFilter("/assets").call(world, place);
+    },
+  },
+  "GET /assets/:asset_uuid": onAsset,
+  "DELETE /assets/:asset_uuid": onAsset,
+  "POST /assets": {
+    places,
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      const team_id = String(place === "none" ? 0 : teamAt(world, place));
+      return { path: "/assets", body: assetForm(asset(), { team_id }) };
+    },
+  },
   "GET /mdm/profiles": {
     ...byTeamFilter("/mdm/profiles"),
     call: async (world, place) => {

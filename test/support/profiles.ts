@@ -16,6 +16,17 @@ let made = 0;
 export const declaration = (identifier = `com.example.made.${++made}`, payload: object = { Echo: "x" }): string =>
   JSON.stringify({ Type: "com.apple.configuration.management.test", Identifier: identifier, Payload: payload });
 
+/** The content of an asset declaration; each has its own identifier unless one is given. */
+export const asset = (identifier = `com.example.asset${++made}`, payload: object = {}): string =>
+  JSON.stringify({ Type: "com.apple.asset.credential.userpassword", Identifier: identifier, Payload: payload });
+
+export function assetForm(content: string, fields: Readonly<Record<string, string>> = {}, fileName = "asset.json") {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append("asset", new Blob([content]), fileName);
+  return form;
+}
+
 /** A property list with the payload; each has its own identifier unless one is given. */
 export const mobileconfig = (identifier = `com.example.made.${++made}`, payload = "", name = identifier): string =>
   `<?xml version="1.0" encoding="UTF-8"?>

@@ -20,7 +20,7 @@ import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
 import { appleEnrollments } from "../mdm/apple/channel/tables.ts";
-import { appleUpdates } from "../mdm/apple/declarations/tables.ts";
+import { appleUpdates, declarationAssets } from "../mdm/apple/declarations/tables.ts";
 import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
 import { appleSetups } from "../mdm/apple/setup/tables.ts";
@@ -123,6 +123,7 @@ export const tables: AllTables = {
   appleEnrollments,
   appleUpdates,
   appleSetups,
+  declarationAssets,
   scepChallenges,
   mdmSolutions,
   hostMdm,

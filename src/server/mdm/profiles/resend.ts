@@ -4,7 +4,7 @@ import { type Context, within } from "../../core/context.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import type { HostRow } from "../../hosts/access.ts";
 import { hostFor } from "../../hosts/access.ts";
-import { and, eq } from "../../store/query.ts";
+import { and, eq, type Predicate } from "../../store/query.ts";
 import { requireAnyMdm } from "../gate.ts";
 import { profileFor } from "./access.ts";
 import { applyEvents } from "./host-rows.ts";
@@ -50,15 +50,7 @@ export async function resendFailed(ctx: Context, uuid: string): Promise<Record<s
   const where = and(eq("profile_uuid", profile.uuid), eq("status", "failed"), eq("operation_type", "install"));
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    let count = 0;
-    for (;;) {
-      const rows = await store.hostProfiles.list({ where, limit: STEP });
-      if (rows.length === 0) break;
-      count += await applyEvents(
-        inside,
-        rows.map((row) => ({ row, event: { type: "changed" } })),
-      );
-    }
+    const count = await sendAgain(inside, where);
     if (count === 0) return;
     await recordActivity(inside, "resent_configuration_profile_batch", {
       profile_name: profile.name,
@@ -67,4 +59,16 @@ export async function resendFailed(ctx: Context, uuid: string): Promise<Record<s
     await notifyProfiles(store, { profileIds: [profile.id] });
   });
   return {};
+}
+
+/** In the caller's transaction. Rows that are to be sent must not match. Returns how many there were. */
+export async function sendAgain(inside: Context, where: Predicate): Promise<number> {
+  for (let count = 0; ; ) {
+    const rows = await inside.store.hostProfiles.list({ where, limit: STEP });
+    if (rows.length === 0) return count;
+    count += await applyEvents(
+      inside,
+      rows.map((row) => ({ row, event: { type: "changed" } })),
+    );
+  }
 }

@@ -20,6 +20,9 @@ export type HostValues = Readonly<Record<ProfileVariable, string>>;
 
 const isKnown = (name: string): name is ProfileVariable => (profileVariables as readonly string[]).includes(name);
 
+/** Whether there is anything in the text that would be replaced. */
+export const hasVariables = (text: string): boolean => text.search(VARIABLE) >= 0;
+
 /** Whether the content has variables. 422 for one that does not exist. */
 export function checkVariables(content: string, field: string): boolean {
   let found = false;

@@ -2,11 +2,13 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "../../../../text/record.ts";
 import type { Context } from "../../../core/context.ts";
+import { groupBy } from "../../../core/maps.ts";
 import { and, eq, oneOf } from "../../../store/query.ts";
 import { contentsOf } from "../../profiles/contents.ts";
 import type { HostProfileRow, ProfileRow } from "../../profiles/platform.ts";
 import { fillVariables, valuesOfHosts } from "../../profiles/variables.ts";
 import { applePlatform } from "../profiles/platform.ts";
+import { assetsFor } from "./assets.ts";
 import { updateConfiguration } from "./updates.ts";
 
 export type DeclarationKind = "activation" | "asset" | "configuration" | "management";
@@ -22,6 +24,7 @@ export interface Declaration {
 
 /** A profile of the device, with what the device gets for it. */
 export interface DeclaredProfile {
+  readonly team_id: number | null;
   readonly row: HostProfileRow;
   readonly configuration: Declaration;
   readonly activation: Declaration;
@@ -46,6 +49,7 @@ export async function declarationsOf(backing: Backing, hostId: number): Promise<
     profiles,
     declarations: [
       ...profiles.flatMap(({ configuration, activation }) => [configuration, activation]),
+      ...(await assetsOf(backing, profiles)),
       ...own.flatMap((configuration) => [configuration, activationOf(configuration, "update")]),
     ],
   };
@@ -103,8 +107,20 @@ async function declaredProfiles({ store }: Backing, hostId: number): Promise<Dec
       { kind: "configuration", identifier: row.identifier, ...readContent(text) },
       row.command_uuid ?? "",
     );
-    return { row, configuration, activation: activationOf(configuration, row.profile_uuid) };
+    return { team_id: profile.team_id, row, configuration, activation: activationOf(configuration, row.profile_uuid) };
   });
+}
+
+async function assetsOf({ store }: Backing, profiles: readonly DeclaredProfile[]): Promise<Declaration[]> {
+  const found = new Map<string, Declaration>();
+  for (const [teamId, own] of groupBy(profiles, ({ team_id }) => team_id)) {
+    const payloads = own.map(({ configuration }) => configuration.payload);
+    for (const { identifier, content } of await assetsFor(store, teamId, payloads)) {
+      const text = Buffer.from(content, "base64").toString();
+      found.set(identifier, declare({ kind: "asset", identifier, ...readContent(text) }));
+    }
+  }
+  return [...found.values()];
 }
 
 /** Replaces the variables by the host's values. Null: the host has no value for one, so that nothing can be declared. */

@@ -1,4 +1,5 @@
 // Declarations of Apple devices: JSON files with a type, an identifier and a payload.
+import { isRecord } from "../../../../text/record.ts";
 import { invalid } from "../../../core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
 import { OWN_IDENTIFIERS } from "./own.ts";
@@ -6,6 +7,7 @@ import { OWN_IDENTIFIERS } from "./own.ts";
 const CONFIGURATION = "com.apple.configuration.";
 const FIELD = "profile";
 const DEPTH_MAX = 64;
+const IDENTIFIER_MAX = 255;
 /** What the server declares itself: deadlines of updates, and the subscriptions to the device's status. */
 const refusedTypes: Readonly<Record<string, string>> = {
   "com.apple.configuration.management.status-subscriptions": "the server subscribes to the status that it needs",
@@ -16,27 +18,53 @@ const refusedTypes: Readonly<Record<string, string>> = {
 export function readDeclaration({ bytes, name }: ProfileFile): ReadProfile | null {
   const text = Buffer.from(bytes).toString("utf8");
   if (!/^\s*\{/.test(text)) return null;
-  const value = parsed(text);
+  const value = parsed(text, FIELD);
   if (value === null || !("Type" in value || "Identifier" in value || "Payload" in value)) return null;
-  const { Type: type, Identifier: identifier, Payload: payload } = value;
-  if (typeof type !== "string" || !type.startsWith(CONFIGURATION))
-    throw invalid(FIELD, `the Type of a declaration has to begin with ${CONFIGURATION}`);
+  const { type, identifier } = checked(value, { field: FIELD, types: CONFIGURATION });
   const reason = Object.hasOwn(refusedTypes, type) ? refusedTypes[type] : undefined;
   if (reason !== undefined) throw invalid(FIELD, `declarations of the type ${type} cannot be uploaded: ${reason}`);
-  if (typeof identifier !== "string" || identifier.trim() === "")
-    throw invalid(FIELD, "the declaration has no Identifier");
-  if (OWN_IDENTIFIERS.some((own) => identifier.toLowerCase().startsWith(own)))
-    throw invalid(FIELD, `the identifier ${JSON.stringify(identifier)} is reserved for the server`);
-  if (typeof payload !== "object" || payload === null || Array.isArray(payload))
-    throw invalid(FIELD, "the declaration has no Payload, which has to be an object");
-  if (isDeeper(payload, DEPTH_MAX))
-    throw invalid(
-      FIELD,
-      `the Payload of the declaration has more than ${DEPTH_MAX} lists and objects inside each other`,
-    );
   if (name === null || name.trim() === "")
     throw invalid("display_name", "a declaration needs a name: display_name is required");
   return { letter: "d", kind: "declaration", name: name.trim(), identifier };
+}
+
+interface Rules {
+  /** The field that errors name. */
+  readonly field: string;
+  /** How types have to begin. */
+  readonly types: string;
+}
+
+export interface JsonDeclaration {
+  readonly type: string;
+  readonly identifier: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** 422 that names the reason if the text is not a declaration of such a type. */
+export function readJsonDeclaration(text: string, rules: Rules): JsonDeclaration {
+  const value = parsed(text, rules.field);
+  if (value === null) throw invalid(rules.field, "the declaration has to be a JSON object");
+  return checked(value, rules);
+}
+
+function checked(value: Record<string, unknown>, { field, types }: Rules): JsonDeclaration {
+  const { Type: type, Identifier: identifier, Payload: payload } = value;
+  if (typeof type !== "string" || !type.startsWith(types))
+    throw invalid(field, `the Type of a declaration has to begin with ${types}`);
+  if (typeof identifier !== "string" || identifier.trim() === "")
+    throw invalid(field, "the declaration has no Identifier");
+  if (identifier.length > IDENTIFIER_MAX)
+    throw invalid(field, `the identifier of the declaration has more than ${IDENTIFIER_MAX} characters`);
+  if (OWN_IDENTIFIERS.some((own) => identifier.toLowerCase().startsWith(own)))
+    throw invalid(field, `the identifier ${JSON.stringify(identifier)} is reserved for the server`);
+  if (!isRecord(payload)) throw invalid(field, "the declaration has no Payload, which has to be an object");
+  if (isDeeper(payload, DEPTH_MAX))
+    throw invalid(
+      field,
+      `the Payload of the declaration has more than ${DEPTH_MAX} lists and objects inside each other`,
+    );
+  return { type, identifier, payload };
 }
 
 function isDeeper(value: unknown, most: number): boolean {
@@ -44,11 +72,11 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((member) => isDeeper(member, most - 1));
 }
 
-function parsed(text: string): Record<string, unknown> | null {
+function parsed(text: string, field: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+    return isRecord(value) ? value : null;
   } catch {
-    throw invalid(FIELD, "the declaration is not valid JSON");
+    throw invalid(field, "the declaration is not valid JSON");
   }
 }

@@ -28,6 +28,7 @@ import { migration as m0026 } from "./0026-commands-slow.ts";
 import { migration as m0027 } from "./0027-apple-updates.ts";
 import { migration as m0028 } from "./0028-apple-setups.ts";
 import { migration as m0029 } from "./0029-apple-check-ins.ts";
+import { migration as m0030 } from "./0030-declaration-assets.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   m0027,
   m0028,
   m0029,
+  m0030,
 ];

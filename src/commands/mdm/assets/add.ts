@@ -1,0 +1,29 @@
+import { assetsApi } from "../../../api/assets.ts";
+import { AssetsCommand } from "../../../cli/features/assets.ts";
+import { profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class MdmAssetsAdd extends AssetsCommand {
+  static override summary = "Upload an asset declaration, to which declarations of Apple devices refer.";
+  static override description =
+    "Declarations refer to an asset by its Identifier, and devices get it with them. To change an asset, delete it and " +
+    "upload the new one, first without the profiles that refer to it.";
+  static override endpoints = [assetsApi.create];
+  static override args = { file: args.required("file: .json") };
+  static override flags = { ...profileTeamFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> credentials.json --team Workstations"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmAssetsAdd);
+    const body = {
+      ...(await this.teamFilter(flags.team)),
+      asset: await uploadSource(this.io, given.file, "FILE"),
+    };
+    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    if (flags["dry-run"]) this.trying(`add the asset ${printable(given.file)} to ${of}`, { file: given.file });
+    const { asset_uuid } = await this.call(assetsApi.create, { body });
+    await this.report(`${printable(given.file)} is asset ${asset_uuid} of ${of}`, { asset_uuid });
+  }
+}

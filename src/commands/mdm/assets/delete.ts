@@ -1,0 +1,24 @@
+import { assetsApi } from "../../../api/assets.ts";
+import { AssetsCommand, assetArg } from "../../../cli/features/assets.ts";
+import { profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class MdmAssetsDelete extends AssetsCommand {
+  static override summary = "Delete an asset declaration to which no profile refers.";
+  static override destructive = true;
+  static override endpoints = [assetsApi.delete];
+  static override args = { asset: assetArg };
+  static override flags = { ...profileTeamFlag, ...yesFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> com.example.credentials --yes"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmAssetsDelete);
+    const { asset_uuid, identifier } = await this.asset(given.asset, flags.team);
+    const what = `asset ${printable(identifier)}`;
+    if (flags["dry-run"]) this.trying(`delete ${what}`, { asset_uuid, identifier });
+    await this.confirm(`Delete ${what}?`);
+    await this.call(assetsApi.delete, { params: { asset_uuid } });
+    await this.report(`deleted ${what}`, { asset_uuid, identifier });
+  }
+}

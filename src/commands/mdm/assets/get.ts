@@ -1,0 +1,18 @@
+import { AssetOfTeam, assetsApi } from "../../../api/assets.ts";
+import { AssetsCommand, assetArg } from "../../../cli/features/assets.ts";
+import { profileTeamFlag } from "../../../cli/features/profiles.ts";
+
+export default class MdmAssetsGet extends AssetsCommand {
+  static override summary = "Show an asset declaration.";
+  static override endpoints = [assetsApi.get];
+  static override args = { asset: assetArg };
+  static override flags = profileTeamFlag;
+  static override examples = ["<%= config.bin %> <%= command.id %> com.example.credentials"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmAssetsGet);
+    const { asset_uuid } = await this.asset(given.asset, flags.team);
+    const asset = await this.call(assetsApi.get, { params: { asset_uuid } });
+    await this.printOne(asset, { schema: AssetOfTeam });
+  }
+}

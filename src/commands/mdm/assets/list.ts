@@ -1,0 +1,19 @@
+import { assetsApi } from "../../../api/assets.ts";
+import { AssetsCommand, assetView } from "../../../cli/features/assets.ts";
+import { profileTeamFlag } from "../../../cli/features/profiles.ts";
+
+export default class MdmAssetsList extends AssetsCommand {
+  static override summary = "List the asset declarations of a team, or of hosts without a team.";
+  static override endpoints = [assetsApi.list];
+  static override flags = profileTeamFlag;
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> --team Workstations -o json",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(MdmAssetsList);
+    const { assets } = await this.call(assetsApi.list, { query: await this.teamFilter(flags.team) });
+    await this.printList(assets, assetView);
+  }
+}
