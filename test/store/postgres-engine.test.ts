@@ -250,6 +250,28 @@ describe("the Postgres store", () => {
     await expect(one.notify("news", "x".repeat(7001))).rejects.toThrow("7000");
   });
 
+  it("stores nothing if a message of the transaction is refused, and can go on", async () => {
+    const store = await open({ poolSize: 1 });
+    const tooLong = "c".repeat(64);
+    const writing = store.tx(async (tx) => {
+      await tx.hosts.insert({ name: "a", token: "t" });
+      await tx.notify(tooLong, "x");
+    });
+    await expect(writing).rejects.toThrow("channel name too long");
+    expect(await store.hosts.count()).toBe(0);
+    const quoted = 'it\'s \\ a "message"';
+    const received: string[] = [];
+    const end = await store.listen("quotes", (payload) => void received.push(payload));
+    await store.tx(async (tx) => {
+      await tx.hosts.insert({ name: "b", token: "t" });
+      await tx.notify("quotes", quoted);
+      await tx.notify("quotes", "second");
+    });
+    expect(await store.hosts.count()).toBe(1);
+    await expect.poll(() => received, { timeout: 10_000 }).toEqual([quoted, "second"]);
+    await end();
+  });
+
   it("listens again after its session was lost, and reports that messages may be missing", async () => {
     const store = await open();
     const heard: string[] = [];

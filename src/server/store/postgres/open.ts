@@ -16,6 +16,7 @@ import { checkKey, checkVersion, create, migrate, requireCurrent } from "./migra
 import { migrations } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
 import { constraintsOf } from "./schema.ts";
+import { list, sql, textOf } from "./sql.ts";
 
 export interface PostgresOptions<S extends Tables> {
   readonly tables: S;
@@ -72,7 +73,7 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
     let sent: Message[] = [];
     const result = await transaction(
       context,
-      async (inner) => {
+      async (inner, beforeCommit) => {
         const messages: Message[] = [];
         let ended = false;
         const value = await work(
@@ -82,7 +83,7 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
           }),
         );
         ended = true;
-        await send(inner, messages);
+        if (messages.length > 0) beforeCommit(notifying(messages));
         sent = messages;
         return value;
       },
@@ -98,7 +99,7 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
     tx,
     async notify(channel: string, payload: string) {
       const message = sealed(listening, channel, payload);
-      await send(runner, [message]);
+      await runner.read({ text: "SELECT pg_notify($1, $2)", values: [message.channel, message.sealed] });
       listening.deliver(channel, message.sealed);
     },
     listen: (channel: string, onMessage: (payload: string) => void, onReset?: () => void) =>
@@ -181,13 +182,14 @@ function sealed(listening: Listening, channel: string, payload: string): Message
   return { channel, sealed: listening.seal(payload) };
 }
 
-/** Postgres delivers the messages of a transaction when it commits, so one statement at its end sends them all. */
-async function send(runner: Runner, messages: readonly Message[]): Promise<void> {
-  if (messages.length === 0) return;
-  await runner.read({
-    text: "SELECT pg_notify(m.channel, m.payload) FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS m(channel, payload, place) ORDER BY m.place",
-    values: [messages.map(({ channel }) => channel), messages.map((message) => message.sealed)],
-  });
+/** Postgres delivers the messages of a transaction when it commits. */
+function notifying(messages: readonly Message[]): string {
+  const rows = messages.map(
+    ({ channel, sealed }, place) => sql`(${sql.lit(place)}, ${sql.lit(channel)}, ${sql.lit(sealed)})`,
+  );
+  return textOf(
+    sql`SELECT pg_notify(m.channel, m.payload) FROM (VALUES ${list(rows)}) AS m(place, channel, payload) ORDER BY m.place`,
+  );
 }
 
 function inTransaction<S extends Tables>(

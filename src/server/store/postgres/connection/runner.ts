@@ -251,12 +251,11 @@ export interface TransactionOptions {
 
 const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;";
 
+/** `beforeCommit` takes a statement without parameters that is sent together with the COMMIT. */
+type Work<R> = (runner: Runner, beforeCommit: (statement: string) => void) => Promise<R>;
+
 /** `work` may run again after a conflict with another transaction. */
-export function transaction<R>(
-  context: RunnerContext,
-  work: (runner: Runner) => Promise<R>,
-  options: TransactionOptions = {},
-): Promise<R> {
+export function transaction<R>(context: RunnerContext, work: Work<R>, options: TransactionOptions = {}): Promise<R> {
   return persistently(
     context,
     () => leased(context, (lease) => attempt(context, lease, work, options)),
@@ -267,7 +266,7 @@ export function transaction<R>(
 async function attempt<R>(
   context: RunnerContext,
   lease: Lease,
-  work: (runner: Runner) => Promise<R>,
+  work: Work<R>,
   { lock, snapshot, long, failFast = false }: TransactionOptions,
 ): Promise<R> {
   const begin = snapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;" : "BEGIN;";
@@ -275,9 +274,12 @@ async function attempt<R>(
   if (long) lease.takeTime();
   const runner = new TxRunner(context, lease, failFast);
   let result: R;
+  let last = "";
   try {
     await harmlessly(lease, lease.command(`${begin} ${long ? UNLIMITED : ""} ${locked} ${failFast ? "" : SAVE}`));
-    result = await work(runner);
+    result = await work(runner, (statement) => {
+      last = `${statement};`;
+    });
     await runner.end();
     if (runner.failure) throw runner.failure;
   } catch (error) {
@@ -286,16 +288,18 @@ async function attempt<R>(
     if (!lease.broken) await lease.command("ROLLBACK").catch(() => undefined);
     throw runner.failure ?? error;
   }
-  await commit(lease);
+  await commit(lease, last);
   return result;
 }
 
-async function commit(lease: Lease): Promise<void> {
+async function commit(lease: Lease, last: string): Promise<void> {
   let tag: string;
   try {
-    tag = await lease.command("COMMIT");
+    tag = await lease.command(`${last} COMMIT`);
   } catch (error) {
     if (lease.broken) throw new StoreUnavailable(LOST_COMMIT, { cause: error });
+    // The last statement may have failed, and the transaction would still be open.
+    await lease.command("ROLLBACK").catch(() => undefined);
     throw error;
   }
   if (tag !== "COMMIT") throw new Error(`the transaction was not committed: Postgres returned ${tag}`);
