@@ -130,6 +130,8 @@ export async function startSealer(services: Services): Promise<Sealer> {
     channel: channels.activities,
     least: 50,
     more: 100,
+    // A run has a fixed cost, and enrollments record entries all the time.
+    apart: 300,
     failure: "activities could not be sealed; retrying",
   };
   // Also runs at startup, for entries from before the chain existed.

@@ -19,6 +19,8 @@ export interface TriggeredTaskOptions {
    */
   readonly least: number;
   readonly more: number;
+  /** Minimum time in milliseconds between the starts of two runs that messages cause. */
+  readonly apart?: number;
   /** The log message for a failed run; its work remains to be done. */
   readonly failure: string;
 }
@@ -29,12 +31,13 @@ export interface TriggeredTaskOptions {
  */
 export async function startTriggeredTask(
   { store, random, log }: Pick<Services, "store" | "random" | "log">,
-  { channel, least, more, failure }: TriggeredTaskOptions,
+  { channel, least, more, apart = 0, failure }: TriggeredTaskOptions,
   work: () => Promise<unknown>,
 ): Promise<TriggeredTask> {
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
+  let lastStart = Number.NEGATIVE_INFINITY;
 
   function after(delay: number): void {
     if (stopped || timer) return;
@@ -44,10 +47,11 @@ export async function startTriggeredTask(
     }, delay);
     timer.unref();
   }
-  const plan = () => after(least + random.int(more));
+  const plan = () => after(Math.max(least + random.int(more), lastStart + apart - performance.now()));
 
   function run(): Promise<void> {
     running = running.then(async () => {
+      lastStart = performance.now();
       try {
         await work();
       } catch (err) {
