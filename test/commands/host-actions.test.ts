@@ -1,5 +1,7 @@
 // svc hosts lock, unlock and wipe, and the commands of a host's own page, with the real app.
 import { beforeEach, describe, expect, it } from "vitest";
+import { turnOnAppleMdm } from "../support/apple.ts";
+import { enrolledDevice } from "../support/apple-device.ts";
 import { sendInto } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeHost } from "../support/make.ts";
@@ -181,6 +183,46 @@ describe("hosts unlock and wipe", () => {
     const done = await fleet.run(["hosts", "wipe", "box-1", "--wait"], { tty: true, answers: ["box-1"], send });
     expect(done.exitCode).toBe(0);
     expect(done.stdout).toMatch(/box-1\s+done\s+wiped/);
+  });
+});
+
+describe("a Mac in device management", () => {
+  it("is locked with a PIN, which unlock shows, and waits for whoever enters it", async () => {
+    await turnOnAppleMdm(fleet.app);
+    const { device } = await enrolledDevice(fleet.app, { DeviceName: "lab-mac" });
+    const lock = await fleet.run(["hosts", "lock", "lab-mac", "--yes", "--view-pin", "-o", "json"]);
+    const [{ unlock_pin: pin }] = JSON.parse(lock.stdout) as [{ unlock_pin: string }];
+    expect([lock.exitCode, pin]).toEqual([0, expect.stringMatching(/^\d{6}$/)]);
+    await device.answer((await device.idle())!.uuid, "Acknowledged");
+    const shown = await fleet.run(["hosts", "unlock", "lab-mac"]);
+    expect(shown.exitCode).toBe(0);
+    expect(shown.stdout).toContain(pin);
+    expect(shown.stderr).toContain(`lab-mac: enter the PIN ${pin} on the Mac to unlock it`);
+
+    const send = sendInto(fleet.app);
+    let looks = 0;
+    const entered: typeof send = async (url, init) => {
+      if (init.method === "GET" && /\/hosts\/\d+\?/.test(url) && ++looks === 2) {
+        fleet.app.clock.advance(5_000);
+        await device.idle();
+      }
+      return send(url, init);
+    };
+    const waited = await fleet.run(["hosts", "unlock", "lab-mac", "--wait"], { send: entered });
+    expect([waited.exitCode, looks]).toEqual([0, 2]);
+    expect(waited.stdout).toMatch(/lab-mac\s+done\s+unlocked/);
+  });
+
+  it("is asked to leave device management, which unenroll reports", async () => {
+    const { device } = await enrolledDevice(fleet.app, { DeviceName: "lab-mac" });
+    const asked = await fleet.run(["hosts", "unenroll", "lab-mac", "--yes"]);
+    expect([asked.exitCode, asked.stdout + asked.stderr]).toEqual([
+      0,
+      expect.stringContaining("lab-mac: device management is turned off when the device answers"),
+    ]);
+    await device.answer((await device.idle())!.uuid, "Acknowledged");
+    const again = await fleet.run(["hosts", "unenroll", "lab-mac", "--yes"]);
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("device management is not turned on")]);
   });
 });
 

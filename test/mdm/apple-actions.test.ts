@@ -1,5 +1,6 @@
 // Lock, unlock and wipe of Apple devices: part B's states, section 6 of the device protocols, and lost mode.
 import { describe, expect, it } from "vitest";
+import { DRY_RUN } from "../../src/api/dry-run.ts";
 import { bytesIn, stringIn } from "../../src/plist/value.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
@@ -72,13 +73,17 @@ describe.each(bothEngines)("an Apple device on %s", (engine) => {
     const t = await started(engine);
     const { device, id } = await enrolledDevice(t);
     expect((await act(t, id, "lock"))[1]).not.toHaveProperty("unlock_pin");
-    const { command } = (await device.idle())!;
-    const pin = stringIn(command, "PIN")!;
+    const lock = (await device.idle())!;
+    const pin = stringIn(lock.command, "PIN")!;
     expect(pin).toMatch(/^\d{6}$/);
     const contents = await t.store.operationContents.list();
     expect(contents.filter(({ content }) => content.includes("DeviceLock"))).toHaveLength(1);
     expect(JSON.stringify(contents)).not.toContain(pin);
     expect(JSON.stringify(await t.store.activities.list())).not.toContain(pin);
+    await device.answer(lock.uuid, "Acknowledged");
+    const dry = await t.request("POST", `/hosts/${id}/unlock`, undefined, { [DRY_RUN]: "true" });
+    expect([dry.status, await dry.text()]).toEqual([200, expect.not.stringContaining(pin)]);
+    expect((await act(t, id, "unlock"))[1]).toMatchObject({ unlock_pin: pin });
   });
 
   it("is erased, and stays wiped until it enrolls again", async () => {

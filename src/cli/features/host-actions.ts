@@ -88,7 +88,7 @@ export abstract class HostActionCommand extends NamedHostsCommand {
       };
       waited = await this.follow(outcomes, timeout, progress).catch((error: unknown) => error);
       if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
-    } else for (const one of outcomes) if (isOpen(one)) this.note(`${one.host}: ${this.action} is pending`);
+    } else for (const one of outcomes) if (isOpen(one)) this.note(`${one.host}: ${this.pendingText(one)}`);
     await this.printList(outcomes, view);
     this.conclude(outcomes);
     if (waited) throw waited;
@@ -123,7 +123,8 @@ export abstract class HostActionCommand extends NamedHostsCommand {
         const reason = this.triesOut ? "needs approval" : `needs approval: svc approvals approve ${approval.id}`;
         return { id, host, outcome: "pending", device_status, pending_action, reason, approval_id: approval.id };
       }
-      return { id, host, outcome: pending_action === "" ? "done" : "pending", device_status, pending_action, ...pin };
+      const begun = { id, host, device_status, pending_action, ...pin };
+      return { ...begun, outcome: pending_action === "" && !needsPin(begun) ? "done" : "pending" };
     } catch (error) {
       const refused = error instanceof ApiCallError || (error instanceof CliError && error.kind === "conflict");
       if (alone || !refused) throw error;
@@ -144,10 +145,15 @@ export abstract class HostActionCommand extends NamedHostsCommand {
       progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
       return open === 0;
     };
-    const going = (): Going => ({
-      what: `the ${this.action} is still pending on ${plural(now.filter(isOpen).length, "host")}`,
-      hint: "It runs when the host is online. `svc hosts upcoming HOST` shows it, `svc hosts cancel` cancels it.",
-    });
+    const going = (): Going => {
+      const open = now.filter(isOpen);
+      return {
+        what: `the ${this.action} is still pending on ${plural(open.length, "host")}`,
+        hint: open.every(needsPin)
+          ? "It ends when someone enters the PIN on the Mac."
+          : "It runs when the host is online. `svc hosts upcoming HOST` shows it, `svc hosts cancel` cancels it.",
+      };
+    };
     await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 
@@ -158,11 +164,16 @@ export abstract class HostActionCommand extends NamedHostsCommand {
       const state = { ...before, device_status, pending_action };
       if (pending_action === this.action) return state;
       if (device_status === wanted[this.action]) return { ...state, outcome: "done" };
+      if (pending_action === "" && needsPin(state)) return state;
       return { ...state, outcome: "failed", reason: printable(action_failure ?? `the ${this.action} was cancelled`) };
     } catch (error) {
       if (!(error instanceof ApiCallError) || error.status !== 404) throw error;
       return { ...before, outcome: "failed", reason: "the host was deleted" };
     }
+  }
+
+  private pendingText(one: Outcome): string {
+    return needsPin(one) ? `enter the PIN ${one.unlock_pin} on the Mac to unlock it` : `${this.action} is pending`;
   }
 
   private conclude(outcomes: readonly Outcome[]): void {
@@ -175,6 +186,15 @@ export abstract class HostActionCommand extends NamedHostsCommand {
     if (approvals.length > 0) throw this.triesOut ? wouldNeedApproval() : needsApproval(approvals);
   }
 }
+
+/** A Mac is unlocked by whoever enters its PIN. */
+const needsPin = ({
+  device_status,
+  pending_action,
+  unlock_pin,
+}: Pick<Outcome, "device_status" | "pending_action"> & {
+  readonly unlock_pin?: string;
+}): boolean => unlock_pin !== undefined && device_status === "locked" && pending_action === "";
 
 const isOpen = ({ outcome, approval_id }: Outcome): boolean => outcome === "pending" && approval_id === undefined;
 

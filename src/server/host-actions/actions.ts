@@ -50,7 +50,8 @@ export async function actNow(ctx: Context, host: HostRow, action: HostAction, vi
       reference === null ? [before] : await store.hostActions.upsert([{ ...requested, reference }], { on: ["id"] });
     await record(inside, host, action, viewPin);
     const { device_status, pending_action } = lockStateOf(after);
-    const showsPin = (viewPin || action === "unlock") && pin !== null;
+    // A dry run records nothing: it must not show what is recorded when it is read.
+    const showsPin = (viewPin || action === "unlock") && pin !== null && ctx.dryRun === null;
     return { device_status, pending_action, ...(showsPin ? { unlock_pin: pin } : {}) };
   }, operationLock(id));
 }
