@@ -93,7 +93,7 @@ describe("imports", () => {
       ({ file, target }) =>
         within(file, "src/gitops/") &&
         target.startsWith("src/") &&
-        !within(target, "src/gitops/", "src/api/", "src/text/"),
+        !within(target, "src/gitops/", "src/api/", "src/text/", "src/plist/", "src/pki/"),
     );
     expect(show(upward)).toEqual([]);
   });
@@ -344,6 +344,7 @@ describe("kinds of configuration", () => {
     enroll_secrets: 0,
     policy: "policies",
     query: "queries",
+    configuration_profile: 0,
   });
   /** As a text, as a key, as the folder of a kind, or in the plural as a list of objects. */
   const namesOf = (file: string): string[] => {
@@ -370,7 +371,7 @@ describe("kinds of configuration", () => {
   });
 
   // Labels and teams are what other kinds refer to; settings of teams share their section with other kinds.
-  it.each(["certificate_authority", "policy"])(
+  it.each(["certificate_authority", "configuration_profile", "policy"])(
     "are known in four places, such as %s: a module and a list each",
     (kind) => {
       const own = kind.replaceAll("_", "-");

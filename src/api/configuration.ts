@@ -60,6 +60,12 @@ const Secrets = z
   .refine((texts) => Object.keys(texts).length <= SECRETS_MAX, { error: "must not be more than 50,000" })
   .meta({ description: "secret texts by ref; at most 50,000" });
 
+/** The maximum length in base64 of one file. */
+const FILE_MAX = 3 * 1024 * 1024;
+const Files = z
+  .record(z.string().regex(/^[0-9a-f]{64}$/), z.string().max(FILE_MAX))
+  .meta({ description: "small files that values refer to, such as profiles: base64 by SHA-256 digest in hex" });
+
 export const ConfigurationState = z.object({
   things: z.array(StateThing),
   /** The default settings: config by section, and team_settings for teams and for "No team". */
@@ -80,6 +86,7 @@ export const ConfigurationState = z.object({
    * several hosts is listed once for each.
    */
   hosts: z.array(z.object({ given: z.union([z.string(), z.int()]), host: z.union([z.string(), z.int()]).nullable() })),
+  files: Files.optional().meta({ description: "only if they were asked for" }),
   tier: z.enum(["free", "premium"]),
 });
 export type ConfigurationState = z.infer<typeof ConfigurationState>;
@@ -102,6 +109,7 @@ export const configurationApi = {
         .max(1_000_000)
         .optional()
         .meta({ description: "host names as in files, to be resolved to the names that labels use" }),
+      files: z.boolean().optional().meta({ description: "true: with the files that values refer to" }),
     }),
     response: ConfigurationState,
   }),
@@ -115,6 +123,8 @@ export const configurationApi = {
     body: z.object({
       changes: z.array(ThingChange).max(CHANGES_MAX),
       secrets: Secrets.optional(),
+      /** A value whose file is not here keeps the stored content. */
+      files: Files.optional(),
       pins: z.array(Pin).max(CHANGES_MAX).optional(),
       dry_run: z.boolean().optional(),
       skip_checks: z

@@ -40,12 +40,12 @@ export const ConfigurationProfile = z.object({
 });
 export type ConfigurationProfile = z.infer<typeof ConfigurationProfile>;
 
-const LabelNames = z.array(nameText()).max(1000);
+export const ProfileLabelNames = z.array(nameText()).max(1000);
 const labels = {
-  labels: LabelNames.optional().meta({ description: "older name of labels_include_all" }),
-  labels_include_all: LabelNames.optional(),
-  labels_include_any: LabelNames.optional(),
-  labels_exclude_any: LabelNames.optional(),
+  labels: ProfileLabelNames.optional().meta({ description: "older name of labels_include_all" }),
+  labels_include_all: ProfileLabelNames.optional(),
+  labels_include_any: ProfileLabelNames.optional(),
+  labels_exclude_any: ProfileLabelNames.optional(),
 };
 export type GivenLabels = { [K in keyof typeof labels]?: string[] | undefined };
 

@@ -9,7 +9,7 @@ import { ApiCallError, Unreachable } from "../client/errors.ts";
 import { fileSchema } from "../gitops/files/json-schema.ts";
 import type { Change } from "../gitops/plan/diff.ts";
 import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
-import { pinsOf, secretsOf, toThingChange } from "../gitops/plan/plan.ts";
+import { filesOf, pinsOf, secretsOf, toThingChange } from "../gitops/plan/plan.ts";
 import { summaryOf, titleOf } from "../gitops/plan/render.ts";
 import { movedSince, readSavedPlan, type SavedPlan } from "../gitops/plan/saved-plan.ts";
 import { printable } from "../text/printable.ts";
@@ -18,6 +18,7 @@ interface Application {
   readonly changes: readonly Change[];
   readonly pins: readonly Pin[];
   readonly secrets: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string>>;
   /** The current objects, to compute the share that is removed. */
   readonly current: readonly Pick<Pin, "kind">[];
 }
@@ -75,11 +76,12 @@ export default class Apply extends GitopsCommand {
   }
 
   async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0]): Promise<Application> {
-    const { changes, state, secrets } = await this.planned(flags);
+    const { changes, state, secrets, contents } = await this.planned(flags);
     return {
       changes,
       pins: pinsOf(state.things, changes, false),
       secrets: secretsOf(changes, secrets),
+      files: filesOf(changes, contents),
       current: state.things,
     };
   }
@@ -102,7 +104,7 @@ export default class Apply extends GitopsCommand {
         this.format === "json" ? moved.map((one) => ({ name: titleOf(one), reason: how[one.how] })) : [],
       );
     const current = saved.pins.filter(({ revision }) => revision !== null);
-    return { changes: saved.changes, pins: saved.pins, secrets: saved.secrets, current };
+    return { changes: saved.changes, pins: saved.pins, secrets: saved.secrets, files: saved.files, current };
   }
 
   async #readPlan(path: string): Promise<SavedPlan> {
@@ -132,7 +134,7 @@ export default class Apply extends GitopsCommand {
     await this.confirm(`Apply this: ${add} to add, ${change} to change, ${remove} to remove?`);
   }
 
-  async #apply({ changes, pins, secrets }: Application, dryRun: boolean, skipChecks: boolean): Promise<void> {
+  async #apply({ changes, pins, secrets, files }: Application, dryRun: boolean, skipChecks: boolean): Promise<void> {
     const connection = await this.connection();
     const timeout = this.common["request-timeout"] === undefined ? APPLY_TIMEOUT : connection.timeout;
     const client = this.clientFor({ ...connection, timeout }, await connection.token());
@@ -143,6 +145,7 @@ export default class Apply extends GitopsCommand {
           changes: changes.map(toThingChange),
           pins: [...pins],
           secrets: { ...secrets },
+          ...(Object.keys(files).length > 0 ? { files: { ...files } } : {}),
           dry_run: dryRun,
           skip_checks: skipChecks,
         },

@@ -32,18 +32,18 @@ export default class Export extends GitopsCommand {
         `${printable(flags.dir)} is not empty`,
         "Give an empty directory, or overwrite the files in it with --force.",
       );
-    const { files, variables } = exportFiles(await this.state());
-    for (const [path, text] of files) {
+    const { files, contents, variables } = exportFiles(await this.state(undefined, undefined, true));
+    for (const [path, content] of [...files, ...contents]) {
       const target = join(flags.dir, path);
       await mkdir(dirname(target), { recursive: true });
-      await writeFile(target, text);
+      await writeFile(target, content);
     }
     for (const path of there)
       if (/\.ya?ml$/.test(path) && !files.has(path))
         this.remark(`${path} is not part of this export: it is kept, and is applied if a pattern includes it`);
     if (variables.length > 0)
       this.remark(`${plural(variables.length, "secret")} to fill in: see ${join(flags.dir, ".env.example")}`);
-    const names = [...files.keys()];
+    const names = [...files.keys(), ...contents.keys()];
     await this.report(`${plural(names.length, "file")} in ${printable(flags.dir)}`, {
       dir: flags.dir,
       files: names,

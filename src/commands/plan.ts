@@ -4,7 +4,7 @@ import { CliError, failed } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand, type Planned } from "../cli/features/gitops-command.ts";
 import { writePrivate } from "../cli/files/private-file.ts";
 import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
-import { pinsOf, secretsOf } from "../gitops/plan/plan.ts";
+import { filesOf, pinsOf, secretsOf } from "../gitops/plan/plan.ts";
 import { savedPlanText } from "../gitops/plan/saved-plan.ts";
 
 export default class Plan extends GitopsCommand {
@@ -41,7 +41,7 @@ export default class Plan extends GitopsCommand {
     if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");
   }
 
-  async #saved({ changes, state, secrets }: Planned): Promise<string> {
+  async #saved({ changes, state, secrets, contents }: Planned): Promise<string> {
     const { serverUrl } = await this.connection();
     const pins = pinsOf(state.things, changes, true);
     if (pins.length > CHANGES_MAX)
@@ -55,6 +55,7 @@ export default class Plan extends GitopsCommand {
       changes,
       pins,
       secrets: secretsOf(changes, secrets),
+      files: filesOf(changes, contents),
     });
   }
 }

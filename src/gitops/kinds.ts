@@ -3,6 +3,7 @@ import { isRecord } from "../text/record.ts";
 import { agentOptions } from "./kinds/agent-options.ts";
 import { certificateAuthority } from "./kinds/certificate-authority.ts";
 import { config } from "./kinds/config.ts";
+import { configurationProfile } from "./kinds/configuration-profile.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
 import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
@@ -22,6 +23,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   agent_options: agentOptions,
   team_settings: teamSettings,
   enroll_secrets: enrollSecrets,
+  configuration_profile: configurationProfile,
   policy,
   query,
 };
@@ -33,9 +35,11 @@ export const kindNames = Object.keys(kinds);
 export const isDeletable = (kind: string): boolean => Boolean(kinds[kind]?.items ?? kinds[kind]?.isComplete);
 
 /** The kinds that stand in lists, in the order in which files are checked. */
-export const itemKinds: readonly { readonly kind: string; readonly items: Items }[] = kindList.flatMap(
-  ([kind, { items }]) => (items ? [{ kind, items }] : []),
-);
+export const itemKinds: readonly { readonly kind: string; readonly noun: string; readonly items: Items }[] =
+  kindList.flatMap(([kind, { noun, items }]) => (items ? [{ kind, noun, items }] : []));
+
+/** Those whose lists are at the top level of main files. */
+export const listKinds = itemKinds.filter(({ items }) => !items.files);
 
 const isOfNewTeam = (entry: [string, Kind]): entry is [string, Kind & { readonly ofNewTeam: Json }] =>
   entry[1].ofNewTeam !== undefined;

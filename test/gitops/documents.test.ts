@@ -120,7 +120,7 @@ describe("documents", () => {
       "what is not built",
       document("team", "team: {name: T, mdm: {macos_settings: {custom_settings: [{path: a}]}}}"),
       [
-        "all.yml:4:42: spec.team.mdm.macos_settings.custom_settings: this server does not support configuration profiles yet",
+        "all.yml:4:42: spec.team.mdm.macos_settings.custom_settings: documents cannot contain profiles: use the files of a team instead",
       ],
     ],
   ])("with %s are refused", async (_, text, told) => {

@@ -42,6 +42,15 @@ const label = {
   criteria: null,
   hosts: null,
 };
+const profile = {
+  platform: "darwin",
+  sha256: "0a",
+  labels_include_all: [],
+  labels_include_any: [],
+  labels_exclude_any: [],
+};
+/** By their digests; changed values refer to the second. */
+const files = { "0a": "YQ==", "0ax": "Yg==" };
 const things: StateThing[] = [
   ...stateWith().things,
   thing("enroll_secrets", null, "enroll_secrets", { secrets: [] }),
@@ -55,6 +64,8 @@ const things: StateThing[] = [
   thing("policy", "Ops", "P", policy),
   thing("query", "Ops", "Q", query),
   thing("policy", NO_TEAM_NAME, "P", policy),
+  thing("configuration_profile", null, "Wi-Fi", profile),
+  thing("configuration_profile", "Ops", "Wi-Fi", profile),
   ...caTypes.map((type) =>
     thing(
       "certificate_authority",
@@ -91,11 +102,13 @@ function changed(value: Json, [key, ...rest]: readonly string[]): Json {
   return { ...fields, [key]: changed(fields[key]!, rest) };
 }
 
-const written = (of: StateThing[]) => JSON.stringify([...exportFiles({ things: of, defaults }).files]);
+const written = (of: StateThing[]) => JSON.stringify([...exportFiles({ things: of, defaults, files }).files]);
 
 /** Fields that files cannot express are not exported either. */
 const isLeft = ({ at, path }: Leaf): boolean => {
   const { kind, name } = things[at]!;
+  // The server reads it in the file.
+  if (kind === "configuration_profile" && path[0] === "platform") return true;
   const inMdm =
     kind === "config" && name === "mdm" ? path : kind === "team_settings" && path[0] === "mdm" ? path.slice(1) : [];
   return inMdm.length > 0 && mdmLeft.some((left) => inMdm.join(".") === left || inMdm.join(".").startsWith(`${left}.`));

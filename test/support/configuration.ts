@@ -35,6 +35,7 @@ export function thingValue<T = Record<string, unknown>>(
 export interface Applying {
   readonly changes: readonly ThingChange[];
   readonly secrets?: Record<string, string>;
+  readonly files?: Record<string, string>;
   readonly pins?: readonly unknown[];
   readonly dry_run?: boolean;
   readonly skip_checks?: boolean;

@@ -24,7 +24,11 @@ export interface Given {
 }
 
 /** Writes the files, and reads the main ones, whose names `main` returns (default: all). */
-export async function readGiven(files: Readonly<Record<string, string>>, given: Given = {}, main = Object.keys(files)) {
+export async function readGiven(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  given: Given = {},
+  main = Object.keys(files),
+) {
   const directory = await mkdtemp(join(tmpdir(), "svc-gitops-"));
   try {
     for (const [name, text] of Object.entries(files)) {

@@ -43,6 +43,8 @@ export interface Planned {
   readonly changes: readonly Change[];
   readonly state: ConfigurationState;
   readonly secrets: ReadonlyMap<string, string>;
+  /** Contents of files by their digests. */
+  readonly contents: ReadonlyMap<string, Buffer>;
 }
 
 export abstract class GitopsCommand extends ClientCommand {
@@ -76,16 +78,22 @@ export abstract class GitopsCommand extends ClientCommand {
     const changes = planOf(state, wanted);
     const unseen = changes.filter(isUnseen);
     for (const one of unseen) this.remark(`${titleOf(one)}: your role does not see them, so they are kept unchanged`);
-    return { changes: changes.filter((one) => !unseen.includes(one)), state, secrets: files.secrets };
+    return {
+      changes: changes.filter((one) => !unseen.includes(one)),
+      state,
+      secrets: files.secrets,
+      contents: files.contents,
+    };
   }
 
   /** The current state on the server of everything that files can describe. */
   protected async state(
     secrets: ReadonlyMap<string, string> = new Map(),
     hosts: readonly (string | number)[] = [],
+    files = false,
   ): Promise<ConfigurationState> {
     const progress = this.progress("reading the server's state ...");
-    const body = { secrets: Object.fromEntries(secrets), hosts: [...hosts] };
+    const body = { secrets: Object.fromEntries(secrets), hosts: [...hosts], ...(files ? { files } : {}) };
     const state = await this.call(configurationApi.state, { body }).finally(() => progress.done());
     const unknown = [...new Set(state.things.map(({ kind }) => kind))].filter((kind) => !Object.hasOwn(kinds, kind));
     if (unknown.length > 0)

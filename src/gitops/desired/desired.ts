@@ -41,7 +41,7 @@ export function desiredOf(
   );
   const isComplete = (thing: ThingKey): boolean => {
     const kind = kinds[thing.kind];
-    return kind?.items ? owners.has(thing.owner) : (kind?.isComplete?.(thing, run) ?? false);
+    return kind?.isComplete?.(thing, run) ?? (kind?.items !== undefined && owners.has(thing.owner));
   };
   if (global)
     remainingUses(state, items, {

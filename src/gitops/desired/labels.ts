@@ -21,10 +21,10 @@ export function checkLabelUse(items: Collected, known: Known, isComplete: boolea
   for (const { value, at } of labels)
     if (builtin.has(value.name))
       problems.error(at, `${JSON.stringify(value.name)} is a built-in label: it cannot be changed`);
-  for (const { kind, items: ofKind } of itemKinds)
+  for (const { kind, noun, items: ofKind } of itemKinds)
     for (const item of items.get(kind) ?? [])
       for (const field of ofKind.labelFields)
-        checkNames(item, field, `${kind} ${JSON.stringify(item.value.name)}`, { builtin, usable, problems });
+        checkNames(item, field, `${noun} ${JSON.stringify(item.value.name)}`, { builtin, usable, problems });
 }
 
 interface Checking {
@@ -73,7 +73,7 @@ export function remainingUses(
       if (gone.has(name))
         problems.error(
           at,
-          `the label ${JSON.stringify(name)} is not in the files, but the ${thing.kind} ${JSON.stringify(thing.name)} of ${thing.owner ?? "all hosts"} uses it`,
+          `the label ${JSON.stringify(name)} is not in the files, but the ${kinds[thing.kind]?.noun} ${JSON.stringify(thing.name)} of ${thing.owner ?? "all hosts"} uses it`,
         );
   }
 }

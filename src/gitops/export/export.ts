@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.ts";
-import { itemKinds, kindList } from "../kinds.ts";
+import { kindList, listKinds } from "../kinds.ts";
 import type { Json, Owner } from "../plan/diff.ts";
 import { type ScopeKind, schemaOf, settingsOf } from "../schema/sections.ts";
 import { changed, type Fields, fieldsOf } from "./fields.ts";
@@ -13,6 +13,8 @@ import { type Variable, Variables, yamlOf } from "./text.ts";
 export interface Exported {
   /** File contents by path below the directory, with `/`. */
   readonly files: ReadonlyMap<string, string>;
+  /** Files that are not text, by path. */
+  readonly contents: ReadonlyMap<string, Uint8Array>;
   /** The environment variables that a plan of these files needs. */
   readonly variables: readonly Variable[];
 }
@@ -20,13 +22,19 @@ export interface Exported {
 /** The maximum size in characters of a file of items: far below the reader's limit of 8 MiB. */
 const FRAGMENT_MAX = 1024 * 1024;
 
-export function exportFiles({ things, defaults }: Pick<ConfigurationState, "things" | "defaults">): Exported {
+export function exportFiles({
+  things,
+  defaults,
+  files: given = {},
+}: Pick<ConfigurationState, "things" | "defaults" | "files">): Exported {
   const variables = new Variables();
   const files = new Map<string, string>();
-  const objects = new Objects(things);
+  const contents = new Map<string, Uint8Array>();
+  const objects = new Objects(things, given);
   const writerOf = (file: ScopeKind, owner: Owner, stem: string): Writer => {
     const addFile = (path: string, text: string) => void files.set(path, text);
-    return { file, owner, stem, objects, defaults, variables, addFile };
+    const addContent = (path: string, content: Uint8Array) => void contents.set(path, content);
+    return { file, owner, stem, objects, defaults, variables, addFile, addContent };
   };
   writeGlobal(writerOf("global", null, ""));
   const names = new FileNames();
@@ -34,13 +42,11 @@ export function exportFiles({ things, defaults }: Pick<ConfigurationState, "thin
   writeNoTeam(writerOf("no_team", NO_TEAM_NAME, "no-team"));
   files.set(".gitignore", ".env\nplan.json\n");
   files.set(".env.example", environmentFile(variables.all));
-  return { files, variables: variables.all };
+  return { files, contents, variables: variables.all };
 }
 
 interface Writer extends ExportScope {
   readonly variables: Variables;
-  /** The name of the main file of a team, without its extension. */
-  readonly stem: string;
 }
 
 function writeGlobal(writer: Writer): void {
@@ -98,13 +104,13 @@ function inFiles(schema: z.ZodType, { windows_require_bitlocker_pin: pin, ...con
 
 const listsOf = (writer: Writer): Fields =>
   Object.fromEntries(
-    itemKinds
+    listKinds
       .filter(({ items }) => items.notIn?.[writer.file] === undefined)
       .map((one) => [one.items.newer ?? one.items.list, itemsOf(writer, one)]),
   );
 
 /** The items of a list: inline for a team with few of them, otherwise in files of their own. */
-function itemsOf(writer: Writer, { kind, items: { schema, defaults, list, newer } }: (typeof itemKinds)[number]): Json {
+function itemsOf(writer: Writer, { kind, items: { schema, defaults, list, newer } }: (typeof listKinds)[number]): Json {
   const { objects, owner, stem } = writer;
   const all = objects
     .all(owner, kind)

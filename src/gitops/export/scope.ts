@@ -9,7 +9,10 @@ import type { Fields } from "./fields.ts";
 export class Objects {
   readonly #things = new Map<string, StateThing[]>();
 
-  constructor(things: readonly StateThing[]) {
+  readonly #files: Readonly<Record<string, string>>;
+
+  constructor(things: readonly StateThing[], files: Readonly<Record<string, string>>) {
+    this.#files = files;
     for (const thing of things) {
       const key = JSON.stringify([thing.owner, thing.kind]);
       const list = this.#things.get(key);
@@ -23,6 +26,13 @@ export class Objects {
     return found.sort((a, b) => compareTexts(a.name, b.name));
   }
 
+  /** The content of a file to which a value refers. */
+  content(sha256: string): Uint8Array {
+    const text = this.#files[sha256];
+    if (text === undefined) throw new Error(`the state has no file with the digest ${sha256}`);
+    return Buffer.from(text, "base64");
+  }
+
   /** The value of a kind with one object per owner; null if there is none. */
   one(owner: Owner, kind: string): Json {
     return this.all(owner, kind)[0]?.value ?? null;
@@ -33,10 +43,14 @@ export class Objects {
 export interface ExportScope {
   readonly file: ScopeKind;
   readonly owner: Owner;
+  /** The name of the main file of a team, without its extension; empty for the global file. */
+  readonly stem: string;
   readonly objects: Objects;
   readonly defaults: ConfigurationState["defaults"];
   /** Writes a text beside the main file, under a path below the directory of the export. */
   addFile(path: string, text: string): void;
+  /** The same for a file that is not text. */
+  addContent(path: string, content: Uint8Array): void;
 }
 
 /** What a kind writes to the sections of a main file; the parts of all kinds are merged. */

@@ -1,11 +1,12 @@
 // Collects the items of the lists in all files.
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { itemKinds } from "../kinds.ts";
+import { itemKinds, kinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import { type CheckOptions, check } from "./check.ts";
+import type { Item } from "./include.ts";
 import type { Place } from "./problems.ts";
 import type { Scope } from "./scope.ts";
-import { placeOf, type Tree } from "./tree.ts";
+import { placeOf } from "./tree.ts";
 
 export interface Placed<T> {
   readonly value: T;
@@ -32,9 +33,16 @@ export function collect(scopes: readonly Scope[], options: CheckOptions): Collec
 }
 
 /** An item that matches the schema of its kind; otherwise the problems are reported. */
-export function placed({ items }: ItemKind, tree: Tree, called: string, owner: Owner, options: CheckOptions) {
-  const value = check(items.schema, tree, called, options);
-  if (value === null) return [];
+export function placed(
+  { items }: ItemKind,
+  { tree, found }: Pick<Item, "tree" | "found">,
+  called: string,
+  owner: Owner,
+  options: CheckOptions,
+) {
+  const checked = check(items.schema, tree, called, options);
+  if (checked === null) return [];
+  const value = (found ? { ...checked, ...found } : checked) as { readonly name: string };
   const item = { value, at: placeOf(tree, ["name"]), owner, place: (...path: string[]) => placeOf(tree, path) };
   items.check?.(item, options.problems);
   return [item];
@@ -46,7 +54,9 @@ function itemsOf(scope: Scope, one: ItemKind, options: CheckOptions): Placed<{ r
   const { [scope.kind]: refusal } = one.items.notIn ?? {};
   if (refusal) options.problems[refusal.as](list.key, refusal.message);
   if (refusal) return [];
-  return list.items.flatMap(({ tree }, i) => placed(one, tree, `${list.called}.${i}`, ownerOf(scope), options));
+  return list.items.flatMap((item, i) =>
+    placed(one, item, `${list.called}.${item.index ?? i}`, ownerOf(scope), options),
+  );
 }
 
 export function checkUniqueNames(collected: Collected, { problems }: CheckOptions): void {
@@ -59,7 +69,7 @@ export function checkUniqueNames(collected: Collected, { problems }: CheckOption
       else
         problems.error(
           at,
-          `the ${kind} ${JSON.stringify(value.name)} is already defined in ${before.file}:${before.line}`,
+          `the ${kinds[kind]?.noun} ${JSON.stringify(value.name)} is already defined in ${before.file}:${before.line}`,
         );
     }
   }

@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { nearest } from "../../text/nearest.ts";
-import { itemKinds, kindList } from "../kinds.ts";
+import { itemKinds, kindList, listKinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import type { CheckOptions } from "./check.ts";
 import { type Collected, checkUniqueNames, type Placed, placed } from "./collect.ts";
@@ -19,7 +19,7 @@ export interface Documents {
 }
 
 type ItemKind = (typeof itemKinds)[number];
-const ofItems = new Map(itemKinds.map((one): [string, ItemKind] => [one.kind, one]));
+const ofItems = new Map(listKinds.map((one): [string, ItemKind] => [one.kind, one]));
 const ofSettings = new Map(kindList.flatMap(([, { document }]) => (document ? [[document.kind, document]] : [])));
 /** Documents that other systems of this format know. */
 const refused: Readonly<Record<string, string>> = {
@@ -119,7 +119,7 @@ class DocumentReader {
     const own = without(spec, [...(isOfTeam ? ["team"] : []), ...(list.items.ignoredInDocuments ?? [])]);
     this.#items
       .get(list.kind)!
-      .push(...placed(list, own, "spec", isOfTeam ? this.#ownerOf(spec) : null, this.#options));
+      .push(...placed(list, { tree: own }, "spec", isOfTeam ? this.#ownerOf(spec) : null, this.#options));
   }
 
   #ownerOf(spec: Mapping): Owner {

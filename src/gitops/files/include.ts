@@ -21,6 +21,8 @@ export interface Sources {
   /** Parsed files: several files may include the same one. */
   readonly trees: Map<string, Tree | null>;
   readonly globs: Map<string, readonly string[]>;
+  /** Contents of the files that hosts get, by their SHA-256 digests in hex. */
+  readonly contents: Map<string, Buffer>;
 }
 
 export const newSources = (
@@ -35,6 +37,7 @@ export const newSources = (
   stdin,
   trees: new Map(),
   globs: new Map(),
+  contents: new Map(),
 });
 
 /** The file's name as the user gave it or would give it. */
@@ -47,10 +50,22 @@ export const shownAs = (path: string, { directory }: Sources): string => {
 /** The text of a file; null, with a problem at the place that names the file, if it cannot be read. */
 export async function readSource(path: string, named: Place, sources: Sources): Promise<string | null> {
   if (sources.stdin !== null && path === join(sources.directory, "-")) return sources.stdin;
+  const bytes = await readBytes(path, named, sources);
+  if (bytes === null) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    sources.problems.error(named, `${shownAs(path, sources)} is not UTF-8 text`);
+    return null;
+  }
+}
+
+/** The bytes of a file; null, with a problem at the place that names the file, if it cannot be read. */
+export async function readBytes(path: string, named: Place, sources: Sources): Promise<Buffer | null> {
   try {
     const bytes = await readFile(path);
-    if (bytes.length > MAX_BYTES) sources.problems.error(named, `${shownAs(path, sources)} is larger than 8 MiB`);
-    else return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (bytes.length <= MAX_BYTES) return bytes;
+    sources.problems.error(named, `${shownAs(path, sources)} is larger than 8 MiB`);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const why =
@@ -58,9 +73,7 @@ export async function readSource(path: string, named: Place, sources: Sources): 
         ? "does not exist"
         : code === "EISDIR"
           ? `is a directory: give the files in it, such as ${join(shownAs(path, sources), "*.yml")}`
-          : error instanceof TypeError
-            ? "is not UTF-8 text"
-            : `cannot be read (${code})`;
+          : `cannot be read (${code})`;
     sources.problems.error(named, `${shownAs(path, sources)} ${why}`);
   }
   return null;
@@ -114,6 +127,10 @@ function textAt({ value }: Entry, problems: Problems, key: string): string | nul
 export interface Item {
   readonly tree: Tree;
   readonly file: string;
+  /** Its index in the list, if several items come from one entry. */
+  readonly index?: number;
+  /** For an item that is a file: its name and digest. */
+  readonly found?: { readonly name: string; readonly sha256: string };
 }
 
 /** The items of a list of labels, policies or queries: inline ones and those of the files in `path` and `paths`. */

@@ -1,6 +1,6 @@
 // The JSON Schema of main files for editors, derived from the schemas that parse the files.
 import { z } from "zod";
-import { itemKinds } from "../kinds.ts";
+import { listKinds } from "../kinds.ts";
 import { spellingsOf } from "../schema/loosen.ts";
 import { notBuilt, notHere } from "../schema/not-built.ts";
 import {
@@ -25,7 +25,7 @@ const parts = z.strictObject({
   global_controls: GlobalControls,
   team_controls: TeamControls,
   agent_options: AgentOptionsFile,
-  ...Object.fromEntries(itemKinds.map(({ kind, items }): [string, z.ZodType] => [kind, items.schema])),
+  ...Object.fromEntries(listKinds.map(({ kind, items }): [string, z.ZodType] => [kind, items.schema])),
   software: notBuilt("software to install"),
   no_software: notHere("software is only allowed in files of teams"),
   vitals: notBuilt("custom host vitals"),
@@ -46,7 +46,7 @@ export function fileSchema(): Record<string, unknown> {
   const shared: Node = { ...(withVariables(definitions) as Node), ...fixed };
   const common = {
     agent_options: orPath(part("agent_options")),
-    ...Object.fromEntries(itemKinds.map(({ kind, items }) => [items.list, listOf(part(kind))])),
+    ...Object.fromEntries(listKinds.map(({ kind, items }) => [items.list, listOf(part(kind))])),
     custom_host_vitals: part("vitals"),
   };
   const team = { name: { type: "string", minLength: 1, description: "name of the team" }, ...common };

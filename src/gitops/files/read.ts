@@ -5,7 +5,7 @@ import { itemKinds, kindList } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import { type Collected, collect, ownerOf } from "./collect.ts";
 import { readDocuments } from "./documents.ts";
-import { newSources } from "./include.ts";
+import { newSources, type Sources } from "./include.ts";
 import { Problems } from "./problems.ts";
 import { readScopes, type Scope } from "./scope.ts";
 import { SecretTexts } from "./secrets.ts";
@@ -38,6 +38,8 @@ export interface Files {
   readonly problems: Problems;
   /** Secret texts by reference, as `POST /spec/state` and `POST /spec/apply` take them. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** Contents of the files that hosts get, by their SHA-256 digests in hex. */
+  readonly contents: ReadonlyMap<string, Buffer>;
   /** Hosts that items name. */
   readonly hosts: readonly (string | number)[];
 }
@@ -51,20 +53,20 @@ export async function readFiles(
   const options = { problems, allowUnknownKeys };
   const secrets = new SecretTexts(problems);
   const documents = await readDocuments(paths, sources, secrets, options);
-  if (documents) return filesOf([], documents.items, problems, secrets, documents.specs);
+  if (documents) return filesOf([], documents.items, sources, secrets, documents.specs);
   const scopes = (await readScopes(paths, sources)).map((scope) => ({
     ...scope,
     owner: ownerOf(scope),
     values: sectionValues(scope, secrets, options),
   }));
   for (const scope of scopes) for (const [, { check }] of kindList) check?.(scope, problems);
-  return filesOf(scopes, collect(scopes, options), problems, secrets, null);
+  return filesOf(scopes, collect(scopes, options), sources, secrets, null);
 }
 
 function filesOf(
   scopes: readonly FileScope[],
   items: Collected,
-  problems: Problems,
+  { problems, contents }: Sources,
   { texts }: SecretTexts,
   specs: readonly Spec[] | null,
 ): Files {
@@ -75,5 +77,5 @@ function filesOf(
       ),
     ),
   ];
-  return { scopes, items, specs, problems, secrets: texts, hosts };
+  return { scopes, items, specs, problems, secrets: texts, contents, hosts };
 }

@@ -74,6 +74,13 @@ export function checkControls(value: Value, report: Report): void {
       if (text(migration, key) === "") report(`macos_migration.${key}`, "is required to enable the migration");
 }
 
+/** Documents of the older format cannot name files. */
+export function checkNoFiles(mdm: Value, report: Report): void {
+  const { custom_settings: profiles } = part(mdm, "macos_settings");
+  if (Array.isArray(profiles) && profiles.length > 0)
+    report("mdm.macos_settings.custom_settings", "documents cannot contain profiles: use the files of a team instead");
+}
+
 function checkUpdates(value: Value, key: string, report: Report): void {
   const version = text(value, "minimum_version");
   const deadline = text(value, "deadline");

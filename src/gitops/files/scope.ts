@@ -1,10 +1,11 @@
 // The main files: which kind each one is, and its sections with everything that they include.
 import { basename } from "node:path";
 import { nearest } from "../../text/nearest.ts";
-import { itemKinds } from "../kinds.ts";
+import { itemKinds, listKinds } from "../kinds.ts";
 import { isEmpty } from "../schema/not-built.ts";
 import { type ScopeKind, type SectionName, sectionNames } from "../schema/sections.ts";
 import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
+import { readItemFiles } from "./item-files.ts";
 import { type Place, startOf } from "./problems.ts";
 import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
 import { readYaraRules, type YaraText } from "./yara.ts";
@@ -44,7 +45,7 @@ export interface Scope {
 export const spellings: Readonly<Record<string, string>> = {
   settings: "team_settings",
   ...Object.fromEntries(
-    itemKinds.flatMap(({ items: { list, newer } }) => (newer === undefined ? [] : [[newer, list]])),
+    listKinds.flatMap(({ items: { list, newer } }) => (newer === undefined ? [] : [[newer, list]])),
   ),
 };
 export const topLevelKeys: readonly string[] = [
@@ -52,7 +53,7 @@ export const topLevelKeys: readonly string[] = [
   "software",
   "custom_host_vitals",
   ...sectionNames,
-  ...itemKinds.map(({ items }) => items.list),
+  ...listKinds.map(({ items }) => items.list),
   ...Object.keys(spellings),
 ];
 const NO_TEAM: Readonly<Record<string, string>> = { "no team": "no-team.yml", unassigned: "unassigned.yml" };
@@ -84,11 +85,16 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
     if (found) sections[name] = { ...found, key: entry.key, called: calledIn(root, name) };
   }
   const lists: Partial<Record<string, ItemList>> = {};
-  for (const { kind, items } of itemKinds) {
+  for (const { kind, items } of listKinds) {
     const entry = entries.get(items.list);
     if (!entry) continue;
     const called = calledIn(root, items.list);
     lists[kind] = { items: await listItems(entry.value, whole, called, sources), key: entry.key, called };
+  }
+  for (const { kind, items } of itemKinds) {
+    const section = items.files && sections[items.files.section];
+    const found = items.files && section ? await readItemFiles(section, items.files, sources) : null;
+    if (found) lists[kind] = found;
   }
   const org = sections.org_settings;
   const yaraRules = org ? await readYaraRules(org, sources) : [];

@@ -5,7 +5,7 @@ import { isRecord } from "../../text/record.ts";
 import type { CheckOptions } from "./check.ts";
 import type { Value } from "./overlay.ts";
 import type { Place } from "./problems.ts";
-import { type Report, reporterOf } from "./rules.ts";
+import { checkNoFiles, type Report, reporterOf } from "./rules.ts";
 import type { SecretTexts } from "./secrets.ts";
 import { checked, wholeControls } from "./section-values.ts";
 import { type Mapping, placeOf, subtree } from "./tree.ts";
@@ -38,6 +38,7 @@ export function readSpec(
   rules?.(value, reporterOf(tree, called, options.problems));
   const settings = secrets.ofSettings(value, tree, called);
   const { mdm } = settings;
+  if (isRecord(mdm)) checkNoFiles(mdm, reporterOf(tree, called, options.problems));
   const controls = isRecord(mdm) ? { mdm: wholeControls(mdm, subtree(tree, ["mdm"]), `${called}.mdm`, options) } : {};
   return { at: placeOf(tree, ["name"]), settings: { ...settings, ...controls } };
 }

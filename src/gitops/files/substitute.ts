@@ -37,7 +37,13 @@ const SECRET = "SVC_SECRET_";
  * comment
  * lines.
  */
-export function substitute(text: string, file: string, environment: Environment, problems: Problems): Expanded {
+export function substitute(
+  text: string,
+  file: string,
+  environment: Environment,
+  problems: Problems,
+  isKept = (name: string) => name.startsWith(PER_HOST),
+): Expanded {
   const pieces: Piece[] = [];
   let result = "";
   let done = 0;
@@ -56,7 +62,7 @@ export function substitute(text: string, file: string, environment: Environment,
       push(`${"\\".repeat((slashes.length - 1) / 2)}${whole.slice(slashes.length)}`, match.index, false);
       continue;
     }
-    const value = lookUp(name, environment);
+    const value = isKept(name) ? null : lookUp(name, environment);
     if (value === null) push(whole, match.index, true);
     else if (typeof value === "string") {
       // An empty value often comes of a secret that is missing where the files are applied.
@@ -83,9 +89,11 @@ export function substitute(text: string, file: string, environment: Environment,
   };
 }
 
-/** The replacement; null if the reference stays as it is; otherwise the problem. */
-function lookUp(name: string, environment: Environment): string | null | { problem: string } {
-  if (name.startsWith(PER_HOST)) return null;
+/** What the server replaces in the files that hosts get. */
+export const isServerVariable = (name: string): boolean => name.startsWith(PER_HOST) || name.startsWith(SECRET);
+
+/** The replacement, or the problem. */
+function lookUp(name: string, environment: Environment): string | { problem: string } {
   if (name.startsWith(SECRET))
     return { problem: `$${name} can only be used in profiles and scripts, not in the configuration itself` };
   const value = Object.hasOwn(environment, name) ? environment[name] : undefined;

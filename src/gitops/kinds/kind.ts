@@ -5,6 +5,7 @@ import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Placed } from "../files/collect.ts";
+import type { ItemFiles } from "../files/item-files.ts";
 import type { Problems } from "../files/problems.ts";
 import type { FileScope } from "../files/read.ts";
 import type { Reading, Spec } from "../files/spec.ts";
@@ -25,7 +26,10 @@ export interface Items<T extends Named = Named> {
   readonly newer?: string;
   /** Files whose list is refused, or ignored with a warning, because their owner cannot have such objects. */
   readonly notIn?: { readonly [file in ScopeKind]?: { readonly as: "error" | "warn"; readonly message: string } };
-  readonly schema: z.ZodType<T>;
+  /** Of an item in a list. For files, their name and digest (`sha256`) are added. */
+  readonly schema: z.ZodType<Partial<T>>;
+  /** If the items are files: where the list is instead of at the top level. */
+  readonly files?: ItemFiles;
   /** The fields of a value that contain names of labels. */
   readonly labelFields: readonly string[];
   /** Keys of its documents in the older format that are ignored. */
@@ -59,7 +63,7 @@ export interface Kind<T extends Named = Named> {
   check?(file: FileScope, problems: Problems): void;
   /** For kinds that stand in sections: the objects that the files ask for. */
   desired?(run: Run): Thing[];
-  /** Whether the files are the complete list, so that this object, which they do not contain, is deleted. */
+  /** Whether the files are the complete list (for items: default: if they have the owner), so that this object, which they do not contain, is deleted. */
   isComplete?(thing: ThingKey, run: Run): boolean;
   readonly document?: DocumentKind;
   ofDocuments?(run: DocumentRun): Thing[];

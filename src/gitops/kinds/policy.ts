@@ -33,7 +33,7 @@ export const PolicyFile = z
     continuous_automations_enabled: notBuilt("continuous automations"),
     run_script: notBuilt("saved scripts"),
     install_software: notBuilt("software to install"),
-    resend_configuration_profile: notBuilt("configuration profiles"),
+    resend_configuration_profile: notBuilt("policies that send profiles again"),
     svc_maintained_app_slug: notBuilt("patch policies"),
     patch_when_closed: notBuilt("patch policies"),
     notify_before_patching: notBuilt("patch policies"),

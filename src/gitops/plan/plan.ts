@@ -56,6 +56,18 @@ export function pinsOf(things: readonly StateThing[], changes: readonly Change[]
   ];
 }
 
+/** The files that hosts get anew, in base64 by their digests. */
+export function filesOf(changes: readonly Change[], known: ReadonlyMap<string, Buffer>): Record<string, string> {
+  const files: Record<string, string> = {};
+  for (const { action, value, fields } of changes) {
+    const sha256 = isRecord(value) ? value.sha256 : undefined;
+    const content = typeof sha256 === "string" ? known.get(sha256) : undefined;
+    if (content && (action === "create" || fields.some(({ path }) => path === "sha256")))
+      files[sha256 as string] = content.toString("base64");
+  }
+  return files;
+}
+
 /** The secrets that the changes refer to: no others are sent or saved. */
 export function secretsOf(changes: readonly Change[], known: ReadonlyMap<string, string>): Record<string, string> {
   const used: Record<string, string> = {};

@@ -5,9 +5,11 @@ import { CaSpecs } from "../../api/ca.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
 import { inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
 import { notBuilt, notHere } from "./not-built.ts";
+import { ProfileFile } from "./profiles.ts";
 
 const { shape } = ConfigSections;
 
+const PROFILES_MAX = 10_000;
 const SECRETS_MAX = 50;
 export const EnrollSecrets = z
   .array(z.strictObject({ secret: z.string().min(1, { error: "must not be empty" }).max(255) }))
@@ -123,9 +125,8 @@ const globalOnly = [
 ] as const;
 
 const setup = "setup experience";
-const profiles = "configuration profiles";
 const encryption = "disk encryption of one platform alone";
-const profileLists = { custom_settings: notBuilt(profiles), configuration_profiles: notBuilt(profiles) };
+const windowsProfiles = notBuilt("configuration profiles of Windows");
 
 /** The part of the setup experience that is plain settings; the rest of it is files for hosts. */
 const setupOf = (schema: z.ZodType) =>
@@ -154,7 +155,8 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
   vendora_settings: vendorSettings,
   windows_settings: z
     .strictObject({
-      ...profileLists,
+      custom_settings: windowsProfiles,
+      configuration_profiles: windowsProfiles,
       require_bitlocker_pin: z.boolean().nullish(),
       enable_disk_encryption: notBuilt(encryption),
       enable_managed_local_account: notBuilt("managed local accounts"),
@@ -166,16 +168,19 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
   enable_recovery_lock_password: notBuilt("recovery lock"),
   name_template: notBuilt("names of hosts by template"),
 });
-const vendorSettings = z
-  .strictObject({
-    ...profileLists,
+const appleProfiles = z.array(ProfileFile).max(PROFILES_MAX).nullish();
+const vendorSettings = spelled(
+  {
+    custom_settings: appleProfiles,
+    configuration_profiles: appleProfiles,
     assets: notBuilt("assets of declarations"),
     enable_disk_encryption: notBuilt(encryption),
     enable_escrow_disk_encryption_key: notBuilt(encryption),
     managed_local_account_settings: notBuilt("managed local accounts"),
     end_user_local_account_type: notBuilt("managed local accounts"),
-  })
-  .nullish();
+  },
+  [{ key: "custom_settings", older: "custom_settings", newer: "configuration_profiles" }],
+).nullish();
 
 const controlSpellings: readonly Spelling[] = [
   { key: "macos_settings", older: "macos_settings", newer: "vendora_settings" },

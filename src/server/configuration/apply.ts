@@ -11,7 +11,7 @@ import { resolveFiles } from "./files.ts";
 import type { Kind, Part } from "./kind.ts";
 import { kindOf, kinds, locks } from "./kinds.ts";
 import { checkPins } from "./pins.ts";
-import { authorizeOn, checkKinds, type Request, readRequest } from "./request.ts";
+import { authorizeOn, checkKinds, contentsIn, type Request, readRequest } from "./request.ts";
 import { readAllRows, thingsOf } from "./state.ts";
 import { keyOf, revisionKey, type Texts, type Thing } from "./values.ts";
 import type { Work } from "./work.ts";
@@ -32,7 +32,7 @@ export async function applyConfiguration(ctx: Context, body: Body): Promise<Repl
   const texts: Texts = new Map(Object.entries(body.secrets ?? {}));
   checkKinds({ changes: body.changes, pins: body.pins });
   const changes = body.changes.map((change, index): Given => ({ ...change, index, shape: kindOf(change) }));
-  const request = await readRequest(ctx, changes, texts);
+  const request = await readRequest(ctx, changes, texts, contentsIn(body.files ?? {}));
   const asked = await askOutside(ctx, request, body.skip_checks ?? false);
   const key = await revisionKey(ctx);
   let done: Work | undefined;

@@ -4,7 +4,7 @@ import type { ConfigurationState } from "../../api/configuration.ts";
 import type { Context } from "../core/context.ts";
 import type { Given, Step } from "./changes.ts";
 import type { SharedRows } from "./shared-rows.ts";
-import type { Json, Texts, Thing } from "./values.ts";
+import type { Contents, Json, Texts, Thing } from "./values.ts";
 import type { Work } from "./work.ts";
 
 /** What an object belongs to: the organization, a team, or the hosts without a team. */
@@ -57,10 +57,12 @@ export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> exte
   things(rows: Rows, shared: SharedRows): Iterable<Thing>;
   /** Its parts of the default settings that files are completed with. */
   defaults?(): Partial<Record<keyof ConfigurationState["defaults"], unknown>>;
+  /** Small files to which the values refer by digest. Requests contain those that they change, so nothing is uploaded. */
+  contents?(ctx: Context, rows: Rows): Promise<Contents>;
   /** Reorders what has no order, so that the order in a reply does not depend on secret texts. */
   inReply?(value: Json): Json;
   /** Parses a value, without the store. 422 for a violated rule. */
-  read(ctx: Context, given: Given, texts: Texts): Wanted;
+  read(ctx: Context, given: Given, texts: Texts, contents: Contents): Wanted;
   /** The files that a value refers to. `write` gets the ids of their rows in `work.files`. */
   files?(value: unknown): readonly FileRef[];
   /** Checks the name in a deletion. */

@@ -4,6 +4,7 @@ import type { Kind } from "./kind.ts";
 import { agentOptions } from "./kinds/agent-options/kind.ts";
 import { certificateAuthority } from "./kinds/certificate-authority/kind.ts";
 import { config } from "./kinds/config/kind.ts";
+import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
@@ -20,6 +21,7 @@ export const kinds: readonly Kind[] = [
   agentOptions,
   teamSettings,
   enrollSecrets,
+  configurationProfile,
   policy,
   query,
 ];

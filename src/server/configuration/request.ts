@@ -1,5 +1,6 @@
 // Parses an apply request: checks each change by itself and groups the parsed changes by kind.
 
+import { createHash } from "node:crypto";
 import { NO_TEAM_NAME, type ThingKey } from "../../api/configuration.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, alreadyExists, invalid } from "../core/errors.ts";
@@ -8,7 +9,7 @@ import { authorize } from "../core/security/access.ts";
 import { type Given, MAX_LISTED, readAll, type Step } from "./changes.ts";
 import type { Kind } from "./kind.ts";
 import { isKnown, kindOf, kinds } from "./kinds.ts";
-import { keyOf, type Texts } from "./values.ts";
+import { type Contents, keyOf, type Texts } from "./values.ts";
 
 /** All errors of unknown kinds are reported together: nothing else of such a request can be checked. */
 export function checkKinds(given: { changes: readonly ThingKey[]; pins?: readonly ThingKey[] | undefined }): void {
@@ -22,6 +23,18 @@ export function checkKinds(given: { changes: readonly ThingKey[]; pins?: readonl
   if (errors.length > 0) throw new ApiError(422, "Validation Failed", errors.slice(0, MAX_LISTED));
 }
 
+/** 422 for contents that have other digests than the request says. */
+export function contentsIn(files: Readonly<Record<string, string>>): Contents {
+  return new Map(
+    Object.entries(files).map(([sha256, text]) => {
+      const content = Buffer.from(text, "base64");
+      if (createHash("sha256").update(content).digest("hex") !== sha256)
+        throw invalid(`files.${sha256}`, "the content has another SHA-256 digest");
+      return [sha256, content];
+    }),
+  );
+}
+
 /** The parsed changes of one kind. */
 interface Changes {
   readonly steps: Step<unknown>[];
@@ -29,7 +42,12 @@ interface Changes {
 }
 export type Request = ReadonlyMap<Kind, Changes>;
 
-export async function readRequest(ctx: Context, changes: readonly Given[], texts: Texts): Promise<Request> {
+export async function readRequest(
+  ctx: Context,
+  changes: readonly Given[],
+  texts: Texts,
+  contents: Contents,
+): Promise<Request> {
   const seen = new Set<string>();
   const request: Request = new Map(kinds.map((kind) => [kind, { steps: [], gone: [] }]));
   await readAll(changes, (given) => {
@@ -38,7 +56,7 @@ export async function readRequest(ctx: Context, changes: readonly Given[], texts
     if (seen.has(key)) throw invalid("base", "is changed twice");
     seen.add(key);
     admit(ctx, given);
-    readOne(ctx, request, given, texts);
+    readOne(ctx, request, given, texts, contents);
   });
   return request;
 }
@@ -63,7 +81,7 @@ function admit(ctx: Context, given: Given): void {
   if ((given.owner === null && !isTeams) || given.owner === NO_TEAM_NAME) authorizeOn(ctx, given, null);
 }
 
-function readOne(ctx: Context, request: Request, given: Given, texts: Texts): void {
+function readOne(ctx: Context, request: Request, given: Given, texts: Texts, contents: Contents): void {
   const own = kindOf(given);
   const other = own.writtenWith?.(given) ?? null;
   const kind = other === null ? own : kindOf({ kind: other });
@@ -71,5 +89,5 @@ function readOne(ctx: Context, request: Request, given: Given, texts: Texts): vo
   if (given.action === "delete") {
     kind.checkGone?.(given);
     gone.push(given);
-  } else steps.push({ ...given, wanted: kind.read(ctx, given, texts) });
+  } else steps.push({ ...given, wanted: kind.read(ctx, given, texts, contents) });
 }

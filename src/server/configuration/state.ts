@@ -14,10 +14,12 @@ type Body = z.output<(typeof configurationApi)["state"]["body"]>;
 
 export async function configurationState(ctx: Context, body: Body): Promise<ConfigurationState> {
   const key = await revisionKey(ctx);
-  const { shared, rows, hosts } = await ctx.store.tx(
+  const { shared, rows, files, hosts } = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
-      return { ...(await readAllRows(inside)), hosts: await hostsOf(inside, body.hosts ?? []) };
+      const all = await readAllRows(inside);
+      const files = body.files === true ? await contentsOf(inside, all.rows) : null;
+      return { ...all, files, hosts: await hostsOf(inside, body.hosts ?? []) };
     },
     { snapshot: true },
   );
@@ -37,6 +39,7 @@ export async function configurationState(ctx: Context, body: Body): Promise<Conf
     builtin_labels: namesOf(shared, "builtin"),
     labels: namesOf(shared, "regular"),
     hosts,
+    ...(files === null ? {} : { files }),
     tier: isPremium(ctx) ? "premium" : "free",
   };
 }
@@ -58,6 +61,15 @@ export async function readAllRows(ctx: Context): Promise<{ shared: SharedRows; r
 /** A generator, so that each object is built only when it is used. */
 export function* thingsOf(shared: SharedRows, rows: Rows): Generator<Thing> {
   for (const kind of kinds) yield* kind.things(rows.get(kind), shared);
+}
+
+/** In base64, by their digests. */
+async function contentsOf(ctx: Context, rows: Rows): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const kind of kinds)
+    for (const [sha256, content] of (await kind.contents?.(ctx, rows.get(kind))) ?? [])
+      files[sha256] = Buffer.from(content).toString("base64");
+  return files;
 }
 
 async function hostsOf(ctx: Context, given: readonly HostName[]): Promise<ConfigurationState["hosts"]> {

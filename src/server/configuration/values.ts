@@ -84,6 +84,9 @@ export const revisionKey = (services: Pick<Services, "clock" | "random"> & { rea
 /** Secret texts by their refs, from the request. */
 export type Texts = ReadonlyMap<string, string>;
 
+/** Contents of small files by their SHA-256 digests, in hex. */
+export type Contents = ReadonlyMap<string, Uint8Array>;
+
 export const KEPT = Symbol("the secret that is there");
 
 /** Parses a secret: its text, "" for none, or `KEPT`. 422 for anything else, including a plain text. */

@@ -8,16 +8,10 @@ import { badRequest, invalid, notFound } from "../../core/errors.ts";
 import { inTeam } from "../../core/security/access.ts";
 import { eq } from "../../store/query.ts";
 import { teamFor } from "./access.ts";
-import { type ProfileRow, platformOf } from "./platform.ts";
-import { checkOneTeam, nameTaken, readUpload, resolveLabels, type Upload } from "./rules.ts";
-import {
-  addProfiles,
-  CHANGES,
-  type ChangedProfile,
-  changeProfiles,
-  type NewProfile,
-  removeProfiles,
-} from "./service.ts";
+import { exchangeProfiles, keyOf } from "./exchange.ts";
+import { platformOf } from "./platform.ts";
+import { checkOneTeam, readUpload, resolveLabels, type Upload } from "./rules.ts";
+import { CHANGES, type NewProfile } from "./service.ts";
 
 type Query = z.output<typeof profilesApi.batch.query>;
 type Body = z.output<typeof profilesApi.batch.body>;
@@ -31,24 +25,11 @@ export async function replaceProfiles(ctx: Context, query: Query, body: Body): P
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const before = await store.configurationProfiles.list({ where: inTeam(team.team_id ?? 0) });
-    const known = new Map(before.map((row) => [keyOf(row.platform, row.identifier), row]));
-    const added: NewProfile[] = [];
-    const changes: ChangedProfile[] = [];
-    for (const [i, upload] of uploads.entries()) {
-      const labels = (await resolveLabels(inside, items[i]!)) ?? [];
-      const profile = known.get(keyOf(upload.platform.name, upload.identifier));
-      // Another kind of profile with the same identifier takes the place of the old one.
-      if (profile !== undefined && profile.kind === upload.kind) {
-        known.delete(keyOf(profile.platform, profile.identifier));
-        changes.push({ profile, upload, labels });
-      } else added.push({ upload, labels });
-    }
-    const removed = [...known.values()];
-    await removeProfiles(inside, removed);
-    await renameApart(inside, changes);
-    const changed = await changeProfiles(inside, changes);
-    const made = await addProfiles(inside, team.team_id, added);
-    const kinds = new Map([...removed, ...changed, ...made].map((row) => [`${row.platform} ${row.kind}`, row]));
+    const wanted: NewProfile[] = [];
+    for (const [i, upload] of uploads.entries())
+      wanted.push({ upload, labels: (await resolveLabels(inside, items[i]!)) ?? [] });
+    const changed = await exchangeProfiles(inside, team.team_id, before, wanted);
+    const kinds = new Map(changed.map((row) => [`${row.platform} ${row.kind}`, row]));
     const entries: Entry[] = [...kinds.values()].map(({ platform, kind }) =>
       platformOf(ctx, platform).edited(kind, team),
     );
@@ -63,8 +44,6 @@ async function teamIdOf({ store }: Context, { team_id, team_name }: Query): Prom
   if (!team) throw notFound("team", team_name);
   return team.id;
 }
-
-const keyOf = (platform: string, identifier: string): string => `${platform} ${identifier}`;
 
 async function readAll(ctx: Context, items: readonly BatchItem[]): Promise<Upload[]> {
   const uploads: Upload[] = [];
@@ -85,18 +64,4 @@ async function readAll(ctx: Context, items: readonly BatchItem[]): Promise<Uploa
     uploads.push(upload);
   }
   return uploads;
-}
-
-/** Profiles that exchange their names get provisional ones first. */
-async function renameApart({ store }: Context, changes: readonly ChangedProfile[]): Promise<void> {
-  const names = new Map(changes.map(({ profile }): [string, ProfileRow] => [profile.name, profile]));
-  for (const { profile, upload } of changes) {
-    const holder = upload === null || upload.name === profile.name ? undefined : names.get(upload.name);
-    if (holder === undefined) continue;
-    if (upload === null) throw nameTaken(profile.name);
-    await store.configurationProfiles.update({
-      where: eq("id", holder.id),
-      set: { name: `${holder.uuid} (renaming)` },
-    });
-  }
 }

@@ -1,0 +1,90 @@
+// Lists in sections whose items are files that hosts get, such as configuration profiles.
+import { createHash } from "node:crypto";
+import type { SectionName } from "../schema/sections.ts";
+import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
+import type { Place } from "./problems.ts";
+import { isServerVariable, substitute } from "./substitute.ts";
+import { type Entry, type Mapping, plain, type Tree } from "./tree.ts";
+
+export interface ItemFiles {
+  readonly section: SectionName;
+  /** The keys from the section to the list, each with its newer spelling. */
+  readonly keys: readonly (readonly [older: string, newer: string])[];
+  readonly extensions: readonly string[];
+  /** The name of the object. `given` is its name in the list, if there is one. Throws an error with the reason. */
+  nameOf(path: string, content: Buffer, given: string | null): Promise<string>;
+}
+
+interface Found {
+  readonly items: readonly Item[];
+  readonly key: Place;
+  readonly called: string;
+}
+
+/** Null if there is no such list. What has another form is reported when the section is checked. */
+export async function readItemFiles(
+  { tree, file }: { readonly tree: Tree | null; readonly file: string },
+  files: ItemFiles,
+  sources: Sources,
+): Promise<Found | null> {
+  const list = listIn(tree, files);
+  if (list?.entry.value.kind !== "list") return null;
+  const items: Item[] = [];
+  for (const [index, item] of list.entry.value.items.entries())
+    if (item.kind === "map")
+      items.push(...(await itemsOf(item, file, files, sources)).map((one) => ({ ...one, index })));
+  return { items, key: list.entry.key, called: list.called };
+}
+
+function listIn(tree: Tree | null, { section, keys }: ItemFiles): { entry: Entry; called: string } | null {
+  let at: Entry | undefined;
+  const called: string[] = [section];
+  for (const spellings of keys) {
+    const inner: Tree | null | undefined = at ? at.value : tree;
+    const key = inner?.kind === "map" ? spellings.find((one) => inner.entries.has(one)) : undefined;
+    if (inner?.kind !== "map" || key === undefined) return null;
+    at = inner.entries.get(key)!;
+    called.push(key);
+  }
+  return at ? { entry: at, called: called.join(".") } : null;
+}
+
+async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: Sources): Promise<Item[]> {
+  if (!item.entries.has("path") && !item.entries.has("paths")) return [];
+  const { extensions } = files;
+  const named = item.entries.get("display_name");
+  const given = named ? String(plain(named.value) ?? "").trim() || null : null;
+  const items: Item[] = [];
+  for (const { path, named: at } of await filesNamed(item, file, { matched: extensions, named: extensions }, sources)) {
+    const bytes = await readBytes(path, at, sources);
+    if (bytes === null) continue;
+    const content = withVariables(bytes, path, sources);
+    try {
+      const name = await files.nameOf(path, content, given);
+      const sha256 = createHash("sha256").update(content).digest("hex");
+      sources.contents.set(sha256, content);
+      items.push({ tree: item, file: path, found: { name: name.trim(), sha256 } });
+    } catch (error) {
+      sources.problems.error(at, `${shownAs(path, sources)}: ${(error as Error).message}`);
+    }
+  }
+  return items;
+}
+
+/** Signed and binary files have no variables. */
+function withVariables(bytes: Buffer, path: string, sources: Sources): Buffer {
+  const text = textOf(bytes);
+  if (text === null) return bytes;
+  const { environment, problems } = sources;
+  return Buffer.from(substitute(text, shownAs(path, sources), environment, problems, isServerVariable).text);
+}
+
+/** Null if it is not text. */
+export function textOf(bytes: Uint8Array): string | null {
+  if (Buffer.from(bytes.subarray(0, 8)).toString("latin1") === "bplist00") return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}

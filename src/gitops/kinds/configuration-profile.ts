@@ -1,0 +1,93 @@
+// Configuration profiles of device management.
+import { basename, extname } from "node:path";
+import { NO_TEAM_NAME } from "../../api/configuration.ts";
+import { PROFILE_MAX } from "../../api/profiles.ts";
+import { changed, type Fields, fieldsOf } from "../export/fields.ts";
+import { FileNames } from "../export/names.ts";
+import type { ExportedSections, ExportScope } from "../export/scope.ts";
+import { escaped } from "../export/text.ts";
+import type { Placed } from "../files/collect.ts";
+import { textOf } from "../files/item-files.ts";
+import { isOfTeam } from "../plan/activities.ts";
+import type { Thing } from "../plan/diff.ts";
+import { ProfileFile } from "../schema/profiles.ts";
+import type { Kind } from "./kind.ts";
+
+type Profile = ProfileFile & { readonly name: string; readonly sha256: string };
+
+const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
+  profiles.map(({ value, owner }) => ({
+    kind: "configuration_profile",
+    // Controls of hosts without a team are settings of the organization.
+    owner: owner === NO_TEAM_NAME ? null : owner,
+    name: value.name,
+    value: {
+      platform: "darwin",
+      sha256: value.sha256,
+      labels_include_all: value.labels_include_all,
+      labels_include_any: value.labels_include_any,
+      labels_exclude_any: value.labels_exclude_any,
+    },
+  }));
+
+/** Declarations contain no name. */
+async function nameOf(path: string, content: Buffer, given: string | null): Promise<string> {
+  if (content.length > PROFILE_MAX) throw new Error(`the profile is larger than ${PROFILE_MAX} bytes`);
+  if (extname(path).toLowerCase() === ".json") return given ?? basename(path, extname(path));
+  const { profileName } = await import("../files/mobileconfig.ts");
+  return profileName(content);
+}
+
+function exported({ owner, stem, objects, addFile, addContent }: ExportScope): ExportedSections {
+  const names = new FileNames();
+  const list = objects.all(owner, "configuration_profile").map(({ name, value }): Fields => {
+    const { sha256, platform: _platform, ...labels } = fieldsOf(value);
+    const content = objects.content(String(sha256));
+    const text = textOf(content);
+    const file = names.of(name);
+    const extension = text?.trimStart().startsWith("{") ? "json" : "mobileconfig";
+    const path = `${stem === "" ? "" : `${stem}.`}profiles/${file}.${extension}`;
+    if (text === null) addContent(`lib/${path}`, content);
+    else addFile(`lib/${path}`, escaped(text));
+    return {
+      path: `${owner === null ? "lib" : "../lib"}/${path}`,
+      ...(extension === "json" && name !== file ? { display_name: name } : {}),
+      ...changed(labels, noLabels),
+    };
+  });
+  return list.length === 0 ? {} : { controls: { macos_settings: { custom_settings: list } } };
+}
+
+const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
+
+export const configurationProfile: Kind<Profile> = {
+  noun: "configuration profile",
+  items: {
+    list: "configuration_profiles",
+    files: {
+      section: "controls",
+      keys: [
+        ["macos_settings", "vendora_settings"],
+        ["custom_settings", "configuration_profiles"],
+      ],
+      extensions: [".mobileconfig", ".json"],
+      nameOf,
+    },
+    schema: ProfileFile,
+    labelFields: Object.keys(noLabels),
+    defaults: noLabels,
+    desired,
+  },
+  // The one file that could define the controls of hosts without a team may have been skipped.
+  isComplete: ({ owner }, { owners, global, noTeam }) =>
+    owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
+  exported: (scope) => (scope.file === "no_team" ? {} : exported(scope)),
+  typesOf: () =>
+    ["macos_profile", "declaration_profile"].flatMap((what) => [
+      `created_${what}`,
+      `edited_${what}`,
+      `deleted_${what}`,
+    ]),
+  isAbout: (details, type, { name, owner }) =>
+    isOfTeam(details, owner) && (type.startsWith("edited_") || details.profile_name === name),
+};

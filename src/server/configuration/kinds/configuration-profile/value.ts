@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { ProfileLabelNames, ProfilePlatform } from "../../../../api/profiles.ts";
+import type { Context } from "../../../core/context.ts";
+import type { ProfileRow } from "../../../mdm/profiles/platform.ts";
+import type { Upload } from "../../../mdm/profiles/rules.ts";
+import type { ProfileLabel } from "../../../mdm/profiles/scope.ts";
+import type { LabelRule } from "../../../mdm/profiles/tables.ts";
+import type { Given } from "../../changes.ts";
+import { parsed } from "../../parse.ts";
+import type { SharedRows } from "../../shared-rows.ts";
+import type { Contents, Texts, Thing } from "../../values.ts";
+
+/** The content only by its digest: plans compare it, and need not show it. */
+const ProfileValue = z.strictObject({
+  platform: ProfilePlatform,
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
+  labels_include_all: ProfileLabelNames.optional(),
+  labels_include_any: ProfileLabelNames.optional(),
+  labels_exclude_any: ProfileLabelNames.optional(),
+});
+type ProfileValue = z.output<typeof ProfileValue>;
+
+const whole = ({ platform, sha256, ...labels }: ProfileValue) => {
+  const names = (given: readonly string[] | undefined) =>
+    [...new Set(given?.map((name) => name.normalize("NFC").trim()))].sort();
+  return {
+    platform,
+    sha256,
+    labels_include_all: names(labels.labels_include_all),
+    labels_include_any: names(labels.labels_include_any),
+    labels_exclude_any: names(labels.labels_exclude_any),
+  };
+};
+
+export interface ProfileWanted {
+  readonly value: ReturnType<typeof whole>;
+  /** Undefined if the request does not contain it: then the profile keeps its content. */
+  readonly content: Uint8Array | undefined;
+}
+
+/** The uploads of the changes that have a content, by the index of the change. */
+export type ProfileUploads = ReadonlyMap<number, Upload>;
+
+export interface ProfileRows {
+  readonly profiles: readonly ProfileRow[];
+  readonly labels: ReadonlyMap<number, readonly ProfileLabel[]>;
+}
+
+/** Null: hosts without a team. Undefined for a team that the caller may not change. */
+export const ownersOf = ({ teams }: SharedRows): ((row: ProfileRow) => string | null | undefined) => {
+  const names = new Map(teams.map(({ id, name }) => [id, name]));
+  return ({ team_id }) => (team_id === null ? null : names.get(team_id));
+};
+
+export function* profileThings({ profiles, labels }: ProfileRows, shared: SharedRows): Generator<Thing> {
+  const ownerOf = ownersOf(shared);
+  const present = new Map(shared.labels.map(({ id, name }) => [id, name]));
+  for (const row of profiles) {
+    const owner = ownerOf(row);
+    if (owner === undefined) continue;
+    // A deleted label still keeps the profile from hosts: it differs from every label, so that files can correct it.
+    const named = (rule: LabelRule) =>
+      (labels.get(row.id) ?? [])
+        .filter((label) => label.rule === rule)
+        .map(({ label_id, name }) => (label_id === null ? `${name} (deleted)` : (present.get(label_id) ?? name)));
+    const value = whole({
+      platform: row.platform,
+      sha256: row.checksum,
+      labels_include_all: named("include_all"),
+      labels_include_any: named("include_any"),
+      labels_exclude_any: named("exclude_any"),
+    });
+    yield { kind: "configuration_profile", owner, name: row.name, value };
+  }
+}
+
+export function readProfile(_: Context, { value }: Given, _texts: Texts, contents: Contents): ProfileWanted {
+  const given = whole(parsed(ProfileValue, value));
+  return { value: given, content: contents.get(given.sha256) };
+}
