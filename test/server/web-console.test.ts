@@ -1,9 +1,10 @@
-// The read-only console: it shows only what the API would return to the same user.
+// The console: it shows only what the API would return to the same user, and does what the API would do for them.
 import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
+import { enrolledDevice } from "../support/apple-device.ts";
 import { rulesEngines } from "../support/engines.ts";
 import {
   makeHost,
@@ -46,6 +47,44 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     expect((await (await visit(t)).get(offline!.replaceAll("&amp;", "&"))).text).toContain("No hosts found.");
     expect(text).toMatch(/>macOS<\/a>[\s\S]*?<td class="number">2<\/td>/);
     expect(text).toContain("<strong>Ada Admin</strong> signed in");
+  });
+
+  it("offers what can be done with a host, by its platform and state, to those who may do it", async () => {
+    const t = await startApp({ engine, settings: { require_expected_count: true } });
+    await turnOnAppleMdm(t);
+    const { device, id } = await enrolledDevice(t, { DeviceName: "lab-mac" });
+    const { id: phone } = await enrolledDevice(t, { DeviceName: "phone", ProductName: "iPhone17,1" }, { key: 1 });
+    const unmanaged = await makeHost(t, { platform: "darwin" });
+    const visitor = await visit(t);
+    const offered = async (host: number, by = visitor) =>
+      [...(await by.get(`/hosts/${host}`)).text.matchAll(/action="\/hosts\/\d+\/actions\/(\w+)"/g)].map(
+        ([, name]) => name,
+      );
+    expect(await offered(id)).toEqual(["refetch", "lock", "unenroll", "wipe"]);
+    expect(await offered(phone)).toEqual(["refetch", "lock", "clear_passcode", "unenroll", "wipe"]);
+    expect(await offered(unmanaged.id)).toEqual(["refetch"]);
+    const observer = await member(t, "observer");
+    expect(await offered(id, observer)).toEqual(["refetch"]);
+    expect((await observer.post(`/hosts/${id}/actions/lock`)).status).toBe(403);
+
+    const locked = await visitor.post(`/hosts/${id}/actions/lock`);
+    const [pin] = /\d{6}/.exec(locked.text.split("This PIN unlocks the Mac")[1]!)!;
+    expect(await offered(id), "a lock is pending").toEqual(["refetch", "unenroll"]);
+    const command = (await device.idle())!;
+    expect(command.command.PIN).toBe(pin);
+    await device.answer(command.uuid, "Acknowledged");
+    expect(await offered(id)).toEqual(["refetch", "unlock", "unenroll", "wipe"]);
+    expect((await visitor.post(`/hosts/${id}/actions/unlock`)).text).toContain(pin);
+
+    const wrong = await visitor.post(`/hosts/${phone}/actions/wipe`, { name: "another" });
+    expect([wrong.status, await offered(phone)]).toEqual([422, expect.arrayContaining(["wipe"])]);
+    const wiped = await visitor.post(`/hosts/${phone}/actions/wipe`, { name: "phone" });
+    expect([wiped.status, wiped.location]).toEqual([303, `/hosts/${phone}?done=wipe`]);
+    expect((await visitor.get(wiped.location)).text).toContain("Wipe is pending.");
+    expect((await visitor.post(`/hosts/${id}/actions/unenroll`)).location).toBe(`/hosts/${id}?done=unenroll`);
+    expect(await offered(id)).not.toContain("unenroll");
+    for (const name of ["refetch", "nothing", "constructor"])
+      expect((await visitor.post(`/hosts/${id}/actions/${name}`)).status).toBe(name === "refetch" ? 303 : 404);
   });
 
   it("shows the commands of a managed host, page by page, to those who may see them", async () => {

@@ -6,6 +6,7 @@ import { cliPages } from "./pages/cli-page.ts";
 import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
 import { downloadDeviceProfile, downloadProfile, enrollDevicePage, enrollPage } from "./pages/enroll-page.ts";
+import { actOnHostPage } from "./pages/host-actions.ts";
 import { hostPage } from "./pages/host-page.ts";
 import { hostsPage } from "./pages/hosts-page.ts";
 import { logIn, loginPage, logOut, startSso } from "./pages/login-page.ts";
@@ -18,6 +19,7 @@ export const webPages: readonly Page[] = [
   { method: "GET", path: "/", access: "user", part: "/", answer: dashboard },
   { method: "GET", path: "/hosts", access: "user", part: "/hosts", answer: hostsPage },
   { method: "GET", path: "/hosts/:id", access: "user", part: "/hosts", answer: hostPage },
+  { method: "POST", path: "/hosts/:id/actions/:action", access: "user", part: "/hosts", answer: actOnHostPage },
   { method: "GET", path: "/activities", access: "user", part: "/activities", answer: activitiesPage },
   { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
   { method: "POST", path: "/profile/tokens", access: "user", part: "/profile", answer: makeToken },

@@ -13,11 +13,13 @@ import type { Answer, Visit } from "../page.ts";
 import { facts, hostStatus, pageNumber, pager, platformName, size, when } from "../parts.ts";
 import { feed } from "./activity-view.ts";
 import { COMMAND_PAGE, COMMANDS_PER_PAGE, commandCard } from "./command-card.ts";
+import { actionCard, actionDone } from "./host-actions.ts";
 import { policyCard, profileCard, SOFTWARE_PER_PAGE, softwareCard, softwareQuery } from "./host-parts.ts";
 
 const ACTIVITIES_PER_PAGE = 15;
 
-export async function hostPage({ ctx, url, params }: Visit): Promise<Answer> {
+export async function hostPage(visit: Visit): Promise<Answer> {
+  const { ctx, url, params } = visit;
   const id = params.id ?? "";
   const { host } = await call(ctx, hostsApi.get, { params: { id }, query: { exclude_software: true } });
   const query = url.searchParams;
@@ -46,9 +48,9 @@ export async function hostPage({ ctx, url, params }: Visit): Promise<Answer> {
     title: name,
     body: html`<p class="small"><a href="/hosts">Hosts</a></p>
 <div class="head"><h1>${name}</h1><p>${hostStatus(host.status)} <span class="quiet">seen ${when(ctx, host.seen_time)}</span></p></div>
-${pendingNote(host)}
+${actionDone(url)}${pendingNote(host)}
 <div class="grid">${detailsCard(ctx, host)}${hardwareCard(ctx, host)}</div>
-${policyCard(host.policies ?? [])}
+${actionCard(visit, host)}${policyCard(host.policies ?? [])}
 ${profileCard(host.mdm.profiles ?? [])}
 ${commands !== null && commandCard(ctx, path, query, commands)}
 ${software !== null && softwareCard(path, query, software)}
