@@ -1,8 +1,9 @@
 // Enrollment profiles of Apple devices.
 import { z } from "zod";
-import { Content, raw } from "./bodies.ts";
+import { Content, form, raw } from "./bodies.ts";
 import { endpoint, fullPath, protocolEndpoint, versions } from "./endpoint.ts";
 import { QueryTeam } from "./fields.ts";
+import { ssoApi } from "./sso.ts";
 
 const PROFILE = "application/x-apple-aspen-config";
 
@@ -64,7 +65,7 @@ const ota = {
   produces: PROFILE,
   response: Content,
 } as const;
-const otaPaths = (path: string): [string, ...string[]] => [
+const apiPaths = (path: string): [string, ...string[]] => [
   fullPath({ root: false, path }),
   ...versions.slice(1).map((version) => fullPath({ root: false, path }, version)),
 ];
@@ -74,14 +75,27 @@ export const otaEnrollApi = {
   get: protocolEndpoint({
     ...ota,
     method: "GET",
-    paths: otaPaths("/enrollment_profiles/ota"),
+    paths: apiPaths("/enrollment_profiles/ota"),
     summary: "Get the profile with which a device begins to enroll over the air.",
   }),
   post: protocolEndpoint({
     ...ota,
     method: "POST",
-    paths: otaPaths("/ota_enrollment"),
+    paths: apiPaths("/ota_enrollment"),
     summary: "Get the next profile for a device that says, signed, what it is.",
     body: raw({ limit: 64 * 1024 }),
+  }),
+};
+
+/** The user of a device signs in while it is set up. */
+export const mdmSsoApi = {
+  callback: protocolEndpoint({
+    method: "POST",
+    paths: apiPaths("/mdm/sso/callback"),
+    summary: "Process the identity provider's response, and redirect to the page that gives the profile.",
+    body: form(ssoApi.callback.body, { limit: ssoApi.callback.bodyLimit }),
+    produces: "text/html; charset=utf-8",
+    otherStatus: [302],
+    response: Content,
   }),
 };

@@ -31,6 +31,7 @@ import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
 import { appleUpdateListener } from "./mdm/apple/declarations/updates.ts";
 import { appleDetails, appleDetailsListener, requestDetails } from "./mdm/apple/details/commands.ts";
 import { readDetails } from "./mdm/apple/details/ingest.ts";
+import { endUserListener } from "./mdm/apple/enroll/end-users.ts";
 import { appleRenewal, renewalCommand } from "./mdm/apple/enroll/renewal.ts";
 import { assignedHosts } from "./mdm/apple/portal/devices.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
@@ -80,7 +81,7 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
-  appleDevices: [appleDetailsListener, appleActionListener, appleUpdateListener, setupListener],
+  appleDevices: [endUserListener, appleDetailsListener, appleActionListener, appleUpdateListener, setupListener],
   appleReaders: { [appleDetails.name]: readDetails },
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave],

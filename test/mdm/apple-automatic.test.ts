@@ -10,8 +10,8 @@ import { allowEnrollment } from "../support/apple.ts";
 import { installProfile, payloadIn } from "../support/apple-device.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { type DeviceAuthority, deviceAuthority, machineInfo } from "../support/machine-info.ts";
-import { makeHost, makeTeam } from "../support/make.ts";
-import { makeAbmToken } from "../support/portal.ts";
+import { makeTeam } from "../support/make.ts";
+import { expectDevice } from "../support/portal.ts";
 
 let apple: DeviceAuthority;
 beforeAll(async () => {
@@ -22,29 +22,6 @@ async function start(engine: "lowdb" | "postgres"): Promise<TestApp> {
   const t = await startApp({ engine, settings: { apple_device_ca: apple.file } });
   await allowEnrollment(t);
   return t;
-}
-
-/** A host that the portal expects, as the synchronization makes it. */
-async function expectDevice(
-  t: TestApp,
-  serial: string,
-  family: "macos" | "ios" = "macos",
-  team_id: number | null = null,
-) {
-  const token = await makeAbmToken(t);
-  const platform = family === "macos" ? "darwin" : "ios";
-  const host = await makeHost(t, {
-    identifier: serial.toLowerCase(),
-    hardware_serial: serial,
-    uuid: "",
-    platform,
-    team_id,
-  });
-  await t.store.hostMdm.insert({ id: host.id, enrollment_status: "Pending", installed_from_dep: true });
-  const now = t.clock.iso();
-  const times = { added_at: now, seen_at: now, changed_at: now };
-  await t.store.portalDevices.insert({ serial, token_id: token.id, host_id: host.id, family, ...times });
-  return host;
 }
 
 /** The address from the setup assistant profile. */

@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestApp } from "./app.ts";
 import { type Fake, newDir, openssl, type Request, startFake } from "./ca-fakes.ts";
+import { makeHost } from "./make.ts";
 
 export interface PortalDevice {
   serial_number: string;
@@ -229,4 +230,27 @@ export async function makePortal(t: Pick<TestApp, "store" | "clock" | "services"
     })),
   );
   return portal;
+}
+
+/** A host that the portal expects, as the synchronization makes it. */
+export async function expectDevice(
+  t: Pick<TestApp, "store" | "clock">,
+  serial: string,
+  family: "macos" | "ios" = "macos",
+  team_id: number | null = null,
+) {
+  const token = await makeAbmToken(t);
+  const platform = family === "macos" ? "darwin" : "ios";
+  const host = await makeHost(t, {
+    identifier: serial.toLowerCase(),
+    hardware_serial: serial,
+    uuid: "",
+    platform,
+    team_id,
+  });
+  await t.store.hostMdm.insert({ id: host.id, enrollment_status: "Pending", installed_from_dep: true });
+  const now = t.clock.iso();
+  const times = { added_at: now, seen_at: now, changed_at: now };
+  await t.store.portalDevices.insert({ serial, token_id: token.id, host_id: host.id, family, ...times });
+  return host;
 }

@@ -21,6 +21,7 @@ import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
 import { appleEnrollments } from "../mdm/apple/channel/tables.ts";
 import { appleUpdates, declarationAssets } from "../mdm/apple/declarations/tables.ts";
+import { endUserSignIns } from "../mdm/apple/enroll/tables.ts";
 import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
 import { appleSetups } from "../mdm/apple/setup/tables.ts";
@@ -121,6 +122,7 @@ export const tables: AllTables = {
   deviceCas,
   deviceIdentities,
   appleEnrollments,
+  endUserSignIns,
   appleUpdates,
   appleSetups,
   declarationAssets,

@@ -4,14 +4,22 @@ import { and, eq, not, oneOf } from "../store/query.ts";
 
 const BROWSER = "browser_profiles";
 const CUSTOM = "custom";
+const IDP = "mdm_idp_accounts";
 /** The maximum number of addresses that a host reports. Further ones are ignored. */
 const REPORTED_MAX = 100;
 
 /** Sets the one address that users enter by hand. */
-export async function setCustomEmail(tx: ServerTx, hostId: number, email: string): Promise<void> {
-  const own = and(eq("host_id", hostId), eq("source", CUSTOM));
+export const setCustomEmail = (tx: ServerTx, hostId: number, email: string): Promise<void> =>
+  setOnly(tx, hostId, email, CUSTOM);
+
+/** Sets the address of the user who has signed in with the identity provider. */
+export const setIdpEmail = (tx: ServerTx, hostId: number, email: string): Promise<void> =>
+  setOnly(tx, hostId, email, IDP);
+
+async function setOnly(tx: ServerTx, hostId: number, email: string, source: string): Promise<void> {
+  const own = and(eq("host_id", hostId), eq("source", source));
   await tx.hostEmails.delete(and(own, not(eq("email", email))));
-  await tx.hostEmails.upsert([{ host_id: hostId, email, source: CUSTOM }], {
+  await tx.hostEmails.upsert([{ host_id: hostId, email, source }], {
     on: ["host_id", "email", "source"],
     set: [],
     returning: [],

@@ -9,6 +9,7 @@ import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
 import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
 import { appleDetailsJob } from "../mdm/apple/details/job.ts";
+import { endUserCleanup } from "../mdm/apple/enroll/end-users.ts";
 import { identityRenewal } from "../mdm/apple/enroll/renewal.ts";
 import { portalSync } from "../mdm/apple/portal/sync.ts";
 import { applePushJob } from "../mdm/apple/push/push-job.ts";
@@ -45,6 +46,7 @@ export const allJobs: readonly Job[] = [
   sessionCleanup,
   oneTimeCleanup,
   ssoCleanup,
+  endUserCleanup,
   rateLimitCleanup,
   deviceCertificates,
   expiryJob,

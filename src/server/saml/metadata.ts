@@ -22,7 +22,7 @@ const CERTIFICATES_MAX = 16;
 const PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol";
 const REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect";
 
-/** Reads the metadata of the provider with that entity id. */
+/** Reads the metadata of the provider with that entity id; if it is empty, of the only provider. */
 export function readMetadata(text: string, entityId: string): IdentityProvider {
   if (Buffer.byteLength(text) > METADATA_MAX) throw new MetadataProblem("the metadata is larger than 1 MiB");
   const root = documentOf(text);
@@ -33,7 +33,7 @@ export function readMetadata(text: string, entityId: string): IdentityProvider {
   if (!descriptor) throw new MetadataProblem("the metadata contains no identity provider for SAML 2.0");
   const untils = [root, entity, descriptor].map(validUntilOf).filter((until) => until !== null);
   return {
-    entityId,
+    entityId: attribute(entity, "entityID") ?? "",
     redirectUrl: redirectUrlOf(descriptor),
     certificates: certificatesOf(descriptor),
     validUntil: untils.length === 0 ? null : Math.min(...untils),
@@ -66,14 +66,16 @@ function entityOf(root: XmlElement, entityId: string): XmlElement {
   );
   if (root.uri !== ns.metadata || !/^Entit(y|ies)Descriptor$/.test(root.name) || entities.length === 0)
     throw new MetadataProblem("the document is not SAML metadata");
-  const found = entities.filter((entity) => attribute(entity, "entityID") === entityId);
+  const found = entityId === "" ? entities : entities.filter((entity) => attribute(entity, "entityID") === entityId);
   if (found.length === 1) return found[0]!;
   throw new MetadataProblem(
-    found.length > 1
-      ? "the metadata names the identity provider twice"
-      : entities.length === 1
-        ? `the metadata is of ${attribute(entities[0]!, "entityID")?.slice(0, 300)}, and issuer_uri is ${entityId}`
-        : `the metadata does not name ${entityId}, which issuer_uri is`,
+    entityId === ""
+      ? "the metadata has several identity providers: set issuer_uri"
+      : found.length > 1
+        ? "the metadata names the identity provider twice"
+        : entities.length === 1
+          ? `the metadata is of ${attribute(entities[0]!, "entityID")?.slice(0, 300)}, and issuer_uri is ${entityId}`
+          : `the metadata does not name ${entityId}, which issuer_uri is`,
   );
 }
 

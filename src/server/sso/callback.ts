@@ -1,24 +1,17 @@
 // The end of a sign-in: the browser posts the identity provider's response.
 import type { SsoSettings } from "../../api/app-config.ts";
 import { recordActivity } from "../activities/record.ts";
-import { isoAt } from "../core/clock.ts";
 import { type Context, nobody, within } from "../core/context.ts";
 import { ApiError, badRequest } from "../core/errors.ts";
 import { mayAddPremium } from "../core/http/tier.ts";
-import { tokenHash } from "../core/random.ts";
-import { type Assertion, checkResponse, type Expected, readAssertion } from "../saml/assertion.ts";
-import { MetadataProblem } from "../saml/metadata.ts";
 import { SsoRefusal, type SsoStatus } from "../saml/refusal.ts";
-import { readResponse } from "../saml/response.ts";
-import { verifiedAssertion } from "../saml/signature.ts";
 import { signedIn } from "../sign-in/login.ts";
-import { UniqueViolation } from "../store/store.ts";
 import { addSsoUser, followSsoRoles, type SsoPerson, userOfEmail } from "./account.ts";
 import { serviceProvider } from "./addresses.ts";
 import { countSsoStep } from "./limits.ts";
-import { identityProvider } from "./metadata-source.ts";
 import { personOf } from "./person.ts";
 import { sentCookie, takeSession } from "./session.ts";
+import { verifiedResponse } from "./verify.ts";
 
 export type SsoOutcome =
   | { readonly token: string; readonly relayUrl: string; readonly status?: never }
@@ -54,36 +47,10 @@ async function finish(ctx: Context, field: string): Promise<SsoOutcome> {
     throw new SsoRefusal(
       "no sign-in began in this browser, and the identity provider may not begin one (enable_sso_idp_login)",
     );
-  const assertion = await checked(ctx, sso, field, session?.request_id ?? null);
-  await keepFromReplay(ctx, sso, assertion);
+  const here = await serviceProvider(ctx, sso);
+  const assertion = await verifiedResponse(ctx, { provider: sso, here, requestId: session?.request_id ?? null }, field);
   const token = await signIn(ctx, sso, personOf(assertion));
   return { token, relayUrl: session?.relay_url ?? "/" };
-}
-
-async function checked(ctx: Context, sso: SsoSettings, field: string, requestId: string | null): Promise<Assertion> {
-  const response = await readResponse(field);
-  const here = await serviceProvider(ctx, sso);
-  if (here === null) throw new SsoRefusal("server_url is not set");
-  const expected: Expected = { ...here, issuer: sso.issuer_uri, requestId, now: ctx.clock.now() };
-  checkResponse(response.root, expected);
-  const provider = await identityProvider(ctx, sso).catch((error: unknown) => {
-    if (error instanceof MetadataProblem) throw new SsoRefusal(error.message);
-    throw error;
-  });
-  return readAssertion(await verifiedAssertion(response, provider.certificates), expected);
-}
-
-/** Prevents replay: an assertion is accepted once. Its id is kept until the assertion expires. */
-async function keepFromReplay({ store }: Context, sso: SsoSettings, { id, until }: Assertion): Promise<void> {
-  try {
-    await store.ssoAssertions.insert({
-      assertion_id: tokenHash(`${sso.issuer_uri}\n${id}`),
-      expires_at: isoAt(until),
-    });
-  } catch (error) {
-    if (error instanceof UniqueViolation) throw new SsoRefusal("the assertion was used before");
-    throw error;
-  }
 }
 
 /** Opens a session for the person's account. The account is first created or updated if provisioning is turned on. */

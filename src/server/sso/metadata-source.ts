@@ -18,17 +18,21 @@ const TIMEOUT = seconds(10);
 type Needs = Pick<Services, "running" | "clock" | "log" | "dryRun">;
 
 interface Entry {
-  /** Identifies the provider and its metadata. */
-  readonly key: string;
   cached: { readonly provider: IdentityProvider; readonly at: number } | null;
   failure: { readonly problem: MetadataProblem; readonly at: number } | null;
   fetching: Promise<IdentityProvider> | null;
 }
 
-const current = part("metadata for single sign-on", (): { entry: Entry | null } => ({ entry: null }));
+/** What describes an identity provider: that of users, or that of the users of devices. */
+export type ProviderSettings = Pick<SsoSettings, "issuer_uri" | "metadata" | "metadata_url">;
+
+/** More than there are kinds of providers. Those of earlier settings are dropped first. */
+const ENTRIES_MAX = 4;
+
+const current = part("metadata for single sign-on", () => new Map<string, Entry>());
 
 /** The configured identity provider. Throws `MetadataProblem` if its metadata is not available. */
-export async function identityProvider(services: Needs, sso: SsoSettings): Promise<IdentityProvider> {
+export async function identityProvider(services: Needs, sso: ProviderSettings): Promise<IdentityProvider> {
   if (sso.metadata_url === "" && sso.metadata === "")
     throw new MetadataProblem("neither metadata nor metadata_url is set");
   const provider = sso.metadata_url === "" ? readMetadata(sso.metadata, sso.issuer_uri) : await byUrl(services, sso);
@@ -38,14 +42,18 @@ export async function identityProvider(services: Needs, sso: SsoSettings): Promi
 
 const isOver = ({ validUntil }: IdentityProvider, now: number): boolean => validUntil !== null && now >= validUntil;
 
-function entryOf({ running }: Needs, { metadata_url: url, issuer_uri: issuer }: SsoSettings): Entry {
+function entryOf({ running }: Needs, { metadata_url: url, issuer_uri: issuer }: ProviderSettings): Entry {
   const key = JSON.stringify([url, issuer]);
-  const known = running.of(current);
-  if (known.entry?.key !== key) known.entry = { key, cached: null, failure: null, fetching: null };
-  return known.entry;
+  const entries = running.of(current);
+  const known = entries.get(key);
+  if (known) return known;
+  if (entries.size >= ENTRIES_MAX) for (const oldest of entries.keys()) if (entries.delete(oldest)) break;
+  const made: Entry = { cached: null, failure: null, fetching: null };
+  entries.set(key, made);
+  return made;
 }
 
-async function byUrl(services: Needs, sso: SsoSettings): Promise<IdentityProvider> {
+async function byUrl(services: Needs, sso: ProviderSettings): Promise<IdentityProvider> {
   const entry = entryOf(services, sso);
   const now = services.clock.now();
   const age = entry.cached === null ? Number.POSITIVE_INFINITY : now - entry.cached.at;
@@ -61,7 +69,7 @@ async function byUrl(services: Needs, sso: SsoSettings): Promise<IdentityProvide
 const mayTry = ({ failure }: Entry, now: number): boolean => failure === null || Math.abs(now - failure.at) >= PAUSE;
 
 /** Concurrent callers share one fetch. */
-function renew(services: Needs, sso: SsoSettings, entry: Entry): Promise<IdentityProvider> {
+function renew(services: Needs, sso: ProviderSettings, entry: Entry): Promise<IdentityProvider> {
   const at = services.clock.now();
   entry.fetching ??= fetchMetadata(services, sso)
     .then(
@@ -84,7 +92,7 @@ function renew(services: Needs, sso: SsoSettings, entry: Entry): Promise<Identit
   return entry.fetching;
 }
 
-async function fetchMetadata(services: Needs, { metadata_url: url, issuer_uri: issuer }: SsoSettings) {
+async function fetchMetadata(services: Needs, { metadata_url: url, issuer_uri: issuer }: ProviderSettings) {
   try {
     const reply = await fetchOutbound(services, url, {
       headers: { accept: "application/samlmetadata+xml, application/xml, text/xml" },

@@ -9,7 +9,8 @@ export const SSO_SECONDS = 300;
 
 // The callback is a cross-site POST from the identity provider: browsers send only cookies with SameSite=None.
 const attributes = "Path=/; HttpOnly; Secure; SameSite=None";
-const cookieWith = (value: string): string => `${SSO_COOKIE}=${value}; Max-Age=${SSO_SECONDS}; ${attributes}`;
+export const ssoCookie = (value: string, seconds: number): string =>
+  `${SSO_COOKIE}=${value}; Max-Age=${seconds}; ${attributes}`;
 export const endedCookie = `${SSO_COOKIE}=; Max-Age=0; ${attributes}`;
 
 /** Stores the sign-in and returns the header that sets its cookie. */
@@ -24,7 +25,7 @@ export async function beginSession(
     relay_url: given.relayUrl,
     created_at: clock.iso(),
   });
-  return cookieWith(value);
+  return ssoCookie(value, SSO_SECONDS);
 }
 
 /** The cookie's value in the request, which may be wrong. Null if there is none. */

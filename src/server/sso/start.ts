@@ -3,9 +3,9 @@ import type { Context } from "../core/context.ts";
 import { badRequest, failed } from "../core/errors.ts";
 import { MetadataProblem } from "../saml/metadata.ts";
 import { redirectTo } from "../saml/request.ts";
-import { relayProblem, serviceProvider } from "./addresses.ts";
+import { relayProblem, type ServiceProvider, serviceProvider } from "./addresses.ts";
 import { countSsoStep } from "./limits.ts";
-import { identityProvider } from "./metadata-source.ts";
+import { identityProvider, type ProviderSettings } from "./metadata-source.ts";
 import { beginSession } from "./session.ts";
 
 export async function ssoInfo({ config }: Pick<Context, "config">): Promise<SsoInfo> {
@@ -20,9 +20,18 @@ export async function startSso(ctx: Context, relayUrl: string): Promise<{ url: s
   const problem = relayProblem(relayUrl);
   if (problem) throw badRequest(problem, "relay_url");
   await countSsoStep(ctx, "start", ctx.address);
-  const here = await serviceProvider(ctx, sso);
+  const { url, id } = await requestSignIn(ctx, sso, await serviceProvider(ctx, sso));
+  return { url, cookie: await beginSession(ctx, { requestId: id, relayUrl }) };
+}
+
+/** A request to the identity provider: its id, and the URL to send the browser to. */
+export async function requestSignIn(
+  ctx: Context,
+  settings: ProviderSettings,
+  here: ServiceProvider | null,
+): Promise<{ id: string; url: string }> {
   if (!here) throw failed("single sign-on: server_url is not set");
-  const provider = await identityProvider(ctx, sso).catch((error: unknown) => {
+  const provider = await identityProvider(ctx, settings).catch((error: unknown) => {
     if (error instanceof MetadataProblem) throw failed(`single sign-on: ${error.message}`);
     throw error;
   });
@@ -34,5 +43,5 @@ export async function startSso(ctx: Context, relayUrl: string): Promise<{ url: s
     acs: here.acs,
     entityId: here.entityId,
   });
-  return { url, cookie: await beginSession(ctx, { requestId: id, relayUrl }) };
+  return { id, url };
 }

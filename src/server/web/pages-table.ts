@@ -1,11 +1,21 @@
 // All pages, with their paths and access rules.
 
+import { SIGNED_IN_PAGE } from "../mdm/apple/enroll/routes.ts";
+import { END_USER_PAGE } from "../mdm/apple/portal/assign.ts";
 import type { Page } from "./page.ts";
 import { activitiesPage } from "./pages/activities-page.ts";
 import { cliPages } from "./pages/cli-page.ts";
 import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
-import { downloadDeviceProfile, downloadProfile, enrollDevicePage, enrollPage } from "./pages/enroll-page.ts";
+import {
+  downloadDeviceProfile,
+  downloadProfile,
+  endUserDownload,
+  endUserPage,
+  enrollDevicePage,
+  enrollPage,
+  signedInPage,
+} from "./pages/enroll-page.ts";
 import { actOnHostPage } from "./pages/host-actions.ts";
 import { hostPage } from "./pages/host-page.ts";
 import { hostsPage } from "./pages/hosts-page.ts";
@@ -39,6 +49,9 @@ export const webPages: readonly Page[] = [
   { method: "GET", path: "/device/:token/enroll/profile", access: "open", answer: downloadDeviceProfile },
   { method: "GET", path: "/enroll", access: "open", answer: enrollPage },
   { method: "GET", path: "/enroll/profile", access: "open", answer: downloadProfile },
+  { method: "GET", path: END_USER_PAGE, access: "open", answer: endUserPage },
+  { method: "GET", path: SIGNED_IN_PAGE, access: "open", answer: signedInPage },
+  { method: "GET", path: "/mdm/sso/profile", access: "open", answer: endUserDownload },
   { method: "GET", path: "/transparency", access: "open", answer: transparencyPage },
   ...mailedPages,
 ];

@@ -3,8 +3,10 @@
 import type { Context } from "../../core/context.ts";
 import { ApiError } from "../../core/errors.ts";
 import { hostOfToken } from "../../device-page/tokens.ts";
+import { endUserProfile, startEndUser } from "../../mdm/apple/enroll/end-users.ts";
 import { profileForHost, profileForSecret, teamOfSecret } from "../../mdm/apple/enroll/manual.ts";
 import { PROFILE_FILE, PROFILE_TYPE } from "../../mdm/apple/enroll/profile.ts";
+import { machineInfoIn, updateFirst } from "../../mdm/apple/enroll/routes.ts";
 import { requireAppleMdm } from "../../mdm/gate.ts";
 import { pageHeaders } from "../headers.ts";
 import { type Html, html } from "../html.ts";
@@ -41,6 +43,39 @@ export async function downloadDeviceProfile({ ctx, params }: Visit): Promise<Ans
   const host = await hostOfToken(ctx, params.token ?? "");
   return explained(async () => file(await profileForHost(ctx, host)));
 }
+
+/** The setup assistant opens this page on a device that enrolls automatically, and the user signs in. */
+export async function endUserPage({ ctx, url, sendCookie }: Visit): Promise<Answer> {
+  const token = url.searchParams.get("token") ?? "";
+  const started = await startEndUser(ctx, { token, machineInfo: machineInfoIn(ctx) });
+  if ("osVersion" in started) return updateFirst(started);
+  sendCookie(started.cookie);
+  return { to: started.to };
+}
+
+export async function signedInPage({ url }: Visit): Promise<Answer> {
+  const token = url.searchParams.get("profile_token");
+  if (token === null) {
+    const isExpired = url.searchParams.get("reason") === "session_expired";
+    const text = isExpired ? "The sign-in took too long, or was used before." : "The sign-in was not accepted.";
+    return {
+      title: "You are not signed in",
+      status: 403,
+      shape: "narrow",
+      body: html`<div class="card"><h1>You are not signed in</h1>${alert(text)}<p>Go back, and try again.</p></div>`,
+    };
+  }
+  const profile = `/mdm/sso/profile?${new URLSearchParams({ profile_token: token })}`;
+  return {
+    title: "You are signed in",
+    shape: "narrow",
+    moveTo: profile,
+    body: html`<div class="card"><h1>You are signed in</h1><p><a class="button" href="${profile}">Continue</a></p></div>`,
+  };
+}
+
+export const endUserDownload = async ({ ctx, url }: Visit): Promise<Answer> =>
+  file(await endUserProfile(ctx, url.searchParams.get("profile_token") ?? ""));
 
 /** Refusals in words for the user of the device, who did not type the address. */
 async function explained(work: () => Promise<Answer>): Promise<Answer> {

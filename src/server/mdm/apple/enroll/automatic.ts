@@ -2,9 +2,10 @@
 
 import { hours, minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
-import { forbidden, limitExceeded } from "../../../core/errors.ts";
+import { type ApiError, forbidden, limitExceeded } from "../../../core/errors.ts";
 import { sameText } from "../../../core/random.ts";
 import { part } from "../../../core/running.ts";
+import type { Facts } from "../../../device-ca/tables.ts";
 import { countCall } from "../../../rate-limits/attempts.ts";
 import { createFailureLimit } from "../../../rate-limits/failures.ts";
 import { and, eq, isNull } from "../../../store/query.ts";
@@ -12,6 +13,7 @@ import { mdmOfTeam } from "../../../teams/mdm.ts";
 import { requireAppleMdm } from "../../gate.ts";
 import { enrollToken } from "../portal/assign.ts";
 import { type DeviceRow, teamOf } from "../portal/devices.ts";
+import { endUsersSignIn } from "../portal/end-users.ts";
 import { BadMachineInfo, type MachineInfo, readMachineInfo } from "./machine-info.ts";
 import { enrollmentProfile } from "./profile.ts";
 
@@ -36,37 +38,59 @@ export interface UpdateFirst {
 
 export async function automaticProfile(ctx: Context, asked: Asked): Promise<Buffer | UpdateFirst> {
   await requireAppleMdm(ctx);
-  const { device, info } = await assignedDevice(ctx, asked);
-  await countCall(ctx, CALLS, ctx.address);
-  const host = device.host_id === null ? null : await ctx.store.hosts.get(device.host_id);
-  const teamId = host ? host.team_id : await defaultTeam(ctx, device);
-  const osVersion = await requiredVersion(ctx, teamId, { device, info });
+  const { device, info, teamId, osVersion } = await assignedDevice(ctx, asked);
   if (osVersion !== null) return { osVersion };
+  if (await endUsersSignIn(ctx, teamId)) throw refused(ctx, "its user has to sign in first");
+  return profileFor(ctx, { device, info });
+}
+
+interface Wanted {
+  readonly device: DeviceRow;
+  readonly info: Pick<MachineInfo, "serial" | "udid">;
+  readonly facts?: Facts;
+}
+
+export async function profileFor(ctx: Context, { device, info, facts = {} }: Wanted): Promise<Buffer> {
+  await countCall(ctx, CALLS, ctx.address);
+  const host = await hostOf(ctx, device);
   return enrollmentProfile(ctx, {
-    team_id: teamId,
+    team_id: await teamIdOf(ctx, device),
     ...(host ? { host_id: host.id } : {}),
     hardware_serial: info.serial,
     hardware_uuid: info.udid,
-    facts: { kind: "automatic" },
+    facts: { ...facts, kind: "automatic" },
     lifetime: LIFETIME,
   });
 }
 
-/** 403 for everybody but devices that the portal assigns to this server. The reason is only logged. */
-async function assignedDevice(ctx: Context, { token, machineInfo }: Asked) {
+/** 403 for everybody but devices that the portal assigns to this server. */
+export async function assignedDevice(ctx: Context, { token, machineInfo }: Asked) {
   try {
     if (!sameText(token, await enrollToken(ctx))) throw new BadMachineInfo("the token is wrong");
     if (machineInfo === null) throw new BadMachineInfo("it has sent no machine info");
     const info = readMachineInfo(ctx, machineInfo);
     const device = await ctx.store.portalDevices.first({ where: and(eq("serial", info.serial), isNull("deleted_at")) });
     if (!device) throw new BadMachineInfo("the portal does not assign it to this server");
-    return { device, info };
+    const teamId = await teamIdOf(ctx, device);
+    return { device, info, teamId, osVersion: await requiredVersion(ctx, teamId, { device, info }) };
   } catch (error) {
-    if (!(error instanceof BadMachineInfo)) throw error;
-    ctx.log.warn({ address: ctx.address, reason: error.message }, "refused a device that asked for its enrollment");
-    const wait = ctx.running.of(failures).fail(ctx);
-    throw wait > 0 ? limitExceeded(wait) : forbidden();
+    throw error instanceof BadMachineInfo ? refused(ctx, error.message) : error;
   }
+}
+
+/** The reason is only logged. */
+function refused(ctx: Context, reason: string): ApiError {
+  ctx.log.warn({ address: ctx.address, reason }, "refused a device that asked for its enrollment");
+  const wait = ctx.running.of(failures).fail(ctx);
+  return wait > 0 ? limitExceeded(wait) : forbidden();
+}
+
+const hostOf = async ({ store }: Context, { host_id }: DeviceRow) =>
+  host_id === null ? null : store.hosts.get(host_id);
+
+async function teamIdOf(ctx: Context, device: DeviceRow): Promise<number | null> {
+  const host = await hostOf(ctx, device);
+  return host ? host.team_id : defaultTeam(ctx, device);
 }
 
 async function defaultTeam({ store }: Context, device: DeviceRow): Promise<number | null> {

@@ -1,8 +1,10 @@
-import { appleEnrollApi, automaticEnrollApi, otaEnrollApi } from "../../../../api/apple-enroll.ts";
+import { appleEnrollApi, automaticEnrollApi, mdmSsoApi, otaEnrollApi } from "../../../../api/apple-enroll.ts";
 import type { Content } from "../../../../api/bodies.ts";
 import type { Context } from "../../../core/context.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
-import { type Asked, automaticProfile } from "./automatic.ts";
+import { endedCookie } from "../../../sso/session.ts";
+import { type Asked, automaticProfile, type UpdateFirst } from "./automatic.ts";
+import { finishEndUser } from "./end-users.ts";
 import { manualProfile } from "./manual.ts";
 import { otaProfile, otaStep } from "./over-the-air.ts";
 import { PROFILE_FILE } from "./profile.ts";
@@ -19,16 +21,26 @@ async function automatic(ctx: Context, asked: Asked, reply: Reply): Promise<Cont
   const found = await automaticProfile(ctx, asked);
   if (Buffer.isBuffer(found)) return profile(found);
   reply.status = 403;
-  const code = { code: "com.apple.softwareupdate.required", details: { OSVersion: found.osVersion } };
-  return { type: "application/json", content: JSON.stringify(code) };
+  return { type: "application/json", content: updateText(found) };
+}
+
+const updateText = ({ osVersion }: UpdateFirst): string =>
+  JSON.stringify({ code: "com.apple.softwareupdate.required", details: { OSVersion: osVersion } });
+
+/** The same for the browser of the setup assistant. */
+export const updateFirst = (found: UpdateFirst): Response =>
+  new Response(updateText(found), { status: 403, headers: { "content-type": "application/json" } });
+
+/** What a device has sent in its header; null: nothing. */
+export function machineInfoIn({ headers }: Pick<Context, "headers">): Buffer | null {
+  const header = headers?.get(DEVICE_INFO) ?? null;
+  return header === null ? null : Buffer.from(header, "base64");
 }
 
 export const automaticEnrollRoutes: readonly Route[] = [
-  route(automaticEnrollApi.get, ({ query }, ctx, reply) => {
-    const header = ctx.headers?.get(DEVICE_INFO) ?? null;
-    const machineInfo = header === null ? null : Buffer.from(header, "base64");
-    return automatic(ctx, { ...query, machineInfo }, reply);
-  }),
+  route(automaticEnrollApi.get, ({ query }, ctx, reply) =>
+    automatic(ctx, { ...query, machineInfo: machineInfoIn(ctx) }, reply),
+  ),
   route(automaticEnrollApi.post, ({ query, body }, ctx, reply) =>
     automatic(ctx, { ...query, machineInfo: Buffer.from(body.bytes) }, reply),
   ),
@@ -39,4 +51,21 @@ export const otaEnrollRoutes: readonly Route[] = [
   route(otaEnrollApi.post, async ({ query, body }, ctx) =>
     profile(await otaStep(ctx, query.enroll_secret, Buffer.from(body.bytes))),
   ),
+];
+
+/** The page that tells the user how the sign-in has ended. */
+export const SIGNED_IN_PAGE = "/mdm/sso/done";
+
+export const mdmSsoRoutes: readonly Route[] = [
+  route(mdmSsoApi.callback, async ({ body }, ctx, reply) => {
+    const outcome = await finishEndUser(ctx, body.SAMLResponse);
+    const query: Record<string, string> =
+      "token" in outcome
+        ? { enrollment_reference: outcome.reference, profile_token: outcome.token }
+        : { error: "true", ...(outcome.isExpired ? { reason: "session_expired" } : {}) };
+    reply.status = 302;
+    reply.headers.location = `${SIGNED_IN_PAGE}?${new URLSearchParams(query)}`;
+    reply.headers["set-cookie"] = endedCookie;
+    return { content: "" };
+  }),
 ];

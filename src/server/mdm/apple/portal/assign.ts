@@ -11,6 +11,7 @@ import { and, eq, gt, isNull, lte, oneOf, or } from "../../../store/query.ts";
 import { deviceUrl } from "../trust/service.ts";
 import { PAGE, type PortalClient } from "./client.ts";
 import { type DeviceRow, teamOf } from "./devices.ts";
+import { endUsersSignIn } from "./end-users.ts";
 import type { AssignResponse } from "./tables.ts";
 import type { AbmTokenRow } from "./tokens.ts";
 
@@ -33,6 +34,9 @@ export const teamKey = (teamId: number | null): string => (teamId === null ? "no
 export const digestOf = (profile: Readonly<Record<string, unknown>>): string =>
   createHash("sha256").update(canonical(profile)).digest("hex");
 
+/** Where the setup assistant lets the user sign in. */
+export const END_USER_PAGE = "/mdm/sso";
+
 /** Setup assistant profiles contain it, so only devices that the portal assigns know it. */
 export const enrollToken = (services: Pick<Context, "store" | "clock" | "random">): Promise<string> =>
   serverSecret(services, "automatic enrollment");
@@ -41,12 +45,15 @@ export const enrollToken = (services: Pick<Context, "store" | "clock" | "random"
 export async function wholeProfile(
   services: Pick<Context, "store" | "settings" | "config" | "clock" | "random">,
   given: Readonly<Record<string, unknown>>,
+  teamId: number | null = null,
 ): Promise<Record<string, unknown>> {
   const query = `?${new URLSearchParams({ token: await enrollToken(services) })}`;
-  const { path } = automaticEnrollApi.post;
+  const at = async (path: string): Promise<string> =>
+    (await deviceUrl(services, `${path}${query}`)) ?? linkTo(services, `${path}${query}`);
   return {
     ...given,
-    url: (await deviceUrl(services, `${path}${query}`)) ?? (await linkTo(services, `${path}${query}`)),
+    url: await at(automaticEnrollApi.post.path),
+    ...((await endUsersSignIn(services, teamId)) ? { configuration_web_url: await at(END_USER_PAGE) } : {}),
     // The device waits until it has been set up, and is then released.
     await_device_configured: true,
   };
@@ -82,10 +89,10 @@ export async function assignProfiles(
   const uploaded = new Map((await store.setupAssistants.list()).map((row) => [row.team_key, row.enrollment_profile]));
   const uuids = new Map<string, string>();
   const uuidFor = async (teamId: number | null): Promise<string> => {
-    const key = uploaded.has(teamKey(teamId)) ? teamKey(teamId) : "default";
+    const key = teamKey(teamId);
     const found = uuids.get(key);
     if (found !== undefined) return found;
-    const profile = await wholeProfile(services, uploaded.get(key) ?? defaultAssistant);
+    const profile = await wholeProfile(services, uploaded.get(key) ?? defaultAssistant, teamId);
     const uuid = await profileUuid(services, client, token, profile);
     uuids.set(key, uuid);
     return uuid;

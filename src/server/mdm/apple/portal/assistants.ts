@@ -67,7 +67,7 @@ export async function setAssistant(ctx: Context, given: SetSetupAssistant): Prom
   const team = await chosenTeam(ctx, "setup:write", given.team_id);
   const { name, enrollment_profile } = given;
   checkProfile(enrollment_profile);
-  await tryProfile(ctx, enrollment_profile);
+  await tryProfile(ctx, enrollment_profile, team?.id ?? null);
   const row = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     if (team) await getTeamRow(inside, "setup:write", team.id);
@@ -91,12 +91,16 @@ const teamDetails = (team: { readonly id: number; readonly name: string } | null
  * Defines the profile at the portal, which alone knows all rules. What it refuses is not stored. If it cannot be reached,
  * the profile is stored and defined when it is assigned.
  */
-async function tryProfile(ctx: Context, profile: Readonly<Record<string, unknown>>): Promise<void> {
+async function tryProfile(
+  ctx: Context,
+  profile: Readonly<Record<string, unknown>>,
+  teamId: number | null,
+): Promise<void> {
   if (ctx.dryRun !== null) return;
   const token = await ctx.store.abmTokens.first({ where: eq("token_invalid", false) });
   if (!token) return;
   try {
-    await profileUuid(ctx, clientOf(ctx, token), token, await wholeProfile(ctx, profile));
+    await profileUuid(ctx, clientOf(ctx, token), token, await wholeProfile(ctx, profile, teamId));
   } catch (error) {
     if (!(error instanceof PortalError)) throw error;
     if (error.problem === "refused") throw invalid("enrollment_profile", error.message);

@@ -29,6 +29,7 @@ import { migration as m0027 } from "./0027-apple-updates.ts";
 import { migration as m0028 } from "./0028-apple-setups.ts";
 import { migration as m0029 } from "./0029-apple-check-ins.ts";
 import { migration as m0030 } from "./0030-declaration-assets.ts";
+import { migration as m0031 } from "./0031-end-user-sign-ins.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   m0028,
   m0029,
   m0030,
+  m0031,
 ];

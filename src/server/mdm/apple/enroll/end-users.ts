@@ -1,0 +1,126 @@
+// Sign-in of a device's user during automatic enrollment: the setup assistant opens a page of this server, the identity
+// provider confirms who it is, and only then the device gets its profile.
+import { mdmSsoApi } from "../../../../api/apple-enroll.ts";
+import { isoAt, minutes } from "../../../core/clock.ts";
+import type { Context } from "../../../core/context.ts";
+import { badRequest, forbidden } from "../../../core/errors.ts";
+import type { Job } from "../../../core/job.ts";
+import { tokenHash } from "../../../core/random.ts";
+import { setIdpEmail } from "../../../hosts/emails.ts";
+import { SsoRefusal } from "../../../saml/refusal.ts";
+import type { ServiceProvider } from "../../../sso/addresses.ts";
+import { countSsoStep } from "../../../sso/limits.ts";
+import { personOf } from "../../../sso/person.ts";
+import { sentCookie, ssoCookie } from "../../../sso/session.ts";
+import { requestSignIn } from "../../../sso/start.ts";
+import { verifiedResponse } from "../../../sso/verify.ts";
+import { and, eq, gt, lt } from "../../../store/query.ts";
+import { requireAppleMdm } from "../../gate.ts";
+import type { AppleDeviceListener } from "../channel/listeners.ts";
+import { deviceUrl } from "../trust/service.ts";
+import { type Asked, assignedDevice, profileFor, type UpdateFirst } from "./automatic.ts";
+
+const LIFETIME = minutes(15);
+/** The fact of an identity that says who has signed in. */
+const END_USER = "end_user";
+
+async function here(ctx: Context, entityId: string): Promise<ServiceProvider | null> {
+  const acs = await deviceUrl(ctx, mdmSsoApi.callback.path);
+  const url = await deviceUrl(ctx, "");
+  return acs === null || url === null ? null : { url, entityId, acs, audiences: [entityId, url, `${url}/`, acs] };
+}
+
+/** Where the browser of the setup assistant is sent, and its cookie. */
+export async function startEndUser(
+  ctx: Context,
+  asked: Asked,
+): Promise<{ readonly to: string; readonly cookie: string } | UpdateFirst> {
+  await requireAppleMdm(ctx);
+  await countSsoStep(ctx, "start", ctx.address);
+  const { mdm } = await ctx.config.current();
+  const { end_user_authentication: settings } = mdm;
+  if (settings.metadata === "" && settings.metadata_url === "")
+    throw badRequest("no identity provider is set for the users of devices");
+  const assigned = await assignedDevice(ctx, asked);
+  if (assigned.osVersion !== null) return { osVersion: assigned.osVersion };
+  const { id, url } = await requestSignIn(ctx, settings, await here(ctx, settings.entity_id));
+  const value = ctx.random.token(32);
+  await ctx.store.endUserSignIns.insert({
+    created_at: ctx.clock.iso(),
+    cookie_hash: tokenHash(value),
+    request_id: id,
+    serial: assigned.info.serial,
+    udid: assigned.info.udid,
+    profile_hash: null,
+  });
+  return { to: url, cookie: ssoCookie(value, LIFETIME / 1000) };
+}
+
+export type EndUserOutcome = { readonly reference: string; readonly token: string } | { readonly isExpired: boolean };
+
+/** Processes the response of the identity provider. Refusals are logged with their reason. */
+export async function finishEndUser(ctx: Context, field: string): Promise<EndUserOutcome> {
+  await requireAppleMdm(ctx);
+  await countSsoStep(ctx, "callback", ctx.address);
+  const row = await takeSignIn(ctx);
+  if (!row) return { isExpired: true };
+  const { mdm } = await ctx.config.current();
+  const { end_user_authentication: provider } = mdm;
+  try {
+    const own = await here(ctx, provider.entity_id);
+    const { email, name } = personOf(
+      await verifiedResponse(ctx, { provider, here: own, requestId: row.request_id }, field),
+    );
+    const token = ctx.random.token(32);
+    await ctx.store.endUserSignIns.update({
+      where: eq("id", row.id),
+      set: { email, name, profile_hash: tokenHash(token) },
+    });
+    return { reference: row.request_id, token };
+  } catch (error) {
+    if (!(error instanceof SsoRefusal)) throw error;
+    ctx.log.warn({ reason: error.message, address: ctx.address }, "the sign-in of a device's user was refused");
+    if (error.isMalformed) throw badRequest(error.message, "SAMLResponse");
+    return { isExpired: false };
+  }
+}
+
+/** Uses the sign-in of this browser up, whether it succeeds or not. */
+async function takeSignIn({ store, clock, headers }: Context) {
+  const cookie = sentCookie(headers?.get("cookie") ?? null);
+  if (cookie === null) return null;
+  const own = eq("cookie_hash", tokenHash(cookie));
+  const where = and(own, eq("used", false), gt("created_at", isoAt(clock.now() - LIFETIME)));
+  if ((await store.endUserSignIns.update({ where, set: { used: true } })) === 0) return null;
+  return store.endUserSignIns.first({ where: own });
+}
+
+/** The profile of the device whose user has signed in. The token gives it once. */
+export async function endUserProfile(ctx: Context, token: string): Promise<Buffer> {
+  await requireAppleMdm(ctx);
+  const own = and(eq("profile_hash", tokenHash(token)), gt("created_at", isoAt(ctx.clock.now() - LIFETIME)));
+  const row = await ctx.store.endUserSignIns.first({ where: own });
+  // The update decides: of two requests with the same token, one gets the profile.
+  const isFirst = row && (await ctx.store.endUserSignIns.update({ where: own, set: { profile_hash: null } })) > 0;
+  const device = isFirst ? await ctx.store.portalDevices.first({ where: eq("serial", row.serial) }) : null;
+  if (!row || !device || device.deleted_at !== null) throw forbidden();
+  return profileFor(ctx, { device, info: row, facts: { [END_USER]: row.email } });
+}
+
+/** The host gets the address of the user who has signed in. */
+export const endUserListener: AppleDeviceListener = {
+  async enrolled({ store }, { host_id, identity_id }) {
+    const identity = identity_id === null ? null : await store.deviceIdentities.get(identity_id);
+    const email = identity?.facts[END_USER];
+    if (typeof email === "string") await setIdpEmail(store, host_id, email);
+  },
+};
+
+/** Deletes sign-ins that have ended. */
+export const endUserCleanup: Job = {
+  name: "end_user_sign_ins",
+  every: minutes(5),
+  async run({ store, clock }) {
+    await store.endUserSignIns.delete(lt("created_at", isoAt(clock.now() - LIFETIME)));
+  },
+};
