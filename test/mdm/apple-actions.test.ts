@@ -8,9 +8,10 @@ import { appleProfileCommand } from "../../src/server/mdm/apple/profiles/command
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
-import { enrolledDevice } from "../support/apple-device.ts";
+import { appleDevice, enrolledDevice } from "../support/apple-device.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
+import { withSecondServer } from "../support/second-server.ts";
 
 const IPHONE = { ProductName: "iPhone17,1", DeviceName: "Ana's iPhone", OSVersion: "18.1" };
 
@@ -279,5 +280,43 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
     expect(await refused(t, id, "clear_passcode")).toEqual([422, expect.stringContaining("has not sent a token")]);
     await device.checkIn("CheckOut");
     expect(await refused(t, id, "clear_passcode")).toEqual([422, expect.stringContaining("MDM turned on")]);
+  });
+});
+
+it("actions happen once, whichever of two servers is asked and answered", async () => {
+  const t = await started("postgres");
+  const { device, identity, id } = await enrolledDevice(t);
+  await withSecondServer(t, async (second) => {
+    const there = appleDevice(second, identity, { UDID: device.udid });
+    for (let round = 0; round < 3; round++) {
+      const asked = await Promise.all([t, second, t, second].map((server) => act(server, id, "lock?view_pin=true")));
+      expect(asked.map(([status]) => status).sort()).toEqual([200, 422, 422, 422]);
+      const [, { unlock_pin }] = asked.find(([status]) => status === 200)!;
+      const commands = await Promise.all([device.idle(), there.idle(), device.idle(), there.idle()]);
+      expect(new Set(commands.map((command) => JSON.stringify(command))).size, "all get the same command").toBe(1);
+      const { uuid, command } = commands[0]!;
+      expect(command.PIN).toBe(unlock_pin);
+      const answers = ["Acknowledged", "Acknowledged", "Acknowledged"].map((status, i) =>
+        (i % 2 === 0 ? there : device).answer(uuid, status),
+      );
+      await Promise.all(answers);
+      expect(await stateOf(second, id)).toEqual(["locked", ""]);
+      expect((await act(second, id, "unlock"))[1]).toMatchObject({ unlock_pin });
+      t.clock.advance(5_000);
+      await Promise.all([there.idle(), device.idle(), there.idle()]);
+      expect(await stateOf(t, id)).toEqual(["unlocked", ""]);
+    }
+    const both = await Promise.all([
+      act(t, id, "lock"),
+      t.delete(`/hosts/${id}/mdm`),
+      second.delete(`/hosts/${id}/mdm`),
+    ]);
+    expect([both[0][0], both[1].status, both[2].status]).toEqual([200, 204, 204]);
+    const lock = (await there.idle())!;
+    const leave = (await there.answer(lock.uuid, "Error"))!;
+    expect(leave.type).toBe("RemoveProfile");
+    await Promise.all([there.answer(leave.uuid, "Acknowledged").catch(() => null), device.checkIn("CheckOut")]);
+    expect(await t.store.hostMdm.get(id)).toMatchObject({ connected_to_svc: false, leaving: false });
+    expect(await t.store.activities.count(eq("type", "mdm_unenrolled"))).toBe(1);
   });
 });

@@ -1,17 +1,13 @@
 // Declarative management of Apple devices: what they read, and what their reports make of profiles.
 import { describe, expect, it } from "vitest";
-import { createApp } from "../../src/server/app.ts";
-import { withRunning } from "../../src/server/core/running.ts";
-import { tables } from "../../src/server/data/tables.ts";
-import { deviceIdentityCache } from "../../src/server/device-ca/identities.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { declarativeSession } from "../support/apple-declarations.ts";
 import { appleDevice, newIdentity } from "../support/apple-device.ts";
-import { bothEngines, type EngineName, rulesEngines, testCipher } from "../support/engines.ts";
+import { bothEngines, type EngineName, rulesEngines } from "../support/engines.ts";
 import { base64, declaration, makeProfile, mobileconfig } from "../support/profiles.ts";
+import { withSecondServer } from "../support/second-server.ts";
 
 async function enrolled(t: TestApp) {
   const identity = await newIdentity(t);
@@ -258,14 +254,8 @@ describe.each(rulesEngines)("the declarations of a device on %s", (engine) => {
 it("devices read the same from two servers", async () => {
   const scene = await start("postgres");
   const { t, ddm, device, identity } = scene;
-  const store = await openPostgres({ tables, url: t.databaseUrl!, cipher: testCipher, create: true, poolSize: 4 });
-  const services = withRunning({ ...t.services, store });
-  try {
-    await services.running.start(services, deviceIdentityCache);
-    const second = createApp(services, { agent: t.agent, stop: async () => {} }, { routes: [], protocols: [] });
-    const there = appleDevice({ ...t, raw: async (path, init) => second.request(path, init) }, identity, {
-      UDID: device.udid,
-    });
+  await withSecondServer(t, async (second) => {
+    const there = appleDevice(second, identity, { UDID: device.udid });
     for (const name of ["A", "B", "C"]) {
       await makeProfile(t, { name, content: declaration(undefined, { Host: "$SVC_VAR_HOST_UUID" }) });
       await acknowledge(scene);
@@ -277,8 +267,5 @@ it("devices read the same from two servers", async () => {
     await elsewhere.sync();
     await elsewhere.report();
     expect((await profilesOf(scene)).map(([, status]) => status)).toEqual(["verified", "verified", "verified"]);
-  } finally {
-    await services.running.stop();
-    await store.close();
-  }
+  });
 });

@@ -141,12 +141,13 @@ interface EnrolledAt {
 
 /** A device that has enrolled, and the id of its host. */
 export async function enrolledDevice(t: TestApp, more: PlistDict = {}, { teamId = null, key = 0 }: EnrolledAt = {}) {
-  const device = appleDevice(t, await newIdentity(t, teamId, key), more);
+  const identity = await newIdentity(t, teamId, key);
+  const device = appleDevice(t, identity, more);
   for (const response of [
     await device.authenticate(),
     await device.tokenUpdate({ UnlockToken: Buffer.from("unlock") }),
   ])
     if (response.status !== 200) throw new Error(`the check-in was answered with ${response.status}`);
   const row = await t.store.appleEnrollments.first({ where: eq("enrollment_id", device.udid) });
-  return { device, id: row!.host_id };
+  return { device, identity, id: row!.host_id };
 }
