@@ -6,12 +6,12 @@ import { dryRunOf } from "../../src/api/dry-run.ts";
 import { fullPath } from "../../src/api/endpoint.ts";
 import { sealAll } from "../../src/server/activities/sealer.ts";
 import { channels } from "../../src/server/core/channels.ts";
-import { hours } from "../../src/server/core/clock.ts";
+import { isoAt } from "../../src/server/core/clock.ts";
 import { backgroundIdle } from "../../src/server/core/concurrency/background.ts";
 import type { ServerStore, Tables } from "../../src/server/core/tables.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { allJobs } from "../../src/server/jobs/all.ts";
-import { isBusy } from "../../src/server/jobs/schedule.ts";
+import { isBusy, runDue } from "../../src/server/jobs/schedule.ts";
 import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
@@ -47,10 +47,16 @@ async function settle({ services, store }: TestApp): Promise<void> {
 }
 
 /** Keeps scheduled jobs from running, because their traces would look like those of a dry run. */
-async function pauseSchedule({ store, clock }: TestApp): Promise<void> {
-  const later = new Date(clock.now() + hours(24)).toISOString();
-  const runs = allJobs.map(({ name }) => ({ name, started_at: later, finished_at: later, error: null }));
-  await store.jobRuns.upsert(runs, { on: ["name"] });
+async function pauseSchedule({ store, clock, services }: TestApp): Promise<void> {
+  for (const { name, every, period } of allJobs) {
+    // A run that started even later counts as one of a clock that was set back since, and is repeated immediately.
+    const last = isoAt(clock.now() + ((await period?.(services)) ?? every));
+    const run = { name, started_at: last, finished_at: last, error: null };
+    await store.jobRuns.upsert([run], { on: ["name"] });
+  }
+  const before = await store.jobRuns.list();
+  await runDue(services, allJobs, new AbortController().signal);
+  expect(await store.jobRuns.list()).toEqual(before);
 }
 
 const withoutUuid = (body: unknown): unknown =>
