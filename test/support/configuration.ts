@@ -101,7 +101,7 @@ export const change = (
   owner: string | null = null,
 ): ThingChange => ({ kind, owner, name, action, ...(value === undefined ? {} : { value: value as never }) });
 
-/** One thing of every kind, as a first apply creates them. */
+/** One thing of every kind that needs no device management, as a first apply creates them. */
 export function everything(hosts: readonly (string | number)[]): {
   changes: ThingChange[];
   secrets: Record<string, string>;
