@@ -49,6 +49,7 @@ export const actions = {
   "setup:write": rule("AMG", "AMG"),
   "commands:run": rule("AMG", "AMG"),
   "commands:read": rule("AMTOP", "AMTOP"),
+  "eula:write": rule("AG", ""),
   "profiles:read": rule("AMTG", "AMTG"),
   "profiles:write": rule("AMG", "AMG"),
   "profiles:resend": rule("AMTG", "AMTG"),

@@ -8,6 +8,7 @@ import { appleEnrollApi, automaticEnrollApi, deviceEnrollApi, mdmSsoApi, otaEnro
 import { appleTrustApi } from "./apple-trust.ts";
 import { approvalsApi } from "./approvals.ts";
 import { assetsApi } from "./assets.ts";
+import { bootstrapApi } from "./bootstrap.ts";
 import { caApi } from "./ca.ts";
 import { carvesApi } from "./carves.ts";
 import { certificateAgentApi, certificatesApi } from "./certificates.ts";
@@ -17,6 +18,7 @@ import { desktopAppApi, deviceApi } from "./device.ts";
 import { deviceCaApi } from "./device-ca.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
+import { eulaApi } from "./eula.ts";
 import { hostActionsApi } from "./host-actions.ts";
 import { hostActivitiesApi } from "./host-activities.ts";
 import { hostDetailsApi } from "./host-details.ts";
@@ -53,6 +55,8 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   abm: abmApi,
   "setup-assistants": setupAssistantsApi,
   "setup-experience": setupExperienceApi,
+  bootstrap: bootstrapApi,
+  eula: eulaApi,
   activities: activitiesApi,
   "app-config": appConfigApi,
   approvals: approvalsApi,

@@ -38,6 +38,7 @@ import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
 import { applePlatform } from "./mdm/apple/profiles/platform.ts";
 import { accountCommand, accountStep } from "./mdm/apple/setup/account.ts";
+import { bootstrapCommand, bootstrapListener, bootstrapStep } from "./mdm/apple/setup/bootstrap.ts";
 import { releaseCommand, setupListener } from "./mdm/apple/setup/release.ts";
 import { profilesStep } from "./mdm/apple/setup/steps.ts";
 import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
@@ -81,12 +82,19 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
-  appleDevices: [endUserListener, appleDetailsListener, appleActionListener, appleUpdateListener, setupListener],
+  appleDevices: [
+    endUserListener,
+    appleDetailsListener,
+    appleActionListener,
+    appleUpdateListener,
+    bootstrapListener,
+    setupListener,
+  ],
   appleReaders: { [appleDetails.name]: readDetails },
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave],
   commandPlatforms: [appleCommands],
-  appleSetupSteps: [profilesStep, accountStep],
+  appleSetupSteps: [bootstrapStep, profilesStep, accountStep],
   profilePlatforms: [applePlatform],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
@@ -96,6 +104,7 @@ export const extensions: Extensions = {
     [appleProfileCommand.name]: appleProfileCommand,
     [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,
+    [bootstrapCommand.name]: bootstrapCommand,
     [accountCommand.name]: accountCommand,
     [releaseCommand.name]: releaseCommand,
     ...hostActionKinds,

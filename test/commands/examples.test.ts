@@ -35,6 +35,7 @@ import { appleCommand, asset, assetForm, declaration, makeProfile, mobileconfig 
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
+import { eulaForm, packageForm, xar } from "../support/xar.ts";
 
 const config = await commandsOf(true);
 const all = examplesOf(config);
@@ -77,6 +78,16 @@ async function makeAuthorities(app: TestApp, files: string): Promise<void> {
   await writeFile(join(files, "certificates.yml"), JSON.stringify([{ name: "VPN", ...template }]));
 }
 
+/** A package and a license agreement as files, and unless they are to be uploaded also on the server. */
+async function makeSetupFiles(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
+  await turnOnAppleMdm(app);
+  await writeFile(join(files, "setup.pkg"), xar());
+  await writeFile(join(files, "agreement.pdf"), "%PDF-1.7");
+  if (id.endsWith(":upload")) return;
+  for (const team_id of ["0", "1"]) await app.post("/bootstrap", packageForm(xar(), { team_id }));
+  await app.post("/setup_experience/eula", eulaForm("%PDF-1.7"));
+}
+
 /** Creates what an example needs in addition to the fleet. */
 async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promise<void> {
   if (id === "apply" && argv.includes("plan.json"))
@@ -86,6 +97,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     fakeDevices(app, 20, await makePushCertificate());
     Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
   }
+  if (/^mdm:(bootstrap|eula):/.test(id)) await makeSetupFiles(id, { app, files });
   if (id === "mdm:setup" || id === "mdm:local-account") await turnOnAppleMdm(app);
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {

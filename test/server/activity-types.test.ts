@@ -18,6 +18,8 @@ const own = [
   "certificate_expires",
   "deleted_apns_certificate",
   "renewed_apns_certificate",
+  "added_eula",
+  "deleted_eula",
   "changed_user_password",
   "created_api_token",
   "created_certificate_template",

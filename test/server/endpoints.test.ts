@@ -67,10 +67,13 @@ it("requires a token except where a review found that none is needed", () => {
   const device = ["", "/certificates", "/desktop", "/desktopadmin", "/device_mapping"];
   device.push("/mdm/vendora/manual_enrollment_profile", "/policies", "/software");
   expect(open.sort()).toEqual([
+    // Devices and users download with the token of the file (parts B and D).
+    "GET /bootstrap",
     ...device.map((path) => `GET /device/:token${path}`),
     // The invite's own token is in path and body (part C).
     "GET /invites/:token",
     "GET /results/info",
+    "GET /setup_experience/eula/:token",
     "GET /sso",
     "GET /sso/metadata",
     "POST /device/:token/apns_ping",

@@ -84,6 +84,7 @@ describe("the API's description", () => {
     expect(document.security).toEqual([{ token: [] }]);
     const open = operations().filter(({ operation }) => operation.security?.length === 0);
     expect(open.map(({ operation }) => operation.operationId).sort()).toEqual([
+      "bootstrap.download",
       ...[
         "apnsPing",
         "certificates",
@@ -97,6 +98,7 @@ describe("the API's description", () => {
         "resendProfile",
         "software",
       ].map((name) => `device.${name}`),
+      "eula.download",
       "invites.accept",
       "invites.show",
       "live-queries.socketInfo",

@@ -70,6 +70,8 @@ const partC = {
   webhooks: ["AG", ""],
   "push certificate, vendor business manager": ["A", ""],
   "OS settings, setup experience": ["AMG", "AMG"],
+  // The server's rule; the reference has no gitops.
+  "license agreement of end users": ["AG", ""],
   "audit, trigger jobs": ["A", ""],
 } as const satisfies Record<string, readonly [string, string]>;
 
@@ -104,6 +106,15 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "DELETE /enrollment_profiles/automatic": "OS settings, setup experience",
   "PATCH /setup_experience": "OS settings, setup experience",
   "POST /managed_local_account": "OS settings, setup experience",
+  "POST /bootstrap": "OS settings, setup experience",
+  "GET /bootstrap/:team_id/metadata": "OS settings, setup experience",
+  "DELETE /bootstrap/:team_id": "OS settings, setup experience",
+  "GET /bootstrap": "open",
+  "GET /bootstrap/summary": "count hosts by settings",
+  "POST /setup_experience/eula": "license agreement of end users",
+  "GET /setup_experience/eula/metadata": "license agreement of end users",
+  "GET /setup_experience/eula/:token": "open",
+  "DELETE /setup_experience/eula/:token": "license agreement of end users",
   "GET /tasks": "self",
   "GET /tasks/:id": "self",
   "POST /tasks/:id/cancel": "self",

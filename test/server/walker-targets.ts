@@ -4,6 +4,7 @@ import { serviceContext } from "../../src/server/core/context.ts";
 import { appleCustomCommand } from "../../src/server/mdm/apple/commands/custom.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { enqueue } from "../../src/server/outbox/service.ts";
+import { eq, everything } from "../../src/server/store/query.ts";
 import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makePhone, turnOnAppleMdm } from "../support/apple.ts";
@@ -20,6 +21,7 @@ import {
 } from "../support/make.ts";
 import { makeAbmToken } from "../support/portal.ts";
 import { appleCommand, asset, assetForm, declaration, makeManagedMac, profileForm } from "../support/profiles.ts";
+import { entry, eulaForm, packageForm, signature, xar } from "../support/xar.ts";
 
 export type Place = "own" | "other" | "none" | "missing";
 const places: readonly Place[] = ["own", "other", "none", "missing"];
@@ -251,6 +253,40 @@ const onSetup = (path: string, settings: object): Target => ({
   call: async (world, place) => ({ path, body: { team_id: teamOf(world, place), ...settings } }),
 });
 
+/** A file without a content. */
+const fileRow = async ({ t }: World) => {
+  const key = `files/made-${++names}`;
+  const [created_at, used_at] = [t.clock.iso(), t.clock.iso()];
+  return (await t.store.files.insert({ sha256: key, size: 1, key, created_at, used_at })).id;
+};
+const bootstrapAt = async (world: World, place: Place) => {
+  await turnOnAppleMdm(world.t);
+  const team_id = teamOf(world, place);
+  const row = { team_key: String(team_id ?? "none"), team_id, created_at: world.t.clock.iso(), name: "setup.pkg" };
+  await world.t.store.bootstrapPackages.delete(eq("team_key", row.team_key));
+  return { ...row, token: `token ${++names}` };
+};
+const onBootstrap = (rest = ""): Target => ({
+  places: ["own", "other", "none"],
+  call: async (world, place) => {
+    const row = await bootstrapAt(world, place);
+    await world.t.store.bootstrapPackages.insert({ ...row, file_id: await fileRow(world) });
+    return { path: `/bootstrap/${row.team_id ?? 0}${rest}` };
+  },
+});
+const onEula = (path: (token: string) => string): Target => ({
+  places: ["none"],
+  call: async (world) => {
+    await turnOnAppleMdm(world.t);
+    const { store, clock } = world.t;
+    await store.eulas.delete(everything);
+    const token = `token-${++names}`;
+    const row = { slot: "eula", created_at: clock.iso(), name: "a.pdf", token, file_id: await fileRow(world) };
+    await store.eulas.insert(row);
+    return { path: path(token) };
+  },
+});
+
 /** Here they have nothing to answer with, whoever asks. */
 export const refuses: ReadonlySet<string> = new Set([
   "GET /config/certificate",
@@ -410,6 +446,34 @@ export const targets: Record<string, Target> = {
   "DELETE /enrollment_profiles/automatic": onAssistant(),
   "PATCH /setup_experience": onSetup("/setup_experience", { lock_end_user_info: true }),
   "POST /managed_local_account": onSetup("/managed_local_account", { enable_managed_local_account: false }),
+  "POST /bootstrap": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => {
+      const { team_id } = await bootstrapAt(world, place);
+      // A content that is stored already would only be marked as used.
+      const content = xar({ toc: `${signature}${entry("Distribution")}${entry(`made ${++names}`)}` });
+      return { path: "/bootstrap", body: packageForm(content, { team_id: String(team_id ?? 0) }) };
+    },
+  },
+  "GET /bootstrap/:team_id/metadata": onBootstrap("/metadata"),
+  "DELETE /bootstrap/:team_id": onBootstrap(),
+  "GET /bootstrap/summary": {
+    ...byTeamFilter("/bootstrap/summary"),
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      return byTeamFilter("/bootstrap/summary").call(world, place);
+    },
+  },
+  "POST /setup_experience/eula": {
+    places: ["none"],
+    call: async ({ t }) => {
+      await turnOnAppleMdm(t);
+      await t.store.eulas.delete(everything);
+      return { path: "/setup_experience/eula", body: eulaForm("%PDF-1.7") };
+    },
+  },
+  "GET /setup_experience/eula/metadata": onEula(() => "/setup_experience/eula/metadata"),
+  "DELETE /setup_experience/eula/:token": onEula((token) => `/setup_experience/eula/${token}`),
   "GET /certificate_authorities": plain("/certificate_authorities"),
   "POST /certificate_authorities": plain("/certificate_authorities?skip_check=true", () => ({
     custom_scep_proxy: { name: `made_${++names}`, url: "https://scep.example.com", challenge: "c" },

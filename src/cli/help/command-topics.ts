@@ -20,6 +20,10 @@ export const topics: Record<string, { description: string }> = {
   mdm: { description: "Device management: certificates, enrollment, profiles, commands." },
   "mdm:abm": { description: "Tokens of the business portal, for devices that enroll automatically." },
   "mdm:assets": { description: "Asset declarations, to which declarations of Apple devices refer." },
+  "mdm:bootstrap": {
+    description: "Bootstrap packages: what Macs install first after they have enrolled automatically.",
+  },
+  "mdm:eula": { description: "The license agreement that users see before their device enrolls." },
   "mdm:commands": { description: "Commands of device management: what devices are asked, and what they answer." },
   "mdm:profiles": { description: "Configuration profiles: settings for devices." },
   "mdm:apple": { description: "The push certificate, with which Apple devices are managed." },

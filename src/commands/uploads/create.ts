@@ -1,12 +1,12 @@
 import { Upload, uploadsApi, uploadText } from "../../api/uploads.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { sizeText, transferText } from "../../cli/views/size.ts";
+import { UploadCommand } from "../../cli/upload-command.ts";
+import { sizeText } from "../../cli/views/size.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class UploadsCreate extends ClientCommand {
+export default class UploadsCreate extends UploadCommand {
   static override summary = "Upload a file in pieces, for requests that refer to it.";
   static override description =
     "Commands that send large files do this themselves. Lost connections are resumed, and the same command continues " +
@@ -32,14 +32,8 @@ export default class UploadsCreate extends ClientCommand {
       await this.call(uploadsApi.create, { body: { name: source.name, ...(await digestOf(source)) } });
     }
     await this.requireToken();
-    const progress = this.progress(`reading ${name} ...`);
-    let began: { readonly at: number; readonly sent: number } | null = null;
-    const onSent = (sent: number) => {
-      const now = this.io.now().getTime();
-      began ??= { at: now, sent };
-      progress.update(transferText(sent, size, began.sent, now - began.at));
-    };
-    const upload = await (await this.client()).upload(source, { onSent }).finally(progress.done);
+    const client = await this.client();
+    const upload = await this.uploading(source, (onSent) => client.upload(source, { onSent }));
     await this.report(`${name} is ${uploadText(upload.id)}, until ${upload.expires_at}`, upload, { schema: Upload });
   }
 }

@@ -186,6 +186,11 @@ export interface ActivityTypes extends CaActivities {
   edited_abm_token_teams: AbmTokenDetails;
   deleted_abm_token: AbmTokenDetails;
   released_host: HostDetails & { host_serial: string };
+  added_bootstrap_package: TeamDetails & { bootstrap_package_name: string };
+  deleted_bootstrap_package: TeamDetails & { bootstrap_package_name: string };
+  /** These two are not among the documented types. */
+  added_eula: { name: string };
+  deleted_eula: { name: string };
   changed_macos_setup_assistant: TeamDetails & { name: string };
   deleted_macos_setup_assistant: TeamDetails & { name: string };
   locked_host: HostDetails & { view_pin: boolean };

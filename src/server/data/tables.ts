@@ -24,7 +24,7 @@ import { appleUpdates, declarationAssets } from "../mdm/apple/declarations/table
 import { endUserSignIns } from "../mdm/apple/enroll/tables.ts";
 import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
-import { appleSetups } from "../mdm/apple/setup/tables.ts";
+import { appleSetups, bootstrapPackages, eulas } from "../mdm/apple/setup/tables.ts";
 import { applePushCertificates, applePushRequests } from "../mdm/apple/trust/tables.ts";
 import { mdmCommands } from "../mdm/commands/tables.ts";
 import { expiryNotices } from "../mdm/expiry/tables.ts";
@@ -126,6 +126,8 @@ export const tables: AllTables = {
   appleUpdates,
   appleSetups,
   declarationAssets,
+  bootstrapPackages,
+  eulas,
   scepChallenges,
   mdmSolutions,
   hostMdm,

@@ -74,13 +74,8 @@ export const enrolledHosts: HardwareLookup = async (store, hardware) => {
 export const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>
   store.appleEnrollments.count(and(isReachable, not(eq("topic", topic))));
 
-const deviceOf = (hostId: number) => and(eq("host_id", hostId), isReachable);
-
-/** The enrollment of a host's device; null: it has none, or has left. */
-export const enrolledDevice = (store: ServerTx, hostId: number): Promise<Enrollment | null> =>
-  store.appleEnrollments.first({ where: deviceOf(hostId) });
-
 /** The device has left its setup assistant. */
 export async function endWaiting(store: ServerTx, hostId: number): Promise<void> {
-  await store.appleEnrollments.update({ where: deviceOf(hostId), set: { awaiting_configuration: false } });
+  const where = and(eq("host_id", hostId), isReachable);
+  await store.appleEnrollments.update({ where, set: { awaiting_configuration: false } });
 }

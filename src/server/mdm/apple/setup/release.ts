@@ -3,7 +3,7 @@ import { isoAt, minutes } from "../../../core/clock.ts";
 import { type Context, type Services, serviceContext, within } from "../../../core/context.ts";
 import { operationLock } from "../../../operations/queue.ts";
 import { eq, isNull } from "../../../store/query.ts";
-import { endWaiting, enrolledDevice } from "../channel/devices.ts";
+import { deviceOfHost, endWaiting } from "../channel/devices.ts";
 import type { AppleDeviceListener, Enrollment } from "../channel/listeners.ts";
 import { appleCommandKind } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
@@ -40,7 +40,7 @@ export async function continueSetup(inside: Context, hostId: number): Promise<vo
   const { store, clock, extensions } = inside;
   const setup = await store.appleSetups.get(hostId);
   if (!setup || setup.released_at !== null) return;
-  const device = await enrolledDevice(store, hostId);
+  const device = await deviceOfHost(store, hostId);
   // Released by other means, such as a command of an administrator.
   if (!device?.awaiting_configuration) return void (await store.appleSetups.delete(eq("id", hostId)));
   const isOver = setup.due_at <= clock.iso();

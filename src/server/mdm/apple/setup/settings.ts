@@ -29,14 +29,14 @@ export async function changeSetup(ctx: Context, { team_id, ...given }: Given): P
 
 /** The settings' own rule names their place in the configuration; this names the field of the request. */
 async function checkAccounts(ctx: Context, teamId: number | null, given: Given): Promise<void> {
-  const { macos_setup: before } = await mdmOfTeam(ctx, teamId);
+  const before = await setupSettings(ctx, teamId);
   const type = given.end_user_local_account_type ?? before.end_user_local_account_type;
   if (type !== "admin" && !(given.enable_managed_local_account ?? before.enable_managed_local_account))
     throw invalid("end_user_local_account_type", "needs enable_managed_local_account to be true");
 }
 
-async function requireIdentityProvider({ config }: Context): Promise<void> {
-  const { end_user_authentication: provider } = (await config.current()).mdm;
+async function requireIdentityProvider({ config, store }: Context): Promise<void> {
+  const { end_user_authentication: provider } = (await config.over(store).current()).mdm;
   if (Object.values(provider).every((text) => text === ""))
     throw invalid("mdm.end_user_authentication", "must be set first: it names the identity provider");
 }

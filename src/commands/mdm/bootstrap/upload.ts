@@ -1,0 +1,40 @@
+import * as Flags from "@oclif/core/flags";
+import { bootstrapApi } from "../../../api/bootstrap.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
+import { UploadCommand } from "../../../cli/upload-command.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class MdmBootstrapUpload extends UploadCommand {
+  static override summary = "Upload the bootstrap package of a team, or of hosts without one.";
+  static override description =
+    "Macs that enroll automatically from then on install it first. It has to be a signed distribution package. A large " +
+    "file is uploaded in pieces: run the same command again after an interruption, and it continues.";
+  static override endpoints = [bootstrapApi.upload];
+  static override args = { file: args.required("package (.pkg)") };
+  static override flags = {
+    ...teamFlag,
+    "manual-agent-install": Flags.boolean({ summary: "The package installs the agent.", allowNo: true }),
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> setup.pkg --team Workstations",
+    "<%= config.bin %> <%= command.id %> setup.pkg --manual-agent-install",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmBootstrapUpload);
+    const source = await uploadSource(this.io, given.file, "FILE");
+    const manual = flags["manual-agent-install"];
+    const fields = {
+      ...(await this.teamFilter(flags.team)),
+      ...(manual === undefined ? {} : { manual_agent_install: manual }),
+    };
+    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const name = printable(given.file);
+    if (flags["dry-run"]) this.trying(`make ${name} the bootstrap package of ${of}`, { file: given.file, ...fields });
+    const body = { ...fields, package: source };
+    await this.uploading(source, (onSent) => this.call(bootstrapApi.upload, { body }, { onSent }));
+    await this.report(`${name} is the bootstrap package of ${of}`, { file: given.file, ...fields });
+  }
+}

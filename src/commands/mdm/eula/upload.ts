@@ -1,0 +1,22 @@
+import { eulaApi } from "../../../api/eula.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { UploadCommand } from "../../../cli/upload-command.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class MdmEulaUpload extends UploadCommand {
+  static override summary = "Upload the license agreement that users see before their device enrolls: a PDF file.";
+  static override endpoints = [eulaApi.upload];
+  static override args = { file: args.required("PDF file") };
+  static override flags = { ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> agreement.pdf"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmEulaUpload);
+    const eula = await uploadSource(this.io, given.file, "FILE");
+    const name = printable(given.file);
+    if (flags["dry-run"]) this.trying(`make ${name} the license agreement`, { file: given.file });
+    await this.uploading(eula, (onSent) => this.call(eulaApi.upload, { body: { eula } }, { onSent }));
+    await this.report(`${name} is the license agreement`, { file: given.file });
+  }
+}

@@ -1,0 +1,159 @@
+// Bootstrap packages: upload, download, and the command with which Macs install them.
+import type { z } from "zod";
+import type { Download, StoredFile } from "../../../../api/bodies.ts";
+import { type BootstrapPackage, bootstrapApi } from "../../../../api/bootstrap.ts";
+import { fullPath } from "../../../../api/endpoint.ts";
+import { recordActivity } from "../../../activities/record.ts";
+import { type Context, within } from "../../../core/context.ts";
+import { alreadyExists, badRequest, notThere } from "../../../core/errors.ts";
+import { downloadOf } from "../../../files/service.ts";
+import {
+  countBootstraps,
+  endBootstrap,
+  forgetBootstrap,
+  isBootstrapping,
+  sentBootstrap,
+} from "../../../mdm-status/bootstrap.ts";
+import { eq } from "../../../store/query.ts";
+import { UniqueViolation } from "../../../store/store.ts";
+import type { RowOf } from "../../../store/table.ts";
+import { requireAppleMdm } from "../../gate.ts";
+import { teamFor } from "../../profiles/access.ts";
+import type { TeamName } from "../../profiles/platform.ts";
+import type { AppleDeviceListener, Enrollment } from "../channel/listeners.ts";
+import { appleCommandKind } from "../commands/kind.ts";
+import { sendAppleCommands } from "../commands/send.ts";
+import { teamKey } from "../portal/assign.ts";
+import { deviceUrl } from "../trust/service.ts";
+import { changeSetup } from "./settings.ts";
+import type { SetupStep } from "./steps.ts";
+import type { bootstrapPackages } from "./tables.ts";
+import { BadPackage, checkPackage } from "./xar.ts";
+
+type Row = RowOf<typeof bootstrapPackages>;
+type Given = z.output<(typeof bootstrapApi)["upload"]["body"]>;
+
+const packageOf = ({ store }: Pick<Context, "store">, teamId: number | null): Promise<Row | null> =>
+  store.bootstrapPackages.first({ where: eq("team_key", teamKey(teamId)) });
+
+export async function addPackage(ctx: Context, given: Given): Promise<Record<string, never>> {
+  const team = await teamFor(ctx, "setup:write", given.team_id);
+  await requireAppleMdm(ctx);
+  if (await packageOf(ctx, team.team_id)) throw hasOne(team);
+  await checkFile(ctx, given.package);
+  const { team_id } = team;
+  const row = {
+    created_at: ctx.clock.iso(),
+    team_key: teamKey(team_id),
+    team_id,
+    name: given.package.name || "bootstrap.pkg",
+    token: ctx.random.token(32),
+    file_id: given.package.id,
+  };
+  const { manual_agent_install } = given;
+  try {
+    await ctx.store.tx(async (store) => {
+      const inside = within(ctx, store);
+      if (manual_agent_install !== undefined) await changeSetup(inside, { team_id, manual_agent_install });
+      await store.bootstrapPackages.insert(row);
+      await recordActivity(inside, "added_bootstrap_package", { bootstrap_package_name: row.name, ...team });
+    });
+  } catch (error) {
+    throw error instanceof UniqueViolation ? hasOne(team) : error;
+  }
+  return {};
+}
+
+const hasOne = ({ team_name: name }: TeamName) =>
+  alreadyExists(`${name === null ? "no team" : `the team ${name}`} has a bootstrap package already: delete it first`);
+
+async function checkFile({ store, blobs }: Context, { id, size }: StoredFile): Promise<void> {
+  const { key } = (await store.files.get(id))!;
+  try {
+    await checkPackage((start, end) => blobs.get(key, { start, end }), size);
+  } catch (error) {
+    throw error instanceof BadPackage ? badRequest(`the file ${error.message}`, "package") : error;
+  }
+}
+
+async function requirePackage(ctx: Context, { team_id }: TeamName): Promise<Row> {
+  const row = await packageOf(ctx, team_id);
+  if (!row) throw notThere("there is no bootstrap package");
+  return row;
+}
+
+export async function describePackage(ctx: Context, teamId: number, forUpdate: boolean): Promise<BootstrapPackage> {
+  const team = await teamFor(ctx, forUpdate ? "setup:write" : "setup:read", teamId);
+  await requireAppleMdm(ctx);
+  const { name, token, created_at, file_id } = await requirePackage(ctx, team);
+  const { sha256 } = (await ctx.store.files.get(file_id))!;
+  return { name, team_id: team.team_id ?? 0, sha256, token, created_at };
+}
+
+export async function deletePackage(ctx: Context, teamId: number): Promise<Record<string, never>> {
+  const team = await teamFor(ctx, "setup:write", teamId);
+  await requireAppleMdm(ctx);
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const { id, name } = await requirePackage(inside, team);
+    await store.bootstrapPackages.delete(eq("id", id));
+    await recordActivity(inside, "deleted_bootstrap_package", { bootstrap_package_name: name, ...team });
+  });
+  return {};
+}
+
+export async function downloadPackage(ctx: Context, token: string): Promise<Download> {
+  await requireAppleMdm(ctx);
+  const row = await ctx.store.bootstrapPackages.first({ where: eq("token", token) });
+  if (!row) throw notThere("no bootstrap package has this token");
+  return downloadOf(ctx, row.file_id, { name: row.name });
+}
+
+export async function packageSummary(ctx: Context, teamId: number | undefined) {
+  const { team_id } = await teamFor(ctx, "mdm:read", teamId);
+  await requireAppleMdm(ctx);
+  return countBootstraps(ctx.store, team_id ?? 0);
+}
+
+/** Before profiles, which may need what it installs. */
+export const bootstrapCommand = appleCommandKind({
+  name: "apple_bootstrap",
+  title: "bootstrap package",
+  priority: 5,
+  async ended({ store }, { host_id }, { state, result }) {
+    const detail = result === null ? "the command was cancelled" : result.detail;
+    await endBootstrap(store, host_id, {
+      status: state === "answered" ? "installed" : "failed",
+      detail: state === "answered" ? "" : detail,
+    });
+  },
+});
+
+async function sendPackage(inside: Context, { host_id: hostId, kind }: Enrollment): Promise<void> {
+  const { store } = inside;
+  const host = kind === "automatic" ? await store.hosts.get(hostId) : null;
+  const row = host?.platform === "darwin" ? await packageOf(inside, host.team_id) : null;
+  if (!row) return;
+  const { size, sha256 } = (await store.files.get(row.file_id))!;
+  const path = `${fullPath(bootstrapApi.download, "latest")}?token=${row.token}`;
+  const url = await deviceUrl({ config: inside.config.over(store) }, path);
+  if (url === null) throw new Error("the URL of the server is not set");
+  // A hash covers as many bytes as `sha256-size`: here there is one for the whole file.
+  const assets = [{ kind: "software-package", "sha256-size": size, sha256s: [sha256], url }];
+  const Manifest = { items: [{ assets, metadata: { kind: "software", title: row.name, sizeInBytes: size } }] };
+  await sentBootstrap(store, hostId, row.name);
+  await sendAppleCommands(inside, bootstrapCommand, [
+    { hostId, name: row.name, command: { RequestType: "InstallEnterpriseApplication", Manifest } },
+  ]);
+}
+
+/** A Mac that has enrolled automatically gets the package once, whether it waits for it or not. */
+export const bootstrapListener: AppleDeviceListener = {
+  enrolled: sendPackage,
+  reset: ({ store }, { host_id }) => forgetBootstrap(store, host_id),
+};
+
+export const bootstrapStep: SetupStep = {
+  name: "bootstrap package",
+  isDone: async ({ store }, { host_id }) => !(await isBootstrapping(store, host_id)),
+};

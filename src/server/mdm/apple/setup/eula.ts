@@ -1,0 +1,72 @@
+// The license agreement that users see before their device enrolls.
+import type { Download, StoredFile } from "../../../../api/bodies.ts";
+import type { Eula } from "../../../../api/eula.ts";
+import { recordActivity } from "../../../activities/record.ts";
+import { type Context, within } from "../../../core/context.ts";
+import { badRequest, conflict, notThere } from "../../../core/errors.ts";
+import { downloadOf } from "../../../files/service.ts";
+import { eq, everything } from "../../../store/query.ts";
+import { UniqueViolation } from "../../../store/store.ts";
+import type { RowOf } from "../../../store/table.ts";
+import { requireAppleMdm } from "../../gate.ts";
+import type { eulas } from "./tables.ts";
+
+/** Other bytes may come before the magic of a PDF file. */
+const MAGIC = { text: "%PDF-", within: 1024 } as const;
+
+const hasOne = () => conflict("there is a license agreement already: delete it first");
+
+export async function addEula(ctx: Context, file: StoredFile): Promise<Record<string, never>> {
+  await requireAppleMdm(ctx);
+  if ((await ctx.store.eulas.count()) > 0) throw hasOne();
+  await checkPdf(ctx, file);
+  const name = file.name || "eula.pdf";
+  try {
+    await ctx.store.tx(async (store) => {
+      const token = ctx.random.token(32);
+      await store.eulas.insert({ slot: "eula", created_at: ctx.clock.iso(), name, token, file_id: file.id });
+      await recordActivity(within(ctx, store), "added_eula", { name });
+    });
+  } catch (error) {
+    throw error instanceof UniqueViolation ? hasOne() : error;
+  }
+  return {};
+}
+
+async function checkPdf({ store, blobs }: Context, { id, size }: StoredFile): Promise<void> {
+  if (size === 0) throw badRequest("the file is empty", "eula");
+  const { key } = (await store.files.get(id))!;
+  const chunks: Buffer[] = [];
+  for await (const chunk of await blobs.get(key, { start: 0, end: MAGIC.within - 1 })) chunks.push(chunk as Buffer);
+  if (!Buffer.concat(chunks).includes(MAGIC.text)) throw badRequest("the file is not a PDF file", "eula");
+}
+
+export async function describeEula(ctx: Context): Promise<Eula> {
+  await requireAppleMdm(ctx);
+  const [row] = await ctx.store.eulas.list({ where: everything, limit: 1 });
+  if (!row) throw notThere("there is no license agreement");
+  const { name, token, created_at, file_id } = row;
+  return { name, token, created_at, sha256: (await ctx.store.files.get(file_id))!.sha256 };
+}
+
+async function eulaOf({ store }: Pick<Context, "store">, token: string): Promise<RowOf<typeof eulas>> {
+  const row = await store.eulas.first({ where: eq("token", token) });
+  if (!row) throw notThere("no license agreement has this token");
+  return row;
+}
+
+export async function downloadEula(ctx: Context, token: string): Promise<Download> {
+  await requireAppleMdm(ctx);
+  const { file_id, name } = await eulaOf(ctx, token);
+  return downloadOf(ctx, file_id, { name, type: "application/pdf" });
+}
+
+export async function deleteEula(ctx: Context, token: string): Promise<Record<string, never>> {
+  await requireAppleMdm(ctx);
+  await ctx.store.tx(async (store) => {
+    const { id, name } = await eulaOf({ store }, token);
+    await store.eulas.delete(eq("id", id));
+    await recordActivity(within(ctx, store), "deleted_eula", { name });
+  });
+  return {};
+}
