@@ -250,6 +250,16 @@ describe("the Postgres store", () => {
     await expect(one.notify("news", "x".repeat(7001))).rejects.toThrow("7000");
   });
 
+  it("reads times of any year and with any milliseconds as they were written", async () => {
+    const store = await open();
+    const times = ["0000", "0001", "1999", "2026", "9999"].flatMap((year) =>
+      ["000", "001", "010", "100", "120", "123", "999"].map((fraction) => `${year}-12-31T23:59:58.${fraction}Z`),
+    );
+    await store.hosts.insertMany(times.map((seen_at, i) => ({ name: `host ${i}`, token: "t", seen_at })));
+    const rows = await store.hosts.list({ order: [{ column: "seen_at", direction: "asc" }] });
+    expect(rows.map(({ seen_at }) => seen_at)).toEqual(times);
+  });
+
   it("stores nothing if a message of the transaction is refused, and can go on", async () => {
     const store = await open({ poolSize: 1 });
     const tooLong = "c".repeat(64);

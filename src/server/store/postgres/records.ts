@@ -22,14 +22,14 @@ const COMMA = 44;
 const QUOTE = 34;
 
 /**
- * Returns a function that parses a record to the values of its columns. A null is nothing at all, an empty text is
- * `""`; within quotes, quotes and backslashes are doubled.
+ * Returns a function that parses a record to the values of its columns, in an array that the next call overwrites. A
+ * null is nothing at all, an empty text is `""`; within quotes, quotes and backslashes are doubled.
  */
-export function recordParser(columns: readonly ColumnSpec[]): (text: string) => unknown[] {
+export function recordParser(columns: readonly ColumnSpec[]): (text: string) => readonly unknown[] {
   const parsers = columns.map((spec) => parserOf(sqlType(spec)));
   const last = columns.length - 1;
+  const values: unknown[] = columns.map(() => null);
   return (text) => {
-    const values: unknown[] = [];
     let at = 1;
     for (let i = 0; i <= last; i++) {
       const code = text.charCodeAt(at);
@@ -47,7 +47,7 @@ export function recordParser(columns: readonly ColumnSpec[]): (text: string) => 
       } else {
         const end = code === COMMA ? at : i < last ? text.indexOf(",", at) : text.length - 1;
         if (end === at) {
-          values.push(null);
+          values[i] = null;
           at++;
           continue;
         }
@@ -55,7 +55,7 @@ export function recordParser(columns: readonly ColumnSpec[]): (text: string) => 
         at = end + 1;
       }
       const parse = parsers[i];
-      values.push(parse ? parse(value) : value);
+      values[i] = parse ? parse(value) : value;
     }
     return values;
   };

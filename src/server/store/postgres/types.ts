@@ -16,11 +16,44 @@ const OID = {
 
 /** Converts `2026-01-01 00:00:00.12+00` (DateStyle ISO, TimeZone UTC) to ISO 8601 with milliseconds. */
 export function isoTime(text: string): string {
+  if (text.length === 26 && text.charCodeAt(10) === SPACE && text.charCodeAt(23) === PLUS) return usualTime(text);
   const fraction = text.charCodeAt(19) === 46 ? text.slice(20, text.indexOf("+", 20)).padEnd(3, "0") : "000";
   // The year 0000 of ISO 8601 is 1 BC in Postgres.
   const date = text.endsWith(" BC") ? `0000${text.slice(4, 10)}` : text.slice(0, 10);
   return `${date}T${text.slice(11, 19)}.${fraction}Z`;
 }
+
+const SPACE = 32;
+const PLUS = 43;
+
+/** `2026-01-01 00:00:00.123+00`. Parts that are joined take V8 three times as long, and five times the memory. */
+const usualTime = (text: string): string =>
+  String.fromCharCode(
+    text.charCodeAt(0),
+    text.charCodeAt(1),
+    text.charCodeAt(2),
+    text.charCodeAt(3),
+    0x2d,
+    text.charCodeAt(5),
+    text.charCodeAt(6),
+    0x2d,
+    text.charCodeAt(8),
+    text.charCodeAt(9),
+    0x54,
+    text.charCodeAt(11),
+    text.charCodeAt(12),
+    0x3a,
+    text.charCodeAt(14),
+    text.charCodeAt(15),
+    0x3a,
+    text.charCodeAt(17),
+    text.charCodeAt(18),
+    0x2e,
+    text.charCodeAt(20),
+    text.charCodeAt(21),
+    text.charCodeAt(22),
+    0x5a,
+  );
 
 /** Converts an ISO time to the form that Postgres accepts. */
 export const sqlTime = (iso: string): string => (iso.startsWith("0000") ? `0001${iso.slice(4)} BC` : iso);
