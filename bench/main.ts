@@ -18,6 +18,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   bulk: () => import("./bulk.ts"),
   plan: () => import("./plan.ts"),
   configuration: () => import("./configuration.ts"),
+  profiles: () => import("./profiles.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -6,7 +6,7 @@ import { setDeviceToken } from "../../src/server/device-page/tokens.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { applyEvents, eventsOfReport } from "../../src/server/mdm/profiles/host-rows.ts";
 import { reconcile } from "../../src/server/mdm/profiles/reconcile.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { and, eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { bothEngines, type EngineName, rulesEngines } from "../support/engines.ts";
@@ -15,6 +15,7 @@ import { answerAll, base64, declaration, makeManagedMac, makeProfile, openComman
 import { storeCalls } from "../support/statements.ts";
 
 type Json = Record<string, unknown>;
+type Mac = Awaited<ReturnType<typeof makeManagedMac>>;
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Json;
 
 async function start(engine: EngineName) {
@@ -86,6 +87,43 @@ describe.each(bothEngines)("a profile from upload to removal on %s", (engine) =>
     expect(await statusOn(t, mac.id)).toEqual([]);
     expect(await settingsOf(t, "pending")).toEqual([]);
     expect((await t.get(`/mdm/profiles/${uuid}`)).status).toBe(404);
+  });
+
+  it("is found missing, outdated or out of place on single hosts, among profiles that are compared together", async () => {
+    const { t } = await start(engine);
+    const [team, other] = [await makeTeam(t), await makeTeam(t)];
+    const macs = await Promise.all([1, 2, 3, 4].map(() => makeManagedMac(t, { team_id: team.id })));
+    const uuids: string[] = [];
+    for (let i = 0; i < 7; i++) uuids.push(await makeProfile(t, { team_id: team.id }));
+    const [first, second, third, last] = macs as [Mac, Mac, Mac, Mac];
+    const all = { where: eq("operation_type", "install") };
+    const settled = async () => {
+      await reconcile(t.services, {});
+      await answerAll(t);
+      return (await t.store.hostProfiles.list(all)).length;
+    };
+    expect(await settled()).toBe(28);
+    const on = (mac: Mac, uuid: string) => and(eq("host_id", mac.id), eq("profile_uuid", uuid));
+    await t.store.hostProfiles.delete(on(first, uuids[5]!));
+    await t.store.hostProfiles.update({ where: on(second, uuids[1]!), set: { checksum: "earlier" } });
+    // As many rows as there should be, but one of them on a host of another team.
+    await t.store.hostProfiles.delete(on(third, uuids[3]!));
+    await t.store.hosts.update({ where: eq("id", last.id), set: { team_id: other.id } });
+    const stranger = await makeManagedMac(t, { team_id: other.id });
+    await t.store.hostProfiles.update({ where: on(last, uuids[3]!), set: { host_id: stranger.id } });
+    await t.store.hostMdm.update({ where: eq("id", first.id), set: { connected_to_svc: false } });
+    const lone = await t.store.hostProfiles.list({ where: eq("host_id", second.id), limit: 1 });
+    await t.store.hostProfiles.update({ where: eq("id", lone[0]!.id), set: { profile_uuid: "d-of-nobody" } });
+
+    expect(await settled()).toBe(14);
+    for (const mac of [second, third]) {
+      const rows = await t.store.hostProfiles.list({
+        where: and(eq("host_id", mac.id), eq("operation_type", "install")),
+      });
+      expect(rows.map(({ profile_uuid }) => profile_uuid).sort()).toEqual([...uuids].sort());
+      expect(rows.filter(({ checksum }) => checksum === "earlier")).toEqual([]);
+    }
+    expect(await t.store.hostProfiles.count(eq("host_id", first.id)), "not managed any more").toBe(0);
   });
 
   it("is queued once by two servers, and a pass without differences asks by profile, not by host", async () => {

@@ -1,5 +1,6 @@
 // Compares what hosts should have with what they have, and queues the differences. Every step works on sets: without
 // differences, its number of statements depends on the number of profiles, not on that of hosts.
+import { setImmediate } from "node:timers/promises";
 import { type Context, type Services, serviceContext, within } from "../../core/context.ts";
 import { groupBy } from "../../core/maps.ts";
 import { inTeam } from "../../core/security/access.ts";
@@ -11,9 +12,11 @@ import { applyEvents, changingHosts } from "./host-rows.ts";
 import { type Delivery, type HostProfileRow, type ProfileRow, platformOf } from "./platform.ts";
 import { hostsToGetIt, hostsToKeepIt, labelsOfProfiles, type ProfileLabel } from "./scope.ts";
 import type { ProfileEvent } from "./state.ts";
-import { configurationProfiles, hostProfiles } from "./tables.ts";
+import { hostProfiles } from "./tables.ts";
 import { fillVariables, valuesOfHosts } from "./variables.ts";
 
+/** Profiles per statement: the embedded store looks at each of their rows before it does anything else. */
+const TOGETHER = 5;
 /** Hosts or rows per transaction. */
 const STEP = 500;
 /** Serializes the queueing of commands, so that two servers do not queue the same. */
@@ -49,21 +52,24 @@ export async function reconcile(services: Services, extent: Extent, signal?: Abo
     store,
     profiles.map(({ id }) => id),
   );
-  const among = extent.hostIds === undefined ? everything : oneOf("id", extent.hostIds);
   let changed = await dropUnmanaged(ctx, extent, signal);
   changed += await removeOrphans(ctx, extent, signal);
-  for (const profile of profiles) {
+  for await (const group of groupsOf(profiles, labels)) {
     if (signal?.aborted) return changed;
-    const own = labels.get(profile.id) ?? [];
-    changed += await addMissing(ctx, profile, own, among, signal);
-    changed += await removeUnwanted(ctx, profile, own, extent, signal);
-    if (profile.has_variables) changed += await renewVariables(ctx, profile, extent, signal);
+    const own = labels.get(group[0]!.id) ?? [];
+    changed += await removeUnwanted(ctx, group, own, extent, signal);
+    await setImmediate();
+    for (const profile of await incomplete(ctx, group, own, extent))
+      changed += await addMissing(ctx, profile, own, amongHosts(extent), signal);
+    for (const profile of group)
+      if (profile.has_variables) changed += await renewVariables(ctx, profile, extent, signal);
   }
   await deliver(services, signal);
   return changed;
 }
 
 const ofHosts = ({ hostIds }: Extent): Predicate => (hostIds === undefined ? everything : oneOf("host_id", hostIds));
+const amongHosts = ({ hostIds }: Extent): Predicate => (hostIds === undefined ? everything : oneOf("id", hostIds));
 
 /** Repeats a step until it finds nothing more to do. */
 async function repeat(signal: AbortSignal | undefined, step: () => Promise<number>): Promise<number> {
@@ -103,6 +109,52 @@ export async function hasItsProfiles(ctx: Context, hostId: number): Promise<bool
   return true;
 }
 
+/**
+ * Profiles that are for the same hosts, so that one statement serves several: those of a team and platform without
+ * labels. Profiles with labels are alone. Other requests are served in between.
+ */
+async function* groupsOf(
+  profiles: readonly Outline[],
+  labels: ReadonlyMap<number, ProfileLabel[]>,
+): AsyncGenerator<readonly [Outline, ...Outline[]]> {
+  const keyOf = ({ id, team_id, platform }: Outline) => (labels.has(id) ? `${id}` : `${platform} ${team_id}`);
+  for (const same of groupBy(profiles, keyOf).values())
+    for (let at = 0; at < same.length; at += TOGETHER) {
+      const [first, ...others] = same.slice(at, at + TOGETHER);
+      yield [first!, ...others];
+      await setImmediate();
+    }
+}
+
+/** Those of the group that some host lacks, or has with earlier content. Only hosts of its scope have them. */
+async function incomplete(
+  ctx: Context,
+  group: readonly [Outline, ...Outline[]],
+  labels: readonly ProfileLabel[],
+  extent: Extent,
+): Promise<readonly Outline[]> {
+  // Most profiles are on all of their hosts, which counting shows for all of the group.
+  if (group.length === 1) return group;
+  const { store } = ctx;
+  const wanted = await store.hosts.count(and(amongHosts(extent), hostsToGetIt(ctx, group[0], labels)));
+  const current = and(
+    oneOf(
+      "profile_uuid",
+      group.map(({ uuid }) => uuid),
+    ),
+    eq("operation_type", "install"),
+    // A content has the identifier of its profile, so no other profile of the team has this checksum.
+    oneOf(
+      "checksum",
+      group.map(({ checksum }) => checksum),
+    ),
+    ofHosts(extent),
+  );
+  const counts = await store.hostProfiles.groupCount("profile_uuid", current);
+  const complete = new Set(counts.flatMap(({ value, count }) => (count === wanted ? [value] : [])));
+  return group.filter(({ uuid }) => !complete.has(uuid));
+}
+
 /** The hosts that lack the profile, or have earlier content, get a row that is to be delivered. */
 function addMissing(
   ctx: Context,
@@ -139,36 +191,49 @@ function addMissing(
 
 /** Applies an event to the rows that match, in steps. */
 const applyTo = (ctx: Context, where: Predicate, event: ProfileEvent, signal?: AbortSignal): Promise<number> =>
-  repeat(signal, () =>
-    ctx.store.tx(async (store) => {
+  repeat(signal, async () => {
+    // In most passes there are none. Counting needs no order, which costs the embedded store most of the time.
+    if ((await ctx.store.hostProfiles.count(where)) === 0) return 0;
+    return ctx.store.tx(async (store) => {
       const rows = await store.hostProfiles.list({ where, limit: STEP });
       await applyEvents(
         { ...ctx, store },
         rows.map((row) => ({ row, event })),
       );
       return rows.length;
-    }),
-  );
+    });
+  });
 
-/** Hosts that are not in the profile's scope any more remove it. */
+/** Hosts that are not in the scope of the profiles any more remove them. */
 function removeUnwanted(
   ctx: Context,
-  profile: Outline,
+  group: readonly [Outline, ...Outline[]],
   labels: readonly ProfileLabel[],
   extent: Extent,
   signal?: AbortSignal,
 ): Promise<number> {
-  const kept = exists(hosts, "id", hostsToKeepIt(ctx, profile, labels), "host_id");
-  const installed = and(eq("profile_uuid", profile.uuid), eq("operation_type", "install"));
+  const kept = exists(hosts, "id", hostsToKeepIt(ctx, group[0], labels), "host_id");
+  const uuids = group.map(({ uuid }) => uuid);
+  const installed = and(oneOf("profile_uuid", uuids), eq("operation_type", "install"));
   return applyTo(ctx, and(installed, ofHosts(extent), not(kept)), { type: "unwanted" }, signal);
 }
 
 /** Profiles that were deleted, also with their team, are removed from hosts. */
-function removeOrphans(ctx: Context, extent: Extent, signal?: AbortSignal): Promise<number> {
-  if (extent.profileIds !== undefined) return Promise.resolve(0);
-  const known = exists(configurationProfiles, "uuid", everything, "profile_uuid");
+async function removeOrphans(ctx: Context, extent: Extent, signal?: AbortSignal): Promise<number> {
+  if (extent.profileIds !== undefined) return 0;
+  const counts = await ctx.store.hostProfiles.groupCount("profile_uuid", ofHosts(extent));
+  const uuids = counts.map(({ value }) => String(value));
+  const known = await ctx.store.configurationProfiles.pick(["uuid"], { where: oneOf("uuid", uuids) });
+  const isKnown = new Set(known.map(({ uuid }) => uuid));
+  const orphans = uuids.filter((uuid) => !isKnown.has(uuid));
+  if (orphans.length === 0) return 0;
   const platforms = ctx.extensions.profilePlatforms.map(({ name }) => name);
-  const where = and(eq("operation_type", "install"), oneOf("platform", platforms), ofHosts(extent), not(known));
+  const where = and(
+    oneOf("profile_uuid", orphans),
+    eq("operation_type", "install"),
+    oneOf("platform", platforms),
+    ofHosts(extent),
+  );
   return applyTo(ctx, where, { type: "unwanted" }, signal);
 }
 
@@ -177,19 +242,17 @@ async function dropUnmanaged(ctx: Context, extent: Extent, signal?: AbortSignal)
   if (extent.profileIds !== undefined) return 0;
   let dropped = 0;
   for (const { name, hosts: managed } of ctx.extensions.profilePlatforms) {
-    const where = and(eq("platform", name), ofHosts(extent), not(exists(hosts, "id", managed, "host_id")));
-    dropped += await repeat(signal, () =>
-      ctx.store.tx(async (store) => {
-        const rows = await store.hostProfiles.pick(["id", "host_id"], { where, limit: STEP });
-        const ids = rows.map(({ id }) => id);
-        await changingHosts(
-          { ...ctx, store },
-          rows.map(({ host_id }) => host_id),
-          async () => void (await store.hostProfiles.delete(oneOf("id", ids))),
-        );
-        return rows.length;
-      }),
-    );
+    const where = and(amongHosts(extent), not(managed), exists(hostProfiles, "host_id", eq("platform", name)));
+    dropped += await repeat(signal, async () => {
+      if ((await ctx.store.hosts.first({ where })) === null) return 0;
+      return ctx.store.tx(async (store) => {
+        const ids = (await store.hosts.pick(["id"], { where, limit: STEP })).map(({ id }) => id);
+        await changingHosts({ ...ctx, store }, ids, async () => {
+          await store.hostProfiles.delete(and(oneOf("host_id", ids), eq("platform", name)));
+        });
+        return ids.length;
+      });
+    });
   }
   return dropped;
 }
