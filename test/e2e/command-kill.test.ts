@@ -6,13 +6,12 @@ import { Bed } from "../soak/support/bed.ts";
 import { killedEngines } from "../support/engines.ts";
 import { startMessageProxy } from "../support/message-proxy.ts";
 import { appleCommand } from "../support/profiles.ts";
+import { endServer, moments } from "./support/end-server.ts";
 import { build } from "./support/svc.ts";
 
 beforeAll(build, 180_000);
 
 const DEVICES = 3;
-/** When the server ends, seen from the second device. */
-const moments = ["the command was sent", "the answer arrives", "the answer was stored"] as const;
 
 interface Listed {
   readonly count: number;
@@ -37,7 +36,7 @@ it.each(killedEngines)(
         const done = fleet.report().acknowledged;
         const command = { command: appleCommand("DeviceInformation"), host_uuids };
         const { command_uuid } = (await api.call("POST", "/commands/run", command)) as { command_uuid: string };
-        const ended = endServer(bed, proxy, moment, command_uuid);
+        const ended = endServer(bed, proxy, moment, { uuid: command_uuid, nth: 2 });
         await fleet.connectAll();
         await ended;
         await bed.start();
@@ -65,25 +64,3 @@ it.each(killedEngines)(
   },
   300_000,
 );
-
-/** Kills the server at this moment of the second device's command. Resolves when it has ended. */
-function endServer(
-  bed: Bed,
-  proxy: Awaited<ReturnType<typeof startMessageProxy>>,
-  moment: (typeof moments)[number],
-  uuid: string,
-): Promise<void> {
-  let seen = 0;
-  return new Promise((resolve) => {
-    const isTime = (now: typeof moment, text: Buffer) => {
-      if (now !== moment || !text.includes(uuid) || ++seen !== 2) return "passed";
-      const { process } = bed.alive;
-      process.once("exit", () => resolve());
-      process.kill("SIGKILL");
-      return "dropped";
-    };
-    proxy.request = (body) => isTime("the answer arrives", body);
-    proxy.reply = (request, body) =>
-      request.includes(uuid) ? isTime("the answer was stored", request) : isTime("the command was sent", body);
-  });
-}
