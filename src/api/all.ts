@@ -4,7 +4,14 @@ import { abmApi } from "./abm.ts";
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
 import { appleChannelApi } from "./apple-channel.ts";
-import { appleEnrollApi, automaticEnrollApi, deviceEnrollApi, mdmSsoApi, otaEnrollApi } from "./apple-enroll.ts";
+import {
+  accountEnrollApi,
+  appleEnrollApi,
+  automaticEnrollApi,
+  deviceEnrollApi,
+  mdmSsoApi,
+  otaEnrollApi,
+} from "./apple-enroll.ts";
 import { appleTrustApi } from "./apple-trust.ts";
 import { approvalsApi } from "./approvals.ts";
 import { assetsApi } from "./assets.ts";
@@ -112,6 +119,7 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "automatic enrollment": automaticEnrollApi,
   "enrollment over the air": otaEnrollApi,
   "sign-in during enrollment": mdmSsoApi,
+  "account-driven enrollment": accountEnrollApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

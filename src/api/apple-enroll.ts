@@ -99,3 +99,24 @@ export const mdmSsoApi = {
     response: Content,
   }),
 };
+
+/** A user enrolls their own iPhone or iPad with their account. */
+export const accountEnrollApi = {
+  discover: protocolEndpoint({
+    method: "GET",
+    paths: ["/mdm/vendora/service_discovery"],
+    summary: "Get where devices of users enroll with their accounts.",
+    tier: "premium",
+    produces: "application/json",
+    response: Content,
+  }),
+  enroll: protocolEndpoint({
+    method: "POST",
+    paths: ["/api/mdm/vendora/account_driven_enroll"],
+    summary: "Get the profile for the device of a user who has signed in; before, where to sign in.",
+    tier: "premium",
+    body: raw({ limit: 64 * 1024 }),
+    produces: PROFILE,
+    response: Content,
+  }),
+};

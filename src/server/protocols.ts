@@ -16,7 +16,12 @@ import {
   thirdPartyRoutes,
 } from "./managed-agent/routes.ts";
 import { appleChannelRoutes } from "./mdm/apple/channel/routes.ts";
-import { automaticEnrollRoutes, mdmSsoRoutes, otaEnrollRoutes } from "./mdm/apple/enroll/routes.ts";
+import {
+  accountEnrollRoutes,
+  automaticEnrollRoutes,
+  mdmSsoRoutes,
+  otaEnrollRoutes,
+} from "./mdm/apple/enroll/routes.ts";
 
 type Known = Pick<Settings, "managed_agent_prefix" | "managed_agent_capabilities">;
 
@@ -30,6 +35,7 @@ export const protocolsOf = (settings: Known): readonly Protocol[] => [
   { routes: automaticEnrollRoutes },
   { routes: otaEnrollRoutes },
   { routes: mdmSsoRoutes },
+  { routes: accountEnrollRoutes },
 ];
 
 /** The prefix that agents of this protocol family know without a setting. */

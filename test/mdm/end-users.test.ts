@@ -1,13 +1,15 @@
 // Automatic enrollment with a sign-in of the device's user.
 import { inflateRawSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
+import { readPlistDict } from "../../src/plist/read.ts";
+import type { PlistDict } from "../../src/plist/value.ts";
 import { minutes } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { wholeProfile } from "../../src/server/mdm/apple/portal/assign.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowEnrollment } from "../support/apple.ts";
-import { installProfile } from "../support/apple-device.ts";
+import { installProfile, payloadIn } from "../support/apple-device.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import {
   begin,
@@ -103,6 +105,83 @@ describe.each(bothEngines)("the user of a device on %s", (engine) => {
     t.clock.advance(minutes(16));
     await runJob(t.services, "end_user_sign_ins");
     expect(await t.store.endUserSignIns.count()).toBe(0);
+  });
+});
+
+const ENROLL = "/api/mdm/vendora/account_driven_enroll";
+
+async function signInWithAccount(t: TestApp): Promise<string> {
+  const begun = await t.raw("/mdm/sso/account?user-identifier=ada.sso@example.com");
+  expect(begun.status).toBe(303);
+  const cookie = begun.headers
+    .getSetCookie()
+    .find((one) => one.startsWith(`${COOKIE}=`))!
+    .split(";")[0]!;
+  const request = new URL(begun.headers.get("location")!).searchParams.get("SAMLRequest")!;
+  const requestId = /ID="([^"]+)"/.exec(inflateRawSync(Buffer.from(request, "base64")).toString())![1]!;
+  const reply = await deliver(t, answer(t, requestId), cookie, CALLBACK);
+  expect(reply.status).toBe(302);
+  const result = new URL(reply.headers.get("location")!);
+  expect(result.protocol).toBe("apple-remotemanagement-user-login:");
+  return result.searchParams.get("access-token")!;
+}
+
+const phone = { PRODUCT: "iPhone15,2", OS_VERSION: "18.1", LANGUAGE: "en" };
+
+async function askAsPhone(t: TestApp, token?: string, model: PlistDict = phone) {
+  const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` };
+  const body = new Uint8Array(await apple.sign(model));
+  return t.raw(ENROLL, { method: "POST", body, ...(headers ? { headers } : {}) });
+}
+
+describe.each(bothEngines)("a user's own iPhone on %s", (engine) => {
+  it("enrolls with the account of its user, as a personal device", async () => {
+    const { t } = await start(engine);
+    const team = await makeTeam(t, "Personal");
+    await t.store.abmTokens.update({ where: eq("vendora_id", "admin@example.com"), set: { byod_team_id: team.id } });
+    const discovery = await (await t.raw("/mdm/vendora/service_discovery")).json();
+    expect(discovery).toEqual({ Servers: [{ Version: "mdm-byod", BaseURL: `https://svc.example.com${ENROLL}` }] });
+    const asked = await askAsPhone(t);
+    expect([asked.status, asked.headers.get("www-authenticate")]).toEqual([
+      401,
+      'Bearer method="apple-as-web", url="https://svc.example.com/mdm/sso/account"',
+    ]);
+    const token = await signInWithAccount(t);
+    expect((await t.raw(`/mdm/sso/profile?profile_token=${token}`)).status, "no automatic enrollment").toBe(403);
+    expect((await askAsPhone(t, token, { PRODUCT: "MacBookPro18,3" })).status).toBe(400);
+    const reply = await askAsPhone(t, token);
+    expect(reply.status).toBe(200);
+    expect((await askAsPhone(t, token)).status, "the token was used").toBe(401);
+    const profile = Buffer.from(await reply.arrayBuffer());
+    expect(payloadIn(readPlistDict(profile), "com.apple.mdm")).toMatchObject({
+      EnrollmentMode: "BYOD",
+      AssignedManagedAppleID: SSO_USER.email,
+    });
+    const device = await installProfile(t, profile, {});
+    expect((await device.authenticate()).status, "with a UDID").toBe(403);
+    const EnrollmentID = "A1B2C3D4-PERSONAL";
+    const type = "application/x-apple-aspen-mdm-checkin";
+    const send = (fields: PlistDict) => device.send({ EnrollmentID, Topic: "t", ...fields }, type);
+    expect((await send({ MessageType: "Authenticate", ProductName: "iPhone15,2" })).status).toBe(200);
+    const tokens = { Token: Buffer.from("3q2+7w==", "base64"), PushMagic: "magic" };
+    expect((await send({ MessageType: "TokenUpdate", ...tokens })).status).toBe(200);
+    const host = (await t.store.hosts.first({ where: eq("platform", "ios") }))!;
+    expect(host.team_id).toBe(team.id);
+    expect(await t.store.hostMdm.get(host.id)).toMatchObject({ enrollment_status: "On (personal)" });
+    expect(await t.store.hostEmails.list()).toMatchObject([{ host_id: host.id, email: SSO_USER.email }]);
+  });
+
+  it("does not enroll without a signature of Apple's, with a token of a managed device, or without a license", async () => {
+    const { t, teamId } = await start(engine);
+    const body = new Uint8Array(await (await deviceAuthority(1)).sign(phone));
+    expect((await t.raw(ENROLL, { method: "POST", body })).status).toBe(400);
+    const { cookie, requestId } = await open(t, teamId);
+    const token = queryOf(await deliver(t, answer(t, requestId), cookie, CALLBACK)).get("profile_token")!;
+    expect((await askAsPhone(t, token)).status).toBe(401);
+    const free = await startApp({ engine, tier: "free", settings: { apple_device_ca: apple.file } });
+    await allowEnrollment(free);
+    expect((await askAsPhone(free)).status).toBe(402);
+    expect((await free.raw("/mdm/sso/account")).status).toBe(402);
   });
 });
 

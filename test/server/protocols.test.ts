@@ -22,6 +22,8 @@ const reviewed: Record<string, string> = {
   "POST /agent/enroll": "enroll secret",
   "PUT /mdm/vendora/mdm": "signature of a device identity",
   "GET /api/v1/svc/enrollment_profiles/ota": "enroll secret",
+  "GET /mdm/vendora/service_discovery": "contains only the server's address",
+  "POST /api/mdm/vendora/account_driven_enroll": "access token, and signature of a device",
   "POST /api/v1/svc/mdm/sso/callback": "cookie, and signature of the identity provider",
   "POST /api/v1/svc/ota_enrollment": "enroll secret, and signature of a device",
   "GET /api/mdm/vendora/enroll": "token, and signature of an assigned device",

@@ -254,6 +254,7 @@ describe("who may open a page", () => {
       "GET /login/mfa/:token",
       "GET /login/reset/:token",
       "GET /mdm/sso",
+      "GET /mdm/sso/account",
       "GET /mdm/sso/done",
       "GET /mdm/sso/profile",
       "GET /transparency",

@@ -1,5 +1,6 @@
 // All pages, with their paths and access rules.
 
+import { ACCOUNT_PAGE } from "../mdm/apple/enroll/account.ts";
 import { SIGNED_IN_PAGE } from "../mdm/apple/enroll/routes.ts";
 import { END_USER_PAGE } from "../mdm/apple/portal/assign.ts";
 import type { Page } from "./page.ts";
@@ -8,6 +9,7 @@ import { cliPages } from "./pages/cli-page.ts";
 import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
 import {
+  accountPage,
   downloadDeviceProfile,
   downloadProfile,
   endUserDownload,
@@ -50,6 +52,7 @@ export const webPages: readonly Page[] = [
   { method: "GET", path: "/enroll", access: "open", answer: enrollPage },
   { method: "GET", path: "/enroll/profile", access: "open", answer: downloadProfile },
   { method: "GET", path: END_USER_PAGE, access: "open", answer: endUserPage },
+  { method: "GET", path: ACCOUNT_PAGE, access: "open", answer: accountPage },
   { method: "GET", path: SIGNED_IN_PAGE, access: "open", answer: signedInPage },
   { method: "GET", path: "/mdm/sso/profile", access: "open", answer: endUserDownload },
   { method: "GET", path: "/transparency", access: "open", answer: transparencyPage },

@@ -3,7 +3,7 @@
 import type { Context } from "../../core/context.ts";
 import { ApiError } from "../../core/errors.ts";
 import { hostOfToken } from "../../device-page/tokens.ts";
-import { endUserProfile, startEndUser } from "../../mdm/apple/enroll/end-users.ts";
+import { endUserProfile, startAccount, startEndUser } from "../../mdm/apple/enroll/end-users.ts";
 import { profileForHost, profileForSecret, teamOfSecret } from "../../mdm/apple/enroll/manual.ts";
 import { PROFILE_FILE, PROFILE_TYPE } from "../../mdm/apple/enroll/profile.ts";
 import { machineInfoIn, updateFirst } from "../../mdm/apple/enroll/routes.ts";
@@ -51,6 +51,13 @@ export async function endUserPage({ ctx, url, sendCookie }: Visit): Promise<Answ
   if ("osVersion" in started) return updateFirst(started);
   sendCookie(started.cookie);
   return { to: started.to };
+}
+
+/** A user who enrolls their own device signs in. */
+export async function accountPage({ ctx, sendCookie }: Visit): Promise<Answer> {
+  const { to, cookie } = await startAccount(ctx);
+  sendCookie(cookie);
+  return { to };
 }
 
 export async function signedInPage({ url }: Visit): Promise<Answer> {

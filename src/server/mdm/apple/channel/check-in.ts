@@ -99,6 +99,8 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
     throw badRequest("the message needs a UDID or an EnrollmentID", "UDID");
   if (identity.purpose !== APPLE_ENROLLMENT) throw new NotAllowed("the identity is not for Apple devices");
   const device = deviceOf(message);
+  if (identity.facts.kind === "personal" && device.udid !== "")
+    throw new NotAllowed("the identity is for a personal device");
   if (!isOfDevice(identity, { hardware_serial: device.serial, hardware_uuid: device.udid }))
     throw new NotAllowed("the identity belongs to another device");
   // A host that the identity is for may have been transferred since.

@@ -2,8 +2,8 @@
 // provider confirms who it is, and only then the device gets its profile.
 import { mdmSsoApi } from "../../../../api/apple-enroll.ts";
 import { isoAt, minutes } from "../../../core/clock.ts";
-import type { Context } from "../../../core/context.ts";
-import { badRequest, forbidden } from "../../../core/errors.ts";
+import { type Context, isPremium } from "../../../core/context.ts";
+import { badRequest, forbidden, premiumRequired } from "../../../core/errors.ts";
 import type { Job } from "../../../core/job.ts";
 import { tokenHash } from "../../../core/random.ts";
 import { setIdpEmail } from "../../../hosts/emails.ts";
@@ -14,11 +14,12 @@ import { personOf } from "../../../sso/person.ts";
 import { sentCookie, ssoCookie } from "../../../sso/session.ts";
 import { requestSignIn } from "../../../sso/start.ts";
 import { verifiedResponse } from "../../../sso/verify.ts";
-import { and, eq, gt, lt } from "../../../store/query.ts";
+import { and, eq, gt, lt, not, type Predicate } from "../../../store/query.ts";
 import { requireAppleMdm } from "../../gate.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
 import { deviceUrl } from "../trust/service.ts";
 import { type Asked, assignedDevice, profileFor, type UpdateFirst } from "./automatic.ts";
+import { enrollmentProfile } from "./profile.ts";
 
 const LIFETIME = minutes(15);
 /** The fact of an identity that says who has signed in. */
@@ -30,33 +31,48 @@ async function here(ctx: Context, entityId: string): Promise<ServiceProvider | n
   return acs === null || url === null ? null : { url, entityId, acs, audiences: [entityId, url, `${url}/`, acs] };
 }
 
-/** Where the browser of the setup assistant is sent, and its cookie. */
-export async function startEndUser(
-  ctx: Context,
-  asked: Asked,
-): Promise<{ readonly to: string; readonly cookie: string } | UpdateFirst> {
+export interface Started {
+  /** Where the browser is sent. */
+  readonly to: string;
+  readonly cookie: string;
+}
+
+/** The browser of the setup assistant of a device that enrolls automatically. */
+export async function startEndUser(ctx: Context, asked: Asked): Promise<Started | UpdateFirst> {
   await requireAppleMdm(ctx);
+  const { info, osVersion } = await assignedDevice(ctx, asked);
+  return osVersion === null ? startSignIn(ctx, info) : { osVersion };
+}
+
+/** The browser of a user who enrolls their own device: which one it is, is not known. */
+export async function startAccount(ctx: Context): Promise<Started> {
+  if (!isPremium(ctx)) throw premiumRequired();
+  await requireAppleMdm(ctx);
+  return startSignIn(ctx, { serial: "", udid: "" });
+}
+
+async function startSignIn(ctx: Context, device: { readonly serial: string; readonly udid: string }): Promise<Started> {
   await countSsoStep(ctx, "start", ctx.address);
   const { mdm } = await ctx.config.current();
   const { end_user_authentication: settings } = mdm;
   if (settings.metadata === "" && settings.metadata_url === "")
     throw badRequest("no identity provider is set for the users of devices");
-  const assigned = await assignedDevice(ctx, asked);
-  if (assigned.osVersion !== null) return { osVersion: assigned.osVersion };
   const { id, url } = await requestSignIn(ctx, settings, await here(ctx, settings.entity_id));
   const value = ctx.random.token(32);
   await ctx.store.endUserSignIns.insert({
     created_at: ctx.clock.iso(),
     cookie_hash: tokenHash(value),
     request_id: id,
-    serial: assigned.info.serial,
-    udid: assigned.info.udid,
+    serial: device.serial,
+    udid: device.udid,
     profile_hash: null,
   });
   return { to: url, cookie: ssoCookie(value, LIFETIME / 1000) };
 }
 
-export type EndUserOutcome = { readonly reference: string; readonly token: string } | { readonly isExpired: boolean };
+export type EndUserOutcome =
+  | { readonly reference: string; readonly token: string; readonly isPersonal: boolean }
+  | { readonly isExpired: boolean };
 
 /** Processes the response of the identity provider. Refusals are logged with their reason. */
 export async function finishEndUser(ctx: Context, field: string): Promise<EndUserOutcome> {
@@ -76,7 +92,7 @@ export async function finishEndUser(ctx: Context, field: string): Promise<EndUse
       where: eq("id", row.id),
       set: { email, name, profile_hash: tokenHash(token) },
     });
-    return { reference: row.request_id, token };
+    return { reference: row.request_id, token, isPersonal: row.serial === "" };
   } catch (error) {
     if (!(error instanceof SsoRefusal)) throw error;
     ctx.log.warn({ reason: error.message, address: ctx.address }, "the sign-in of a device's user was refused");
@@ -98,13 +114,29 @@ async function takeSignIn({ store, clock, headers }: Context) {
 /** The profile of the device whose user has signed in. The token gives it once. */
 export async function endUserProfile(ctx: Context, token: string): Promise<Buffer> {
   await requireAppleMdm(ctx);
-  const own = and(eq("profile_hash", tokenHash(token)), gt("created_at", isoAt(ctx.clock.now() - LIFETIME)));
-  const row = await ctx.store.endUserSignIns.first({ where: own });
-  // The update decides: of two requests with the same token, one gets the profile.
-  const isFirst = row && (await ctx.store.endUserSignIns.update({ where: own, set: { profile_hash: null } })) > 0;
-  const device = isFirst ? await ctx.store.portalDevices.first({ where: eq("serial", row.serial) }) : null;
+  const row = await takeToken(ctx, token, not(eq("serial", "")));
+  const device = row && (await ctx.store.portalDevices.first({ where: eq("serial", row.serial) }));
   if (!row || !device || device.deleted_at !== null) throw forbidden();
   return profileFor(ctx, { device, info: row, facts: { [END_USER]: row.email } });
+}
+
+/** The profile for the own device of a user who has signed in; null: nobody has, with this token. */
+export async function personalProfile(ctx: Context, token: string): Promise<Buffer | null> {
+  const row = await takeToken(ctx, token, eq("serial", ""));
+  if (!row) return null;
+  const [abm] = await ctx.store.abmTokens.list({ limit: 1 });
+  return enrollmentProfile(ctx, {
+    team_id: abm?.byod_team_id ?? null,
+    facts: { kind: "personal", [END_USER]: row.email },
+    personal: row.email,
+  });
+}
+
+async function takeToken({ store, clock }: Context, token: string, kind: Predicate) {
+  const own = and(eq("profile_hash", tokenHash(token)), gt("created_at", isoAt(clock.now() - LIFETIME)), kind);
+  const row = await store.endUserSignIns.first({ where: own });
+  // The update decides: of two requests with the same token, one gets the profile.
+  return row && (await store.endUserSignIns.update({ where: own, set: { profile_hash: null } })) > 0 ? row : null;
 }
 
 /** The host gets the address of the user who has signed in. */

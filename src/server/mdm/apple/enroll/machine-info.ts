@@ -25,10 +25,17 @@ const CERTIFICATES_MAX = 10;
 const TEXT_MAX = 255;
 
 /** Throws `BadMachineInfo` unless a device that Apple has made has signed exactly this. */
-export function readMachineInfo(services: Pick<Services, "running">, message: Buffer): MachineInfo {
+export const readMachineInfo = (services: Pick<Services, "running">, message: Buffer): MachineInfo =>
+  machineInfoOf(readByApple(services, message));
+
+/** The model of a device that hides which one it is, because it belongs to its user. */
+export const readModel = (services: Pick<Services, "running">, message: Buffer): string =>
+  (stringIn(readByApple(services, message), "PRODUCT") ?? "").trim();
+
+function readByApple(services: Pick<Services, "running">, message: Buffer): PlistDict {
   const data = refusing(() => readSignedData(message));
   const others = data.certificates.slice(0, CERTIFICATES_MAX);
-  return verifiedInfo(data, (certificate) => keyOf(services, certificate, others));
+  return verifiedDict(data, (certificate) => keyOf(services, certificate, others));
 }
 
 /** The same of a device that signs with an identity of this server; null: it signs with another certificate. */
@@ -39,16 +46,14 @@ export async function readOwnMachineInfo(
   const data = refusing(() => readSignedData(message));
   const certificate = refusing(() => signerCertificate(data));
   const identity = certificate && (await verifyIdentity(services, certificate));
-  return identity && { identity, info: verifiedInfo(data, () => identity.publicKey) };
+  return identity && { identity, info: machineInfoOf(verifiedDict(data, () => identity.publicKey)) };
 }
 
-function verifiedInfo(data: SignedData, keyOf: (certificate: Buffer) => KeyObject | null): MachineInfo {
-  const dict = refusing(() => {
+const verifiedDict = (data: SignedData, keyOf: (certificate: Buffer) => KeyObject | null): PlistDict =>
+  refusing(() => {
     verifySigned(data, keyOf);
     return readPlistDict(data.content!, { bytes: MACHINE_INFO_MAX });
   });
-  return machineInfoOf(dict);
-}
 
 function machineInfoOf(dict: PlistDict): MachineInfo {
   const text = (key: string): string => (stringIn(dict, key) ?? "").trim();

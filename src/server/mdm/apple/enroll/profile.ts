@@ -67,7 +67,10 @@ async function urlOf(ctx: Context, { path }: AnyEndpoint): Promise<string> {
 }
 
 /** What an identity is for: see `NewChallenge`. */
-export type EnrollmentFor = Omit<NewChallenge, "purpose">;
+export type EnrollmentFor = Omit<NewChallenge, "purpose"> & {
+  /** The account of the user to whom the device belongs: it keeps their data apart. */
+  readonly personal?: string;
+};
 
 /** The payload with which a device gets an identity. It contains a challenge that can be used once. */
 async function identityPayload(ctx: Context, given: NewChallenge): Promise<PlistDict> {
@@ -100,7 +103,7 @@ async function identityPayload(ctx: Context, given: NewChallenge): Promise<Plist
 }
 
 /** The whole profile, signed if a certificate for that is set. */
-export async function enrollmentProfile(ctx: Context, given: EnrollmentFor): Promise<Buffer> {
+export async function enrollmentProfile(ctx: Context, { personal, ...given }: EnrollmentFor): Promise<Buffer> {
   const push = await pushCertificateRow(ctx.store);
   if (!push) throw mdmOff();
   const server = await urlOf(ctx, appleChannelApi.put);
@@ -121,6 +124,7 @@ export async function enrollmentProfile(ctx: Context, given: EnrollmentFor): Pro
       CheckOutWhenRemoved: true,
       ServerCapabilities: ["com.apple.mdm.per-user-connections", "com.apple.mdm.bootstraptoken"],
       UseDevelopmentAPNS: false,
+      ...(personal === undefined ? {} : { EnrollmentMode: "BYOD", AssignedManagedAppleID: personal }),
     },
   );
   return profileOf(ctx, "enrollment", [...(await rootPayloads(ctx)), identity, management]);

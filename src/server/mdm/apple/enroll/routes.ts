@@ -1,10 +1,17 @@
-import { appleEnrollApi, automaticEnrollApi, mdmSsoApi, otaEnrollApi } from "../../../../api/apple-enroll.ts";
+import {
+  accountEnrollApi,
+  appleEnrollApi,
+  automaticEnrollApi,
+  mdmSsoApi,
+  otaEnrollApi,
+} from "../../../../api/apple-enroll.ts";
 import type { Content } from "../../../../api/bodies.ts";
 import type { Context } from "../../../core/context.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { endedCookie } from "../../../sso/session.ts";
+import { accountProfile, serviceDiscovery } from "./account.ts";
 import { type Asked, automaticProfile, type UpdateFirst } from "./automatic.ts";
-import { finishEndUser } from "./end-users.ts";
+import { type EndUserOutcome, finishEndUser } from "./end-users.ts";
 import { manualProfile } from "./manual.ts";
 import { otaProfile, otaStep } from "./over-the-air.ts";
 import { PROFILE_FILE } from "./profile.ts";
@@ -59,13 +66,33 @@ export const SIGNED_IN_PAGE = "/mdm/sso/done";
 export const mdmSsoRoutes: readonly Route[] = [
   route(mdmSsoApi.callback, async ({ body }, ctx, reply) => {
     const outcome = await finishEndUser(ctx, body.SAMLResponse);
-    const query: Record<string, string> =
-      "token" in outcome
-        ? { enrollment_reference: outcome.reference, profile_token: outcome.token }
-        : { error: "true", ...(outcome.isExpired ? { reason: "session_expired" } : {}) };
     reply.status = 302;
-    reply.headers.location = `${SIGNED_IN_PAGE}?${new URLSearchParams(query)}`;
+    reply.headers.location = placeOf(outcome);
     reply.headers["set-cookie"] = endedCookie;
     return { content: "" };
+  }),
+];
+
+/** Devices of users open addresses with this scheme themselves. */
+const DEVICE_RESULT = "apple-remotemanagement-user-login://authentication-results";
+
+function placeOf(outcome: EndUserOutcome): string {
+  if (!("token" in outcome)) {
+    const query = { error: "true", ...(outcome.isExpired ? { reason: "session_expired" } : {}) };
+    return `${SIGNED_IN_PAGE}?${new URLSearchParams(query)}`;
+  }
+  if (outcome.isPersonal) return `${DEVICE_RESULT}?${new URLSearchParams({ "access-token": outcome.token })}`;
+  const query = { enrollment_reference: outcome.reference, profile_token: outcome.token };
+  return `${SIGNED_IN_PAGE}?${new URLSearchParams(query)}`;
+}
+
+export const accountEnrollRoutes: readonly Route[] = [
+  route(accountEnrollApi.discover, async (_, ctx) => ({ content: await serviceDiscovery(ctx) })),
+  route(accountEnrollApi.enroll, async ({ body }, ctx, reply) => {
+    const found = await accountProfile(ctx, Buffer.from(body.bytes));
+    if ("profile" in found) return profile(found.profile);
+    reply.status = 401;
+    reply.headers["www-authenticate"] = found.signIn;
+    return { type: "text/plain", content: "" };
   }),
 ];
