@@ -23,7 +23,7 @@ import { appleClearPasscode } from "./mdm/apple/actions/clear-passcode.ts";
 import { appleDeliverer } from "./mdm/apple/actions/deliverer.ts";
 import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
 import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
-import { appleActionListener } from "./mdm/apple/actions/listener.ts";
+import { appleActionListener, endDeviceRequests } from "./mdm/apple/actions/listener.ts";
 import { countOtherTopics, enrolledDevices, enrolledHosts } from "./mdm/apple/channel/devices.ts";
 import { appleCommands, appleCustomCommand } from "./mdm/apple/commands/custom.ts";
 import { appleDeclarationCommand } from "./mdm/apple/declarations/command.ts";
@@ -61,7 +61,7 @@ export const extensions: Extensions = {
   activityRequests,
   approvedActs: { hosts: chosenIds, wipe: (ctx, host) => actNow(ctx, host, "wipe"), remove: deleteInSteps },
   deliveries: { webhook: deliverWebhook, ticket: deliverTicket },
-  dropEntrusted: [endDeviceTokens, endChallenges, forgetDiskKeys],
+  dropEntrusted: [endDeviceTokens, endChallenges, forgetDiskKeys, endDeviceRequests],
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
   hostActionDeliverers: [scriptDeliverer, appleDeliverer],

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DRY_RUN } from "../../src/api/dry-run.ts";
 import { bytesIn, stringIn } from "../../src/plist/value.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
+import { moveEnrolledHosts } from "../../src/server/enrollment/move.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { appleProfileCommand } from "../../src/server/mdm/apple/profiles/commands.ts";
 import { eq } from "../../src/server/store/query.ts";
@@ -191,6 +192,22 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
     expect(await stateOf(t, id)).toEqual(["locked", ""]);
     await enrolledDevice(t, { UDID: device.udid }, { key: 2 });
     expect(await stateOf(t, id), "it was set up again").toEqual(["unlocked", ""]);
+  });
+
+  it("end when an agent moves the host to another team, with the PIN of the previous team", async () => {
+    const t = await started(engine);
+    const { device, id } = await enrolledDevice(t);
+    await act(t, id, "lock");
+    await t.delete(`/hosts/${id}/mdm`);
+    const team = await makeTeam(t);
+    const { display_name } = (await t.store.hosts.get(id))!;
+    await t.store.tx((store) =>
+      moveEnrolledHosts({ ...t.services, store, agent: "query_engine" }, [{ id, display_name }], team.id),
+    );
+    expect([await device.idle(), await t.store.mdmCommands.count()]).toEqual([null, 0]);
+    expect(await stateOf(t, id)).toEqual(["unlocked", ""]);
+    expect(await t.store.hostActions.get(id)).toMatchObject({ pin: null, reference: "" });
+    expect(await t.store.hostMdm.get(id)).toMatchObject({ leaving: false, connected_to_svc: true });
   });
 
   it("are shown as upcoming, and can be cancelled until the device got them", async () => {

@@ -5,7 +5,7 @@ import type { Context } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { forgetProfiles } from "../mdm/profiles/host-rows.ts";
 import type { Inside } from "../operations/kind.ts";
-import { and, eq } from "../store/query.ts";
+import { and, eq, oneOf } from "../store/query.ts";
 import { assignedHostIds } from "./expected.ts";
 import { ownMdm } from "./own.ts";
 import { createSolutions } from "./solutions.ts";
@@ -48,9 +48,9 @@ export async function setLeaving({ store }: Pick<Inside, "store">, id: number): 
   await store.hostMdm.update({ where: eq("id", id), set: { leaving: true } });
 }
 
-/** The device stays, or enrolls again. */
-export async function endLeaving({ store }: Pick<Inside, "store">, id: number): Promise<void> {
-  await store.hostMdm.update({ where: and(eq("id", id), eq("leaving", true)), set: { leaving: false } });
+/** The devices stay, or enroll again. */
+export async function endLeaving({ store }: Pick<Inside, "store">, ids: readonly number[]): Promise<void> {
+  await store.hostMdm.update({ where: and(oneOf("id", ids), eq("leaving", true)), set: { leaving: false } });
 }
 
 /** This server no longer manages the host. False if it did not. */

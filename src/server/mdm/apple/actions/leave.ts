@@ -16,7 +16,7 @@ export const appleLeave = appleCommandKind({
   isUpcoming: true,
   async ended(inside, { host_id, user_id }, { state }) {
     const device = state === "answered" ? await deviceOfHost(inside.store, host_id) : null;
-    if (!device) return endLeaving(inside, host_id);
+    if (!device) return endLeaving(inside, [host_id]);
     const user = user_id === null ? null : await inside.store.users.get(user_id);
     await endEnrollment({ ...inside, user: user ? await viewerOf(inside.store, user, null) : service }, device);
   },
