@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
-import { accountFacts } from "../../src/server/mdm/apple/setup/account.ts";
+import { endUserFacts } from "../../src/server/mdm/apple/channel/end-user.ts";
 import { MAX_WAIT } from "../../src/server/mdm/apple/setup/release.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -75,12 +75,12 @@ describe.each(rulesEngines)("the setup assistant on %s", (engine) => {
   it("is given the account of the user who had signed in, after the profiles and before the end", async () => {
     const t = await startApp({ engine });
     await t.patch("/setup_experience", { lock_end_user_info: false });
-    const facts = { ...automatic, [accountFacts.userName]: "ana", [accountFacts.fullName]: "Ana Lopez" };
+    const facts = { ...automatic, [endUserFacts.email]: "_Ana+x@example.com", [endUserFacts.name]: "Ana Lopez" };
     const { device } = await waitingDevice(t, { facts });
     const account = (await device.idle())!;
     expect(account.command).toEqual({
       RequestType: "AccountConfiguration",
-      PrimaryAccountUserName: "ana",
+      PrimaryAccountUserName: "anax",
       PrimaryAccountFullName: "Ana Lopez",
       LockPrimaryAccountInfo: false,
     });

@@ -28,6 +28,7 @@ import {
 import { type DeviceAuthority, deviceAuthority, machineInfo } from "../support/machine-info.ts";
 import { makeTeam } from "../support/make.ts";
 import { expectDevice } from "../support/portal.ts";
+import { eulaForm } from "../support/xar.ts";
 
 const ACS = "https://svc.example.com/api/v1/svc/mdm/sso/callback";
 const CALLBACK = "/api/v1/svc/mdm/sso/callback";
@@ -96,7 +97,13 @@ describe.each(bothEngines)("the user of a device on %s", (engine) => {
     expect((await t.raw(link)).status, "the token was used").toBe(403);
     const device = await installProfile(t, profile, { UDID: info.UDID!, SerialNumber: "C02USER" });
     expect((await device.authenticate()).status).toBe(200);
-    expect((await device.tokenUpdate()).status).toBe(200);
+    expect((await device.tokenUpdate({ AwaitingConfiguration: true })).status).toBe(200);
+    expect((await device.idle())?.command, "the provider named no name").toEqual({
+      RequestType: "AccountConfiguration",
+      PrimaryAccountUserName: SSO_USER.email.split("@")[0],
+      PrimaryAccountFullName: SSO_USER.email,
+      LockPrimaryAccountInfo: true,
+    });
     const [host] = await t.store.hosts.list();
     expect(await t.store.hostEmails.list()).toMatchObject([
       { host_id: host!.id, email: SSO_USER.email, source: "mdm_idp_accounts" },
@@ -186,6 +193,19 @@ describe.each(bothEngines)("a user's own iPhone on %s", (engine) => {
 });
 
 describe.each(rulesEngines)("the sign-in of a device's user on %s", (engine) => {
+  it("shows the license agreement of the organization before the profile", async () => {
+    const { t, teamId } = await start(engine);
+    expect((await t.post("/setup_experience/eula", eulaForm("%PDF-1.7 terms"))).status).toBe(200);
+    const { cookie, requestId } = await open(t, teamId);
+    const reply = await deliver(t, answer(t, requestId), cookie, CALLBACK);
+    expect(queryOf(reply).get("eula_token")).toBeTruthy();
+    const page = await (await t.raw(reply.headers.get("location")!, { headers: { accept: "text/html" } })).text();
+    const [, link] = /href="([^"]*\/eula\/[^"]*)"/.exec(page)!;
+    expect(await (await t.raw(link!)).text()).toBe("%PDF-1.7 terms");
+    const [, profile] = /href="([^"]*profile_token[^"]*)"/.exec(page)!;
+    expect((await t.raw(profile!)).headers.get("content-type")).toBe("application/x-apple-aspen-config");
+  });
+
   it("needs no issuer_uri if the metadata names one provider", async () => {
     const { t, teamId } = await start(engine, "");
     const { cookie, requestId } = await open(t, teamId);

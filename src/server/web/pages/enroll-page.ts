@@ -1,5 +1,7 @@
 // Pages on which users of Macs, iPhones and iPads enroll them in device management: with an enroll secret in the address,
 // or from the page of a known host.
+import { fullPath } from "../../../api/endpoint.ts";
+import { eulaApi } from "../../../api/eula.ts";
 import type { Context } from "../../core/context.ts";
 import { ApiError } from "../../core/errors.ts";
 import { hostOfToken } from "../../device-page/tokens.ts";
@@ -73,6 +75,8 @@ export async function signedInPage({ url }: Visit): Promise<Answer> {
     };
   }
   const profile = `/mdm/sso/profile?${new URLSearchParams({ profile_token: token })}`;
+  const eula = url.searchParams.get("eula_token");
+  if (eula !== null) return agreement(eula, profile);
   return {
     title: "You are signed in",
     shape: "narrow",
@@ -80,6 +84,14 @@ export async function signedInPage({ url }: Visit): Promise<Answer> {
     body: html`<div class="card"><h1>You are signed in</h1><p><a class="button" href="${profile}">Continue</a></p></div>`,
   };
 }
+
+const agreement = (token: string, profile: string): Shown => ({
+  title: "License agreement",
+  shape: "narrow",
+  body: html`<div class="card"><h1>License agreement</h1>
+<p>Your organization asks you to <a href="${fullPath(eulaApi.download).replace(":token", encodeURIComponent(token))}">read the license agreement</a> before you continue.</p>
+<p><a class="button" href="${profile}">Agree and continue</a></p></div>`,
+});
 
 export const endUserDownload = async ({ ctx, url }: Visit): Promise<Answer> =>
   file(await endUserProfile(ctx, url.searchParams.get("profile_token") ?? ""));

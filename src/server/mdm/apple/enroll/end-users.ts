@@ -16,14 +16,14 @@ import { requestSignIn } from "../../../sso/start.ts";
 import { verifiedResponse } from "../../../sso/verify.ts";
 import { and, eq, gt, lt, not, type Predicate } from "../../../store/query.ts";
 import { requireAppleMdm } from "../../gate.ts";
+import { endUserFacts } from "../channel/end-user.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
+import { eulaToken } from "../setup/eula.ts";
 import { deviceUrl } from "../trust/service.ts";
 import { type Asked, assignedDevice, profileFor, type UpdateFirst } from "./automatic.ts";
 import { enrollmentProfile } from "./profile.ts";
 
 const LIFETIME = minutes(15);
-/** The fact of an identity that says who has signed in. */
-const END_USER = "end_user";
 
 async function here(ctx: Context, entityId: string): Promise<ServiceProvider | null> {
   const acs = await deviceUrl(ctx, mdmSsoApi.callback.path);
@@ -71,7 +71,13 @@ async function startSignIn(ctx: Context, device: { readonly serial: string; read
 }
 
 export type EndUserOutcome =
-  | { readonly reference: string; readonly token: string; readonly isPersonal: boolean }
+  | {
+      readonly reference: string;
+      readonly token: string;
+      readonly isPersonal: boolean;
+      /** Of the license agreement; null: there is none. */
+      readonly eulaToken: string | null;
+    }
   | { readonly isExpired: boolean };
 
 /** Processes the response of the identity provider. Refusals are logged with their reason. */
@@ -92,7 +98,8 @@ export async function finishEndUser(ctx: Context, field: string): Promise<EndUse
       where: eq("id", row.id),
       set: { email, name, profile_hash: tokenHash(token) },
     });
-    return { reference: row.request_id, token, isPersonal: row.serial === "" };
+    const isPersonal = row.serial === "";
+    return { reference: row.request_id, token, isPersonal, eulaToken: await eulaToken(ctx.store) };
   } catch (error) {
     if (!(error instanceof SsoRefusal)) throw error;
     ctx.log.warn({ reason: error.message, address: ctx.address }, "the sign-in of a device's user was refused");
@@ -117,7 +124,11 @@ export async function endUserProfile(ctx: Context, token: string): Promise<Buffe
   const row = await takeToken(ctx, token, not(eq("serial", "")));
   const device = row && (await ctx.store.portalDevices.first({ where: eq("serial", row.serial) }));
   if (!row || !device || device.deleted_at !== null) throw forbidden();
-  return profileFor(ctx, { device, info: row, facts: { [END_USER]: row.email } });
+  return profileFor(ctx, {
+    device,
+    info: row,
+    facts: { [endUserFacts.email]: row.email, [endUserFacts.name]: row.name },
+  });
 }
 
 /** The profile for the own device of a user who has signed in; null: nobody has, with this token. */
@@ -127,7 +138,7 @@ export async function personalProfile(ctx: Context, token: string): Promise<Buff
   const [abm] = await ctx.store.abmTokens.list({ limit: 1 });
   return enrollmentProfile(ctx, {
     team_id: abm?.byod_team_id ?? null,
-    facts: { kind: "personal", [END_USER]: row.email },
+    facts: { kind: "personal", [endUserFacts.email]: row.email },
     personal: row.email,
   });
 }
@@ -143,7 +154,7 @@ async function takeToken({ store, clock }: Context, token: string, kind: Predica
 export const endUserListener: AppleDeviceListener = {
   async enrolled({ store }, { host_id, identity_id }) {
     const identity = identity_id === null ? null : await store.deviceIdentities.get(identity_id);
-    const email = identity?.facts[END_USER];
+    const email = identity?.facts[endUserFacts.email];
     if (typeof email === "string") await setIdpEmail(store, host_id, email);
   },
 };

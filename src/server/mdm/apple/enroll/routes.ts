@@ -82,7 +82,11 @@ function placeOf(outcome: EndUserOutcome): string {
     return `${SIGNED_IN_PAGE}?${new URLSearchParams(query)}`;
   }
   if (outcome.isPersonal) return `${DEVICE_RESULT}?${new URLSearchParams({ "access-token": outcome.token })}`;
-  const query = { enrollment_reference: outcome.reference, profile_token: outcome.token };
+  const query = {
+    enrollment_reference: outcome.reference,
+    profile_token: outcome.token,
+    ...(outcome.eulaToken === null ? {} : { eula_token: outcome.eulaToken }),
+  };
   return `${SIGNED_IN_PAGE}?${new URLSearchParams(query)}`;
 }
 

@@ -2,6 +2,7 @@
 import type { PlistDict } from "../../../../plist/value.ts";
 import type { Context } from "../../../core/context.ts";
 import { and, eq } from "../../../store/query.ts";
+import { endUserFacts } from "../channel/end-user.ts";
 import type { Enrollment } from "../channel/listeners.ts";
 import { appleCommandKind } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
@@ -15,9 +16,6 @@ export const accountCommand = appleCommandKind({
   priority: 0,
   ended: async () => {},
 });
-
-/** Facts of the identity with which the device has enrolled: who had signed in then. */
-export const accountFacts = { userName: "account_name", fullName: "account_full_name" } as const;
 
 export const accountStep: SetupStep = {
   name: "account",
@@ -41,8 +39,9 @@ export const accountStep: SetupStep = {
 /** Null: nobody has signed in, so the user chooses the names. */
 async function accountOf(inside: Context, device: Enrollment, teamId: number | null): Promise<PlistDict | null> {
   const identity = device.identity_id === null ? null : await inside.store.deviceIdentities.get(device.identity_id);
-  const [name, fullName] = [accountFacts.userName, accountFacts.fullName].map((key) => identity?.facts[key]);
-  if (typeof name !== "string" || name === "") return null;
+  const [email, fullName] = [endUserFacts.email, endUserFacts.name].map((key) => identity?.facts[key]);
+  const name = typeof email === "string" ? accountName(email) : "";
+  if (name === "") return null;
   const { lock_end_user_info: isLocked } = await setupSettings(inside, teamId);
   return {
     PrimaryAccountUserName: name,
@@ -50,3 +49,11 @@ async function accountOf(inside: Context, device: Enrollment, teamId: number | n
     LockPrimaryAccountInfo: isLocked,
   };
 }
+
+/** The part of the address before the @, with the characters that macOS accepts. */
+const accountName = (email: string): string =>
+  email
+    .split("@")[0]!
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]/g, "")
+    .replace(/^[._-]+/, "");

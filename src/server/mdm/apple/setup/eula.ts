@@ -4,6 +4,7 @@ import type { Eula } from "../../../../api/eula.ts";
 import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest, conflict, notThere } from "../../../core/errors.ts";
+import type { ServerTx } from "../../../core/tables.ts";
 import { downloadOf } from "../../../files/service.ts";
 import { eq, everything } from "../../../store/query.ts";
 import { UniqueViolation } from "../../../store/store.ts";
@@ -39,6 +40,11 @@ async function checkPdf({ store, blobs }: Context, { id, size }: StoredFile): Pr
   const chunks: Buffer[] = [];
   for await (const chunk of await blobs.get(key, { start: 0, end: MAGIC.within - 1 })) chunks.push(chunk as Buffer);
   if (!Buffer.concat(chunks).includes(MAGIC.text)) throw badRequest("the file is not a PDF file", "eula");
+}
+
+export async function eulaToken(store: ServerTx): Promise<string | null> {
+  const [row] = await store.eulas.pick(["token"], { where: everything, limit: 1 });
+  return row?.token ?? null;
 }
 
 export async function describeEula(ctx: Context): Promise<Eula> {
