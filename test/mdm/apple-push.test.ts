@@ -9,7 +9,7 @@ import { readSettings } from "../../src/server/core/settings/sources.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { outcomeOf } from "../../src/server/mdm/apple/push/answers.ts";
 import { connectToPushService } from "../../src/server/mdm/apple/push/connect.ts";
-import { push, sendDue } from "../../src/server/mdm/apple/push/push.ts";
+import { push, pushes, sendDue } from "../../src/server/mdm/apple/push/push.ts";
 import { pushSession } from "../../src/server/mdm/apple/push/session.ts";
 import { everything } from "../../src/server/store/query.ts";
 import { fakeDevices, makePushCertificate, startConnectProxy, startPushService, TOPIC } from "../support/apns.ts";
@@ -24,6 +24,12 @@ async function start(engine: EngineName, settings: SettingsInput = {}, devices =
   const apns = await startPushService();
   const t = await startApp({ engine, settings: { apns_url: apns.url, ...settings } });
   return { t, apns, devices: fakeDevices(t, devices, certificate) };
+}
+/** Nothing is sent but by the calls of the test. */
+async function startStill(engine: EngineName) {
+  const started = await start(engine);
+  await started.t.services.running.of(pushes).stop();
+  return started;
 }
 const rowsOf = async (t: TestApp) =>
   (await t.store.applePushes.list()).map(({ enrollment_id, due_at, reminders }) => ({
@@ -67,7 +73,7 @@ describe.each(bothEngines)("pushes to Apple devices on %s", (engine) => {
 
 describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   it("repeat a push after 1 hour, 4 hours and then daily, while a command waits", async () => {
-    const { t, apns, devices } = await start(engine);
+    const { t, apns, devices } = await startStill(engine);
     devices.busy.add(1);
     await push(t.services, [1]);
     await sendDue(t.services);
@@ -93,7 +99,7 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("ask a device at most every 3 seconds", async () => {
-    const { t, apns } = await start(engine);
+    const { t, apns } = await startStill(engine);
     await push(t.services, [1]);
     await sendDue(t.services);
     t.clock.advance(seconds(1));
@@ -106,7 +112,7 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("do not use an invalid token again until the device sends another one", async () => {
-    const { t, apns, devices } = await start(engine);
+    const { t, apns, devices } = await startStill(engine);
     const token = devices.known.get(1)!.token;
     for (const answer of [
       { status: 400, body: { reason: "BadDeviceToken" } },
@@ -132,7 +138,7 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("ignore that a token was invalid before the device sent it again", async () => {
-    const { t, apns, devices } = await start(engine);
+    const { t, apns, devices } = await startStill(engine);
     const { token } = devices.known.get(1)!;
     apns.answers.set(token, { status: 410, body: { reason: "Unregistered", timestamp: t.clock.now() - 1 } });
     devices.busy.add(1);
@@ -142,7 +148,7 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("stop when the certificate is refused, say so, and go on with another certificate", async () => {
-    const { t, apns, devices } = await start(engine);
+    const { t, apns, devices } = await startStill(engine);
     for (const { token } of devices.known.values())
       apns.answers.set(token, { status: 403, body: { reason: "BadCertificate" } });
     await push(t.services, [1]);
@@ -160,7 +166,7 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("are repeated after minutes for 429, and after seconds for an unavailable service", async () => {
-    const { t, apns, devices } = await start(engine);
+    const { t, apns, devices } = await startStill(engine);
     apns.answers.set(devices.known.get(1)!.token, { status: 429, body: { reason: "TooManyRequests" } });
     apns.answers.set(devices.known.get(2)!.token, { status: 503, body: { reason: "ServiceUnavailable" } });
     await push(t.services, [1, 2]);
@@ -175,7 +181,7 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("wait for a service that cannot be reached, and for a certificate", async () => {
-    const { t, apns, devices } = await start(engine);
+    const { t, apns, devices } = await startStill(engine);
     Object.assign(t.services.settings, { apns_url: "http://127.0.0.1:9" });
     await push(t.services, [1]);
     expect(await sendDue(t.services)).toBe(0);
@@ -188,7 +194,7 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("use a new session after the service has ended one", async () => {
-    const { t, apns } = await start(engine);
+    const { t, apns } = await startStill(engine);
     await push(t.services, [1]);
     await sendDue(t.services);
     apns.sessions[0]!.goaway();
