@@ -89,6 +89,20 @@ export const otaEnrollApi = {
 
 /** The user of a device signs in while it is set up. */
 export const mdmSsoApi = {
+  start: protocolEndpoint({
+    method: "POST",
+    paths: apiPaths("/mdm/sso"),
+    summary: "Start the sign-in of a device's user: returns the URL for the browser, and its cookie.",
+    query: z.object({ token: z.string().default("").meta({ description: "of the setup assistant profile" }) }),
+    body: z.object({
+      initiator: z.enum(["account_driven_enroll", "setup_experience", ""]).default(""),
+      user_identifier: z.string().max(255).optional(),
+      host_uuid: z.string().max(255).optional(),
+    }),
+    bodyLimit: 16 * 1024,
+    strict: true,
+    response: z.object({ url: z.string() }),
+  }),
   callback: protocolEndpoint({
     method: "POST",
     paths: apiPaths("/mdm/sso/callback"),

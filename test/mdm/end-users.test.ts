@@ -212,6 +212,25 @@ describe.each(rulesEngines)("the sign-in of a device's user on %s", (engine) => 
     expect(queryOf(await deliver(t, answer(t, requestId), cookie, CALLBACK)).get("profile_token")).toBeTruthy();
   });
 
+  it("can be started by a program: on an assigned device, or for an account", async () => {
+    const { t, teamId } = await start(engine);
+    const token = new URL(`https://x${await page(t, teamId)}`).searchParams.get("token")!;
+    const ask = async (body: object, headers: Record<string, string> = {}) =>
+      t.raw(`/api/v1/svc/mdm/sso?${new URLSearchParams({ token })}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      });
+    const signed = { "x-apple-aspen-deviceinfo": (await apple.sign(info)).toString("base64") };
+    const started = await ask({ initiator: "setup_experience" }, signed);
+    expect([started.status, await started.json()]).toEqual([200, { url: expect.stringContaining("SAMLRequest=") }]);
+    expect(started.headers.get("set-cookie")).toMatch(/^__Host-SVCSSOSESSIONID=.+; Max-Age=900; /);
+    expect((await ask({ initiator: "setup_experience" })).status).toBe(403);
+    expect((await ask({})).status).toBe(403);
+    expect((await ask({ initiator: "account_driven_enroll" })).status).toBe(200);
+    expect((await ask({ initiator: "device_page" })).status).toBe(400);
+  });
+
   it("is asked for by teams that want it only, and begins on assigned devices only", async () => {
     const { t, teamId } = await start(engine);
     expect((await wholeProfile(t.services, {}, null)).configuration_web_url).toBeUndefined();

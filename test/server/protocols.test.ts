@@ -24,6 +24,7 @@ const reviewed: Record<string, string> = {
   "GET /api/v1/svc/enrollment_profiles/ota": "enroll secret",
   "GET /mdm/vendora/service_discovery": "contains only the server's address",
   "POST /api/mdm/vendora/account_driven_enroll": "access token, and signature of a device",
+  "POST /api/v1/svc/mdm/sso": "token, and signature of an assigned device; or nothing, as the page",
   "POST /api/v1/svc/mdm/sso/callback": "cookie, and signature of the identity provider",
   "POST /api/v1/svc/ota_enrollment": "enroll secret, and signature of a device",
   "GET /api/mdm/vendora/enroll": "token, and signature of an assigned device",

@@ -7,11 +7,12 @@ import {
 } from "../../../../api/apple-enroll.ts";
 import type { Content } from "../../../../api/bodies.ts";
 import type { Context } from "../../../core/context.ts";
+import { badRequest } from "../../../core/errors.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { endedCookie } from "../../../sso/session.ts";
 import { accountProfile, serviceDiscovery } from "./account.ts";
 import { type Asked, automaticProfile, type UpdateFirst } from "./automatic.ts";
-import { type EndUserOutcome, finishEndUser } from "./end-users.ts";
+import { type EndUserOutcome, finishEndUser, startAccount, startEndUser } from "./end-users.ts";
 import { manualProfile } from "./manual.ts";
 import { otaProfile, otaStep } from "./over-the-air.ts";
 import { PROFILE_FILE } from "./profile.ts";
@@ -64,6 +65,14 @@ export const otaEnrollRoutes: readonly Route[] = [
 export const SIGNED_IN_PAGE = "/mdm/sso/done";
 
 export const mdmSsoRoutes: readonly Route[] = [
+  route(mdmSsoApi.start, async ({ query, body }, ctx, reply) => {
+    const isAccount = body.initiator === "account_driven_enroll";
+    const asked = { token: query.token, machineInfo: machineInfoIn(ctx) };
+    const started = isAccount ? await startAccount(ctx) : await startEndUser(ctx, asked);
+    if ("osVersion" in started) throw badRequest(`the device has to be updated to ${started.osVersion} first`);
+    reply.headers["set-cookie"] = started.cookie;
+    return { url: started.to };
+  }),
   route(mdmSsoApi.callback, async ({ body }, ctx, reply) => {
     const outcome = await finishEndUser(ctx, body.SAMLResponse);
     reply.status = 302;
