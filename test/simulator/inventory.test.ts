@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Machine } from "../../src/simulator/inventory/machine.ts";
 import { PLATFORMS } from "../../src/simulator/inventory/platforms.ts";
+import { discoveryAnswer } from "../../src/simulator/inventory/registry.ts";
 import { DETAIL_QUERIES } from "./detail-queries.ts";
 import { ask, findMachine, makeMachine } from "./machines.ts";
 
@@ -132,5 +134,38 @@ describe("machines", () => {
   it("only have the given platforms", () => {
     expect(makeMachine("linux").platform.family).toBe("linux");
     expect(() => makeMachine("beos")).toThrow(/unknown platform beos/);
+  });
+});
+
+describe("the registry of tables", () => {
+  const aboutTable = (name: string) => `SELECT 1 FROM osquery_registry WHERE registry = 'table' AND name = '${name}';`;
+  const finds = (machine: Machine, sql: string) =>
+    discoveryAnswer(sql, machine, (asked) => ask(machine, asked)).rows.length > 0;
+
+  it("is remembered for machines of one platform and version, with or without the managed agent", () => {
+    for (let round = 0; round < 2; round++) {
+      const windows = makeMachine("windows");
+      expect(finds(windows, aboutTable("programs"))).toBe(true);
+      expect(finds(windows, aboutTable("mounts"))).toBe(false);
+      expect(finds(windows, aboutTable("orbit_info"))).toBe(false);
+      expect(finds(makeMachine("windows", { managed: 1 }), aboutTable("orbit_info"))).toBe(true);
+      expect(finds(makeMachine("ubuntu"), aboutTable("programs"))).toBe(false);
+    }
+  });
+
+  it("is remembered for questions about nothing else", () => {
+    const machine = makeMachine("ubuntu");
+    const asked: string[] = [];
+    const count = (sql: string) => {
+      for (let round = 0; round < 2; round++)
+        discoveryAnswer(sql, machine, (one) => {
+          asked.push(one);
+          return ask(machine, one);
+        });
+    };
+    count(aboutTable("etc_services"));
+    const other = "SELECT 1 FROM osquery_registry WHERE name IN (SELECT name FROM deb_packages);";
+    count(other);
+    expect(asked).toEqual([aboutTable("etc_services"), other, other]);
   });
 });

@@ -1,4 +1,5 @@
 import type { Machine } from "../inventory/machine.ts";
+import { discoveryAnswer } from "../inventory/registry.ts";
 import { MachineView } from "../inventory/view.ts";
 import { answerSql } from "../sql/answer.ts";
 import { Timer } from "../wheel.ts";
@@ -139,7 +140,8 @@ export class SimulatedAgent {
     }
     const view = this.view();
     const answer = (sql: string) => this.carver.answer(sql, this.flags) ?? answerSql(sql, view);
-    this.results.run(discover(work, this.machine.agentVersion, answer), answer, this.machine.old);
+    const discovery = (sql: string) => discoveryAnswer(sql, this.machine, answer);
+    this.results.run(discover(work, this.machine.agentVersion, discovery), answer, this.machine.old);
   }
 
   private async write(attempts: number): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { registryRows } from "./registry.ts";
 import { ALL, columns, type TableSpec, WINDOWS } from "./table-spec.ts";
 
 const CURRENT_VERSION = "HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion";
@@ -154,16 +155,17 @@ export const SYSTEM_TABLES: Readonly<Record<string, TableSpec>> = {
   osquery_registry: {
     families: ALL,
     columns: columns("registry name owner_uuid internal active"),
-    rows: (view) => [
-      ...view.tableNames().map((name) => ({ registry: "table", name, owner_uuid: 0, internal: 0, active: 1 })),
-      ...["tls", "filesystem"].map((name) => ({
-        registry: "config",
-        name,
-        owner_uuid: 0,
-        internal: 1,
-        active: Number(name === "tls"),
-      })),
-    ],
+    rows: (view) =>
+      registryRows(view.machine, () => [
+        ...view.tableNames().map((name) => ({ registry: "table", name, owner_uuid: 0, internal: 0, active: 1 })),
+        ...["tls", "filesystem"].map((name) => ({
+          registry: "config",
+          name,
+          owner_uuid: 0,
+          internal: 1,
+          active: Number(name === "tls"),
+        })),
+      ]),
   },
   osquery_schedule: {
     families: ALL,
