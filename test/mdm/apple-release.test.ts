@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { minutes } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { endUserFacts } from "../../src/server/mdm/apple/channel/end-user.ts";
-import { MAX_WAIT } from "../../src/server/mdm/apple/setup/release.ts";
+import { continueSetups, MAX_WAIT } from "../../src/server/mdm/apple/setup/release.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
@@ -58,6 +58,23 @@ describe.each(bothEngines)("a device that waits in its setup assistant, on %s,",
     expect(await device.idle(), "before the profile that still waits").toMatchObject({ type: "DeviceConfigured" });
     await runJob(t.services, "setup_experience");
     expect(await t.store.mdmCommands.count(eq("request_type", "DeviceConfigured")), "sent once").toBe(1);
+  });
+});
+
+describe.each(bothEngines)("the release of a device on %s", (engine) => {
+  it("happens once, whoever continues: the device's answer, or jobs of several servers", async () => {
+    const t = await startApp({ engine });
+    const facts = { ...automatic, [endUserFacts.email]: "ana@example.com" };
+    const { device, hostId } = await waitingDevice(t, { facts });
+    const { uuid } = (await device.idle())!;
+    t.clock.advance(MAX_WAIT);
+    const { signal } = new AbortController();
+    const servers = [1, 2, 3].map(() => continueSetups(t.services, signal));
+    await Promise.all([...servers, device.answer(uuid, "Acknowledged")]);
+    expect(await t.store.mdmCommands.count(eq("request_type", "DeviceConfigured"))).toBe(1);
+    const { uuid: last } = (await device.idle())!;
+    await Promise.all([device.answer(last, "Acknowledged"), device.answer(last, "Acknowledged")]);
+    expect(await setupOf(t, hostId)).toBeNull();
   });
 });
 
