@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { stringIn } from "../../src/plist/value.ts";
 import { days, hours } from "../../src/server/core/clock.ts";
+import { serviceContext } from "../../src/server/core/context.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
+import { runCommand } from "../../src/server/mdm/commands/run.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
@@ -11,7 +13,7 @@ import { appleDevice, newIdentity } from "../support/apple-device.ts";
 import { bothEngines, type EngineName, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 import { appleCommand, base64, makeManagedMac } from "../support/profiles.ts";
-import { storeCalls } from "../support/statements.ts";
+import { countedStore } from "../support/statements.ts";
 
 type Json = Record<string, unknown>;
 type Caller = Pick<TestApp, "get" | "post" | "delete">;
@@ -162,9 +164,11 @@ describe.each(bothEngines)("a command of device management on %s", (engine) => {
     await t.store.hostMdm.insertMany(
       hosts.map(({ id }) => ({ id, enrollment_status: "On (manual)", connected_to_svc: true }) as const),
     );
-    const before = await storeCalls(t);
-    const uuid = await sent(t, "ProfileList", ...hosts.map((host) => host.uuid));
-    expect((await storeCalls(t)) - before).toBeLessThan(80);
+    const { services, calls } = countedStore(t);
+    const request = { command: appleCommand("ProfileList"), host_uuids: hosts.map((host) => host.uuid) };
+    const { command_uuid: uuid } = await runCommand(serviceContext(services), request);
+    expect(await calls()).toBeGreaterThan(20);
+    expect(await calls()).toBeLessThan(80);
     const waiting = await list(t, `?command_uuid=${uuid}&command_status=pending&per_page=1000&page=2`);
     expect([waiting.count, waiting.results.length, waiting.meta.has_next_results]).toEqual([many, 1_000, false]);
     expect(await t.store.operationContents.count()).toBe(1);

@@ -1,7 +1,22 @@
+import { Histogram } from "prom-client";
+import type { Services } from "../../src/server/core/context.ts";
+import { timed } from "../../src/server/store/timed.ts";
 import type { TestApp } from "./app.ts";
 
-/** How many calls of its store the server has made. */
-export async function storeCalls(t: TestApp): Promise<number> {
-  const text = await (await t.raw("/metrics")).text();
-  return [...text.matchAll(/^svc_store_seconds_count\{.*\} (\d+)$/gm)].reduce((sum, [, n]) => sum + Number(n), 0);
+export interface Counted {
+  readonly services: Services;
+  /** How many calls of the store were made through these services. */
+  calls(): Promise<number>;
+}
+
+/** The services of the server, with a store that counts its calls. */
+export function countedStore({ services }: TestApp): Counted {
+  const seconds = new Histogram({ name: "calls", help: "calls", labelNames: ["table", "operation"], registers: [] });
+  return {
+    services: { ...services, store: timed(services.store, seconds) },
+    async calls() {
+      const { values } = await seconds.get();
+      return values.reduce((sum, { metricName, value }) => sum + (metricName === "calls_count" ? value : 0), 0);
+    },
+  };
 }

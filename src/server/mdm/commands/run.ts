@@ -9,8 +9,9 @@ import { type Context, isPremium, within } from "../../core/context.ts";
 import { forbidden, invalid, notThere, partTooLarge, premiumRequired } from "../../core/errors.ts";
 import { may } from "../../core/security/access.ts";
 import { type HostRow, knowsOf } from "../../hosts/access.ts";
+import { identifierSpellings } from "../../hosts/identifier.ts";
 import { checkSelection, expectedSelection } from "../../hosts/selection.ts";
-import { and, eq, oneOf, same } from "../../store/query.ts";
+import { and, eq, oneOf } from "../../store/query.ts";
 import { requireAnyMdm } from "../gate.ts";
 import { type CommandPlatform, platformServing, type ReadCommand } from "./platform.ts";
 import { addCommands } from "./rows.ts";
@@ -53,13 +54,14 @@ function bytesOf(text: string): Buffer {
 
 /** The hosts with these uuids, all of which are managed by this server. */
 async function targetsOf(ctx: Context, uuids: readonly string[]): Promise<Target[]> {
-  const wanted = [...new Set(uuids.map((uuid) => uuid.trim().toLowerCase()))];
+  const wanted = new Map(uuids.map((uuid) => [uuid.trim().toLowerCase(), uuid.trim()]));
   const found = new Map<string, Target[]>();
-  for await (const some of parts(wanted))
-    for (const host of await ctx.store.hosts.pick(columns, { where: same("uuid", ...some) }))
+  // These spellings are found by an index. To ignore case altogether took 17 s for 20,000 hosts on Postgres.
+  for await (const some of parts([...wanted.values()].flatMap(identifierSpellings)))
+    for (const host of await ctx.store.hosts.pick(columns, { where: oneOf("uuid", some) }))
       if (knowsOf(ctx, host)) found.set(host.uuid.toLowerCase(), [...(found.get(host.uuid.toLowerCase()) ?? []), host]);
-  const missing = wanted.filter((uuid) => uuid === "" || !found.has(uuid));
-  if (missing.length > 0) throw notThere(`no host has ${some(missing, "the uuid", "these uuids")}`);
+  const missing = [...wanted.keys()].filter((uuid) => uuid === "" || !found.has(uuid));
+  if (missing.length > 0) throw notThere(`no host has ${named(missing, "the uuid", "these uuids")}`);
   const known = [...found.values()].flat();
   if (!known.every(({ team_id }) => may(ctx.user, "commands:run", team_id))) throw forbidden();
   await requireAnyMdm(ctx);
@@ -74,7 +76,10 @@ async function targetsOf(ctx: Context, uuids: readonly string[]): Promise<Target
     else unmanaged.push(alike[0]!.display_name);
   }
   if (unmanaged.length > 0)
-    throw invalid("host_uuids", `device management is not turned on for ${some(unmanaged, "the host", "these hosts")}`);
+    throw invalid(
+      "host_uuids",
+      `device management is not turned on for ${named(unmanaged, "the host", "these hosts")}`,
+    );
   return targets;
 }
 
@@ -90,7 +95,7 @@ async function managedAmong({ store }: Context, hosts: readonly Target[]): Promi
 
 const NAMED = 5;
 
-function some(names: readonly string[], one: string, several: string): string {
+function named(names: readonly string[], one: string, several: string): string {
   if (names.length === 1) return `${one} ${names[0]}`;
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
   return `${several}: ${names.slice(0, NAMED).join(", ")}${more}`;
