@@ -120,15 +120,16 @@ async function walk(mac: Mac, order: readonly Step[], transferAfter: number) {
 }
 
 describe.each(rulesEngines)("a Mac on %s", (engine) => {
+  const orders = ordersOf(all).flatMap((order, i) =>
+    i % amount(3, 1) === 0 ? [{ order, title: order.join(", "), transferAfter: i % 4 }] : [],
+  );
   for (const identifier of [UUID, "instance-7"])
-    it(`is one host in every order, if the query agent identifies itself as ${identifier}`, async () => {
-      for (const [i, order] of ordersOf(all).entries())
-        if (i % amount(3, 1) === 0) {
-          const mac = await start(engine, identifier);
-          await walk(mac, order, i % 4);
-          await mac.t.close();
-        }
-    });
+    it.each(orders)(
+      `is one host, identified as ${identifier}, in the order $title`,
+      async ({ order, transferAfter }) => {
+        await walk(await start(engine, identifier), order, transferAfter);
+      },
+    );
 
   it("stays one host when it leaves device management, and the portal, and enrolls again", async () => {
     const mac = await start(engine, "instance-7");
