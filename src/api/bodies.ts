@@ -32,6 +32,8 @@ export type Format = "xml";
 export interface Multipart {
   readonly kind: "multipart";
   readonly files: Readonly<Record<string, FilePart>>;
+  /** Also JSON, in which the files, all of them small ones, are base64. */
+  readonly isJsonToo: boolean;
 }
 
 export interface FilePart {
@@ -194,12 +196,16 @@ export const FIELDS_LIMIT = MiB;
  * A multipart form (RFC 7578). A field whose schema is a list may be repeated. Unknown parts are refused, and missing
  * files are a 400 that names them.
  */
-export function multipart<F extends z.ZodRawShape, P extends Record<string, FileField>>(fields: F, files: P) {
+export function multipart<F extends z.ZodRawShape, P extends Record<string, FileField>>(
+  fields: F,
+  files: P,
+  { isJsonToo = false } = {},
+) {
   const parts = Object.fromEntries(Object.entries(files).map(([name, { part }]) => [name, part]));
   const shape = Object.fromEntries(Object.entries(files).map(([name, { schema }]) => [name, schema]));
   const sizes = Object.values(parts).map(({ limit, most }) => limit * most);
   const schema = z.object(fields).extend(shape) as unknown as z.ZodObject<F & { [K in keyof P]: P[K]["schema"] }>;
-  const takes: Multipart = { kind: "multipart", files: parts };
+  const takes: Multipart = { kind: "multipart", files: parts, isJsonToo };
   return { schema, takes, limit: sizes.reduce((sum, size) => sum + size, FIELDS_LIMIT) };
 }
 

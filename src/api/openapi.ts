@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { actions, type Role } from "./access.ts";
 import { allEndpoints } from "./all.ts";
+import type { Multipart } from "./bodies.ts";
 import { DryRunHeaders, dryRunOf } from "./dry-run.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { ErrorBody } from "./fields.ts";
@@ -89,11 +90,20 @@ function bodyContent({ takes, body }: AnyEndpoint): Json {
     }
     case "stream":
       return { [takes.type]: {} };
-    case "multipart":
-      return { "multipart/form-data": { schema: schemaOf(body, "input") } };
+    case "multipart": {
+      const schema = schemaOf(body, "input");
+      const asJson = takes.isJsonToo ? { "application/json": { schema: withBase64(schema, takes) } } : {};
+      return { "multipart/form-data": { schema }, ...asJson };
+    }
     case "json":
       return { "application/json": { schema: schemaOf(body, "input") } };
   }
+}
+
+/** The schema of a form as JSON: files are base64. */
+function withBase64(schema: Json, { files }: Multipart): Json {
+  const inBase64 = Object.keys(files).map((name) => [name, { type: "string", contentEncoding: "base64" }]);
+  return { ...schema, properties: { ...(schema.properties as Json), ...Object.fromEntries(inBase64) } };
 }
 
 function refusals(endpoint: AnyEndpoint): Json {

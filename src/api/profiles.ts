@@ -7,6 +7,7 @@ import { Empty, Id, IdParam, Meta, nameText, paging, QueryFlag, QueryTeam, Times
 
 /** Maximum size of one profile. */
 export const PROFILE_MAX = 1.5 * MiB;
+export const ACTIVATION_MAX = 64 * 1024;
 const BATCH_MAX = 25 * MiB;
 
 export const ProfilePlatform = z.enum(["darwin", "windows", "android"]);
@@ -33,6 +34,7 @@ export const ConfigurationProfile = z.object({
   updated_at: Timestamp,
   uploaded_at: Timestamp,
   checksum: z.string().meta({ description: "SHA-256 of the content" }),
+  activation: z.string().optional().meta({ description: "the declaration's own activation, as base64" }),
   labels: z.array(ProfileLabel).optional(),
   labels_include_all: z.array(ProfileLabel).optional(),
   labels_include_any: z.array(ProfileLabel).optional(),
@@ -52,6 +54,7 @@ export type GivenLabels = { [K in keyof typeof labels]?: string[] | undefined };
 const base64 = z.string().max(Math.ceil(PROFILE_MAX * 1.4));
 const BatchItem = z.object({
   profile: base64.meta({ description: "the file, as base64" }),
+  activation: base64.optional().meta({ description: "the declaration's own activation, as base64" }),
   display_name: nameText().optional().meta({ description: "the profile's name where the file contains none" }),
   name: nameText().optional().meta({ description: "older name of display_name" }),
   ...labels,
@@ -66,6 +69,7 @@ export const StatusCounts = z.object({
   pending: z.int(),
 });
 
+const activation = optionalSmallFile({ limit: ACTIVATION_MAX });
 const params = z.object({ profile_uuid: z.string().min(1).max(255) });
 const onHost = z.object({ id: IdParam, profile_uuid: z.string().min(1).max(255) });
 const read = { action: "profiles:read", scope: "team" } as const;
@@ -99,18 +103,21 @@ export const profilesApi = {
     aliases: ["/mdm/profiles"],
     summary: "Upload a configuration profile.",
     access: write,
-    body: multipart({ team_id: QueryTeam.optional(), ...labels }, { profile: smallFile({ limit: PROFILE_MAX }) }),
+    body: multipart(
+      { team_id: QueryTeam.optional(), ...labels },
+      { profile: smallFile({ limit: PROFILE_MAX }), activation },
+    ),
     response: z.object({ profile_uuid: z.string() }),
   }),
   update: endpoint({
     method: "PATCH",
     path: "/configuration_profiles/:profile_uuid",
     aliases: ["/mdm/profiles/:profile_uuid"],
-    summary: "Replace the file or the labels of a configuration profile.",
+    summary: "Replace the file, the activation or the labels of a configuration profile.",
     tier: "premium",
     access: write,
     params,
-    body: multipart(labels, { profile: optionalSmallFile({ limit: PROFILE_MAX }) }),
+    body: multipart(labels, { profile: optionalSmallFile({ limit: PROFILE_MAX }), activation }, { isJsonToo: true }),
     response: z.object({ profile_uuid: z.string() }),
   }),
   delete: endpoint({

@@ -31,7 +31,15 @@ import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support
 import { answerLiveQueries } from "../support/live.ts";
 import { makeHost, makeOperation, makeUser } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
-import { appleCommand, asset, assetForm, declaration, makeProfile, mobileconfig } from "../support/profiles.ts";
+import {
+  activation,
+  appleCommand,
+  asset,
+  assetForm,
+  declaration,
+  makeProfile,
+  mobileconfig,
+} from "../support/profiles.ts";
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
@@ -105,6 +113,8 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     for (const team_id of [0, 1])
       await makeProfile(app, { team_id, name: "Passcode", content: declaration("passcode") });
     await writeFile(join(files, "passcode.json"), declaration("passcode"));
+    await writeFile(join(files, "updates.json"), declaration("updates"));
+    await writeFile(join(files, "activation.json"), activation("updates"));
     await writeFile(join(files, "wifi.mobileconfig"), mobileconfig("wifi"));
     const [{ uuid = "" } = {}] = await app.store.configurationProfiles.list({ where: isNull("team_id") });
     // Of the first host, by the uuid of the example or its own.

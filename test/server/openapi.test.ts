@@ -60,7 +60,7 @@ const TYPES = ["string", "integer", "number", "boolean", "array", "object", "nul
 const KEYWORDS = new Set(
   `type enum const properties required items anyOf oneOf allOf not additionalProperties propertyNames description format pattern minimum
   maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems multipleOf default examples deprecated readOnly
-  writeOnly title contentMediaType $ref $defs`.split(/\s+/),
+  writeOnly title contentMediaType contentEncoding $ref $defs`.split(/\s+/),
 );
 
 const contentTypes = {
@@ -136,9 +136,13 @@ describe("the API's description", () => {
         expect(Object.keys(parameter.schema).length, `${operation.operationId} ${parameter.name}`).toBeGreaterThan(0);
       }
       if (method === "get") expect(operation.requestBody, operation.operationId).toBeUndefined();
-      const kind = allEndpoints.find(({ name }) => name === operation.operationId)!.endpoint.takes.kind;
-      if (operation.requestBody && kind !== "raw")
-        expect(Object.keys(operation.requestBody.content)).toEqual(contentTypes[kind]);
+      const { takes } = allEndpoints.find(({ name }) => name === operation.operationId)!.endpoint;
+      const isJsonToo = takes.kind === "multipart" && takes.isJsonToo;
+      if (operation.requestBody && takes.kind !== "raw")
+        expect(Object.keys(operation.requestBody.content)).toEqual([
+          ...contentTypes[takes.kind],
+          ...(isJsonToo ? ["application/json"] : []),
+        ]);
     }
   });
 

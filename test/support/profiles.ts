@@ -16,6 +16,14 @@ let made = 0;
 export const declaration = (identifier = `com.example.made.${++made}`, payload: object = { Echo: "x" }): string =>
   JSON.stringify({ Type: "com.apple.configuration.management.test", Identifier: identifier, Payload: payload });
 
+/** The content of an activation of the declaration with this identifier. */
+export const activation = (of: string, more: object = {}, identifier = `com.example.activation${++made}`): string =>
+  JSON.stringify({
+    Type: "com.apple.activation.simple",
+    Identifier: identifier,
+    Payload: { StandardConfigurations: [of], ...more },
+  });
+
 /** The content of an asset declaration; each has its own identifier unless one is given. */
 export const asset = (identifier = `com.example.asset${++made}`, payload: object = {}): string =>
   JSON.stringify({ Type: "com.apple.asset.credential.userpassword", Identifier: identifier, Payload: payload });

@@ -3,6 +3,7 @@ import * as Flags from "@oclif/core/flags";
 import { ConfigurationProfile, profilesApi } from "../../api/profiles.ts";
 import { ClientCommand } from "../client-command.ts";
 import { notFound } from "../errors.ts";
+import { uploadSource } from "../files/upload.ts";
 import { args, listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
 
@@ -10,6 +11,13 @@ export const profileTeamFlag = {
   team: Flags.string({ summary: "Name or id of the team. Default: hosts without a team.", helpValue: "TEAM" }),
 };
 export const profileArg = args.required("uuid, or name within the team, of the profile");
+
+export const activationFlag = {
+  activation: Flags.string({
+    summary: "File with an activation of the declaration's own, in place of the one that the server makes.",
+    helpValue: "FILE",
+  }),
+};
 
 const labels = (summary: string) => Flags.string({ summary, helpValue: "NAME,...", multiple: true });
 export const labelFlags = {
@@ -53,6 +61,11 @@ export abstract class ProfilesCommand extends ClientCommand {
       `there is no configuration profile ${text}${team === undefined ? " for hosts without a team" : " of that team"}`,
       "`svc mdm profiles list` shows them; a team's need --team.",
     );
+  }
+
+  /** The part of the form, if the file was given. */
+  protected async activation(file: string | undefined) {
+    return file === undefined ? {} : { activation: await uploadSource(this.io, file, "--activation") };
   }
 
   private async show(profile_uuid: string): Promise<ConfigurationProfile> {

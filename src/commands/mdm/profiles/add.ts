@@ -1,5 +1,11 @@
 import { profilesApi } from "../../../api/profiles.ts";
-import { labelFlags, labelsOf, ProfilesCommand, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import {
+  activationFlag,
+  labelFlags,
+  labelsOf,
+  ProfilesCommand,
+  profileTeamFlag,
+} from "../../../cli/features/profiles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
@@ -10,9 +16,10 @@ export default class MdmProfilesAdd extends ProfilesCommand {
     "A .mobileconfig file is named by its PayloadDisplayName, a .json or .xml file after the file.";
   static override endpoints = [profilesApi.create];
   static override args = { file: args.required("file: .mobileconfig, .json or .xml") };
-  static override flags = { ...profileTeamFlag, ...labelFlags, ...dryRunFlag };
+  static override flags = { ...profileTeamFlag, ...activationFlag, ...labelFlags, ...dryRunFlag };
   static override examples = [
     "<%= config.bin %> <%= command.id %> wifi.mobileconfig",
+    "<%= config.bin %> <%= command.id %> updates.json --activation activation.json",
     "<%= config.bin %> <%= command.id %> wifi.mobileconfig --team Workstations --labels-include-any Loaners",
   ];
 
@@ -22,6 +29,7 @@ export default class MdmProfilesAdd extends ProfilesCommand {
       ...(await this.teamFilter(flags.team)),
       ...labelsOf(flags),
       profile: await uploadSource(this.io, given.file, "FILE"),
+      ...(await this.activation(flags.activation)),
     };
     const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
     if (flags["dry-run"]) this.trying(`add the profile ${printable(given.file)} to ${of}`, { file: given.file });

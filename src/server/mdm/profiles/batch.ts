@@ -53,12 +53,18 @@ async function readAll(ctx: Context, items: readonly BatchItem[]): Promise<Uploa
     const field = `configuration_profiles.${i}`;
     const bytes = bytesOfBase64(item.profile);
     if (bytes === null) throw invalid(field, "the profile is not base64");
-    const upload = await readUpload(ctx, bytes, item.display_name ?? item.name ?? null, field);
+    const activation = item.activation === undefined ? null : bytesOfBase64(item.activation);
+    if (item.activation !== undefined && activation === null)
+      throw invalid(`${field}.activation`, "the activation is not base64");
+    const upload = await readUpload(ctx, { bytes, name: item.display_name ?? item.name ?? null, activation }, field);
     const { name, identifier } = upload;
     if (names.has(name)) throw invalid(field, `the name ${JSON.stringify(name)} occurs more than once in the list`);
     const key = keyOf(upload.platform.name, identifier);
     if (identifiers.has(key))
       throw invalid(field, `the identifier ${JSON.stringify(identifier)} occurs more than once in the list`);
+    const { activation_identifier: own } = upload;
+    if (own !== null && uploads.some(({ activation_identifier }) => activation_identifier === own))
+      throw invalid(`${field}.activation`, `the identifier ${JSON.stringify(own)} occurs more than once in the list`);
     names.set(name, i);
     identifiers.set(key, i);
     uploads.push(upload);

@@ -44,6 +44,11 @@ export interface ProfilePlatform {
   isOn(ctx: Pick<Context, "config">): Promise<boolean>;
   /** Null: the file is not one of this platform. Throws a 422 that names the reason for a file that is refused. */
   read(file: ProfileFile): ReadProfile | null;
+  /**
+   * Reads an activation of the profile's own, and returns its identifier. Throws a 422 that names the reason for one
+   * that is refused. Absent: profiles of the platform have none.
+   */
+  readActivation?(activation: Uint8Array, profile: ReadProfile, field: string): string;
   /** The name of the file in downloads. */
   fileName(profile: Pick<ProfileRow, "name" | "kind">): string;
   /** The hosts that may get profiles of the platform. */

@@ -4,7 +4,7 @@ import { type Context, within } from "../../core/context.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import type { HostRow } from "../../hosts/access.ts";
 import { hostFor } from "../../hosts/access.ts";
-import { and, eq, type Predicate } from "../../store/query.ts";
+import { and, eq, isNull, not, oneOf, type Predicate } from "../../store/query.ts";
 import { requireAnyMdm } from "../gate.ts";
 import { profileFor } from "./access.ts";
 import { applyEvents } from "./host-rows.ts";
@@ -60,6 +60,10 @@ export async function resendFailed(ctx: Context, uuid: string): Promise<Record<s
   });
   return {};
 }
+
+/** What hosts have, or are about to get, of these profiles. */
+export const sentRows = (uuids: readonly string[]): Predicate =>
+  and(oneOf("profile_uuid", uuids), eq("operation_type", "install"), not(isNull("status")));
 
 /** In the caller's transaction. Rows that are to be sent must not match. Returns how many there were. */
 export async function sendAgain(inside: Context, where: Predicate): Promise<number> {

@@ -10,11 +10,11 @@ export const profileRoutes: readonly Route[] = [
   route(profilesApi.get, ({ params, query }, ctx) =>
     query.alt === "media" ? downloadProfile(ctx, params.profile_uuid) : getProfile(ctx, params.profile_uuid),
   ),
-  route(profilesApi.create, ({ body: { profile, team_id, ...labels } }, ctx) =>
-    createProfile(ctx, team_id, profile, labels),
+  route(profilesApi.create, ({ body: { profile, activation, team_id, ...labels } }, ctx) =>
+    createProfile(ctx, team_id, { profile, activation }, labels),
   ),
-  route(profilesApi.update, ({ params, body: { profile, ...labels } }, ctx) =>
-    updateProfile(ctx, params.profile_uuid, profile ?? null, labels),
+  route(profilesApi.update, ({ params, body: { profile, activation, ...labels } }, ctx) =>
+    updateProfile(ctx, params.profile_uuid, { ...(profile ? { profile } : {}), activation }, labels),
   ),
   route(profilesApi.delete, ({ params }, ctx) => deleteProfile(ctx, params.profile_uuid)),
   route(profilesApi.batch, ({ query, body }, ctx) => replaceProfiles(ctx, query, body)),

@@ -1,24 +1,35 @@
 // What uploads have to satisfy, whatever their platform.
 import { createHash } from "node:crypto";
-import { type GivenLabels, PROFILE_MAX } from "../../../api/profiles.ts";
+import { ACTIVATION_MAX, type GivenLabels, PROFILE_MAX } from "../../../api/profiles.ts";
 import { type Context, isPremium } from "../../core/context.ts";
 import { alreadyExists, badRequest, invalid, mdmOff, premiumRequired } from "../../core/errors.ts";
 import { resolveLabelNames } from "../../labels/scope.ts";
-import type { ProfilePlatform, ReadProfile } from "./platform.ts";
+import type { ProfileFile, ProfilePlatform, ReadProfile } from "./platform.ts";
 import type { LabelRule } from "./tables.ts";
-import { checkVariables } from "./variables.ts";
+import { checkVariables, hasVariables } from "./variables.ts";
 
 export interface Upload extends ReadProfile {
   readonly platform: ProfilePlatform;
   readonly bytes: Uint8Array;
   readonly checksum: string;
   readonly has_variables: boolean;
+  readonly activation: Uint8Array | null;
+  readonly activation_identifier: string | null;
+}
+
+export interface GivenFiles extends ProfileFile {
+  /** Null: none of its own. */
+  readonly activation: Uint8Array | null;
 }
 
 const NAME_MAX = 255;
 
 /** Reads a file with the platform that recognizes it. 422 that names the reason if it is refused. */
-export async function readUpload(ctx: Context, bytes: Uint8Array, name: string | null, field: string): Promise<Upload> {
+export async function readUpload(
+  ctx: Context,
+  { bytes, name, activation }: GivenFiles,
+  field: string,
+): Promise<Upload> {
   if (bytes.byteLength === 0) throw invalid(field, "the profile is empty");
   if (bytes.byteLength > PROFILE_MAX) throw invalid(field, `the profile is larger than ${PROFILE_MAX} bytes`);
   for (const platform of ctx.extensions.profilePlatforms) {
@@ -30,14 +41,26 @@ export async function readUpload(ctx: Context, bytes: Uint8Array, name: string |
       if (text.length > NAME_MAX)
         throw invalid(field, `the ${what} of the profile has more than ${NAME_MAX} characters`);
     }
+    const activation_identifier = activation === null ? null : readActivation(platform, activation, found);
     const checksum = createHash("sha256").update(bytes).digest("hex");
     const has_variables = checkVariables(Buffer.from(bytes).toString("utf8"), field);
-    return { ...found, platform, bytes, checksum, has_variables };
+    return { ...found, platform, bytes, checksum, has_variables, activation, activation_identifier };
   }
   throw invalid(
     field,
     "the file is not a profile of a known format: .mobileconfig or a .json declaration for Apple devices, .xml for Windows",
   );
+}
+
+const ACTIVATION = "activation";
+
+function readActivation(platform: ProfilePlatform, activation: Uint8Array, profile: ReadProfile): string {
+  if (platform.readActivation === undefined) throw invalid(ACTIVATION, "only declarations have activations");
+  if (activation.byteLength > ACTIVATION_MAX)
+    throw invalid(ACTIVATION, `the activation is larger than ${ACTIVATION_MAX} bytes`);
+  if (hasVariables(Buffer.from(activation).toString("utf8")))
+    throw invalid(ACTIVATION, "activations cannot contain variables");
+  return platform.readActivation(activation, profile, ACTIVATION);
 }
 
 export interface ResolvedLabel {
@@ -77,6 +100,11 @@ export const nameTaken = (name: string) =>
 export const identifierTaken = (identifier: string) =>
   alreadyExists(
     `a configuration profile with the identifier ${JSON.stringify(identifier)} already exists in this team`,
+  );
+
+export const activationTaken = (identifier: string) =>
+  alreadyExists(
+    `a profile whose activation has the identifier ${JSON.stringify(identifier)} already exists in this team`,
   );
 
 export function checkOneTeam({ team_id, team_name }: { team_id?: number | undefined; team_name?: string | undefined }) {

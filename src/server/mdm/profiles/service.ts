@@ -12,10 +12,19 @@ import { and, eq, not, oneOf } from "../../store/query.ts";
 import { UniqueViolation } from "../../store/store.ts";
 import { requireAnyMdm } from "../gate.ts";
 import { profileFor, teamFor, teamOf } from "./access.ts";
-import { contentsOf } from "./contents.ts";
+import { activationsOf, contentsOf } from "./contents.ts";
 import { notifyProfiles } from "./part.ts";
 import { type ProfileRow, platformOf } from "./platform.ts";
-import { identifierTaken, nameTaken, type ResolvedLabel, readUpload, resolveLabels, type Upload } from "./rules.ts";
+import { sendAgain, sentRows } from "./resend.ts";
+import {
+  activationTaken,
+  identifierTaken,
+  nameTaken,
+  type ResolvedLabel,
+  readUpload,
+  resolveLabels,
+  type Upload,
+} from "./rules.ts";
 import { profilesOnWire } from "./wire.ts";
 
 /** Serializes changes of profiles, so that a batch sees all of them. */
@@ -59,11 +68,18 @@ export interface File {
 
 const withoutExtension = (name: string): string => name.replace(/\.[A-Za-z0-9]{1,12}$/, "");
 
-export async function createProfile(ctx: Context, teamId: number | undefined, file: File, labels: GivenLabels) {
+export interface SentProfile {
+  readonly profile: File;
+  readonly activation?: File | undefined;
+}
+
+export async function createProfile(ctx: Context, teamId: number | undefined, sent: SentProfile, labels: GivenLabels) {
   if (teamId !== undefined && !isPremium(ctx)) throw premiumRequired();
   const team = await teamFor(ctx, "profiles:write", teamId);
   await requireAnyMdm(ctx);
-  const upload = await readUpload(ctx, file.bytes, withoutExtension(file.name), "profile");
+  const { profile: file, activation } = sent;
+  const files = { bytes: file.bytes, name: withoutExtension(file.name), activation: activation?.bytes ?? null };
+  const upload = await readUpload(ctx, files, "profile");
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const resolved = (await resolveLabels(inside, labels)) ?? [];
@@ -74,10 +90,10 @@ export async function createProfile(ctx: Context, teamId: number | undefined, fi
 }
 
 /** What replaces a profile has to be one of the same kind with the same identifier. */
-export async function updateProfile(ctx: Context, uuid: string, file: File | null, labels: GivenLabels) {
+export async function updateProfile(ctx: Context, uuid: string, sent: Partial<SentProfile>, labels: GivenLabels) {
   const profile = await profileFor(ctx, "profiles:write", uuid);
   await requireAnyMdm(ctx);
-  const upload = file === null ? null : await readUpload(ctx, file.bytes, withoutExtension(file.name), "profile");
+  const upload = await readChange(ctx, profile, sent);
   if (upload !== null) checkSame(profile, upload);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
@@ -88,6 +104,27 @@ export async function updateProfile(ctx: Context, uuid: string, file: File | nul
     ]);
     return { profile_uuid: uuid };
   }, CHANGES);
+}
+
+/** What is not sent stays; an empty activation removes the profile's own. Null: nothing is sent. */
+async function readChange(
+  ctx: Context,
+  profile: ProfileRow,
+  { profile: file, activation }: Partial<SentProfile>,
+): Promise<Upload | null> {
+  if (file === undefined && activation === undefined) return null;
+  const stored = await ctx.store.profileContents.get(profile.id);
+  // Deleted at this moment.
+  if (!stored) throw notFound("configuration profile", profile.uuid);
+  const bytesOf = (text: string | null) => (text === null ? null : Buffer.from(text, "base64"));
+  const given = activation === undefined ? bytesOf(stored.activation) : activation.bytes;
+  const files = {
+    bytes: file?.bytes ?? Buffer.from(stored.content, "base64"),
+    // A declaration contains no name, and files may be called anything. Those in JSON have no names.
+    name: !file?.name || profile.kind === "declaration" ? profile.name : withoutExtension(file.name),
+    activation: given !== null && given.byteLength > 0 ? given : null,
+  };
+  return readUpload(ctx, files, "profile");
 }
 
 function checkSame(profile: ProfileRow, { platform, kind, identifier }: Upload): void {
@@ -134,9 +171,7 @@ export async function addProfiles(
       ...times,
     })),
   );
-  await store.profileContents.insertMany(
-    given.map(({ upload }, i) => ({ id: rows[i]!.id, content: Buffer.from(upload.bytes).toString("base64") })),
-  );
+  await store.profileContents.insertMany(given.map(({ upload }, i) => ({ id: rows[i]!.id, ...contentOf(upload) })));
   await writeLabels(
     store,
     given.map(({ labels }, i) => ({ profile_id: rows[i]!.id, labels })),
@@ -145,21 +180,29 @@ export async function addProfiles(
   return rows;
 }
 
-const columnsOf = ({ platform, kind, name, identifier, checksum, has_variables }: Upload) => ({
+const contentOf = ({ bytes, activation }: Upload) => ({
+  content: Buffer.from(bytes).toString("base64"),
+  activation: activation === null ? null : Buffer.from(activation).toString("base64"),
+});
+
+const columnsOf = ({ platform, kind, name, identifier, checksum, has_variables, activation_identifier }: Upload) => ({
   platform: platform.name,
   kind,
   name,
   identifier,
   checksum,
   has_variables,
+  activation_identifier,
 });
 
-async function checkFree(store: ServerTx, teamId: number | null, { name, identifier, platform }: Upload, except = 0) {
+async function checkFree(store: ServerTx, teamId: number | null, upload: Upload, except = 0): Promise<void> {
+  const { name, identifier, platform, activation_identifier: own } = upload;
   const others = and(inTeam(teamId ?? 0), not(eq("id", except)));
   const taken = (where: Parameters<typeof and>[0]) => store.configurationProfiles.first({ where: and(others, where) });
   const same = and(eq("platform", platform.name), eq("identifier", identifier));
   if ((await taken(same)) !== null) throw identifierTaken(identifier);
   if ((await taken(eq("name", name))) !== null) throw nameTaken(name);
+  if (own !== null && (await taken(eq("activation_identifier", own))) !== null) throw activationTaken(own);
 }
 
 export interface ChangedProfile {
@@ -177,14 +220,15 @@ export async function changeProfiles(inside: Context, given: readonly ChangedPro
   const changed: ProfileRow[] = [];
   for (const { profile, upload, labels } of given) {
     const isNew = upload !== null && upload.checksum !== profile.checksum;
+    const isActivatedAnew = upload !== null && (await hasOtherActivation(store, profile, upload));
     const isRenamed = upload !== null && upload.name !== profile.name;
     const isMoved = labels !== null && (await hasOtherLabels(store, profile.id, labels));
-    if (!isNew && !isRenamed && !isMoved) continue;
-    if (isRenamed) await checkFree(store, profile.team_id, upload, profile.id);
+    if (!isNew && !isActivatedAnew && !isRenamed && !isMoved) continue;
+    if (isActivatedAnew || isRenamed) await checkFree(store, profile.team_id, upload, profile.id);
     const set = {
       ...(upload === null ? {} : columnsOf(upload)),
       updated_at: now,
-      ...(isNew ? { uploaded_at: now } : {}),
+      ...(isNew || isActivatedAnew ? { uploaded_at: now } : {}),
     };
     try {
       await store.configurationProfiles.update({ where: eq("id", profile.id), set });
@@ -192,11 +236,13 @@ export async function changeProfiles(inside: Context, given: readonly ChangedPro
       if (error instanceof UniqueViolation) throw nameTaken(upload?.name ?? profile.name);
       throw error;
     }
-    if (isNew)
+    if (isNew || isActivatedAnew)
       await store.profileContents.update({
         where: eq("id", profile.id),
-        set: { content: Buffer.from(upload.bytes).toString("base64") },
+        set: contentOf(upload),
       });
+    // Without new content, hosts would keep what they have.
+    if (isActivatedAnew && !isNew) await sendAgain(inside, sentRows([profile.uuid]));
     if (isMoved) {
       await store.profileLabels.delete(eq("profile_id", profile.id));
       await writeLabels(store, [{ profile_id: profile.id, labels }]);
@@ -205,6 +251,11 @@ export async function changeProfiles(inside: Context, given: readonly ChangedPro
   }
   if (changed.length > 0) await notifyProfiles(store, { profileIds: changed.map(({ id }) => id) });
   return changed;
+}
+
+async function hasOtherActivation(store: ServerTx, profile: ProfileRow, upload: Upload): Promise<boolean> {
+  const stored = (await activationsOf(store, [profile])).get(profile.id) ?? null;
+  return stored !== contentOf(upload).activation;
 }
 
 async function hasOtherLabels(store: ServerTx, profileId: number, labels: readonly ResolvedLabel[]): Promise<boolean> {

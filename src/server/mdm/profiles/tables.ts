@@ -27,6 +27,8 @@ export const configurationProfiles = table(
     identifier: text(),
     /** Of the content: SHA-256, hexadecimal. */
     checksum: text(),
+    /** Of the profile's own activation, if it has one. */
+    activation_identifier: text().nullable(),
     /** Whether the content differs from host to host. */
     has_variables: bool().default(false),
     created_at: time(),
@@ -47,6 +49,7 @@ export const configurationProfiles = table(
 export const profileContents = table("profile_contents", {
   id: idOf("configuration_profiles"),
   content: packed<string>(),
+  activation: packed<string>().nullable(),
 });
 
 export type LabelRule = "include_all" | "include_any" | "exclude_any";

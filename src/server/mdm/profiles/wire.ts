@@ -1,6 +1,7 @@
 import type { ConfigurationProfile, ProfileLabel as WireLabel } from "../../../api/profiles.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { labelNames } from "../../labels/scope.ts";
+import { activationsOf } from "./contents.ts";
 import type { ProfileRow } from "./platform.ts";
 import { labelsOfProfiles, type ProfileLabel } from "./scope.ts";
 import type { LabelRule } from "./tables.ts";
@@ -11,6 +12,7 @@ export async function profilesOnWire(store: ServerTx, rows: readonly ProfileRow[
     store,
     rows.map(({ id }) => id),
   );
+  const activations = await activationsOf(store, rows);
   const ids = [...labels.values()].flat().flatMap(({ label_id }) => label_id ?? []);
   const names = await labelNames(store, ids);
   const shown = (label: ProfileLabel): WireLabel =>
@@ -31,6 +33,7 @@ export async function profilesOnWire(store: ServerTx, rows: readonly ProfileRow[
       updated_at: row.updated_at,
       uploaded_at: row.uploaded_at,
       checksum: row.checksum,
+      ...(activations.has(row.id) ? { activation: activations.get(row.id)! } : {}),
       ...(own.length > 0 ? { labels: own.map(shown) } : {}),
       ...(all.length > 0 ? { labels_include_all: all } : {}),
       ...(any.length > 0 ? { labels_include_any: any } : {}),

@@ -16,7 +16,9 @@ export async function readUploads(ctx: Context, steps: readonly Step<ProfileWant
   for (const step of steps) {
     const { value, content } = step.wanted;
     if (content === undefined) continue;
-    const upload = await locating(step, () => readUpload(ctx, content, step.name, "value"));
+    const upload = await locating(step, () =>
+      readUpload(ctx, { bytes: content, name: step.name, activation: null }, "value"),
+    );
     if (upload.platform.name !== value.platform)
       throw refusal(step, invalid("platform", `the file is a profile for ${upload.platform.name}`));
     if (upload.name !== step.name)

@@ -1,7 +1,9 @@
 // Reads the body of a request in the encoding that its endpoint takes.
-import type { Incoming, RawBody, StreamBody } from "../../../../api/bodies.ts";
+import type { Incoming, Multipart, RawBody, StreamBody } from "../../../../api/bodies.ts";
 import type { AnyEndpoint } from "../../../../api/endpoint.ts";
-import { tooLarge, unsupportedMediaType } from "../../errors.ts";
+import { bytesOfBase64 } from "../../../../text/base64.ts";
+import { isRecord } from "../../../../text/record.ts";
+import { badRequest, partTooLarge, tooLarge, unsupportedMediaType } from "../../errors.ts";
 import { type BodySource, type ByteSource, parseJson, readBytes } from "../body.ts";
 import type { CheckTexts } from "../route.ts";
 import { decoders } from "./decoders.ts";
@@ -31,6 +33,7 @@ export async function readBody(
     case "stream":
       return streamed(sent, takes, type, limit);
     case "multipart":
+      if (takes.isJsonToo && type === "application/json") return filesOfJson(takes, await json(type, headers, bytes));
       return readMultipart(sent, endpoint, takes, from, files, checkTexts);
     case "form":
       if (type === "application/x-www-form-urlencoded")
@@ -53,6 +56,21 @@ async function json(type: string, headers: Headers, read: () => Promise<Buffer>)
     throw unsupportedMediaType("Content-Type must be application/json");
   const bytes = await read();
   return bytes.length === 0 ? undefined : parseJson(bytes);
+}
+
+/** Files in JSON are base64, and have no names. */
+function filesOfJson({ files }: Multipart, given: unknown): unknown {
+  if (!isRecord(given)) return given;
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const part = Object.hasOwn(files, name) ? files[name] : undefined;
+      if (part === undefined) return [name, value];
+      const bytes = typeof value === "string" ? bytesOfBase64(value) : null;
+      if (bytes === null) throw badRequest(`${name} has to be base64`, name);
+      if (bytes.byteLength > part.limit) throw partTooLarge(name, part.limit);
+      return [name, { name: "", type: "application/octet-stream", bytes }];
+    }),
+  );
 }
 
 function streamed({ headers, body }: SentBody, takes: StreamBody, type: string, limit: number): Incoming {

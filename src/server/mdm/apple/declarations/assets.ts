@@ -7,14 +7,14 @@ import { type Context, isPremium, within } from "../../../core/context.ts";
 import { alreadyExists, conflict, forbidden, invalid, notFound, premiumRequired } from "../../../core/errors.ts";
 import { inTeam, may } from "../../../core/security/access.ts";
 import type { ServerTx } from "../../../core/tables.ts";
-import { and, eq, isNull, not, oneOf } from "../../../store/query.ts";
+import { and, eq, oneOf } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
 import { requireAppleMdm } from "../../gate.ts";
 import { teamFor } from "../../profiles/access.ts";
 import { contentsOf } from "../../profiles/contents.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import type { ProfileRow } from "../../profiles/platform.ts";
-import { sendAgain } from "../../profiles/resend.ts";
+import { sendAgain, sentRows } from "../../profiles/resend.ts";
 import { CHANGES, type File } from "../../profiles/service.ts";
 import { hasVariables } from "../../profiles/variables.ts";
 import { readJsonDeclaration } from "../profiles/declaration.ts";
@@ -102,8 +102,7 @@ export async function createAsset(ctx: Context, teamId: number | undefined, file
 async function sendReferring(inside: Context, asset: Pick<AssetRow, "team_id" | "identifier">): Promise<void> {
   const profiles = await referringProfiles(inside.store, asset);
   if (profiles.length === 0) return;
-  const uuids = profiles.map(({ uuid }) => uuid);
-  await sendAgain(inside, and(oneOf("profile_uuid", uuids), eq("operation_type", "install"), not(isNull("status"))));
+  await sendAgain(inside, sentRows(profiles.map(({ uuid }) => uuid)));
   await notifyProfiles(inside.store, { profileIds: profiles.map(({ id }) => id) });
 }
 

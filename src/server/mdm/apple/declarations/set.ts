@@ -4,7 +4,7 @@ import { isRecord } from "../../../../text/record.ts";
 import type { Context } from "../../../core/context.ts";
 import { groupBy } from "../../../core/maps.ts";
 import { and, eq, oneOf } from "../../../store/query.ts";
-import { contentsOf } from "../../profiles/contents.ts";
+import { activationsOf, contentsOf } from "../../profiles/contents.ts";
 import type { HostProfileRow, ProfileRow } from "../../profiles/platform.ts";
 import { fillVariables, valuesOfHosts } from "../../profiles/variables.ts";
 import { applePlatform } from "../profiles/platform.ts";
@@ -78,6 +78,13 @@ const activationOf = (configuration: Declaration, name: string): Declaration =>
     payload: { StandardConfigurations: [configuration.identifier] },
   });
 
+const ownActivation = ({ activation_identifier }: ProfileRow, base64: string): Declaration =>
+  declare({
+    kind: "activation",
+    identifier: activation_identifier!,
+    ...readContent(Buffer.from(base64, "base64").toString()),
+  });
+
 async function declaredProfiles({ store }: Backing, hostId: number): Promise<DeclaredProfile[]> {
   const rows = await store.hostProfiles.list({
     where: and(eq("host_id", hostId), eq("kind", "declaration"), eq("operation_type", "install")),
@@ -97,6 +104,7 @@ async function declaredProfiles({ store }: Backing, hostId: number): Promise<Dec
     store,
     found.map(({ id }) => id),
   );
+  const activations = await activationsOf(store, found);
   const fill = await fillerFor(store, hostId, found);
   return newest.flatMap((row) => {
     const profile = profiles.get(row.profile_uuid);
@@ -107,7 +115,9 @@ async function declaredProfiles({ store }: Backing, hostId: number): Promise<Dec
       { kind: "configuration", identifier: row.identifier, ...readContent(text) },
       row.command_uuid ?? "",
     );
-    return { team_id: profile.team_id, row, configuration, activation: activationOf(configuration, row.profile_uuid) };
+    const own = activations.get(profile.id);
+    const activation = own === undefined ? activationOf(configuration, row.profile_uuid) : ownActivation(profile, own);
+    return { team_id: profile.team_id, row, configuration, activation };
   });
 }
 

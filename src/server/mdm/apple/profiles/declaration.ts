@@ -28,6 +28,22 @@ export function readDeclaration({ bytes, name }: ProfileFile): ReadProfile | nul
   return { letter: "d", kind: "declaration", name: name.trim(), identifier };
 }
 
+const ACTIVATION = "com.apple.activation.";
+
+/** An activation activates the declaration to which it belongs, and nothing else. */
+export function readActivation(bytes: Uint8Array, profile: ReadProfile, field: string): string {
+  if (profile.kind !== "declaration") throw invalid(field, "only declarations have activations");
+  const text = Buffer.from(bytes).toString("utf8");
+  const { identifier, payload } = readJsonDeclaration(text, { field, types: ACTIVATION });
+  const { StandardConfigurations: listed } = payload;
+  if (!Array.isArray(listed) || listed.length !== 1 || listed[0] !== profile.identifier)
+    throw invalid(
+      field,
+      `the StandardConfigurations of the activation have to be the declaration's identifier, ${JSON.stringify(profile.identifier)}, and no other`,
+    );
+  return identifier;
+}
+
 interface Rules {
   /** The field that errors name. */
   readonly field: string;

@@ -5,7 +5,7 @@ import { and, eq, exists, oneOf } from "../../../store/query.ts";
 import type { Delivery, HostProfileRow, ProfilePlatform, Queued } from "../../profiles/platform.ts";
 import { type AppleCommand, sendAppleCommands } from "../commands/send.ts";
 import { appleProfileCommand } from "./commands.ts";
-import { readDeclaration } from "./declaration.ts";
+import { readActivation, readDeclaration } from "./declaration.ts";
 import { readMobileconfig } from "./mobileconfig.ts";
 
 const xml: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
@@ -14,6 +14,7 @@ export const applePlatform: ProfilePlatform = {
   name: "darwin",
   isOn: async ({ config }) => (await config.current()).mdm.enabled_and_configured,
   read: (file) => readMobileconfig(file) ?? readDeclaration(file),
+  readActivation,
   fileName: ({ name, kind }) => `${name}.${kind === "profile" ? "mobileconfig" : "json"}`,
   hosts: and(oneOf("platform", ["darwin", "ios", "ipados"]), exists(hostMdm, "id", eq("connected_to_svc", true))),
   escape: (value, kind) =>

@@ -31,6 +31,7 @@ import { migration as m0029 } from "./0029-apple-check-ins.ts";
 import { migration as m0030 } from "./0030-declaration-assets.ts";
 import { migration as m0031 } from "./0031-end-user-sign-ins.ts";
 import { migration as m0032 } from "./0032-bootstrap-packages.ts";
+import { migration as m0033 } from "./0033-profile-activations.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   m0030,
   m0031,
   m0032,
+  m0033,
 ];
