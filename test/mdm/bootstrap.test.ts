@@ -138,6 +138,16 @@ describe.each(bothEngines)("bootstrap packages on %s", (engine) => {
     expect(await summary(), "it has left").toEqual({ installed: 1, failed: 1, pending: 0 });
   });
 
+  it("do not keep a Mac from enrolling while the server has no address", async () => {
+    const t = await startApp({ engine });
+    await turnOnAppleMdm(t);
+    await upload(t);
+    expect((await t.patch("/config", { server_settings: { server_url: "" } })).status).toBe(200);
+    const mac = await enroll(t, automatic);
+    expect(await mac.idle()).toMatchObject({ type: "DeviceConfigured" });
+    expect(await statusOf(t, mac.udid)).toMatchObject({ bootstrap_package_status: "failed" });
+  });
+
   it("are accepted once of several at the same time", async () => {
     const t = await startManaging(engine);
     const replies = await Promise.all([1, 2, 3].map(() => upload(t)));

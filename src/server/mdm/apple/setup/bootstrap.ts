@@ -137,11 +137,12 @@ async function sendPackage(inside: Context, { host_id: hostId, kind }: Enrollmen
   const { size, sha256 } = (await store.files.get(row.file_id))!;
   const path = `${fullPath(bootstrapApi.download, "latest")}?token=${row.token}`;
   const url = await deviceUrl({ config: inside.config.over(store) }, path);
-  if (url === null) throw new Error("the URL of the server is not set");
+  await sentBootstrap(store, hostId, row.name);
+  // The device enrolls all the same.
+  if (url === null) return endBootstrap(store, hostId, { status: "failed", detail: "the server has no server_url" });
   // A hash covers as many bytes as `sha256-size`: here there is one for the whole file.
   const assets = [{ kind: "software-package", "sha256-size": size, sha256s: [sha256], url }];
   const Manifest = { items: [{ assets, metadata: { kind: "software", title: row.name, sizeInBytes: size } }] };
-  await sentBootstrap(store, hostId, row.name);
   await sendAppleCommands(inside, bootstrapCommand, [
     { hostId, name: row.name, command: { RequestType: "InstallEnterpriseApplication", Manifest } },
   ]);
