@@ -105,6 +105,7 @@ describe("every endpoint", () => {
       const headers = { authorization: `Bearer ${box.t.token}` };
       const send = (init: RequestInit) => box.t.raw(pathOf(endpoint), { method: endpoint.method, ...init });
       const json = await send({ headers: { ...headers, "content-type": "application/json" }, body: "{}" });
+      if (endpoint.takes.kind === "multipart" && endpoint.takes.isJsonToo) continue;
       expect(json.status, keyOf(endpoint)).toBe(415);
       const isRequired =
         endpoint.takes.kind === "multipart" && Object.values(endpoint.takes.files).some((file) => file.isRequired);

@@ -123,8 +123,9 @@ describe.skipIf(program === null || !haveScepServer())("simulated Apple devices 
           }),
         ),
     );
-    const fleet = new AppleFleet({ devices: 2, keys: 2, families: ["macos"], pollSeconds: 0 });
+    const fleet = new AppleFleet({ devices: 2, keys: 2, families: ["macos"], pollSeconds: 0, concurrency: 1 });
     await fleet.enrollAll({ url: files });
+    expect(fleet.report().recentErrors).toEqual([]);
     const [first, second] = fleet.devices.map(({ facts }) => facts.udid) as [string, string];
     const installed = await server.send(first, {
       RequestType: "InstallProfile",

@@ -12,11 +12,10 @@ export const appleSimulationFlags = {
     summary: "Simulate devices of device management instead of agents.",
     options: ["apple"],
   }),
-  "not-now": Flags.string({ summary: "Share of the commands that a device postpones.", default: "0", dependsOn }),
-  "command-failures": Flags.string({ summary: "Share of the commands that fail.", default: "0", dependsOn }),
+  "not-now": Flags.string({ summary: "Share of the commands that a device postpones.", dependsOn }),
+  "command-failures": Flags.string({ summary: "Share of the commands that fail.", dependsOn }),
   "poll-interval": Flags.string({
-    summary: "How often a device asks by itself; 0: only when it is asked to.",
-    default: "1m",
+    summary: "How often a device asks by itself; 0: only when it is asked to. Default: 1m.",
     helpValue: "1m",
     dependsOn,
   }),
@@ -33,9 +32,9 @@ export interface AppleSimulationFlags {
   readonly platforms: readonly string[] | undefined;
   readonly duration: string | undefined;
   readonly "enroll-only": boolean;
-  readonly "not-now": string;
-  readonly "command-failures": string;
-  readonly "poll-interval": string;
+  readonly "not-now": string | undefined;
+  readonly "command-failures": string | undefined;
+  readonly "poll-interval": string | undefined;
   readonly "push-listen": string | undefined;
   readonly "max-connections": number | undefined;
 }
@@ -46,6 +45,7 @@ export function appleOptions(
   server: Pick<AppleRunOptions, "profile" | "tls">,
 ): Omit<AppleRunOptions, "onProgress"> {
   const connections = flags["max-connections"];
+  const interval = flags["poll-interval"];
   const push = flags["push-listen"];
   return {
     ...server,
@@ -54,7 +54,9 @@ export function appleOptions(
     ...(flags.platforms === undefined ? {} : { families: flags.platforms.map(familyOf) }),
     notNow: share(flags, "not-now"),
     errors: share(flags, "command-failures"),
-    pollSeconds: flags["poll-interval"] === "0" ? 0 : durationMs(flags["poll-interval"], "--poll-interval") / 1000,
+    ...(interval === undefined
+      ? {}
+      : { pollSeconds: interval === "0" ? 0 : durationMs(interval, "--poll-interval") / 1000 }),
     ...(connections === undefined ? {} : { maxConnections: connections }),
     ...(push === undefined ? {} : { push: addressOf(push) }),
     ...(flags["enroll-only"] ? { duration: null } : {}),
@@ -69,7 +71,7 @@ function familyOf(text: string): AppleFamily {
 }
 
 function share(flags: AppleSimulationFlags, name: "not-now" | "command-failures"): number {
-  const value = Number(flags[name]);
+  const value = Number(flags[name] ?? "0");
   if (!(value >= 0 && value <= 1)) throw usage(`--${name}: ${flags[name]} is not a number from 0 to 1`);
   return value;
 }
