@@ -39,6 +39,7 @@ export class AppleDevice {
   private readonly random: Random;
   private enrollment: { readonly profile: EnrollmentProfile; readonly identity: DeviceIdentity } | null = null;
   private enrolled = false;
+  private left = false;
   /** Commands that it has done. */
   private readonly done = new Set<string>();
   /** An answer that the server has not accepted yet. */
@@ -56,6 +57,11 @@ export class AppleDevice {
 
   get isEnrolled(): boolean {
     return this.enrolled;
+  }
+
+  /** Whether it has been enrolled, and is not any more. */
+  get hasLeft(): boolean {
+    return this.left;
   }
 
   /** Whether it has an answer that the server has not accepted. */
@@ -101,6 +107,7 @@ export class AppleDevice {
       ...(this.facts.family === "macos" ? {} : { UnlockToken: Buffer.from(`unlock ${this.facts.serial}`) }),
     });
     this.enrolled = true;
+    this.left = false;
     stats.enrolled++;
   }
 
@@ -219,6 +226,7 @@ export class AppleDevice {
   private leave(): void {
     if (!this.enrolled) return;
     this.enrolled = false;
+    this.left = true;
     this.world.stats.left++;
   }
 

@@ -173,9 +173,10 @@ export class AppleFleet {
 
   private wake(token: string, magic: string): boolean {
     const device = this.byToken.get(token);
-    if (device === undefined || device.facts.magic !== magic || !device.isEnrolled) return false;
+    if (device === undefined || device.facts.magic !== magic || device.hasLeft) return false;
     this.stats.pushes++;
-    void this.connect(device);
+    // A push may be faster than the reply to the message that has enrolled the device: `start` lets it connect.
+    if (device.isEnrolled) void this.connect(device);
     return true;
   }
 
