@@ -1,7 +1,7 @@
 // Binary property lists ("bplist00"), as CoreFoundation's CFBinaryPList.c describes them.
 
+import { NOT_XML } from "../xml/write.ts";
 import { addMember, BadPlist, integer, type PlistLimits, type PlistValue } from "./value.ts";
-import { NOT_XML } from "./write.ts";
 
 const MAGIC = "bplist00";
 const TRAILER = 32;

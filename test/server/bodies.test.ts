@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Content, Download, decoded, form, raw } from "../../src/api/bodies.ts";
 import { endpoint } from "../../src/api/endpoint.ts";
 import { type Route, route } from "../../src/server/core/http/route.ts";
-import type { XmlElement } from "../../src/server/core/xml.ts";
+import type { XmlElement } from "../../src/xml/xml.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 const post = { method: "POST", summary: "A test.", access: "user" } as const;

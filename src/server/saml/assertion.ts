@@ -1,6 +1,6 @@
 // Validation of a response and its verified assertion (SAML profiles 4.1.4; device-protocols.md section 5).
 
-import { attribute, childrenOf, type XmlElement } from "../core/xml.ts";
+import { attribute, childrenOf, type XmlElement } from "../../xml/xml.ts";
 import { instant, ns } from "./names.ts";
 import { refuse } from "./refusal.ts";
 

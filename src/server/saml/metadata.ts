@@ -1,6 +1,6 @@
 // Reads an identity provider's metadata: its entity id, its sign-on URL and its signing certificates.
 import { X509Certificate } from "node:crypto";
-import { attribute, childrenOf, everyElement, parseXml, type XmlElement, XmlProblem } from "../core/xml.ts";
+import { attribute, childrenOf, everyElement, parseXml, type XmlElement, XmlProblem } from "../../xml/xml.ts";
 import { instant, ns } from "./names.ts";
 
 export interface IdentityProvider {

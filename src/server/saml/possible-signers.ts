@@ -2,7 +2,7 @@
 // response once per certificate takes seconds, and anybody may post one. This check rejects a value that none of the
 // keys made at very low cost.
 import { constants, publicDecrypt, X509Certificate } from "node:crypto";
-import { attribute, everyElement, type XmlElement } from "../core/xml.ts";
+import { attribute, everyElement, type XmlElement } from "../../xml/xml.ts";
 import { refuse } from "./refusal.ts";
 import type { SamlResponse } from "./response.ts";
 

@@ -1,5 +1,5 @@
 import { deflateRawSync } from "node:zlib";
-import { escapeXml } from "../core/xml.ts";
+import { escapeXml } from "../../xml/xml.ts";
 
 export interface AuthnRequest {
   readonly id: string;

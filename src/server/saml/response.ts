@@ -1,7 +1,7 @@
 // Checks the structure of a SAML response before its signature. Structures with which a signature could cover
 // something other than what is read are refused here, before any library processes them.
 
-import { attribute, childrenOf, everyElement, parseXml, utf8, type XmlElement, XmlProblem } from "../core/xml.ts";
+import { attribute, childrenOf, everyElement, parseXml, utf8, type XmlElement, XmlProblem } from "../../xml/xml.ts";
 import { ns } from "./names.ts";
 import { refuse, SsoRefusal } from "./refusal.ts";
 import { checkSignatureShape } from "./signature-shape.ts";

@@ -1,7 +1,7 @@
 // The only accepted form of a signature: one reference, to the enclosing element, with secure algorithms (SAML core
 // 5.4; XML signature 4).
 
-import { attribute, childrenOf, everyElement, type XmlElement } from "../core/xml.ts";
+import { attribute, childrenOf, everyElement, type XmlElement } from "../../xml/xml.ts";
 import { ns } from "./names.ts";
 import { refuse } from "./refusal.ts";
 

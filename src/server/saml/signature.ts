@@ -1,6 +1,6 @@
 // Verifies signatures with @node-saml/node-saml. Only one result of the library is used: the signed assertion.
 import type { CacheProvider } from "@node-saml/node-saml";
-import { attribute, parseXml, type XmlElement, XmlProblem } from "../core/xml.ts";
+import { attribute, parseXml, type XmlElement, XmlProblem } from "../../xml/xml.ts";
 import { ns } from "./names.ts";
 import { possibleSigners } from "./possible-signers.ts";
 import { refuse } from "./refusal.ts";

@@ -1,11 +1,11 @@
 // Metadata from a URL: fetched at the first sign-in, cached in memory, renewed in the background, and used for a
 // while if renewal fails.
 import type { SsoSettings } from "../../api/app-config.ts";
+import { utf8, XmlProblem } from "../../xml/xml.ts";
 import { hours, minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { fetchOutbound, OutboundError } from "../core/outbound/fetch.ts";
 import { part } from "../core/running.ts";
-import { utf8, XmlProblem } from "../core/xml.ts";
 import { type IdentityProvider, METADATA_MAX, MetadataProblem, readMetadata } from "../saml/metadata.ts";
 
 const FRESH = minutes(5);

@@ -1,6 +1,6 @@
+import { escapeXml } from "../../xml/xml.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
-import { escapeXml } from "../core/xml.ts";
 import { serviceProvider } from "./addresses.ts";
 
 /** The service provider metadata for the identity provider. 404 until the entity id and the server URL are set. */

@@ -1,7 +1,7 @@
 // Decoders of bodies, by format. Endpoints name the format with `decoded` (src/api/bodies.ts).
 import type { Format } from "../../../../api/bodies.ts";
+import { parseXml, utf8, XmlProblem } from "../../../../xml/xml.ts";
 import { badRequest } from "../../errors.ts";
-import { parseXml, utf8, XmlProblem } from "../../xml.ts";
 
 /** Throws an `ApiError` with status 400 for bytes that it cannot decode. Must bound its own work: depth, entities. */
 export type Decoder = (bytes: Buffer) => unknown;

@@ -3,7 +3,7 @@
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
-import { childrenOf, everyElement, parseXml, utf8, type XmlElement, XmlProblem } from "../../../core/xml.ts";
+import { childrenOf, everyElement, parseXml, utf8, type XmlElement, XmlProblem } from "../../../../xml/xml.ts";
 
 /** The message says what is wrong with the file. */
 export class BadPackage extends Error {}

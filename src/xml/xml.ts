@@ -10,6 +10,8 @@ export interface XmlElement {
   readonly children: readonly XmlElement[];
   /** The text directly inside the element. */
   readonly text: string;
+  /** Where its content begins and ends in the text that was parsed. */
+  readonly content: { readonly from: number; readonly to: number };
 }
 
 /** The text is not acceptable XML. The message contains nothing confidential. */
@@ -27,6 +29,7 @@ const MAX_DEPTH = 64;
 interface Building extends XmlElement {
   readonly children: Building[];
   text: string;
+  content: { from: number; to: number };
 }
 
 export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement {
@@ -72,12 +75,16 @@ export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement
       ),
       children: [],
       text: "",
+      content: { from: parser.position, to: parser.position },
     };
     open.at(-1)?.children.push(made);
     root ??= made;
     open.push(made);
   });
-  parser.on("closetag", () => void open.pop());
+  parser.on("closetag", ({ isSelfClosing }) => {
+    const { content } = open.pop()!;
+    if (!isSelfClosing) content.to = text.lastIndexOf("</", parser.position - 1);
+  });
   parser.write(text).close();
   return root ?? stop("it is empty");
 }

@@ -1,0 +1,183 @@
+// Reads messages, and the commands that users write. Limits keep hostile messages cheap.
+import { parseXml, utf8, type XmlElement, XmlProblem } from "../xml/xml.ts";
+import {
+  BadSyncml,
+  type Challenge,
+  type Credentials,
+  containerVerbs,
+  replyVerbs,
+  requestVerbs,
+  type SyncCommand,
+  type SyncItem,
+  type SyncMessage,
+  type SyncVerb,
+} from "./value.ts";
+
+export const SYNCML = "SYNCML:SYNCML1.2";
+export const METINF = "syncml:metinf";
+
+/** Elements and attributes of one message. */
+const PARTS_MAX = 100_000;
+/** An Atomic in a Sequence is as deep as it gets. */
+const NESTING_MAX = 4;
+const ID_MAX = 255;
+const URI_MAX = 2_048;
+
+const verbs = new Set<string>([...requestVerbs, ...containerVerbs, ...replyVerbs, "Alert"]);
+
+/** The message in these bytes. Throws `BadSyncml`. */
+export function readSyncml(bytes: Uint8Array): SyncMessage {
+  const text = textOf(bytes);
+  const root = parsed(text);
+  if (root.name !== "SyncML" || root.uri !== SYNCML) stop("does not begin with the element SyncML of version 1.2");
+  const header = sole(root, "SyncHdr") ?? stop("has no SyncHdr");
+  const body = sole(root, "SyncBody") ?? stop("has no SyncBody");
+  return {
+    header: {
+      sessionId: needed(header, "SessionID", ID_MAX),
+      msgId: needed(header, "MsgID", ID_MAX),
+      target: locationOf(header, "Target") ?? stop("has no Target in its SyncHdr"),
+      source: locationOf(header, "Source") ?? stop("has no Source in its SyncHdr"),
+      credentials: credentialsOf(header),
+      maxMsgSize: sizeOf(header),
+    },
+    commands: commandsIn(body, text, 0),
+    isFinal: sole(body, "Final") !== null,
+  };
+}
+
+/** Commands without a message around them. Those that lack a CmdID get an empty one. */
+export function readCommands(text: string): readonly SyncCommand[] {
+  const whole = `<SyncBody xmlns="${SYNCML}">${text}</SyncBody>`;
+  return commandsIn(parsed(whole), whole, 0, true);
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8(bytes);
+  } catch {
+    return stop("is not in UTF-8");
+  }
+}
+
+function parsed(text: string): XmlElement {
+  try {
+    return parseXml(text, { most: PARTS_MAX, lenient: true });
+  } catch (error) {
+    if (error instanceof XmlProblem) throw new BadSyncml(`the SyncML is not accepted: ${error.message}`);
+    throw error;
+  }
+}
+
+function commandsIn(body: XmlElement, text: string, depth: number, isFragment = false): SyncCommand[] {
+  if (depth > NESTING_MAX) stop("has too many commands inside of each other");
+  if (isFragment && body.text.trim() !== "") stop("has text outside of its commands");
+  return body.children.flatMap((child) => {
+    if (child.uri === SYNCML && verbs.has(child.name)) return commandOf(child, text, depth, isFragment);
+    if (isFragment) stop(`has the element ${child.name.slice(0, 50)}, which is not a command`);
+    return [];
+  });
+}
+
+function commandOf(element: XmlElement, text: string, depth: number, isFragment: boolean): SyncCommand {
+  const verb = element.name as SyncVerb;
+  const isContainer = (containerVerbs as readonly string[]).includes(verb);
+  const meta = sole(element, "Meta");
+  return {
+    verb,
+    cmdId: textIn(element, "CmdID", ID_MAX) ?? (isFragment ? "" : stop(`has a ${verb} without CmdID`)),
+    msgRef: textIn(element, "MsgRef", ID_MAX),
+    cmdRef: textIn(element, "CmdRef", ID_MAX),
+    cmd: textIn(element, "Cmd", ID_MAX),
+    data: isContainer ? null : textIn(element, "Data", ID_MAX),
+    challenge: challengeOf(element),
+    format: meta && metaText(meta, "Format"),
+    type: meta && metaText(meta, "Type"),
+    items: all(element, "Item").map((item) => itemOf(item, text)),
+    commands: isContainer ? inner(element, text, depth, isFragment) : [],
+  };
+}
+
+const parts = new Set(["CmdID", "Meta"]);
+
+function inner(element: XmlElement, text: string, depth: number, isFragment: boolean): SyncCommand[] {
+  const children = element.children.filter(({ name }) => !parts.has(name));
+  return commandsIn({ ...element, children }, text, depth + 1, isFragment);
+}
+
+function itemOf(item: XmlElement, text: string): SyncItem {
+  const meta = sole(item, "Meta");
+  const data = sole(item, "Data");
+  return {
+    target: locationOf(item, "Target"),
+    source: locationOf(item, "Source"),
+    format: meta && metaText(meta, "Format"),
+    type: meta && metaText(meta, "Type"),
+    // Some send markup as it is, where others escape it: to the node, it is the same text.
+    data: data && (data.children.length === 0 ? data.text : text.slice(data.content.from, data.content.to)),
+  };
+}
+
+function challengeOf(element: XmlElement): Challenge | null {
+  const meta = sole(element, "Chal") && sole(sole(element, "Chal")!, "Meta");
+  if (!meta) return null;
+  return {
+    format: metaText(meta, "Format") ?? "",
+    type: metaText(meta, "Type") ?? "",
+    nextNonce: metaText(meta, "NextNonce") ?? "",
+  };
+}
+
+function credentialsOf(header: XmlElement): Credentials | null {
+  const cred = sole(header, "Cred");
+  if (!cred) return null;
+  const meta = sole(cred, "Meta");
+  return {
+    format: (meta && metaText(meta, "Format")) ?? "",
+    type: (meta && metaText(meta, "Type")) ?? "",
+    data: textIn(cred, "Data", ID_MAX) ?? "",
+  };
+}
+
+function sizeOf(header: XmlElement): number | null {
+  const meta = sole(header, "Meta");
+  const size = meta && metaText(meta, "MaxMsgSize");
+  return size && /^\d{1,9}$/.test(size) ? Number(size) : null;
+}
+
+const all = (element: XmlElement, name: string): XmlElement[] =>
+  element.children.filter((child) => child.name === name && child.uri === SYNCML);
+
+function sole(element: XmlElement, name: string): XmlElement | null {
+  const [found, another] = all(element, name);
+  if (another) stop(`has several elements ${name} in one ${element.name.slice(0, 50)}`);
+  return found ?? null;
+}
+
+function textIn(element: XmlElement, name: string, most: number): string | null {
+  const found = sole(element, name);
+  if (!found) return null;
+  const text = found.text.trim();
+  if (text.length > most) stop(`has a ${name} that is too long`);
+  return text;
+}
+
+const needed = (element: XmlElement, name: string, most: number): string =>
+  textIn(element, name, most) || stop(`has no ${name}`);
+
+function locationOf(element: XmlElement, name: string): string | null {
+  const found = sole(element, name);
+  return found && textIn(found, "LocURI", URI_MAX);
+}
+
+/** Their namespace is that of metadata, which some senders forget. */
+function metaText(meta: XmlElement, name: string): string | null {
+  const found = meta.children.find((child) => child.name === name && [METINF, SYNCML].includes(child.uri));
+  if (!found) return null;
+  if (found.text.length > ID_MAX) stop(`has a ${name} that is too long`);
+  return found.text.trim();
+}
+
+function stop(reason: string): never {
+  throw new BadSyncml(`the SyncML ${reason}`);
+}
