@@ -1,10 +1,10 @@
 // The built binary as a child process, as users run it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Agent, fetch, type RequestInit, type Response } from "undici";
+import { freePort } from "../../test/support/free-port.ts";
 
 export interface Served {
   readonly url: string;
@@ -132,14 +132,6 @@ function usageOf(pid: number): { rss: number; cpu: number } {
     cpu: (Number(fields[11]) + Number(fields[12])) / TICKS,
   };
 }
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 
 export type Caller = <T = unknown>(method: string, path: string, body?: unknown) => Promise<T>;
 

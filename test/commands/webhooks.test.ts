@@ -1,13 +1,12 @@
 import { createHmac } from "node:crypto";
 import { writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { destinationOf } from "../../src/server/webhooks/destinations.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
+import { freePort } from "../support/free-port.ts";
 import { isSigned, startReceiver } from "../support/receiver.ts";
 
 let fleet: Fleet;
@@ -119,14 +118,6 @@ describe("webhooks destinations", () => {
 });
 
 describe("webhooks listen", () => {
-  const freePort = () =>
-    new Promise<number>((resolve) => {
-      const server = createServer().listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo;
-        server.close(() => resolve(port));
-      });
-    });
-
   it("prints requests, distinguishes valid signatures from invalid ones, and recognizes repeated messages", async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/hook`;

@@ -6,11 +6,11 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:f
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { freePort } from "../../bench/support/serve.ts";
 import { readSettings } from "../../src/server/core/settings/sources.ts";
 import { readBucketUrl } from "../../src/server/store/blobs/bucket-url.ts";
 import { root } from "../support/cli.ts";
 import { type Copy, copiesOf, instructionOf, readDockerfile, type Stage } from "../support/dockerfile.ts";
+import { freePort } from "../support/free-port.ts";
 import { build, newFolder, serve } from "./support/svc.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");

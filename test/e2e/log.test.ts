@@ -4,7 +4,8 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, it } from "vitest";
-import { cleanEnv, freePort } from "../../bench/support/serve.ts";
+import { cleanEnv } from "../../bench/support/serve.ts";
+import { freePort } from "../support/free-port.ts";
 import { agentCall } from "./support/agents.ts";
 import { build, newFolder, watch } from "./support/svc.ts";
 

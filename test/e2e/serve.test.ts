@@ -7,9 +7,10 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_EMAIL, freePort, type Served, signIn } from "../../bench/support/serve.ts";
+import { ADMIN_EMAIL, type Served, signIn } from "../../bench/support/serve.ts";
 import { root } from "../support/cli.ts";
 import { isWholeRun } from "../support/engines.ts";
+import { freePort } from "../support/free-port.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
 beforeAll(build, 180_000);

@@ -14,8 +14,8 @@ import {
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../../bench/support/serve.ts";
 import { amount } from "../support/engines.ts";
+import { freePort } from "../support/free-port.ts";
 import { enroll, SECRET, withSecret } from "./support/agents.ts";
 import { Wire } from "./support/raw.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";

@@ -9,9 +9,10 @@ import { writePlist } from "../../src/plist/write.ts";
 import { AppleFleet } from "../../src/simulator/apple/fleet.ts";
 import { enrollmentProfile, listen } from "../support/apple-server.ts";
 import { afterEveryTest } from "../support/ends.ts";
+import { freePort } from "../support/free-port.ts";
 import { goProgram } from "../support/go.ts";
 import { mobileconfig } from "../support/profiles.ts";
-import { freePort, haveScepServer, startScepServer } from "../support/scep-server.ts";
+import { haveScepServer, startScepServer } from "../support/scep-server.ts";
 
 const stops: (() => void)[] = [];
 afterEveryTest(() => {

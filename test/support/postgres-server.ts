@@ -2,11 +2,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import pg from "pg";
+import { freePort } from "./free-port.ts";
 
 interface Owner {
   readonly uid: number;
@@ -95,16 +95,6 @@ function link(native: string): void {
     }
   }
 }
-
-const freePort = () =>
-  new Promise<number>((done, failed) => {
-    const server = createServer();
-    server.once("error", failed);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => (address && typeof address === "object" ? done(address.port) : failed(new Error("no port"))));
-    });
-  });
 
 const ended = (child: ChildProcess) =>
   new Promise<void>((done) => {

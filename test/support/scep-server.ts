@@ -1,10 +1,10 @@
 // The `scepserver` of Debian's package `scep`: an implementation of SCEP that is independent of this project.
 import { execFile, spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { newDir } from "./ca-fakes.ts";
 import { afterEveryTest } from "./ends.ts";
+import { freePort } from "./free-port.ts";
 import { haveProgram } from "./tools.ts";
 
 const run = promisify(execFile);
@@ -16,14 +16,6 @@ const running = new Set<() => Promise<void>>();
 afterEveryTest(async () => {
   for (const stop of running) await stop();
 });
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A server with an authority of its own; returns its URL for enrollment, and the file of its certificate (PEM). */
 export async function startScepServer(challenge: string): Promise<{ url: string; ca: string; stop(): Promise<void> }> {

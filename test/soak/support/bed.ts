@@ -4,8 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cleanEnv, freePort, type Served, startServe } from "../../../bench/support/serve.ts";
+import { cleanEnv, type Served, startServe } from "../../../bench/support/serve.ts";
 import { checkLedger, type LedgerCheck } from "../../../src/simulator/ledger.ts";
+import { freePort } from "../../support/free-port.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres-server.ts";
 import { insist } from "./check.ts";
 
