@@ -54,6 +54,7 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["hosts", "delete", "1"],
   ],
   "teams:delete": [["teams", "delete", "1"]],
+  "mdm:enrollment-profile:manual": [["mdm", "enrollment-profile", "manual", "-o", "-"]],
   "labels:delete": [["labels", "delete", "1"]],
 };
 /** These open a browser, listen, or need a file; they print nothing that comes from a host. */

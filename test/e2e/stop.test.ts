@@ -126,7 +126,7 @@ describe("the journal of the embedded store", () => {
     writeSync(handle, lines.at(-1)!.slice(0, 40));
     closeSync(handle);
     const second = await serve({ dataDir });
-    expect(second.log()).toContain("torn");
+    await expect.poll(second.log).toContain("torn");
     const { count } = await (await withSecret(second))<{ count: number }>("GET", "/hosts/count");
     expect(count).toBe(1);
     await second.stop("SIGKILL");
