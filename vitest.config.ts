@@ -16,7 +16,10 @@ const alone = [
 const long = ["test/e2e/**/*.test.ts", "test/commands/{binary,completion,examples,examples-binary,interrupts}.test.ts"];
 
 const eachFile = "test/support/each-file.ts";
+/** Generated inputs: the same ones in every `npm test`, so that it does not fail by chance; others in `npm run test:all`. */
+const seed = process.env.FUZZ_SEED ?? (process.env.SVC_TEST_ALL === "1" ? undefined : "20260301");
 const common = {
+  env: seed === undefined ? {} : { FUZZ_SEED: seed },
   disableConsoleIntercept: true,
   // Ends of what hangs, not measures: a loaded machine is ten times slower.
   testTimeout: 120_000,

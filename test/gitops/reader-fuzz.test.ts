@@ -67,17 +67,30 @@ function asJson(value: unknown): string {
   return asYaml(value);
 }
 
-const sections = ["org_settings", "settings", "controls", "agent_options", "policies", "reports", "labels"];
-const aFile = fc
-  .tuple(
-    fc.constantFrom<[string, string]>(["org_settings", "{}"], ["name", "T"], ["apiVersion", "v1"]),
-    fc.dictionary(fc.constantFrom(...sections, "spec", "kind"), anything),
-  )
-  .map(([[key, value], rest]) => {
-    const lines = Object.entries(rest).map(([name, one]) => `${name}: ${asJson(one)}`);
-    return Object.hasOwn(rest, key) ? lines : [`${key}: ${value}`, ...lines];
-  })
-  .map((lines) => `${lines.join("\n")}\n`);
+const lists = ["policies", "reports", "labels"];
+const objects = ["org_settings", "settings", "controls", "agent_options"];
+/** Sections that are complete, so that some files are accepted, or that contain anything. */
+const sections = fc.uniqueArray(
+  fc.oneof(
+    { arbitrary: fc.constantFrom(...lists.map((name): [string, unknown] => [name, []])), weight: 2 },
+    { arbitrary: fc.constantFrom(...objects.map((name): [string, unknown] => [name, new Map()])), weight: 2 },
+    { arbitrary: fc.tuple(fc.constantFrom(...lists, ...objects), anything), weight: 3 },
+  ),
+  { maxLength: 5, selector: ([name]) => name },
+);
+const aDocument = fc.uniqueArray(fc.tuple(fc.constantFrom("spec", "kind", ...lists, ...objects), anything), {
+  maxLength: 5,
+  selector: ([name]) => name,
+});
+const textOf = (entries: readonly (readonly [string, unknown])[]) =>
+  entries.map(([name, one]) => `${name}: ${asJson(one)}\n`).join("");
+const aFile = fc.oneof(
+  sections.map((entries) =>
+    textOf([["org_settings", new Map()], ...entries.filter(([name]) => name !== "org_settings")]),
+  ),
+  sections.map((entries) => textOf([["name", "T"], ...entries])),
+  aDocument.map((entries) => textOf([["apiVersion", "v1"], ...entries])),
+);
 
 describe("the reader", () => {
   it("reports problems of arbitrary files, and never crashes", async () => {

@@ -397,11 +397,10 @@ async function fill({ store }: TestApp, hosts: readonly Facts[]): Promise<void> 
 }
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? amount(75, 150));
-const seed = process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) };
 let apps: TestApp[] = [];
 let hosts: Facts[] = [];
 beforeAll(async () => {
-  [hosts] = fc.sample(fleet, { numRuns: 1, ...seed }) as [Facts[]];
+  [hosts] = fc.sample(fleet, { numRuns: 1 }) as [Facts[]];
   apps = await Promise.all(bothEngines.map((engine) => startApp({ engine, shared: true })));
   for (const app of apps) await fill(app, hosts);
 });
@@ -422,7 +421,7 @@ it("gives the same hosts for any selector", { timeout: 60_000 + RUNS * 200 }, as
     fc.pre(text.length <= 4096);
     return compare({ where: text }, holds);
   });
-  await fc.assert(property, { numRuns: RUNS, endOnFailure: false, ...seed });
+  await fc.assert(property, { numRuns: RUNS, endOnFailure: false });
 });
 
 it("gives the same hosts for any filters, alone and with a selector", { timeout: 60_000 + RUNS * 200 }, async () => {
@@ -437,5 +436,5 @@ it("gives the same hosts for any filters, alone and with a selector", { timeout:
       (host) => names.every((name) => means(name, host)) && (chosen?.holds(host) ?? true),
     );
   });
-  await fc.assert(property, { numRuns: RUNS, endOnFailure: false, ...seed });
+  await fc.assert(property, { numRuns: RUNS, endOnFailure: false });
 });
