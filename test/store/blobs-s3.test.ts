@@ -173,7 +173,7 @@ describe("blobs in a bucket", () => {
   });
 
   it("continues a download that gets silent, and waits for a slow reader", async () => {
-    const quick = opened(server.url, { limits: { silenceMs: 200 } });
+    const quick = opened(server.url, { limits: { silenceMs: 500 } });
     const content = randomBytes(2 * MB);
     await quick.put("a", one(content), limit);
     server.fault = first(1, { silentAt: MB }, isRead);
@@ -181,7 +181,7 @@ describe("blobs in a bucket", () => {
     expect(server.asked.filter(isRead)).toHaveLength(2);
     const slow = async function* () {
       for await (const chunk of await quick.get("a")) {
-        await wait(50);
+        await wait(100);
         yield chunk as Buffer;
       }
     };
@@ -213,13 +213,13 @@ describe("blobs in a bucket", () => {
   });
 
   it("lets a download take longer than the time for its first byte", async () => {
-    const impatient = opened(server.url, { limits: { answerMs: 300 } });
+    const impatient = opened(server.url, { limits: { answerMs: 1_000 } });
     const content = randomBytes(2 * MB);
     await impatient.put("a", one(content), limit);
     let size = 0;
     for await (const chunk of await impatient.get("a")) {
       size += (chunk as Buffer).length;
-      await wait(100);
+      await wait(200);
     }
     expect(size).toBe(content.length);
   });

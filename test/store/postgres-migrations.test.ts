@@ -194,7 +194,7 @@ describe("migrations", () => {
       { number: 2, name: "add", transactional: true, statements: ["ALTER TABLE things ADD COLUMN more int"] },
     ]);
     const other = await connect(database.url);
-    await other.query("SET statement_timeout = '4s'");
+    await other.query("SET statement_timeout = '30s'");
     await new Promise((done) => setTimeout(done, 300));
     // Queued behind the migration's lock request, which gives up in time to let it pass.
     expect((await other.query("SELECT count(*)::int AS n FROM things")).rows).toEqual([{ n: 0 }]);

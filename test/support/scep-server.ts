@@ -36,7 +36,7 @@ export async function startScepServer(challenge: string): Promise<{ url: string;
   for (let tries = 0; ; tries++) {
     const answer = await fetch(`${url}?operation=GetCACaps`).catch(() => null);
     if (answer?.ok) return { url, ca: join(depot, "ca.pem"), stop };
-    if (tries === 100 || child.exitCode !== null) throw new Error("scepserver does not start");
+    if (tries === 600 || child.exitCode !== null) throw new Error("scepserver does not start");
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -1,4 +1,5 @@
 // An agent's requests, with exactly the bytes that the test specifies, and its secret.
+import { setTimeout as pause } from "node:timers/promises";
 import { type Caller, type Served, signIn } from "../../../bench/support/serve.ts";
 
 export const SECRET = "end-to-end-enroll-secret";
@@ -40,9 +41,12 @@ export const enrollBody = (name: string, secret = SECRET) => ({
   },
 });
 
-/** Enrolls a host and returns its node key. */
+/** Enrolls a host and returns its node key. As agents do, it asks again if the server is busy. */
 export async function enroll(server: Pick<Served, "send">, name: string): Promise<string> {
-  const { body } = await agentCall(server, "enroll", enrollBody(name));
-  if (typeof body.node_key !== "string") throw new Error(`${name} was not enrolled: ${JSON.stringify(body)}`);
-  return body.node_key;
+  for (let tries = 1; ; tries++) {
+    const { status, body } = await agentCall(server, "enroll", enrollBody(name));
+    if (typeof body.node_key === "string") return body.node_key;
+    if (status !== 503 || tries === 100) throw new Error(`${name} was not enrolled: ${JSON.stringify(body)}`);
+    await pause(200);
+  }
 }
