@@ -7,7 +7,7 @@ import { isStyled } from "./page-checks.js";
 const chromium = findChromium();
 
 describe.skipIf(chromium === null)("svc serve before a browser", () => {
-  beforeAll(build, 180_000);
+  beforeAll(build);
 
   it.each([
     { over: "TLS", args: ["--tls-self-signed"], name: "__Host-svc_session", secure: true },

@@ -16,7 +16,10 @@ import { ACCESS_KEY, BUCKET, startS3 } from "../support/s3-server.ts";
 const examples = examplesOf(await commandsOf(true)).filter(({ id }) => needsBinary(id));
 const key = { SVC_SERVER_PRIVATE_KEY: Buffer.alloc(32, 7).toString("base64") };
 
-beforeAll(build, 120_000);
+beforeAll(build);
+
+/** They enroll in less than the five seconds that simulations run here. */
+const AGENTS = 5;
 
 interface Ended {
   readonly code: number | null;
@@ -77,7 +80,7 @@ async function world({ id, argv }: Example) {
     .map((word) => (word.startsWith("s3://") ? `s3://${BUCKET}/svc?endpoint=${bucket?.url}` : word))
     // /var/lib belongs to another user here, and a test has less time and fewer cores than an administrator.
     .map((word) => (word === "/var/lib/svc" ? join(folder, "var") : word))
-    .map((word, at) => (argv[at - 1] === "--duration" ? "5s" : argv[at - 1] === "--hosts" ? "20" : word));
+    .map((word, at) => (argv[at - 1] === "--duration" ? "5s" : argv[at - 1] === "--hosts" ? String(AGENTS) : word));
   if (id.startsWith("db:") && id !== "db:migrate")
     await cp(await filled(usesKeyFile(id)), join(folder, "data"), { recursive: true });
   if (bucket) {
@@ -163,10 +166,10 @@ describe("the examples in help", () => {
         words,
         folder,
         { SVC_SERVER_URL: server.url },
-        words.includes("--duration") ? undefined : enrolled(server, 20),
+        words.includes("--duration") ? undefined : enrolled(server, AGENTS),
       );
       expect(code, output).toBe(0);
-      expect(output).toMatch(/(hosts|devices) +20, 20 enrolled/);
+      expect(output).toMatch(new RegExp(`(hosts|devices) +${AGENTS}, ${AGENTS} enrolled`));
       expect(await server.stop()).toBe(0);
     },
     600_000,

@@ -61,7 +61,7 @@ beforeAll(async () => {
     SVC_API_TOKEN: "t",
     SVC_SERVER_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   };
-}, 120_000);
+});
 afterAll(() => {
   server.closeAllConnections();
   server.close();

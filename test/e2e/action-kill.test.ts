@@ -8,7 +8,7 @@ import { startMessageProxy } from "../support/message-proxy.ts";
 import { endServer, moments } from "./support/end-server.ts";
 import { build } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 interface Shown {
   readonly host: { readonly id: number; readonly mdm: Readonly<Record<string, unknown>> };

@@ -5,7 +5,7 @@ import { killDuringApplies } from "../soak/configuration.ts";
 import { amount, killedEngines } from "../support/engines.ts";
 import { build } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 it.each(killedEngines)(
   "leaves either the old or the new configuration (%s)",

@@ -10,7 +10,7 @@ import { freshDatabase } from "../support/postgres.ts";
 import { enroll, withSecret } from "./support/agents.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -16,7 +16,7 @@ import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 import { agentCall, enroll, SECRET, withSecret } from "./support/agents.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const BLOCK = 500_000;
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");

@@ -9,7 +9,7 @@ import { appleCommand } from "../support/profiles.ts";
 import { endServer, moments } from "./support/end-server.ts";
 import { build } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const DEVICES = 3;
 

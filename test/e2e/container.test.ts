@@ -18,7 +18,7 @@ const stages = readDockerfile(read("examples/Dockerfile"));
 const image = stages.at(-1)!;
 const isInContext = ({ from }: Copy) => from === null;
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Copies as Docker does: the contents of a folder are copied into a target folder. */
 function copy({ sources, target }: Copy, from: string, into: string): void {

@@ -5,7 +5,7 @@ import { killCycles } from "../soak/serve-kill.ts";
 import { amount, killedEngines } from "../support/engines.ts";
 import { build } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 it.each(killedEngines)(
   "loses no acknowledged data (%s)",

@@ -12,7 +12,7 @@ import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 import { agentCall, enroll, withSecret } from "./support/agents.ts";
 import { build, newFolder, serve } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const PREFIX = "svc_distributed_query_";
 const binary = fileURLToPath(new URL("../../bin/run.js", import.meta.url));

@@ -7,7 +7,7 @@ import { Simulation } from "../../src/simulator/simulation.ts";
 import { SECRET, withSecret } from "./support/agents.ts";
 import { build, serve, svc } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 interface Shown {
   readonly id: number;

@@ -9,7 +9,7 @@ import { freePort } from "../support/free-port.ts";
 import { agentCall } from "./support/agents.ts";
 import { build, newFolder, watch } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const binary = fileURLToPath(new URL("../../bin/run.js", import.meta.url));
 

@@ -15,7 +15,7 @@ import { agentCall, enroll, SECRET, withSecret } from "./support/agents.ts";
 import { exchange } from "./support/raw.ts";
 import { build, newFolder, serve } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 let database: FreshDatabase;
 let client: pg.Client;

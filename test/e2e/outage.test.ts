@@ -6,7 +6,7 @@ import { postgresRestarts } from "../soak/postgres-restart.ts";
 import { amount } from "../support/engines.ts";
 import { build } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 it("reports clearly that Postgres is unreachable, continues afterwards, and loses nothing", async () => {
   const summary = await postgresRestarts({ cycles: 1, hosts: 30, scale: 0.1 });

@@ -4,7 +4,7 @@ import { outboxOutage } from "../soak/outbox.ts";
 import { amount, killedEngines } from "../support/engines.ts";
 import { build } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 it.each(killedEngines)(
   "delivers everything that was acknowledged, in order (%s)",

@@ -15,7 +15,7 @@ import { SECRET, withSecret } from "./support/agents.ts";
 import { exchange, render, Wire } from "./support/raw.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 describe("under load", () => {
   it.each([{ tls: false, workers: 1 }, { tls: true, workers: 2 }, ...(isWholeRun ? [{ tls: true, workers: 1 }] : [])])(

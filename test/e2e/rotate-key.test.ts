@@ -9,7 +9,7 @@ import { amount, killedEngines } from "../support/engines.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const SECRETS = Array.from({ length: 50 }, (_, i) => `enroll-secret-${i}-${"x".repeat(24)}`);
 

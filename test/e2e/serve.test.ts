@@ -13,7 +13,7 @@ import { isWholeRun } from "../support/engines.ts";
 import { freePort } from "../support/free-port.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const listening = (port: number): Promise<Server> =>
   new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { severalServers } from "../soak/several-servers.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { build, watch } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 async function database() {
   const { url, drop } = await freshDatabase();

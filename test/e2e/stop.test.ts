@@ -20,7 +20,7 @@ import { enroll, SECRET, withSecret } from "./support/agents.ts";
 import { Wire } from "./support/raw.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 describe("SIGTERM", () => {
   it("completes every accepted request, and exits with code 0", async () => {

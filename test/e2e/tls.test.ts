@@ -9,7 +9,7 @@ import { runSimulation } from "../../src/simulator/run.ts";
 import { SECRET, withSecret } from "./support/agents.ts";
 import { build, newFolder, serve } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const simulate = (server: Served, caFile: string, duration: number) =>
   runSimulation({

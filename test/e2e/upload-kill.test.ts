@@ -9,7 +9,7 @@ import { killedEngines } from "../support/engines.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { build, newFolder, serve } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const MiB = 1024 * 1024;
 const PIECE = 8 * MiB;

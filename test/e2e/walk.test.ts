@@ -9,7 +9,7 @@ import { freshDatabase } from "../support/postgres.ts";
 import { commandsOn, type Step, startWalk } from "../support/walk.ts";
 import { build } from "./support/svc.ts";
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 const readme: readonly Step[] = [
   { command: "npm install && npm start", isServing: true, prints: /^password: \S+$[\s\S]*License: development/m },
