@@ -57,6 +57,7 @@ import { uploadsApi } from "./uploads.ts";
 import { usersApi } from "./users.ts";
 import { versionApi } from "./version.ts";
 import { webhooksApi } from "./webhooks.ts";
+import { windowsChannelApi, windowsEnrollApi } from "./windows.ts";
 
 export const groups: Record<string, Record<string, AnyEndpoint>> = {
   abm: abmApi,
@@ -120,6 +121,8 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "enrollment over the air": otaEnrollApi,
   "sign-in during enrollment": mdmSsoApi,
   "account-driven enrollment": accountEnrollApi,
+  "enrollment of Windows devices": windowsEnrollApi,
+  "Windows devices": windowsChannelApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

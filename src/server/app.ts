@@ -11,6 +11,7 @@ import { ApiError, authenticationRequired, noSuchPath, unavailable, wrongMethod 
 import { readBody } from "./core/http/bodies/read.ts";
 import type { BodySource } from "./core/http/body.ts";
 import { bodyRoom } from "./core/http/body-room.ts";
+import { clientCertificate } from "./core/http/client-certificate.ts";
 import { allowLong } from "./core/http/long-request.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import { callerOf, hasUntrustedProxy } from "./core/http/proxies.ts";
@@ -183,7 +184,15 @@ async function contextOf(services: Services, event: H3Event, access: Access): Pr
   if (user === null) {
     throw authenticationRequired();
   }
-  return { ...services, user, ...caller, requestId, headers: event.req.headers };
+  const { req } = event.runtime?.node ?? {};
+  return {
+    ...services,
+    user,
+    ...caller,
+    requestId,
+    headers: event.req.headers,
+    clientCertificate: () => clientCertificate(services.settings, req?.socket, event.req.headers),
+  };
 }
 
 function rawInput(event: H3Event, endpoint: AnyEndpoint, ctx: Context, { store }: Uploads): RawInput {

@@ -43,6 +43,7 @@ import { releaseCommand, setupListener } from "./mdm/apple/setup/release.ts";
 import { profilesStep } from "./mdm/apple/setup/steps.ts";
 import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
 import { pushCertificate } from "./mdm/apple/trust/service.ts";
+import { windowsCommands, windowsCustomCommand } from "./mdm/windows/commands/custom.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
 import type { OperationKind } from "./operations/kind.ts";
@@ -93,7 +94,8 @@ export const extensions: Extensions = {
   appleReaders: { [appleDetails.name]: readDetails },
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave],
-  commandPlatforms: [appleCommands],
+  windowsDevices: [],
+  commandPlatforms: [appleCommands, windowsCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep],
   profilePlatforms: [applePlatform],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
@@ -101,6 +103,7 @@ export const extensions: Extensions = {
   enrolledWithOtherTopic: countOtherTopics,
   operationKinds: {
     [appleCustomCommand.name]: appleCustomCommand,
+    [windowsCustomCommand.name]: windowsCustomCommand,
     [appleProfileCommand.name]: appleProfileCommand,
     [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,

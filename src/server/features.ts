@@ -22,6 +22,7 @@ import { deviceAnchors } from "./mdm/apple/enroll/device-anchors.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
 import { signers } from "./mdm/apple/trust/signers.ts";
 import { profileReconciler } from "./mdm/profiles/part.ts";
+import { windowsEnrollment } from "./mdm/windows/enroll/kind.ts";
 import { outbox } from "./outbox/sender.ts";
 import { policyCounts } from "./policies/counts.ts";
 import { scopeTrim } from "./policies/scope-trim.ts";
@@ -52,6 +53,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(deviceIdentityCache);
   await start(outbox);
   await start(appleEnrollment);
+  await start(windowsEnrollment);
   await start(appleDetailReports);
   await start(pushes);
   await start(profileReconciler);

@@ -22,6 +22,8 @@ import {
   mdmSsoRoutes,
   otaEnrollRoutes,
 } from "./mdm/apple/enroll/routes.ts";
+import { windowsChannelRoutes } from "./mdm/windows/channel/routes.ts";
+import { windowsEnrollRoutes } from "./mdm/windows/enroll/routes.ts";
 
 type Known = Pick<Settings, "managed_agent_prefix" | "managed_agent_capabilities">;
 
@@ -36,6 +38,8 @@ export const protocolsOf = (settings: Known): readonly Protocol[] => [
   { routes: otaEnrollRoutes },
   { routes: mdmSsoRoutes },
   { routes: accountEnrollRoutes },
+  { routes: windowsEnrollRoutes },
+  { routes: windowsChannelRoutes },
 ];
 
 /** The prefix that agents of this protocol family know without a setting. */

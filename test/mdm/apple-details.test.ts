@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { PlistDict } from "../../src/plist/value.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
-import { appleSeen } from "../../src/server/mdm/apple/channel/seen.ts";
+import { deviceSeen } from "../../src/server/mdm/check-ins/seen.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice, newIdentity } from "../support/apple-device.ts";
@@ -193,13 +193,13 @@ describe.each(rulesEngines)("details of devices on %s", (engine) => {
   it("show when a device has checked in, and it is online until it has to connect again", async () => {
     const t = await started(engine);
     const { device, id } = await enrolledDevice(t, IPHONE);
-    await t.services.running.of(appleSeen).flush();
+    await t.services.running.of(deviceSeen).flush();
     t.clock.advance(HOUR);
     expect(await hostOf(t, id)).toMatchObject({ status: "online" });
     t.clock.advance(HOUR);
     expect(await hostOf(t, id)).toMatchObject({ status: "offline" });
     await device.idle();
-    await t.services.running.of(appleSeen).flush();
+    await t.services.running.of(deviceSeen).flush();
     const now = t.clock.iso();
     expect(await hostOf(t, id)).toMatchObject({ status: "online", last_mdm_checked_in_at: now, seen_time: now });
   });

@@ -222,7 +222,7 @@ export interface ActivityTypes extends CaActivities {
     host_serial: string;
     host_uuid: string;
     platform: string;
-    enrollment_plane: "query_engine" | "managed_agent" | "apple_device";
+    enrollment_plane: "query_engine" | "managed_agent" | "apple_device" | "windows_device";
     reason: string;
   };
   transferred_hosts: TeamDetails & { host_ids: readonly number[]; host_display_names: readonly string[] };

@@ -2,6 +2,7 @@
 import type { ConfigSections, Integrations } from "../../api/app-config.ts";
 import type { FieldError } from "../core/errors.ts";
 import type { SectionValues } from "./change.ts";
+import { isForDevices } from "./sections/rules.ts";
 
 type Switch = readonly [path: string, on: boolean];
 
@@ -31,6 +32,8 @@ export function betweenSections(after: SectionValues, given: Record<string, unkn
     webhook_settings: hooks,
     integrations,
     conditional_access: access,
+    mdm,
+    server_settings: { server_url: url },
   } = Object.fromEntries(after) as unknown as ConfigSections;
   const { vulnerabilities_webhook: vulnerabilities, failing_policies_webhook: failing } = hooks;
   const errors = [
@@ -61,6 +64,15 @@ export function betweenSections(after: SectionValues, given: Record<string, unkn
     errors.push({
       name: "integrations.conditional_access_enabled",
       reason: "needs conditional_access to be configured",
+    });
+  if (
+    given.mdm !== undefined &&
+    mdm.windows_enabled_and_configured &&
+    !(URL.canParse(url) && isForDevices(new URL(url)))
+  )
+    errors.push({
+      name: "mdm.windows_enabled_and_configured",
+      reason: "needs a server_settings.server_url that starts with https://, because devices connect to it",
     });
   return errors;
 }

@@ -83,6 +83,8 @@ export interface Context extends Omit<Services, "store">, Caller {
   readonly requestId: string;
   /** The request's headers; absent for work that the server starts itself. */
   readonly headers?: { get(name: string): string | null };
+  /** The certificate that the client has presented in DER, or null; nothing of it is verified. */
+  readonly clientCertificate?: () => Buffer | null;
   /** The host that authenticated with its own key, on endpoints that allow this; `user` is then nobody. */
   readonly host?: { readonly id: number; readonly team_id: number | null };
 }

@@ -35,6 +35,7 @@ import {
   profileContents,
   profileLabels,
 } from "../mdm/profiles/tables.ts";
+import { windowsEnrollments, windowsNonces } from "../mdm/windows/channel/tables.ts";
 import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
@@ -123,6 +124,8 @@ export const tables: AllTables = {
   deviceIdentities,
   appleEnrollments,
   endUserSignIns,
+  windowsEnrollments,
+  windowsNonces,
   appleUpdates,
   appleSetups,
   declarationAssets,

@@ -44,9 +44,7 @@ export async function certify(ctx: Context, ca: DeviceCa, { received, request, d
   const key = tokenHash(`${received.transaction.id}\n${createHash("sha256").update(der).digest("hex")}`);
   const earlier = await repeated(ctx, ctx.store, key);
   if (earlier) return earlier;
-  if (!isRsaOf(request.publicKey, KEY_BITS.least, KEY_BITS.most))
-    throw new Refused("the key is too small or too large");
-  if (request.subject.length > SUBJECT_MAX) throw new Refused("the subject is too long");
+  checkRequest(request);
   const renewed = await renewedBy(ctx, received, request);
   if (!renewed && received.type === messageTypes.renewalReq) throw new Refused("not signed by a valid identity");
   const made = make(ctx, ca, request, key);
@@ -103,8 +101,28 @@ async function ofChallenge(tx: ServerTx, { challenge }: CertificateRequest, now:
   return { purpose, platform, team_id, facts, hardware_serial, hardware_uuid, host_id };
 }
 
+type Asking = Pick<CertificateRequest, "publicKey" | "subject" | "spki" | "names">;
+
+/** Issues an identity to a device whose protocol is not SCEP, in the caller's transaction. Throws `Refused`. */
+export async function issueIdentity(
+  inside: Pick<Context, "store" | "clock">,
+  ca: DeviceCa,
+  request: Asking,
+  origin: Origin,
+): Promise<{ readonly id: number; readonly certificate: Buffer }> {
+  checkRequest(request);
+  const { certificate, row } = make(inside, ca, request, null);
+  const { id } = await inside.store.deviceIdentities.insert({ ...origin, ...row });
+  return { id, certificate };
+}
+
+function checkRequest({ publicKey, subject }: Asking): void {
+  if (!isRsaOf(publicKey, KEY_BITS.least, KEY_BITS.most)) throw new Refused("the key is too small or too large");
+  if (subject.length > SUBJECT_MAX) throw new Refused("the subject is too long");
+}
+
 /** Of the request only the key, the subject and checked alternative names are used. */
-function make({ clock }: Context, ca: DeviceCa, request: CertificateRequest, transactionKey: string) {
+function make({ clock }: Pick<Context, "clock">, ca: DeviceCa, request: Asking, transactionKey: string | null) {
   const serial = randomBytes(16);
   serial[0]! &= 0x7f;
   serial[0]! |= 0x40;

@@ -16,6 +16,7 @@ import { applePushJob } from "../mdm/apple/push/push-job.ts";
 import { setupJob } from "../mdm/apple/setup/setup-job.ts";
 import { expiryJob } from "../mdm/expiry/expiry-job.ts";
 import { profilesJob } from "../mdm/profiles/part.ts";
+import { nonceCleanup } from "../mdm/windows/channel/nonces.ts";
 import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
 import { integrations } from "../outbox/integrations-job.ts";
@@ -47,6 +48,7 @@ export const allJobs: readonly Job[] = [
   oneTimeCleanup,
   ssoCleanup,
   endUserCleanup,
+  nonceCleanup,
   rateLimitCleanup,
   deviceCertificates,
   expiryJob,

@@ -97,7 +97,7 @@ export const mdmInventory: InventorySource<MdmInventory> = {
     const windows = rows("mdm_windows");
     if (windows === null) return null;
     const registry = rows("os_windows");
-    return windowsMdm(windows, registry && installationType(registry), undefined);
+    return windowsMdm(windows, registry && installationType(registry), ownMdm);
   },
   start: startMdm,
 };

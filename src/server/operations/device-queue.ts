@@ -33,6 +33,37 @@ export async function nextOperation(
   }, operationLock(hostId));
 }
 
+export interface Batch {
+  /** Also those that were sent and are not answered. */
+  readonly again: boolean;
+  /** Characters of their contents: the one that exceeds this is the last. */
+  readonly room: number;
+}
+
+/** As `nextOperation`, for a device that gets several at once, in their order. */
+export async function nextOperations(
+  backing: Backing,
+  hostId: number,
+  lane: Lane,
+  { again, room }: Batch,
+): Promise<readonly Next[]> {
+  const waiting = async (store: Backing["store"]) =>
+    (await openOperations(store, [hostId], lane)).filter(({ state }) => again || state === "queued");
+  if ((await waiting(backing.store)).length === 0) return [];
+  return backing.store.tx(async (store) => {
+    const found: Next[] = [];
+    let size = 0;
+    for (const { id } of await waiting(store)) {
+      const operation = (await store.operations.get(id))!;
+      const { content } = await sendContent({ ...backing, store }, operation);
+      found.push({ operation, content });
+      size += content.length;
+      if (size >= room) break;
+    }
+    return found;
+  }, operationLock(hostId));
+}
+
 /** The device has not done it, and does not want it now. It keeps its place, and this was no attempt. */
 export async function postponeOperation({ store }: Backing, hostId: number, id: number): Promise<void> {
   await store.tx(async (tx) => {

@@ -80,6 +80,7 @@ export async function listen(
   tune(http);
   const late = endLateRequests(http, connections, limitMs);
   answerBadRequests(http);
+  if (tls !== null) askForCertificates(http);
   if (tls !== null) meterHandshakes(http, (socket) => connections.begun(socket));
   connections.watch(http, tls !== null);
   await closeListener(http);
@@ -127,6 +128,11 @@ function takeUpgrades(server: Server, connections: Connections, upgrade: Upgrade
     socket.on("error", () => socket.destroy());
     connections.serve(req, res);
   });
+}
+
+/** Devices may present a certificate. What it is worth, the handler of their message decides. */
+function askForCertificates(server: Server): void {
+  Object.assign(server, { requestCert: true, rejectUnauthorized: false });
 }
 
 function tune(server: Server): void {

@@ -6,6 +6,11 @@ export const isHttpUrl = (text: string): boolean => {
   return URL.canParse(text);
 };
 
+const isThisMachine = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+
+/** Devices connect by https; http is for tests on this machine. */
+export const isForDevices = ({ protocol, hostname }: URL): boolean => protocol === "https:" || isThisMachine(hostname);
+
 /** Empty, or a URL that is safe to open in a browser: no scheme that executes scripts. */
 const isLink = (text: string): boolean => text === "" || /^(https?|file|mailto):/i.test(text);
 

@@ -42,22 +42,26 @@ const trustedBy = memo(blockList);
 const plain = (address: string): string =>
   address.startsWith("::ffff:") && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
 
+/** Whether what this peer forwards is trusted. */
+export function isTrustedProxy({ trusted_proxies: proxies }: Pick<Settings, "trusted_proxies">, peer: string): boolean {
+  const address = plain(peer);
+  const family = isIP(address);
+  return proxies.length > 0 && family !== 0 && trustedBy(proxies).check(address, family === 6 ? "ipv6" : "ipv4");
+}
+
 /**
  * The caller's address. Forwarding headers are used only if the peer is a trusted proxy: then it is the right-most
  * entry of X-Forwarded-For that is not a trusted proxy.
  */
 export function peerAddress(settings: Pick<Settings, "trusted_proxies">, peer: string, headers: Headers): string {
   const direct = plain(peer);
-  if (settings.trusted_proxies.length === 0 || isIP(direct) === 0) return direct;
-  const trusted = trustedBy(settings.trusted_proxies);
-  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-  if (!isTrusted(direct)) return direct;
+  if (!isTrustedProxy(settings, direct)) return direct;
   const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()));
   let found = direct;
   for (const hop of hops.reverse()) {
     if (isIP(hop) === 0) break;
     found = hop;
-    if (!isTrusted(hop)) break;
+    if (!isTrustedProxy(settings, hop)) break;
   }
   return found;
 }

@@ -102,6 +102,13 @@ export const Settings = z.strictObject({
   trusted_proxies: list
     .default([])
     .describe("addresses or networks (CIDR) of proxies whose X-Forwarded-For header is trusted"),
+  mdm_identity_header: z
+    .string()
+    .regex(/^[A-Za-z0-9-]+$/, "must be the name of a header")
+    .optional()
+    .describe(
+      "header in which trusted proxies pass the client certificate of a device, as RFC 9440 says or as PEM with escapes",
+    ),
   outbound_allow: list
     .default([])
     .describe(

@@ -13,6 +13,7 @@ import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import { operationLock } from "../../../operations/queue.ts";
 import { and, eq, not, type Predicate, same } from "../../../store/query.ts";
+import { deviceSeen } from "../../check-ins/seen.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
@@ -20,7 +21,6 @@ import { APPLE_LANE } from "../commands/kind.ts";
 import { deviceUrl } from "../trust/service.ts";
 import { type AppleDevice, appleEnrollment, deviceOf } from "./kind.ts";
 import type { Enrollment } from "./listeners.ts";
-import { appleSeen } from "./seen.ts";
 
 /** The purpose of challenges with which Apple devices get their identities. */
 export const APPLE_ENROLLMENT = "apple_enrollment";
@@ -69,7 +69,7 @@ export async function checkIn(ctx: Context, message: PlistDict, identity: Identi
   const type = stringIn(message, "MessageType") ?? "";
   if (type === "Authenticate") return plist(await authenticate(ctx, message, identity));
   const enrollment = await enrollmentOf(ctx, message, identity);
-  ctx.running.of(appleSeen).mark(enrollment.host_id, ctx.clock.now());
+  ctx.running.of(deviceSeen).mark(enrollment.host_id, ctx.clock.now());
   switch (type) {
     case "TokenUpdate":
       return plist(await updateToken(ctx, message, enrollment));

@@ -5,7 +5,7 @@ import type { Services } from "../../../core/context.ts";
 import { startedPart } from "../../../core/running.ts";
 import type { EnrollmentKind, EnrollRequest } from "../../../enrollment/kind.ts";
 import { createHostEnrollment } from "../../../enrollment/service.ts";
-import { addSeenDevices } from "./seen.ts";
+import { addSeenDevices } from "../../check-ins/seen.ts";
 
 export interface AppleDevice {
   readonly serial: string;

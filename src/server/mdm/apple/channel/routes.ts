@@ -6,10 +6,10 @@ import type { Context } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { type Identity, identityOfSignature } from "../../../device-ca/identities.ts";
+import { deviceSeen } from "../../check-ins/seen.ts";
 import { checkIn, enrollmentIdOf, enrollmentOf, NotAllowed, plist } from "./check-in.ts";
 import { exchange } from "./commands.ts";
 import { noteReturn } from "./devices.ts";
-import { appleSeen } from "./seen.ts";
 
 const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
 /** A shorter list than a command's answer may be, but an identity has to be verified first in any case. */
@@ -65,7 +65,7 @@ async function answer(
   const enrollment = await enrollmentOf(ctx, message, identity);
   if (enrollment.state === "removed") return unrecognized(reply);
   if (enrollment.state !== "enabled") throw new NotAllowed(`${enrollmentIdOf(message)} has not sent its token yet`);
-  ctx.running.of(appleSeen).mark(enrollment.host_id, ctx.clock.now());
+  ctx.running.of(deviceSeen).mark(enrollment.host_id, ctx.clock.now());
   // Users have no commands of their own.
   if (stringIn(message, "UserID") !== null) return plist("");
   if (stringIn(message, "Status") === "Idle") await noteReturn(ctx, enrollment);

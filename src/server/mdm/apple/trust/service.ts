@@ -2,6 +2,7 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { ApnsCertificate, UploadedCertificate } from "../../../../api/apple-trust.ts";
 import { recordActivity } from "../../../activities/record.ts";
+import { isForDevices } from "../../../app-config/sections/rules.ts";
 import { setReturned } from "../../../app-config/service.ts";
 import { isoAt } from "../../../core/clock.ts";
 import { type Context, within } from "../../../core/context.ts";
@@ -103,15 +104,12 @@ function checkTopic({ topic }: PushCertificateFile, before: Row | null, others: 
   );
 }
 
-/** Apple devices connect by https; http is for tests on this machine. */
 async function checkServerUrl({ config }: Context): Promise<void> {
   const url = await deviceServerUrl({ config });
   if (url === null) throw invalid("server_url", "must be set first, in the server settings: devices connect to it");
-  if (url.protocol !== "https:" && !isThisMachine(url.hostname))
+  if (!isForDevices(url))
     throw invalid("server_url", `must start with https://, because Apple devices do not connect to ${url.origin}`);
 }
-
-const isThisMachine = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
 /** The URL of this server for Apple devices; null if none is set. */
 export async function deviceServerUrl({ config }: Pick<Context, "config">): Promise<URL | null> {

@@ -32,6 +32,7 @@ import { migration as m0030 } from "./0030-declaration-assets.ts";
 import { migration as m0031 } from "./0031-end-user-sign-ins.ts";
 import { migration as m0032 } from "./0032-bootstrap-packages.ts";
 import { migration as m0033 } from "./0033-profile-activations.ts";
+import { migration as m0034 } from "./0034-windows-enrollments.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   m0031,
   m0032,
   m0033,
+  m0034,
 ];

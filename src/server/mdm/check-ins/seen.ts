@@ -1,13 +1,13 @@
 // When devices last checked in: kept in memory and written in bulk. Losing one flush is harmless.
 import { setImmediate as breathe } from "node:timers/promises";
-import { startFlusher } from "../../../core/concurrency/flusher.ts";
-import type { Services } from "../../../core/context.ts";
-import { part } from "../../../core/running.ts";
-import type { ServerTx } from "../../../core/tables.ts";
-import type { HostRow } from "../../../hosts/access.ts";
-import { addSeen, seenRow, updateSeen } from "../../../hosts/seen.ts";
-import { writeCheckIns } from "../../../mdm-status/managed.ts";
-import { and, isNull, oneOf } from "../../../store/query.ts";
+import { startFlusher } from "../../core/concurrency/flusher.ts";
+import type { Services } from "../../core/context.ts";
+import { part } from "../../core/running.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import type { HostRow } from "../../hosts/access.ts";
+import { addSeen, seenRow, updateSeen } from "../../hosts/seen.ts";
+import { writeCheckIns } from "../../mdm-status/managed.ts";
+import { and, isNull, oneOf } from "../../store/query.ts";
 
 /** Rows per write, few enough not to delay other requests. */
 const CHUNK = 500;
@@ -33,7 +33,7 @@ export const addSeenDevices = (
       );
 };
 
-export const appleSeen = part("check-ins of Apple devices", ({ store, settings, log }) => {
+export const deviceSeen = part("check-ins of devices", ({ store, settings, log }) => {
   let seen = new Map<number, number>();
 
   async function write(): Promise<void> {

@@ -1,0 +1,53 @@
+// The protocols by which Windows devices enroll and are managed (device protocols, 3; MS-MDE2, MS-MDM).
+import { Content, MiB, raw } from "./bodies.ts";
+import { protocolEndpoint } from "./endpoint.ts";
+
+const soap = { produces: "application/soap+xml; charset=utf-8", response: Content } as const;
+/** Bytes that are no message get a fault with another status. */
+const call = { ...soap, otherStatus: [400] };
+const message = raw({ limit: 2 * MiB });
+
+/** Devices of users know the first path, agents get the second one. */
+const discoveryPaths = ["/EnrollmentServer/Discovery.svc", "/api/mdm/windows/discovery"] as const;
+export const AGENT_DISCOVERY = discoveryPaths[1];
+
+export const windowsEnrollApi = {
+  probe: protocolEndpoint({
+    method: "GET",
+    paths: discoveryPaths,
+    summary: "Find out that this is the server by which Windows devices enroll.",
+    ...soap,
+  }),
+  discover: protocolEndpoint({
+    method: "POST",
+    paths: discoveryPaths,
+    summary: "Get where and how a Windows device enrolls.",
+    body: message,
+    ...call,
+  }),
+  policy: protocolEndpoint({
+    method: "POST",
+    paths: ["/api/mdm/windows/policy"],
+    summary: "Get the rules for certificates of Windows devices.",
+    body: message,
+    ...call,
+  }),
+  enroll: protocolEndpoint({
+    method: "POST",
+    paths: ["/api/mdm/windows/enroll"],
+    summary: "Enroll a Windows device, or renew its certificate.",
+    body: message,
+    ...call,
+  }),
+};
+
+export const windowsChannelApi = {
+  manage: protocolEndpoint({
+    method: "POST",
+    paths: ["/api/mdm/windows/management"],
+    summary: "Exchange messages of a management session.",
+    body: message,
+    produces: "application/vnd.syncml.dm+xml",
+    response: Content,
+  }),
+};

@@ -1,0 +1,121 @@
+// Stores what devices answer to commands.
+import { isDone, reasonOf, statuses } from "../../../../syncml/codes.ts";
+import { readSyncml } from "../../../../syncml/read.ts";
+import { everyCommand, type SyncCommand, type SyncMessage } from "../../../../syncml/value.ts";
+import { writeSyncml } from "../../../../syncml/write.ts";
+import { type Context, within } from "../../../core/context.ts";
+import { postponeOperation } from "../../../operations/device-queue.ts";
+import { operationLock, storeAnswer } from "../../../operations/queue.ts";
+import type { RowOf } from "../../../store/table.ts";
+import { commandOf, setAnswer } from "../../commands/rows.ts";
+import type { mdmCommands } from "../../commands/tables.ts";
+import type { WindowsAnswer } from "../commands/kind.ts";
+import { commandFor, uuidOf } from "../commands/wire.ts";
+
+type CommandRow = RowOf<typeof mdmCommands>;
+
+/** Stores the answers in the message, each with its own command of this host. */
+export async function keepAnswers(ctx: Context, hostId: number, message: SyncMessage): Promise<void> {
+  const byCommand = new Map<string, SyncCommand[]>();
+  for (const reply of message.commands) {
+    // Statuses of the header and of our statuses have numbers.
+    const isReply = (reply.verb === "Status" && reply.cmd !== "SyncHdr") || reply.verb === "Results";
+    if (!isReply || !reply.cmdRef?.includes("-")) continue;
+    const uuid = uuidOf(reply.cmdRef);
+    byCommand.set(uuid, [...(byCommand.get(uuid) ?? []), reply]);
+  }
+  for (const [uuid, replies] of byCommand) await keepAnswer(ctx, hostId, { uuid, replies, message });
+}
+
+interface Answered {
+  readonly uuid: string;
+  readonly replies: readonly SyncCommand[];
+  readonly message: SyncMessage;
+}
+
+async function keepAnswer(ctx: Context, hostId: number, { uuid, replies, message }: Answered): Promise<void> {
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const command = await commandOf(store, hostId, uuid);
+    if (!command)
+      return ctx.log.warn({ host_id: hostId, command_uuid: uuid }, "a device answered a command that it did not get");
+    // An answer may arrive twice: only the first one counts.
+    if (command.command_status !== "pending") return;
+    const operation = (await store.operations.get(command.id))!;
+    if (operation.attempts === 0 && operation.state === "queued") return;
+    const all = [...earlierReplies(command), ...replies];
+    const own = all.find(({ verb, cmdRef }) => verb === "Status" && cmdRef === uuid);
+    const result = resultOf(message, all);
+    if (!own || (waitsForResults(own, all) && !message.isFinal))
+      return setAnswer(inside, command.id, { status: command.status, command_status: "pending", result });
+    const content = (await store.operationContents.get(operation.content_id!))!.content;
+    const sent = commandFor(uuid, content);
+    if (command.status !== statuses.exists && existing(sent, all).size > 0) {
+      await setAnswer(inside, command.id, { status: statuses.exists, command_status: "pending", result });
+      return postponeOperation(inside, hostId, command.id);
+    }
+    const answer = answerIn(sent, all, own.data ?? "");
+    const command_status = answer.isDone ? "ran" : "failed";
+    await setAnswer(inside, command.id, { status: answer.status, command_status, result });
+    await storeAnswer(inside, operation, answer);
+    for (const { answered } of inside.extensions.windowsDevices) await answered?.(inside, hostId);
+  }, operationLock(hostId));
+}
+
+/** Of a command that is answered in parts. What a command was answered that was sent again counts no more. */
+function earlierReplies({ status, result }: CommandRow): readonly SyncCommand[] {
+  if (result === null || status === statuses.exists) return [];
+  return readSyncml(Buffer.from(result, "base64")).commands;
+}
+
+const waitsForResults = (own: SyncCommand, all: readonly SyncCommand[]): boolean =>
+  own.cmd === "Get" && isDone(own.data ?? "") && !all.some(({ verb }) => verb === "Results");
+
+/** A message with nothing but these replies. */
+const resultOf = ({ header }: SyncMessage, commands: readonly SyncCommand[]): string =>
+  Buffer.from(writeSyncml({ header: { ...header, credentials: null }, commands, isFinal: true })).toString("base64");
+
+/** The ids of what the device could not add because it exists. */
+function existing(sent: SyncCommand, replies: readonly SyncCommand[]): ReadonlySet<string> {
+  const adds = new Set([...everyCommand([sent])].flatMap(({ verb, cmdId }) => (verb === "Add" ? [cmdId] : [])));
+  return new Set(
+    replies.flatMap(({ verb, cmdRef, data }) =>
+      verb === "Status" && data === statuses.exists && cmdRef !== null && adds.has(cmdRef) ? [cmdRef] : [],
+    ),
+  );
+}
+
+/** The command as the device gets it next: what exists already is replaced. */
+export function asSentNow(sent: SyncCommand, { status, result }: CommandRow): SyncCommand {
+  if (status !== statuses.exists || result === null) return sent;
+  const known = existing(sent, readSyncml(Buffer.from(result, "base64")).commands);
+  const replaced = (command: SyncCommand): SyncCommand => ({
+    ...command,
+    verb: known.has(command.cmdId) ? "Replace" : command.verb,
+    commands: command.commands.map(replaced),
+  });
+  return replaced(sent);
+}
+
+const DETAIL_MAX = 1_000;
+
+function answerIn(sent: SyncCommand, replies: readonly SyncCommand[], status: string): WindowsAnswer {
+  const failed = [...everyCommand([sent])].flatMap((command) => {
+    const reply = replies.find(({ verb, cmdRef }) => verb === "Status" && cmdRef === command.cmdId);
+    return reply && command.commands.length === 0 && !isDone(reply.data ?? "")
+      ? [{ node: command.items[0]?.target ?? "", status: reply.data ?? "" }]
+      : [];
+  });
+  // What was only rolled back does not explain the failure.
+  const causes = failed.filter((one) => !["215", "216"].includes(one.status));
+  const shown = causes.length > 0 ? causes : failed;
+  const texts = shown.map((one) => `${one.node}: ${described(one.status)}`);
+  if (isDone(status) && failed.length === 0) return { status, isDone: true, detail: "" };
+  const detail = texts.length > 0 ? texts.join("; ") : described(status);
+  return { status: isDone(status) ? shown[0]!.status : status, isDone: false, detail: detail.slice(0, DETAIL_MAX) };
+}
+
+function described(status: string): string {
+  const reason = reasonOf(status);
+  return reason === "" ? `status ${status}` : `status ${status} (${reason})`;
+}

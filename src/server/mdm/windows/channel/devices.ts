@@ -1,0 +1,67 @@
+// Enrollments: what others need to know of them, and how they end.
+import type { Context } from "../../../core/context.ts";
+import type { ServerTx } from "../../../core/tables.ts";
+import { revokeIdentities } from "../../../device-ca/identities.ts";
+import { setUnmanaged } from "../../../mdm-status/managed.ts";
+import type { Inside } from "../../../operations/kind.ts";
+import { and, eq } from "../../../store/query.ts";
+import { dropCommands } from "../../commands/rows.ts";
+import { forgetProfiles } from "../../profiles/host-rows.ts";
+import { WINDOWS_LANE } from "../commands/kind.ts";
+import type { Enrollment } from "./listeners.ts";
+
+export const isEnrolled = eq("state", "enrolled");
+
+/** The host's device, if it is enrolled. */
+export const deviceOfHost = (store: ServerTx, hostId: number): Promise<Enrollment | null> =>
+  store.windowsEnrollments.first({ where: and(eq("host_id", hostId), isEnrolled) });
+
+/** The URL of a path for devices; null if the server's is not set. */
+export async function windowsUrl({ config }: Pick<Context, "config">, path: string): Promise<string | null> {
+  const { server_settings } = await config.current();
+  const text = server_settings.server_url;
+  return URL.canParse(text) ? `${new URL(text).href.replace(/\/+$/, "")}${path}` : null;
+}
+
+/** What was asked of the device is dropped: it will not answer. */
+export async function resetDevice(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void> {
+  await dropCommands(inside, [device.host_id], WINDOWS_LANE);
+  for (const { reset } of inside.extensions.windowsDevices) await reset?.(inside, device);
+}
+
+/** The device has left device management, or was removed from it. Under the lock of its host's operations. */
+export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enrollment, "id" | "host_id">) {
+  const { store } = inside;
+  if (
+    (await store.windowsEnrollments.update({ where: and(eq("id", id), isEnrolled), set: { state: "removed" } })) === 0
+  )
+    return;
+  await store.windowsNonces.delete(eq("enrollment_id", id));
+  await resetDevice(inside, { host_id, state: "removed" });
+  await setUnmanaged(inside, host_id);
+}
+
+export type NewEnrollment = Pick<Enrollment, "device_id" | "hardware_id" | "host_id" | "kind"> &
+  Pick<Enrollment, "account" | "secret"> & { readonly identity_id: number };
+
+/** Another host's device is enrolled under this name. */
+export class DeviceTaken extends Error {}
+
+/** The device is enrolled; what an earlier enrollment of its host has left is dropped. Under the host's lock. */
+export async function addEnrollment(inside: Context, given: NewEnrollment): Promise<Enrollment> {
+  const { store, clock } = inside;
+  const taken = await store.windowsEnrollments.first({ where: eq("device_id", given.device_id) });
+  if (taken && taken.host_id !== given.host_id) {
+    if (taken.state === "enrolled") throw new DeviceTaken(`the device is that of the host ${taken.host_id}`);
+    await store.windowsEnrollments.delete(eq("id", taken.id));
+  }
+  const before = await store.windowsEnrollments.first({ where: eq("host_id", given.host_id) });
+  if (before) {
+    if (before.identity_id !== null) await revokeIdentities(inside, [before.identity_id]);
+    await store.windowsEnrollments.delete(eq("id", before.id));
+  }
+  await forgetProfiles(inside, [given.host_id]);
+  await resetDevice(inside, { host_id: given.host_id, state: "enrolled" });
+  const now = clock.iso();
+  return store.windowsEnrollments.insert({ ...given, created_at: now, enrolled_at: now });
+}

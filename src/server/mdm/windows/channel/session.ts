@@ -1,0 +1,156 @@
+// A management session (OMA DM 1.2; device protocols, 3.3): each message of the device gets the next one of the server.
+import { alerts, statuses, UNENROLLED_BY_USER } from "../../../../syncml/codes.ts";
+import { DIGEST } from "../../../../syncml/digest.ts";
+import { readSyncml } from "../../../../syncml/read.ts";
+import { type SyncCommand, type SyncMessage, syncCommand } from "../../../../syncml/value.ts";
+import { writeSyncml } from "../../../../syncml/write.ts";
+import { minutes } from "../../../core/clock.ts";
+import { type Context, within } from "../../../core/context.ts";
+import { type Identity, revokeIdentities, verifyIdentity } from "../../../device-ca/identities.ts";
+import { nextOperations } from "../../../operations/device-queue.ts";
+import { operationLock } from "../../../operations/queue.ts";
+import { countCall } from "../../../rate-limits/attempts.ts";
+import { and, eq } from "../../../store/query.ts";
+import { deviceSeen } from "../../check-ins/seen.ts";
+import { WINDOWS_LANE } from "../commands/kind.ts";
+import { commandFor } from "../commands/wire.ts";
+import { asSentNow, keepAnswers } from "./answers.ts";
+import { endEnrollment, isEnrolled } from "./devices.ts";
+import type { Enrollment } from "./listeners.ts";
+import { emptyNonce, isAuthenticated, newNonce } from "./nonces.ts";
+
+/** Bytes of commands in one message. */
+const ROOM = 200 * 1024;
+/** Bytes of a message beside its commands. */
+const FRAME = 4 * 1024;
+
+const WRONG = { scope: "credentials of Windows devices", most: 600, ofAll: 20_000, span: minutes(1) };
+
+/** The server's message in reply. `certificate`: of the connection, in DER. Throws `BadSyncml`. */
+export async function manage(ctx: Context, bytes: Uint8Array, certificate: Buffer | null): Promise<string> {
+  const message = readSyncml(bytes);
+  const caller = await authenticate(ctx, message, certificate);
+  if ("status" in caller) return replyTo(message, caller);
+  const { enrollment, nonce } = caller;
+  ctx.running.of(deviceSeen).mark(enrollment.host_id, ctx.clock.now());
+  await keepAnswers(ctx, enrollment.host_id, message);
+  const commands = (await leaves(ctx, enrollment, message)) ? [] : await nextCommands(ctx, enrollment, message);
+  return replyTo(message, { status: nonce === null ? statuses.ok : statuses.authenticated, nonce, commands });
+}
+
+interface Known {
+  readonly enrollment: Enrollment;
+  /** For the digest of the next message; null: it has a certificate. */
+  readonly nonce: string | null;
+}
+
+interface Unknown {
+  readonly status: string;
+  readonly nonce: string;
+}
+
+/** The name in the message proves nothing: a certificate or a digest has to. */
+async function authenticate(
+  ctx: Context,
+  { header }: SyncMessage,
+  certificate: Buffer | null,
+): Promise<Known | Unknown> {
+  const enrollment = await ctx.store.windowsEnrollments.first({
+    where: and(eq("device_id", header.source), isEnrolled),
+  });
+  if (enrollment && certificate && (await isOfDevice(ctx, enrollment, certificate))) return { enrollment, nonce: null };
+  const session = header.sessionId;
+  if (enrollment && (await isAuthenticated(ctx, enrollment, header)))
+    return { enrollment, nonce: await newNonce(ctx, enrollment.id, session) };
+  if (header.credentials !== null || !enrollment) {
+    await countCall(ctx, WRONG, ctx.address);
+    ctx.log.warn({ address: ctx.address, device_id: header.source }, "a message of a Windows device was refused");
+  }
+  const status = header.credentials === null ? statuses.credentialsNeeded : statuses.wrongCredentials;
+  return { status, nonce: enrollment ? await newNonce(ctx, enrollment.id, session) : emptyNonce(ctx) };
+}
+
+/** What identities of Windows devices are for. */
+export const WINDOWS_ENROLLMENT = "windows_enrollment";
+/** What identities say that renew the one of an enrollment. */
+export const RENEWS = "renews_enrollment";
+
+async function isOfDevice(ctx: Context, enrollment: Enrollment, certificate: Buffer): Promise<boolean> {
+  const identity = await verifyIdentity(ctx, certificate);
+  if (!identity || identity.purpose !== WINDOWS_ENROLLMENT) return false;
+  return identity.id === enrollment.identity_id || (await rebind(ctx, enrollment, identity));
+}
+
+/** The device uses a renewed identity for the first time: from now on, the old one is not accepted. */
+export async function rebind(ctx: Context, enrollment: Enrollment, identity: Identity): Promise<boolean> {
+  const old = enrollment.identity_id;
+  const isRenewed = identity.facts[RENEWS] === enrollment.id && identity.host_id === enrollment.host_id;
+  if (!isRenewed || old === null || identity.id < old) return false;
+  return ctx.store.tx(async (store) => {
+    const where = and(eq("id", enrollment.id), eq("identity_id", old));
+    if ((await store.windowsEnrollments.update({ where, set: { identity_id: identity.id } })) === 0) return false;
+    await revokeIdentities({ store, clock: ctx.clock }, [old]);
+    return true;
+  });
+}
+
+/** Whether the user has removed the enrollment. */
+async function leaves(ctx: Context, enrollment: Enrollment, { commands }: SyncMessage): Promise<boolean> {
+  const isGone = commands.some(
+    ({ verb, data, items }) =>
+      verb === "Alert" && data === alerts.generic && items.some(({ type }) => type === UNENROLLED_BY_USER),
+  );
+  if (isGone)
+    await ctx.store.tx((store) => endEnrollment(within(ctx, store), enrollment), operationLock(enrollment.host_id));
+  return isGone;
+}
+
+const starts: ReadonlySet<string> = new Set([alerts.serverStart, alerts.clientStart]);
+
+async function nextCommands(ctx: Context, { host_id }: Enrollment, message: SyncMessage): Promise<SyncCommand[]> {
+  const codes = message.commands.flatMap(({ verb, data }) => (verb === "Alert" ? [data ?? ""] : []));
+  if (!message.isFinal || codes.includes(alerts.abort)) return [];
+  const { maxMsgSize } = message.header;
+  const room = Math.min(ROOM, (maxMsgSize ?? ROOM) - FRAME);
+  const again = codes.some((code) => starts.has(code));
+  const commands: SyncCommand[] = [];
+  for (const { operation, content } of await nextOperations(ctx, host_id, WINDOWS_LANE, { again, room })) {
+    const row = await ctx.store.mdmCommands.get(operation.id);
+    // The device has just enrolled again: what waited was dropped.
+    if (row) commands.push(asSentNow(commandFor(row.command_uuid, content), row));
+  }
+  return commands;
+}
+
+interface Reply {
+  /** Of the device's header. */
+  readonly status: string;
+  readonly nonce: string | null;
+  /** Absent: nothing of the message was processed. */
+  readonly commands?: readonly SyncCommand[];
+}
+
+const withoutStatus: ReadonlySet<string> = new Set(["Status", "Results", "Alert"]);
+
+function replyTo({ header, commands: received, isFinal }: SyncMessage, { status, nonce, commands }: Reply): string {
+  const { msgId: msgRef } = header;
+  const answered = commands === undefined ? [] : received.filter(({ verb }) => !withoutStatus.has(verb));
+  const challenge = nonce === null ? null : { format: "b64", type: DIGEST, nextNonce: nonce };
+  const own = [
+    syncCommand("Status", "1", { msgRef, cmdRef: "0", cmd: "SyncHdr", data: status, challenge }),
+    ...answered.map(({ cmdId: cmdRef, verb: cmd }, i) =>
+      syncCommand("Status", String(i + 2), { msgRef, cmdRef, cmd, data: statuses.ok }),
+    ),
+  ];
+  // The device has more to send before it is the server's turn.
+  const next =
+    isFinal || commands === undefined
+      ? []
+      : [syncCommand("Alert", String(own.length + 1), { data: alerts.nextMessage })];
+  const { sessionId, msgId, source: target, target: source } = header;
+  return writeSyncml({
+    header: { sessionId, msgId, target, source, credentials: null, maxMsgSize: null },
+    commands: [...own, ...next, ...(commands ?? [])],
+    isFinal: true,
+  });
+}

@@ -1,0 +1,76 @@
+// Commands that users write themselves.
+import { readCommands } from "../../../../syncml/read.ts";
+import { BadSyncml, everyCommand, isRequest, type SyncCommand } from "../../../../syncml/value.ts";
+import { writeCommands } from "../../../../syncml/write.ts";
+import { invalid } from "../../../core/errors.ts";
+import type { CommandPlatform, ReadCommand } from "../../commands/platform.ts";
+import { commandView } from "../../commands/waiting.ts";
+import { WINDOWS_LANE, windowsCommandKind } from "./kind.ts";
+import { commandFor, contentOf, nodeOf } from "./wire.ts";
+
+export const windowsCustomCommand = windowsCommandKind({
+  name: "windows_custom_command",
+  isUpcoming: true,
+  view: commandView,
+  ended: async () => {},
+});
+
+export const windowsCommands: CommandPlatform = {
+  lane: WINDOWS_LANE,
+  kind: windowsCustomCommand,
+  cancellable: [],
+  serves: ({ platform }) => platform === "windows",
+  read: readCommand,
+  // Devices ask by themselves.
+  wake: async () => {},
+  payload: ({ command_uuid, content }) => writeCommands([commandFor(command_uuid, content)]),
+};
+
+const NODE_MAX = 255;
+
+function readCommand(bytes: Buffer): ReadCommand {
+  const command = parsed(bytes);
+  for (const problem of problemsOf(command)) throw invalid("command", problem);
+  const node = nodeOf(command)!;
+  const wipes = [...everyCommand([command])].some(isWipe);
+  return { requestType: node, uuid: null, isPremium: wipes, wipes, content: contentOf(command) };
+}
+
+function parsed(bytes: Buffer): SyncCommand {
+  try {
+    const [command, another] = readCommands(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (command && !another) return command;
+  } catch (error) {
+    if (error instanceof BadSyncml) throw invalid("command", error.message);
+    if (error instanceof TypeError) throw invalid("command", "the command is not in UTF-8");
+    throw error;
+  }
+  throw invalid("command", "the SyncML has to be one command; several can be the commands of one Atomic");
+}
+
+/** Why a command is not sent to devices. */
+export function* problemsOf(command: SyncCommand): Generator<string> {
+  const isAtomic = command.verb === "Atomic";
+  if (!isAtomic && !isRequest(command)) yield `${command.verb} is not a command for devices`;
+  if (isAtomic && command.commands.length === 0) yield "the Atomic has no commands";
+  for (const inner of command.commands) {
+    if (inner.verb === "Get" || !isRequest(inner)) yield `an Atomic cannot have a command ${inner.verb}`;
+  }
+  for (const { verb, items } of isAtomic ? command.commands : [command]) {
+    if (items.length === 0 || items.some(({ target }) => !target)) yield `the ${verb} has no Target with a LocURI`;
+    if (items.some(({ target }) => (target?.length ?? 0) > NODE_MAX))
+      yield `the ${verb} has a LocURI of more than ${NODE_MAX} characters`;
+  }
+}
+
+const isWipe = ({ items }: SyncCommand): boolean =>
+  items.some(({ target }) => /\/RemoteWipe(\/|$)/i.test(decoded(target ?? "")));
+
+/** Nodes may be named with escapes. */
+function decoded(node: string): string {
+  try {
+    return decodeURIComponent(node);
+  } catch {
+    return node;
+  }
+}

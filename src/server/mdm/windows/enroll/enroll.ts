@@ -1,0 +1,175 @@
+// Enrolls devices, and renews their certificates (device protocols, 3.2).
+import { AGENT_DISCOVERY, windowsChannelApi, windowsEnrollApi } from "../../../../api/windows.ts";
+import type { Envelope } from "../../../../soap/envelope.ts";
+import { requestTypes } from "../../../../soap/names.ts";
+import { writeProvisioning } from "../../../../soap/provisioning.ts";
+import { readTokenRequest, type TokenRequest } from "../../../../soap/token.ts";
+import { recordActivity } from "../../../activities/record.ts";
+import { type Context, within } from "../../../core/context.ts";
+import { deviceCa } from "../../../device-ca/ca.ts";
+import type { HostRow } from "../../../hosts/access.ts";
+import { setManaged } from "../../../mdm-status/managed.ts";
+import { operationLock } from "../../../operations/queue.ts";
+import { and, eq } from "../../../store/query.ts";
+import { notifyProfiles } from "../../profiles/part.ts";
+import { addEnrollment, DeviceTaken, isEnrolled, windowsUrl } from "../channel/devices.ts";
+import type { Enrollment } from "../channel/listeners.ts";
+import { emptyNonce, newNonce } from "../channel/nonces.ts";
+import { rebind } from "../channel/session.ts";
+import { callerOf, type EnrollCaller } from "./callers.ts";
+import { type Issued, issue, renewalIn, requestIn } from "./certificate.ts";
+import { type WindowsDevice, windowsEnrollment } from "./kind.ts";
+import { application, certificateStore, polling } from "./provisioning.ts";
+import { EnrollRefusal } from "./refusal.ts";
+
+/** The provisioning document. */
+export async function enroll(ctx: Context, { token, content }: Envelope): Promise<string> {
+  const asked = readTokenRequest(content);
+  if (asked.requestType === requestTypes.renew) return renew(ctx, asked);
+  if (asked.requestType !== requestTypes.issue)
+    throw new EnrollRefusal("MessageFormat", "the type of the request is neither Issue nor Renew");
+  const caller = await callerOf(ctx, token);
+  const request = requestIn(asked.request);
+  const device = deviceOf(asked);
+  const host = await hostOf(ctx, caller, device);
+  const ca = await deviceCa(ctx);
+  const account = ctx.random.uuid();
+  const secret = ctx.random.token(32);
+  const { identity, nonce } = await taken(() =>
+    ctx.store.tx(async (store) => {
+      const inside = within(ctx, store);
+      const identity = await issue(inside, ca, { request, hostId: host.id, teamId: host.team_id });
+      const enrollment = await addEnrollment(inside, {
+        device_id: device.deviceId,
+        hardware_id: device.hardwareId,
+        host_id: host.id,
+        kind: caller.kind,
+        identity_id: identity.id,
+        account,
+        secret,
+      });
+      await enrolled(inside, host, { enrollment, caller });
+      return { identity, nonce: await newNonce(inside, enrollment.id, null) };
+    }, operationLock(host.id)),
+  );
+  const { org_info } = await ctx.config.current();
+  const { isOfMachine } = device;
+  return writeProvisioning([
+    certificateStore({ ca: ca.certificate.der, own: identity.certificate, isOfMachine }),
+    application({
+      url: await urlOf(ctx, windowsChannelApi.manage.path),
+      organization: org_info.org_name || "svc",
+      name: account,
+      secret,
+      nonce,
+      serverSecret: ctx.random.token(32),
+      serverNonce: emptyNonce(ctx),
+      commonName: identity.commonName,
+      isOfMachine,
+    }),
+    polling(),
+  ]);
+}
+
+async function taken<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DeviceTaken)
+      throw new EnrollRefusal("Authorization", "a device with this DeviceID is enrolled as another host");
+    throw error;
+  }
+}
+
+async function urlOf(ctx: Context, path: string): Promise<string> {
+  const url = await windowsUrl(ctx, path);
+  if (url === null) throw new EnrollRefusal("EnrollmentServer", "the server's address is not set");
+  return url;
+}
+
+const ID_MAX = 255;
+
+function deviceOf({ context }: TokenRequest): WindowsDevice {
+  const text = (name: string) => (context.get(name) ?? "").trim();
+  const deviceId = text("DeviceID");
+  if (deviceId === "" || deviceId.length > ID_MAX || text("HWDevID").length > ID_MAX)
+    throw new EnrollRefusal("MessageFormat", "the request needs a DeviceID of at most 255 characters");
+  return {
+    deviceId,
+    hardwareId: text("HWDevID") || deviceId,
+    name: text("DeviceName"),
+    osVersion: text("OSVersion"),
+    isOfMachine: text("EnrollmentType") === "Device",
+  };
+}
+
+/** The host that the device is: that of the agent, that of its earlier enrollment, or a new one. */
+async function hostOf(ctx: Context, { hostId, teamId }: EnrollCaller, device: WindowsDevice): Promise<HostRow> {
+  const before = hostId === null ? await hostOfHardware(ctx, device.hardwareId) : null;
+  const outcome = await ctx.running.of(windowsEnrollment).enroll({
+    identifier: before?.identifier ?? device.hardwareId,
+    ...(hostId === null ? {} : { hostId }),
+    teamId,
+    isProved: false,
+    address: ctx.address,
+    device,
+  });
+  if ("refused" in outcome) throw new EnrollRefusal("Authorization", outcome.reason);
+  return outcome.row;
+}
+
+async function hostOfHardware({ store }: Context, hardwareId: string): Promise<HostRow | null> {
+  const known = await store.windowsEnrollments.list({ where: eq("hardware_id", hardwareId), limit: 2 });
+  // Copies of a machine have the same.
+  return known.length === 1 ? store.hosts.get(known[0]!.host_id) : null;
+}
+
+interface Made {
+  readonly enrollment: Enrollment;
+  readonly caller: EnrollCaller;
+}
+
+async function enrolled(inside: Context, host: HostRow, { enrollment, caller }: Made): Promise<void> {
+  const config = inside.config.over(inside.store);
+  const path = caller.hostId === null ? windowsEnrollApi.discover.path : AGENT_DISCOVERY;
+  const serverUrl = (await windowsUrl({ config }, path)) ?? "";
+  await setManaged(inside, host.id, { kind: caller.kind, serverUrl });
+  await recordActivity(
+    inside,
+    "mdm_enrolled",
+    {
+      host_serial: host.hardware_serial,
+      host_display_name: host.display_name,
+      installed_from_dep: caller.kind === "automatic",
+      mdm_platform: "microsoft",
+      platform: host.platform,
+    },
+    { hostId: host.id },
+  );
+  await notifyProfiles(inside.store, { hostIds: [host.id] });
+  for (const listener of inside.extensions.windowsDevices) await listener.enrolled?.(inside, enrollment);
+}
+
+/** Only the certificates: everything else stays as it is. */
+async function renew(ctx: Context, asked: TokenRequest): Promise<string> {
+  const { request, identity } = await renewalIn(ctx, asked.request);
+  const enrollment = await ctx.store.windowsEnrollments.first({
+    where: and(eq("host_id", identity.host_id), isEnrolled),
+  });
+  if (!enrollment || !(enrollment.identity_id === identity.id || (await rebind(ctx, enrollment, identity))))
+    throw new EnrollRefusal("Authorization", "the certificate is not that of an enrolled device");
+  const deviceId = asked.context.get("DeviceID");
+  if (deviceId !== undefined && deviceId !== enrollment.device_id)
+    throw new EnrollRefusal("Authorization", "the certificate is that of another device");
+  const ca = await deviceCa(ctx);
+  const renewed: Issued = await ctx.store.tx((store) =>
+    issue(within(ctx, store), ca, {
+      request,
+      hostId: enrollment.host_id,
+      teamId: identity.team_id,
+      renews: { enrollmentId: enrollment.id, serial: identity.serial },
+    }),
+  );
+  const isOfMachine = asked.context.get("EnrollmentType") === "Device";
+  return writeProvisioning([certificateStore({ ca: ca.certificate.der, own: renewed.certificate, isOfMachine })]);
+}

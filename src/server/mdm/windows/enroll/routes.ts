@@ -1,0 +1,100 @@
+import type { Content } from "../../../../api/bodies.ts";
+import { windowsEnrollApi } from "../../../../api/windows.ts";
+import { readDiscover, writeDiscovered, writePolicies } from "../../../../soap/discovery.ts";
+import { BadSoap, type Envelope, readEnvelope, type Written, writeEnvelope } from "../../../../soap/envelope.ts";
+import { writeFault } from "../../../../soap/fault.ts";
+import { actions } from "../../../../soap/names.ts";
+import { writeTimestamp, writeTokenReply } from "../../../../soap/token.ts";
+import { isoAt, minutes } from "../../../core/clock.ts";
+import type { Context } from "../../../core/context.ts";
+import { type Reply, type Route, route } from "../../../core/http/route.ts";
+import { windowsUrl } from "../channel/devices.ts";
+import { callerOf } from "./callers.ts";
+import { enroll } from "./enroll.ts";
+import { EnrollRefusal } from "./refusal.ts";
+
+type Answer = Omit<Written, "relatesTo">;
+
+/**
+ * Answers a message of the enrollment protocol. Refusals are faults with status 200, because devices do not read those
+ * with another one. Bytes that are no message do not come from devices.
+ */
+async function answer(
+  { ctx, reply }: { readonly ctx: Context; readonly reply: Reply },
+  bytes: Uint8Array,
+  work: (envelope: Envelope) => Promise<Answer>,
+): Promise<Content> {
+  let relatesTo = "";
+  try {
+    const envelope = readEnvelope(bytes);
+    relatesTo = envelope.messageId;
+    const { mdm } = await ctx.config.current();
+    if (!mdm.windows_enabled_and_configured)
+      throw new EnrollRefusal("EnrollmentServer", "device management of Windows devices is turned off");
+    return { content: writeEnvelope({ ...(await work(envelope)), relatesTo }) };
+  } catch (error) {
+    if (error instanceof BadSoap) {
+      reply.status = 400;
+      return { content: writeFault("MessageFormat", error.message, relatesTo) };
+    }
+    if (!(error instanceof EnrollRefusal)) throw error;
+    ctx.log.warn({ address: ctx.address, reason: error.message }, "a Windows device was not enrolled");
+    return { content: writeFault(error.code, error.message, relatesTo) };
+  }
+}
+
+const ENROLLMENT_VERSION = "4.0";
+const POLICY = { minimalKeyLength: 2048, validity: 31_536_000, renewal: 15_552_000 } as const;
+
+async function discover(ctx: Context, { content }: Envelope): Promise<Answer> {
+  const { version } = readDiscover(content);
+  if (!/^[4-7]\.\d$/.test(version))
+    throw new EnrollRefusal("MessageFormat", "the version of the request is not one from 4.0 to 7.0");
+  const url = async (path: string) => {
+    const found = await windowsUrl(ctx, path);
+    if (found === null) throw new EnrollRefusal("EnrollmentServer", "the server's address is not set");
+    return found;
+  };
+  return {
+    action: actions.discovered,
+    body: writeDiscovered({
+      authPolicy: "OnPremise",
+      version: ENROLLMENT_VERSION,
+      policyUrl: await url(windowsEnrollApi.policy.path),
+      enrollmentUrl: await url(windowsEnrollApi.enroll.path),
+      authenticationUrl: null,
+    }),
+  };
+}
+
+async function policy(ctx: Context, { content, token }: Envelope): Promise<Answer> {
+  if (content.name !== "GetPolicies") throw new BadSoap("the message is no GetPolicies");
+  await callerOf(ctx, token);
+  const { org_info } = await ctx.config.current();
+  return { action: actions.policies, body: writePolicies(POLICY, org_info.org_name || "svc") };
+}
+
+const TIMES = minutes(5);
+
+async function issue(ctx: Context, envelope: Envelope): Promise<Answer> {
+  const document = await enroll(ctx, envelope);
+  const now = ctx.clock.now();
+  return {
+    action: actions.token,
+    header: writeTimestamp(isoAt(now - TIMES), isoAt(now + TIMES)),
+    body: writeTokenReply(document),
+  };
+}
+
+export const windowsEnrollRoutes: readonly Route[] = [
+  route(windowsEnrollApi.probe, async () => ({ content: "" })),
+  route(windowsEnrollApi.discover, ({ body }, ctx, reply) =>
+    answer({ ctx, reply }, body.bytes, (one) => discover(ctx, one)),
+  ),
+  route(windowsEnrollApi.policy, ({ body }, ctx, reply) =>
+    answer({ ctx, reply }, body.bytes, (one) => policy(ctx, one)),
+  ),
+  route(windowsEnrollApi.enroll, ({ body }, ctx, reply) =>
+    answer({ ctx, reply }, body.bytes, (one) => issue(ctx, one)),
+  ),
+];
