@@ -74,7 +74,13 @@ export const managedAgentApi = {
       command_line_startup_flags: z.record(z.string(), z.json()),
       extensions: z.record(z.string(), z.json()),
       update_channels: z.record(z.string(), z.json()).optional(),
-      notifications: z.object({ pending_script_execution_ids: z.array(z.string()).optional() }),
+      notifications: z.object({
+        pending_script_execution_ids: z.array(z.string()).optional(),
+        needs_programmatic_windows_mdm_enrollment: z.boolean().optional(),
+        windows_mdm_discovery_endpoint: z.string().optional(),
+        needs_programmatic_windows_mdm_unenrollment: z.boolean().optional(),
+        needs_mdm_migration: z.boolean().optional(),
+      }),
     }),
   }),
   deviceToken: agentEndpoint({

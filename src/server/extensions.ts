@@ -43,7 +43,14 @@ import { releaseCommand, setupListener } from "./mdm/apple/setup/release.ts";
 import { profilesStep } from "./mdm/apple/setup/steps.ts";
 import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
 import { pushCertificate } from "./mdm/apple/trust/service.ts";
+import {
+  askToLeave as askWindowsToLeave,
+  endDeviceRequests as endWindowsRequests,
+  windowsLeave,
+} from "./mdm/windows/actions/leave.ts";
+import { windowsActionListener, windowsWipe, windowsWiper } from "./mdm/windows/actions/wipe.ts";
 import { windowsCommands, windowsCustomCommand } from "./mdm/windows/commands/custom.ts";
+import { windowsNotices } from "./mdm/windows/notices/notices.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
 import type { OperationKind } from "./operations/kind.ts";
@@ -62,10 +69,11 @@ export const extensions: Extensions = {
   activityRequests,
   approvedActs: { hosts: chosenIds, wipe: (ctx, host) => actNow(ctx, host, "wipe"), remove: deleteInSteps },
   deliveries: { webhook: deliverWebhook, ticket: deliverTicket },
-  dropEntrusted: [endDeviceTokens, endChallenges, forgetDiskKeys, endDeviceRequests],
+  dropEntrusted: [endDeviceTokens, endChallenges, forgetDiskKeys, endDeviceRequests, endWindowsRequests],
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
-  hostActionDeliverers: [scriptDeliverer, appleDeliverer],
+  hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper],
+  agentNotifiers: [windowsNotices],
   appleCommandsMadeLate: { [appleRenewal.name]: renewalCommand },
   hostsOfHardware: [enrolledHosts, assignedHosts],
   hostsWhere: compileWhere,
@@ -93,8 +101,8 @@ export const extensions: Extensions = {
   ],
   appleReaders: { [appleDetails.name]: readDetails },
   appleMessages: { DeclarativeManagement: declarativeManagement },
-  askToLeave: [askToLeave],
-  windowsDevices: [],
+  askToLeave: [askToLeave, askWindowsToLeave],
+  windowsDevices: [windowsActionListener],
   commandPlatforms: [appleCommands, windowsCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep],
   profilePlatforms: [applePlatform],
@@ -111,7 +119,14 @@ export const extensions: Extensions = {
     [accountCommand.name]: accountCommand,
     [releaseCommand.name]: releaseCommand,
     ...hostActionKinds,
-    ...byName([...Object.values(appleActionKinds), appleLeave, appleClearPasscode, appleDetails]),
+    ...byName([
+      ...Object.values(appleActionKinds),
+      appleLeave,
+      appleClearPasscode,
+      appleDetails,
+      windowsLeave,
+      windowsWipe,
+    ]),
     script: scriptKind,
   },
   requestDetails: [requestDetails],

@@ -1,7 +1,7 @@
 // Delivery of lock, unlock and wipe to devices. Each way of reaching devices is one deliverer; `server/extensions.ts`
 // lists them.
 import type { Context } from "../core/context.ts";
-import { ApiError, invalid } from "../core/errors.ts";
+import { invalid } from "../core/errors.ts";
 import type { HostRow } from "../hosts/access.ts";
 
 export type HostAction = "lock" | "unlock" | "wipe";
@@ -31,15 +31,7 @@ declare module "../core/extensions.ts" {
 /** The deliverer for this host; an error that names the missing requirement if there is none. */
 export async function delivererFor(ctx: Context, host: HostRow, action: HostAction): Promise<Deliverer> {
   const found = ctx.extensions.hostActionDeliverers.find((deliverer) => deliverer.serves(host, action));
-  if (!found) throw noWay(host, action);
+  if (!found) throw invalid("host_id", `${action} is not supported on the platform '${host.platform}'`);
   await found.require(ctx, host, action);
   return found;
-}
-
-function noWay({ platform }: HostRow, action: HostAction): ApiError {
-  if (platform === "windows") {
-    const reason = `Windows MDM isn't turned on: a Windows host needs it for ${action}`;
-    return new ApiError(400, reason, [{ name: "base", reason }]);
-  }
-  return invalid("host_id", `${action} is not supported on the platform '${platform}'`);
 }

@@ -10,11 +10,13 @@ import type { Caller } from "../core/http/proxies.ts";
 import { byId } from "../core/maps.ts";
 import { tokenHash } from "../core/random.ts";
 import { startedPart } from "../core/running.ts";
+import type { Tables } from "../core/tables.ts";
 import { createHostEnrollment, type HostEnrollment } from "../enrollment/service.ts";
 import { watchHosts } from "../hosts/changes.ts";
 import { openOperations } from "../operations/queue.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { oneOf } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
 import { type AgentRequest, managedAgent } from "./kind.ts";
 
 /** The data of an agent's host that its configuration depends on. */
@@ -25,7 +27,11 @@ export interface AgentHost {
   readonly platformLike: string;
   /** The id of the operation that the agent gets next; null: none. */
   readonly nextOperation: string | null;
+  /** Null: nothing is known. */
+  readonly mdm: Pick<RowOf<Tables["hostMdm"]>, (typeof mdmColumns)[number]> | null;
 }
+
+const mdmColumns = ["id", "enrollment_status", "connected_to_svc", "is_server"] as const;
 
 export interface ManagedAgents {
   readonly enrollment: HostEnrollment<AgentRequest>;
@@ -62,11 +68,13 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
         where: oneOf("agent_key_hash", [...new Set(hashes)]),
       });
       const ids = agents.map(({ id }) => id);
-      const [rows, open] = await Promise.all([
+      const [rows, mdm, open] = await Promise.all([
         store.hosts.pick(["id", "team_id", "platform", "platform_like"], { where: oneOf("id", ids) }),
+        store.hostMdm.pick(mdmColumns, { where: oneOf("id", ids) }),
         openOperations(store, ids),
       ]);
       const hosts = byId(rows);
+      const managed = byId(mdm);
       const byHash = new Map(agents.map((agent) => [agent.agent_key_hash, agent.id]));
       return hashes.map((hash) => {
         const row = hosts.get(byHash.get(hash) ?? 0);
@@ -77,6 +85,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
           platform: row.platform,
           platformLike: row.platform_like,
           nextOperation: open.find((operation) => operation.host_id === row.id)?.uuid ?? null,
+          mdm: managed.get(row.id) ?? null,
         };
       });
     },

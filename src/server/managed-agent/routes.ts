@@ -12,6 +12,7 @@ import { answerOperation, sendOperation } from "../operations/queue.ts";
 import type { ScriptResult } from "../operations/tables.ts";
 import { type AgentHost, managedAgents } from "./agents.ts";
 import { enrollAgent } from "./enroll.ts";
+import { notificationsFor } from "./notifications.ts";
 import { keepDeviceToken } from "./rows.ts";
 
 /** Optional features of this server, which agents check before using them. */
@@ -63,13 +64,12 @@ export const managedAgentRoutes: readonly Route[] = [
   route(managedAgentApi.enroll, async ({ body }, ctx) => ({ agent_node_key: await enrollAgent(ctx, body) })),
   keyed(managedAgentApi.config, async (_, agent, ctx) => {
     const options = await ctx.running.of(managedAgents).optionsOf(agent.teamId);
-    const { nextOperation } = agent;
     return {
       script_execution_timeout: options.script_execution_timeout ?? SCRIPT_TIMEOUT,
       command_line_startup_flags: options.command_line_flags ?? {},
       extensions: extensionsFor(options, agent),
       ...(options.update_channels ? { update_channels: options.update_channels } : {}),
-      notifications: nextOperation === null ? {} : { pending_script_execution_ids: [nextOperation] },
+      notifications: await notificationsFor(ctx, agent),
     };
   }),
   keyed(managedAgentApi.deviceToken, async ({ body }, { hostId }, ctx) => {

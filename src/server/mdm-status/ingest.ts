@@ -3,6 +3,7 @@
 
 import { tableExists } from "../agent-protocol/detail-query.ts";
 import { type Row, text } from "../agent-protocol/rows.ts";
+import { channels, hostsPayload } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { type InventorySource, NOTHING_TO_WRITE, type Reported, type SourceWriter } from "../hosts/inventory/source.ts";
@@ -68,6 +69,7 @@ function startMdm({ store }: Services): SourceWriter<MdmInventory> {
 /** Writes the columns that agents report, and keeps the others. */
 async function writeReportedMdm(tx: ServerTx, rows: readonly HostMdmRow[]): Promise<void> {
   await tx.hostMdm.upsert(rows, { on: ["id"], set: reportedMdmColumns, returning: [] });
+  await tx.notify(channels.hosts, hostsPayload(rows.map(({ id }) => id)));
 }
 
 const installationType = (registry: readonly Row[]): string =>

@@ -1,5 +1,6 @@
 // Hosts that join and leave the device management of this server. Each change is in the caller's transaction.
 import { recordActivity } from "../activities/record.ts";
+import { channels, hostsPayload } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -35,6 +36,7 @@ export async function setManaged(inside: Context, id: number, { kind, serverUrl 
     checked_in_at: now,
   };
   await store.hostMdm.upsert([row], { on: ["id"] });
+  await store.notify(channels.hosts, hostsPayload([id]));
 }
 
 /** When devices last checked in, by the ids of their hosts. Hosts that were deleted in the meantime are skipped. */
@@ -71,6 +73,7 @@ export async function setUnmanaged(inside: Inside, id: number): Promise<boolean>
   const host = row && changed > 0 ? await store.hosts.get(id) : null;
   if (!row || !host) return false;
   await forgetProfiles(inside, [id]);
+  await store.notify(channels.hosts, hostsPayload([id]));
   await recordActivity(inside, "mdm_unenrolled", {
     host_serial: host.hardware_serial,
     host_display_name: host.display_name,

@@ -1,0 +1,25 @@
+// What agents are asked to do besides scripts. `server/extensions.ts` names who asks.
+import type { z } from "zod";
+import type { managedAgentApi } from "../../api/managed-agent.ts";
+import type { Context } from "../core/context.ts";
+import type { AgentHost } from "./agents.ts";
+
+export type Notifications = z.output<typeof managedAgentApi.config.response>["notifications"];
+
+/** Runs for each configuration that an agent fetches, so it has to use what is cached. */
+export type AgentNotifier = (ctx: Pick<Context, "config">, agent: AgentHost) => Promise<Notifications>;
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    readonly agentNotifiers: readonly AgentNotifier[];
+  }
+}
+
+export async function notificationsFor(
+  ctx: Pick<Context, "config" | "extensions">,
+  agent: AgentHost,
+): Promise<Notifications> {
+  const asked = await Promise.all(ctx.extensions.agentNotifiers.map((notify) => notify(ctx, agent)));
+  const { nextOperation } = agent;
+  return Object.assign({}, nextOperation === null ? {} : { pending_script_execution_ids: [nextOperation] }, ...asked);
+}
