@@ -29,6 +29,7 @@ import { eulaApi } from "./eula.ts";
 import { hostActionsApi } from "./host-actions.ts";
 import { hostActivitiesApi } from "./host-activities.ts";
 import { hostDetailsApi } from "./host-details.ts";
+import { hostPasswordsApi } from "./host-passwords.ts";
 import { hostsApi } from "./hosts.ts";
 import { invitesApi } from "./invites.ts";
 import { jobsApi } from "./jobs.ts";
@@ -79,6 +80,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "enroll-secrets": enrollSecretsApi,
   "host-details": hostDetailsApi,
   "host-actions": hostActionsApi,
+  "host-passwords": hostPasswordsApi,
   "host-activities": hostActivitiesApi,
   hosts: hostsApi,
   invites: invitesApi,

@@ -143,6 +143,9 @@ export const MdmSettings = z.object({
   enable_turn_on_windows_mdm_manually: z.boolean(),
   enable_disk_encryption: z.boolean(),
   windows_require_bitlocker_pin: z.boolean(),
+  enable_recovery_lock_password: z
+    .boolean()
+    .meta({ description: "Macs with Apple silicon get a password without which they do not start in recovery mode" }),
   windows_migration_enabled: z.boolean().meta({ description: "move hosts away from another vendor's Windows MDM" }),
   macos_updates: MacosUpdates,
   ios_updates: AppleUpdates,

@@ -17,6 +17,9 @@ const DiskEncryptionStatus = z
   .enum(["verified", "verifying", "action_required", "enforcing", "failed", "removing_enforcement"])
   .nullable();
 
+/** Of a password that this server sets on the host. */
+const PasswordState = z.object({ status: z.enum(["verified", "verifying", "pending", "failed"]), detail: z.string() });
+
 export const HostMdm = z.object({
   encryption_key_available: z.boolean(),
   enrollment_status: z.string().nullable(),
@@ -47,7 +50,11 @@ export const HostMdm = z.object({
     .optional()
     .meta({ description: "one macOS host" }),
   os_settings: z
-    .object({ disk_encryption: z.object({ status: DiskEncryptionStatus, detail: z.string() }) })
+    .object({
+      disk_encryption: z.object({ status: DiskEncryptionStatus, detail: z.string() }),
+      recovery_lock_password: PasswordState.optional().meta({ description: "absent: the host has none" }),
+      managed_local_account: PasswordState.optional().meta({ description: "absent: the host has none" }),
+    })
     .optional()
     .meta({ description: "one host" }),
   profiles: z.array(HostProfile).optional().meta({ description: "one host" }),

@@ -50,6 +50,7 @@ const TeamSetup = MacosSetup.extend({
 const teamMdm = {
   enable_disk_encryption: z.boolean(),
   windows_require_bitlocker_pin: z.boolean(),
+  enable_recovery_lock_password: z.boolean(),
   ios_updates: AppleUpdates,
   ipados_updates: AppleUpdates,
   windows_updates: WindowsUpdates,

@@ -14,6 +14,7 @@ import { scriptDeliverer } from "./host-actions/script-deliverer.ts";
 import { chosenIds } from "./host-list/chosen.ts";
 import { deleteInSteps } from "./host-list/delete.ts";
 import { compileWhere } from "./host-list/selector/where.ts";
+import { forgetPasswords } from "./host-passwords/rows.ts";
 import { batteryInventory } from "./hosts/inventory/batteries.ts";
 import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
@@ -33,6 +34,8 @@ import { appleDetails, appleDetailsListener, requestDetails } from "./mdm/apple/
 import { readDetails } from "./mdm/apple/details/ingest.ts";
 import { endUserListener } from "./mdm/apple/enroll/end-users.ts";
 import { appleRenewal, renewalCommand } from "./mdm/apple/enroll/renewal.ts";
+import { findAccount, managedAccountListener, setAccountPassword } from "./mdm/apple/passwords/managed-account.ts";
+import { recoveryLockListener, setRecoveryLock, verifyRecoveryLock } from "./mdm/apple/passwords/recovery-lock.ts";
 import { assignedHosts } from "./mdm/apple/portal/devices.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
@@ -69,7 +72,14 @@ export const extensions: Extensions = {
   activityRequests,
   approvedActs: { hosts: chosenIds, wipe: (ctx, host) => actNow(ctx, host, "wipe"), remove: deleteInSteps },
   deliveries: { webhook: deliverWebhook, ticket: deliverTicket },
-  dropEntrusted: [endDeviceTokens, endChallenges, forgetDiskKeys, endDeviceRequests, endWindowsRequests],
+  dropEntrusted: [
+    endDeviceTokens,
+    endChallenges,
+    forgetDiskKeys,
+    endDeviceRequests,
+    endWindowsRequests,
+    forgetPasswords,
+  ],
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
   hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper],
@@ -97,6 +107,8 @@ export const extensions: Extensions = {
     appleActionListener,
     appleUpdateListener,
     bootstrapListener,
+    recoveryLockListener,
+    managedAccountListener,
     setupListener,
   ],
   appleReaders: { [appleDetails.name]: readDetails },
@@ -118,6 +130,7 @@ export const extensions: Extensions = {
     [bootstrapCommand.name]: bootstrapCommand,
     [accountCommand.name]: accountCommand,
     [releaseCommand.name]: releaseCommand,
+    ...byName([setRecoveryLock, verifyRecoveryLock, findAccount, setAccountPassword]),
     ...hostActionKinds,
     ...byName([
       ...Object.values(appleActionKinds),

@@ -19,6 +19,7 @@ import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
 import { appleUpdateDeadlines } from "./mdm/apple/declarations/updates.ts";
 import { appleDetailReports } from "./mdm/apple/details/ingest.ts";
 import { deviceAnchors } from "./mdm/apple/enroll/device-anchors.ts";
+import { recoveryLockKeeper } from "./mdm/apple/passwords/keep.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
 import { signers } from "./mdm/apple/trust/signers.ts";
 import { profileReconciler } from "./mdm/profiles/part.ts";
@@ -58,6 +59,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(pushes);
   await start(profileReconciler);
   await start(appleUpdateDeadlines);
+  await start(recoveryLockKeeper);
   await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));
   await start(startedPart("jobs", async (given) => startJobs(given)));
   await start(mailQueue);

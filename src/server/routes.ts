@@ -13,6 +13,7 @@ import { enrollSecretRoutes } from "./enroll-secrets/routes.ts";
 import { hostActionRoutes } from "./host-actions/routes.ts";
 import { hostDetailRoutes } from "./host-details/routes.ts";
 import { hostRoutes } from "./host-list/routes.ts";
+import { hostPasswordRoutes } from "./host-passwords/routes.ts";
 import { inviteRoutes } from "./invites/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { labelRoutes } from "./labels/routes.ts";
@@ -20,6 +21,7 @@ import { liveQueryRoutes } from "./live-queries/routes.ts";
 import { appleActionRoutes } from "./mdm/apple/actions/routes.ts";
 import { assetRoutes } from "./mdm/apple/declarations/routes.ts";
 import { appleEnrollRoutes } from "./mdm/apple/enroll/routes.ts";
+import { applePasswordRoutes } from "./mdm/apple/passwords/routes.ts";
 import { portalRoutes } from "./mdm/apple/portal/routes.ts";
 import { pushRoutes } from "./mdm/apple/push/routes.ts";
 import { setupExperienceRoutes } from "./mdm/apple/setup/routes.ts";
@@ -68,6 +70,8 @@ export const routes: readonly Route[] = [
   ...liveQueryRoutes,
   ...mailRoutes,
   ...appleActionRoutes,
+  ...hostPasswordRoutes,
+  ...applePasswordRoutes,
   ...pushRoutes,
   ...profileRoutes,
   ...packRoutes,

@@ -20,7 +20,7 @@ import { newRow } from "../../src/server/outbox/service.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
-import { allowEnrollment, makePhone, turnOnAppleMdm } from "../support/apple.ts";
+import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { startSigning } from "../support/ca-fakes.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
@@ -170,6 +170,10 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id === "hosts:clear-passcode") {
     await turnOnAppleMdm(app);
     await makePhone(app, (await makeHost(app, { hostname: "iphone-1.example.com" })).id);
+  }
+  if (/^hosts:(rotate-)?(recovery-lock|managed-account)-password$/.test(id)) {
+    await turnOnAppleMdm(app);
+    if (!(await app.store.recoveryLocks.get(1))) await makeMacWithPasswords(app, 1);
   }
   if (/^hosts:(lock|unlock|wipe)$/.test(id)) {
     const { id: hostId } = (await app.store.hosts.first({ where: eq("hostname", "linux-1.example.com") }))!;

@@ -209,7 +209,6 @@ describe("features that this server does not support", () => {
     ["name: T\ncontrols: {setup_experience: {bootstrap_package: 'https://x'}}", "setup experience"],
     ["name: T\ncontrols: {android_settings: {certificates: [{name: x}]}}", "settings of Android hosts"],
     ["name: T\ncontrols: {linux_settings: {enable_escrow_disk_encryption_key: true}}", "settings of Linux hosts"],
-    ["name: T\ncontrols: {enable_recovery_lock_password: true}", "recovery lock"],
     ["name: T\ncontrols: {name_template: $SVC_VAR_X}", "names of hosts by template"],
     ["name: T\ncontrols: {macos_updates: {deadline_days: 3}}", "days in place of a deadline"],
     ["name: T\nsoftware: {packages: [{url: 'https://x'}]}", "software installation"],

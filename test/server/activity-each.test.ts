@@ -77,6 +77,16 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /hosts/:id/unlock": ["host-actions", "unlocked_host"],
   "POST /hosts/:id/wipe": ["host-actions", "wiped_host"],
   "POST /hosts/:id/clear_passcode": ["../mdm/apple-actions", "cleared_passcode", '"clear_passcode"'],
+  "POST /hosts/:id/recovery_lock_password/rotate": [
+    "../mdm/apple-passwords",
+    "rotated_host_recovery_lock_password",
+    "lockPath(id)}/rotate",
+  ],
+  "POST /hosts/:id/managed_account_password/rotate": [
+    "../mdm/apple-passwords",
+    "rotated_managed_local_account_password",
+    "accountPath(id)}/rotate",
+  ],
   "POST /perform_required_password_reset": ["account-activities", "changed_user_password"],
   "POST /reset_password": ["account-activities", "changed_user_password"],
   "POST /sessions": ["mfa", "user_logged_in"],

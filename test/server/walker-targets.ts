@@ -7,7 +7,7 @@ import { enqueue } from "../../src/server/outbox/service.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
 import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
-import { allowEnrollment, makePhone, turnOnAppleMdm } from "../support/apple.ts";
+import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import {
   makeCarve,
@@ -59,6 +59,16 @@ const managedHostAt = async (world: World, place: Place) => {
   return id;
 };
 /** A managed agent can run scripts on it; with `locked`, it ran the one that locks. */
+const onMacWithPasswords = (path: string): Target => ({
+  places,
+  call: async (world, place) => {
+    await turnOnAppleMdm(world.t);
+    const id = await hostAt(world, place);
+    if (place !== "missing") await makeMacWithPasswords(world.t, id);
+    return { path: `/hosts/${id}${path}` };
+  },
+});
+
 const onScripted = (rest: string, locked = false): Target => ({
   places,
   call: async (world, place) => {
@@ -671,6 +681,10 @@ export const targets: Record<string, Target> = {
       return { path: `/hosts/${id}/clear_passcode` };
     },
   },
+  "GET /hosts/:id/recovery_lock_password": onMacWithPasswords("/recovery_lock_password"),
+  "POST /hosts/:id/recovery_lock_password/rotate": onMacWithPasswords("/recovery_lock_password/rotate"),
+  "GET /hosts/:id/managed_account_password": onMacWithPasswords("/managed_account_password"),
+  "POST /hosts/:id/managed_account_password/rotate": onMacWithPasswords("/managed_account_password/rotate"),
   "GET /hosts/:id/health": onHost("/health"),
   "GET /hosts/:id/mdm": onHost("/mdm"),
   "GET /hosts/summary/mdm": byTeamFilter("/hosts/summary/mdm"),

@@ -2,6 +2,8 @@
 import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
 import { mdm } from "../../src/server/app-config/sections/mdm.ts";
 import { channels } from "../../src/server/core/channels.ts";
+import { eq } from "../../src/server/store/query.ts";
+import { noMdm } from "../../src/server/teams/defaults.ts";
 import type { TestApp } from "./app.ts";
 import { TOPIC } from "./push-certificate.ts";
 
@@ -23,14 +25,48 @@ export async function allowEnrollment(t: Pick<TestApp, "store" | "clock">): Prom
 }
 
 /** Makes the host an enrolled iPhone, without the messages of a device. */
-export async function makePhone({ store, clock }: Pick<TestApp, "store" | "clock">, id: number): Promise<void> {
-  await store.hosts.updateEach([{ id, platform: "ios" }]);
+export const makePhone = (t: Pick<TestApp, "store" | "clock">, id: number) => makeDevice(t, id, "ios");
+
+/** Makes the host an enrolled Mac with a recovery lock and a managed account, without the messages of a device. */
+export async function makeMacWithPasswords(t: Pick<TestApp, "store" | "clock">, id: number): Promise<void> {
+  await makeDevice(t, id, "darwin");
+  await turnOnRecoveryLock(t, (await t.store.hosts.get(id))!.team_id);
+  const known = {
+    id,
+    status: "verified",
+    updated_at: t.clock.iso(),
+    next: null,
+    step: null,
+    command_uuid: null,
+  } as const;
+  await t.store.recoveryLocks.insert({ ...known, password: "A-LOCK" });
+  await t.store.managedAccounts.insert({ ...known, password: "A-PASSWORD", name: "svcadmin", account_guid: null });
+}
+
+/** Otherwise the server would remove the lock of the Mac. */
+async function turnOnRecoveryLock({ store, clock }: Pick<TestApp, "store" | "clock">, teamId: number | null) {
+  const on = { enable_recovery_lock_password: true };
+  const team = teamId === null ? null : await store.teams.get(teamId);
+  if (team) {
+    const settings = { ...team.settings, mdm: { ...noMdm, ...team.settings.mdm, ...on } };
+    await store.teams.update({ where: eq("id", team.id), set: { settings } });
+    return;
+  }
+  const value = await readSection(store, mdm);
+  await store.tx(async (tx) => {
+    await writeSection(tx, mdm, { ...value, ...on }, clock.iso());
+    await tx.notify(channels.config, mdm.name);
+  });
+}
+
+async function makeDevice({ store, clock }: Pick<TestApp, "store" | "clock">, id: number, platform: "ios" | "darwin") {
+  await store.hosts.updateEach([{ id, platform }]);
   const tokens = { token: "aa", push_magic: "magic", unlock_token: "dG9rZW4=", bootstrap_token: null };
   const times = { created_at: clock.iso(), token_at: clock.iso(), enrolled_at: clock.iso() };
   await store.appleEnrollments.insert({
     ...tokens,
     ...times,
-    enrollment_id: `phone ${id}`,
+    enrollment_id: `device ${id}`,
     host_id: id,
     state: "enabled",
     identity_id: null,

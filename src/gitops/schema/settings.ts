@@ -114,6 +114,7 @@ export const appleUpdates = ["macos_updates", "ios_updates", "ipados_updates"] a
 const everywhere = [
   "enable_disk_encryption",
   "windows_require_bitlocker_pin",
+  "enable_recovery_lock_password",
   ...appleUpdates,
   "windows_updates",
 ] as const;
@@ -165,7 +166,6 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
   linux_settings: notBuilt("settings of Linux hosts"),
   android_settings: notBuilt("settings of Android hosts"),
   scripts: notBuilt("saved scripts"),
-  enable_recovery_lock_password: notBuilt("recovery lock"),
   name_template: notBuilt("names of hosts by template"),
 });
 const appleProfiles = z.array(ProfileFile).max(PROFILES_MAX).nullish();

@@ -198,6 +198,13 @@ export interface ActivityTypes extends CaActivities {
   wiped_host: HostDetails & { host_platform: string };
   failed_wipe: HostDetails & { host_platform: string };
   cleared_passcode: HostDetails;
+  viewed_host_recovery_lock_password: HostDetails;
+  set_host_recovery_lock_password: HostDetails;
+  rotated_host_recovery_lock_password: HostDetails;
+  created_managed_local_account: HostDetails;
+  read_managed_local_account: HostDetails;
+  rotated_managed_local_account_password: HostDetails;
+  failed_to_rotate_managed_local_account_password: HostDetails & { detail: string };
   canceled_run_script: HostDetails & { script_name: string };
   escrowed_disk_encryption_key: HostDetails;
   read_host_disk_encryption_key: HostDetails;

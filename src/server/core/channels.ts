@@ -44,6 +44,8 @@ export const channels = {
   profiles: "svc_profiles",
   /** Pushes to Apple devices were requested; no payload. */
   applePushes: "svc_apple_pushes",
+  /** Macs have enrolled, which may need a recovery lock; no payload. */
+  recoveryLocks: "svc_recovery_locks",
   /** Identities of devices were bound or revoked; payload: the fingerprint of one, or `*`. */
   deviceIdentities: "svc_device_identities",
   /** Changes of policy counts are waiting to be added up; no payload. */

@@ -12,6 +12,7 @@ import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets } from "../enroll-secrets/tables.ts";
 import { files } from "../files/tables.ts";
 import { hostActions, scriptRuns } from "../host-actions/tables.ts";
+import { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
 import { hostDetails, hostEmails, hostSeen, hosts, osVersions } from "../hosts/tables.ts";
 import { invites, inviteTeams } from "../invites/tables.ts";
 import { jobRuns } from "../jobs/tables.ts";
@@ -146,6 +147,8 @@ export const tables: AllTables = {
   hostSettings,
   applePushes,
   hostDiskEncryption,
+  recoveryLocks,
+  managedAccounts,
   hostBootstrap,
   munkiIssues,
   hostMunki,

@@ -11,6 +11,7 @@ import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
 import { appleDetailsJob } from "../mdm/apple/details/job.ts";
 import { endUserCleanup } from "../mdm/apple/enroll/end-users.ts";
 import { identityRenewal } from "../mdm/apple/enroll/renewal.ts";
+import { recoveryLocksJob } from "../mdm/apple/passwords/keep.ts";
 import { portalSync } from "../mdm/apple/portal/sync.ts";
 import { applePushJob } from "../mdm/apple/push/push-job.ts";
 import { setupJob } from "../mdm/apple/setup/setup-job.ts";
@@ -69,6 +70,7 @@ export const allJobs: readonly Job[] = [
   portalSync,
   profilesJob,
   appleUpdatesJob,
+  recoveryLocksJob,
   setupJob,
   outboxCleanup,
   approvals,

@@ -5,7 +5,10 @@ import type { Context } from "../core/context.ts";
 import { shownSettings } from "./settings.ts";
 
 /** What the settings of teams and those of hosts without a team have in common. */
-export type SharedMdm = Pick<TeamMdm, "macos_updates" | "ios_updates" | "ipados_updates"> & {
+export type SharedMdm = Pick<
+  TeamMdm,
+  "macos_updates" | "ios_updates" | "ipados_updates" | "enable_recovery_lock_password"
+> & {
   readonly macos_setup: MdmSettings["macos_setup"];
 };
 

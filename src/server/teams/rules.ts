@@ -112,7 +112,14 @@ function integrationProblems(
 }
 
 type Needs = readonly (keyof TeamMdm)[];
-const apple: Needs = ["macos_updates", "ios_updates", "ipados_updates", "macos_settings", "macos_setup"];
+const apple: Needs = [
+  "macos_updates",
+  "ios_updates",
+  "ipados_updates",
+  "macos_settings",
+  "macos_setup",
+  "enable_recovery_lock_password",
+];
 const windows: Needs = ["windows_updates", "windows_settings", "windows_require_bitlocker_pin"];
 
 /** Settings that need device management can be turned on only while it is on. */

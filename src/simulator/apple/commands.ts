@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { envelop } from "../../pki/enveloped-data.ts";
 import { readCertificate } from "../../pki/x509.ts";
-import { arrayIn, bytesIn, type PlistDict, type PlistValue, stringIn } from "../../plist/value.ts";
+import { arrayIn, bytesIn, dictsIn, type PlistDict, type PlistValue, stringIn } from "../../plist/value.ts";
 import type { Random } from "../random.ts";
 import { payloadsIn, profileIn } from "./enrollment-profile.ts";
 import type { DeviceFacts } from "./facts.ts";
@@ -162,8 +162,17 @@ export const actions: Readonly<Record<string, Action>> = {
     state.awaitsConfiguration = false;
     return {};
   },
-  AccountConfiguration: nothing,
-  SetAutoAdminPassword: nothing,
+  AccountConfiguration(command, { facts, state }) {
+    const [account] = dictsIn(command, "AutoSetupAdminAccounts");
+    const shortName = account ? stringIn(account, "shortName") : null;
+    if (shortName !== null) state.managedAccount = { GUID: facts.udid, shortName };
+    return {};
+  },
+  SetAutoAdminPassword(command, { state }) {
+    if (state.managedAccount === null || stringIn(command, "GUID") !== state.managedAccount.GUID)
+      throw new Refused(12_021, "MCMDMErrorDomain", "There is no such account.");
+    return {};
+  },
   DeclarativeManagement: nothing,
   Settings: (command) => ({
     Settings: (arrayIn(command, "Settings") ?? []).map(() => ({ Status: "Acknowledged" })),
@@ -220,6 +229,7 @@ function information({ facts, state }: Doing): Readonly<Record<string, PlistValu
     IsActivationLockEnabled: false,
     AwaitingConfiguration: state.awaitsConfiguration,
     TimeZone: "Etc/UTC",
+    ...(state.managedAccount ? { AutoSetupAdminAccounts: [state.managedAccount] } : {}),
     ...(family === "macos" ? { HostName: name, LocalHostName: name.replaceAll(" ", "-") } : {}),
   };
 }

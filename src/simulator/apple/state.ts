@@ -27,6 +27,8 @@ export interface DeviceState {
   /** The recovery key of the disk; null: the disk is not encrypted. */
   recoveryKey: string | null;
   recoveryLock: string;
+  /** The administrator account that the server has created. */
+  managedAccount: { readonly GUID: string; readonly shortName: string } | null;
   locked: boolean;
   lost: boolean;
   erased: boolean;
@@ -43,6 +45,7 @@ export const freshState = (awaitsConfiguration: boolean): DeviceState => ({
   ]),
   recoveryKey: null,
   recoveryLock: "",
+  managedAccount: null,
   locked: false,
   lost: false,
   erased: false,

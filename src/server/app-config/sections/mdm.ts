@@ -9,6 +9,7 @@ const premium = [
   "enable_turn_on_windows_mdm_manually",
   "enable_disk_encryption",
   "windows_require_bitlocker_pin",
+  "enable_recovery_lock_password",
   "windows_migration_enabled",
   ...(["macos_updates", "ios_updates", "ipados_updates"] as const).flatMap((name) => [
     `${name}.minimum_version`,
@@ -33,6 +34,7 @@ export const mdm = section({
     enable_turn_on_windows_mdm_manually: false,
     enable_disk_encryption: false,
     windows_require_bitlocker_pin: false,
+    enable_recovery_lock_password: false,
     windows_migration_enabled: false,
     ...noUpdates,
     macos_migration: { enable: false, mode: "", webhook_url: "" },

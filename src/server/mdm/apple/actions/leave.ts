@@ -1,24 +1,23 @@
 // Turns device management off for a device: it is asked to remove its enrollment profile.
 import type { Context } from "../../../core/context.ts";
-import { service } from "../../../core/context.ts";
 import { endLeaving } from "../../../mdm-status/managed.ts";
 import { ownMdm } from "../../../mdm-status/own.ts";
 import { openOperations } from "../../../operations/queue.ts";
-import { viewerOf } from "../../../sessions/viewer.ts";
 import { endEnrollment } from "../channel/check-in.ts";
 import { deviceOfHost } from "../channel/devices.ts";
 import { APPLE_LANE, appleCommandKind } from "../commands/kind.ts";
+import { requesterOf } from "../commands/requester.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 
 export const appleLeave = appleCommandKind({
   name: "apple_leave",
   title: "turn off device management",
   isUpcoming: true,
-  async ended(inside, { host_id, user_id }, { state }) {
+  async ended(inside, operation, { state }) {
+    const { host_id } = operation;
     const device = state === "answered" ? await deviceOfHost(inside.store, host_id) : null;
     if (!device) return endLeaving(inside, [host_id]);
-    const user = user_id === null ? null : await inside.store.users.get(user_id);
-    await endEnrollment({ ...inside, user: user ? await viewerOf(inside.store, user, null) : service }, device);
+    await endEnrollment(await requesterOf(inside, operation), device);
   },
 });
 

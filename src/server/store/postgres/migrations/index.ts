@@ -33,6 +33,7 @@ import { migration as m0031 } from "./0031-end-user-sign-ins.ts";
 import { migration as m0032 } from "./0032-bootstrap-packages.ts";
 import { migration as m0033 } from "./0033-profile-activations.ts";
 import { migration as m0034 } from "./0034-windows-enrollments.ts";
+import { migration as m0035 } from "./0035-host-passwords.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   m0032,
   m0033,
   m0034,
+  m0035,
 ];

@@ -1,0 +1,42 @@
+// Changes of what is known of passwords, in the caller's transaction.
+import type { Context } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { eq, oneOf } from "../store/query.ts";
+import type { InsertOf, RowOf } from "../store/table.ts";
+import type { managedAccounts, recoveryLocks } from "./tables.ts";
+
+export type LockRow = RowOf<typeof recoveryLocks>;
+export type AccountRow = RowOf<typeof managedAccounts>;
+type Store = Pick<ServerTx, "recoveryLocks" | "managedAccounts">;
+
+/** A lock whose password is to be set, whatever was asked before. */
+export const toSet = { status: "pending", detail: "", next: null, step: "set", command_uuid: null } as const;
+
+export const addLocks = (store: Store, ids: readonly number[]) =>
+  store.recoveryLocks.insertMany(ids.map((id) => ({ id, ...toSet, password: null, updated_at: null })));
+
+export const changeLock = (store: Store, id: number, set: Partial<Omit<LockRow, "id">>) =>
+  store.recoveryLocks.update({ where: eq("id", id), set });
+
+/** The commands that these hosts are to get next were queued. */
+export const lockCommandsQueued = (
+  store: Store,
+  queued: readonly (Pick<LockRow, "id" | "command_uuid"> & { readonly next?: string })[],
+) => store.recoveryLocks.updateEach(queued);
+
+export const dropLock = (store: Store, id: number) => store.recoveryLocks.delete(eq("id", id));
+
+export const putAccount = (store: Store, row: InsertOf<typeof managedAccounts>) =>
+  store.managedAccounts.upsert([row], { on: ["id"] });
+
+export const changeAccount = (store: Store, id: number, set: Partial<Omit<AccountRow, "id">>) =>
+  store.managedAccounts.update({ where: eq("id", id), set });
+
+export const dropAccount = (store: Store, id: number) => store.managedAccounts.delete(eq("id", id));
+
+/** For hosts that an agent moves to another team, which gets no password of the previous one. */
+export async function forgetPasswords({ store }: Pick<Context, "store">, hostIds: readonly number[]): Promise<void> {
+  await store.managedAccounts.delete(oneOf("id", hostIds));
+  // Without its password the lock could not be changed any more: it is kept for that, and nobody can read it.
+  await store.recoveryLocks.update({ where: oneOf("id", hostIds), set: { ...toSet, updated_at: null } });
+}
