@@ -54,6 +54,8 @@ import {
 import { windowsActionListener, windowsWipe, windowsWiper } from "./mdm/windows/actions/wipe.ts";
 import { windowsCommands, windowsCustomCommand } from "./mdm/windows/commands/custom.ts";
 import { windowsNotices } from "./mdm/windows/notices/notices.ts";
+import { windowsProfileCommand } from "./mdm/windows/profiles/commands.ts";
+import { windowsPlatform } from "./mdm/windows/profiles/platform.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
 import type { OperationKind } from "./operations/kind.ts";
@@ -117,13 +119,14 @@ export const extensions: Extensions = {
   windowsDevices: [windowsActionListener],
   commandPlatforms: [appleCommands, windowsCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep],
-  profilePlatforms: [applePlatform],
+  profilePlatforms: [windowsPlatform, applePlatform],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
   enrolledWithOtherTopic: countOtherTopics,
   operationKinds: {
     [appleCustomCommand.name]: appleCustomCommand,
     [windowsCustomCommand.name]: windowsCustomCommand,
+    [windowsProfileCommand.name]: windowsProfileCommand,
     [appleProfileCommand.name]: appleProfileCommand,
     [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,

@@ -119,6 +119,9 @@ export interface ActivityTypes extends CaActivities {
   created_macos_profile: TeamDetails & { profile_name: string; profile_identifier: string };
   deleted_macos_profile: TeamDetails & { profile_name: string; profile_identifier: string };
   edited_macos_profile: TeamDetails;
+  created_windows_profile: TeamDetails & { profile_name: string };
+  deleted_windows_profile: TeamDetails & { profile_name: string };
+  edited_windows_profile: TeamDetails;
   created_declaration_profile: TeamDetails & { profile_name: string; identifier: string };
   deleted_declaration_profile: TeamDetails & { profile_name: string; identifier: string };
   edited_declaration_profile: TeamDetails;

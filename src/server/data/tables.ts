@@ -37,6 +37,7 @@ import {
   profileLabels,
 } from "../mdm/profiles/tables.ts";
 import { windowsEnrollments, windowsNonces } from "../mdm/windows/channel/tables.ts";
+import { windowsProfileNodes } from "../mdm/windows/profiles/tables.ts";
 import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
@@ -127,6 +128,7 @@ export const tables: AllTables = {
   endUserSignIns,
   windowsEnrollments,
   windowsNonces,
+  windowsProfileNodes,
   appleUpdates,
   appleSetups,
   declarationAssets,

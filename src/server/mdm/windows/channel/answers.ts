@@ -44,17 +44,17 @@ async function keepAnswer(ctx: Context, hostId: number, { uuid, replies, message
     const operation = (await store.operations.get(command.id))!;
     if (operation.attempts === 0 && operation.state === "queued") return;
     const all = [...earlierReplies(command), ...replies];
-    const own = all.find(({ verb, cmdRef }) => verb === "Status" && cmdRef === uuid);
     const result = resultOf(message, all);
-    if (!own || (waitsForResults(own, all) && !message.isFinal))
-      return setAnswer(inside, command.id, { status: command.status, command_status: "pending", result });
     const content = (await store.operationContents.get(operation.content_id!))!.content;
     const sent = commandFor(uuid, content);
+    const status = ownStatus(sent, all, message.isFinal);
+    if (status === null)
+      return setAnswer(inside, command.id, { status: command.status, command_status: "pending", result });
     if (command.status !== statuses.exists && existing(sent, all).size > 0) {
       await setAnswer(inside, command.id, { status: statuses.exists, command_status: "pending", result });
       return postponeOperation(inside, hostId, command.id);
     }
-    const answer = answerIn(sent, all, own.data ?? "");
+    const answer = answerIn(sent, all, status);
     const command_status = answer.isDone ? "ran" : "failed";
     await setAnswer(inside, command.id, { status: answer.status, command_status, result });
     await storeAnswer(inside, operation, answer);
@@ -68,8 +68,22 @@ function earlierReplies({ status, result }: CommandRow): readonly SyncCommand[] 
   return readSyncml(Buffer.from(result, "base64")).commands;
 }
 
-const waitsForResults = (own: SyncCommand, all: readonly SyncCommand[]): boolean =>
-  own.cmd === "Get" && isDone(own.data ?? "") && !all.some(({ verb }) => verb === "Results");
+/** If a command was sent twice, its last status counts. */
+const statusOf = (replies: readonly SyncCommand[], id: string): string | null =>
+  replies.findLast(({ verb, cmdRef }) => verb === "Status" && cmdRef === id)?.data ?? null;
+
+/** Null: the answer is not complete. Some devices answer only the commands inside of a container. */
+function ownStatus(sent: SyncCommand, replies: readonly SyncCommand[], isFinal: boolean): string | null {
+  const own = statusOf(replies, sent.cmdId);
+  if (own !== null) return isFinal || !waitsForResults(sent, own, replies) ? own : null;
+  if (sent.commands.length === 0 || !isFinal) return null;
+  const inner = sent.commands.map(({ cmdId }) => statusOf(replies, cmdId));
+  if (inner.includes(null)) return null;
+  return inner.every((status) => isDone(status!)) ? statuses.ok : statuses.atomicFailed;
+}
+
+const waitsForResults = ({ verb }: SyncCommand, status: string, replies: readonly SyncCommand[]): boolean =>
+  verb === "Get" && isDone(status) && !replies.some((reply) => reply.verb === "Results");
 
 /** A message with nothing but these replies. */
 const resultOf = ({ header }: SyncMessage, commands: readonly SyncCommand[]): string =>
@@ -101,9 +115,9 @@ const DETAIL_MAX = 1_000;
 
 function answerIn(sent: SyncCommand, replies: readonly SyncCommand[], status: string): WindowsAnswer {
   const failed = [...everyCommand([sent])].flatMap((command) => {
-    const reply = replies.find(({ verb, cmdRef }) => verb === "Status" && cmdRef === command.cmdId);
-    return reply && command.commands.length === 0 && !isDone(reply.data ?? "")
-      ? [{ node: command.items[0]?.target ?? "", status: reply.data ?? "" }]
+    const given = statusOf(replies, command.cmdId);
+    return given !== null && command.commands.length === 0 && !isDone(given)
+      ? [{ node: command.items[0]?.target ?? "", status: given }]
       : [];
   });
   // What was only rolled back does not explain the failure.

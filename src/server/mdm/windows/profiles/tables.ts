@@ -1,0 +1,20 @@
+import { id, json, ref, table, text } from "../../../store/table.ts";
+
+declare module "../../../core/tables.ts" {
+  interface Tables {
+    readonly windowsProfileNodes: typeof windowsProfileNodes;
+  }
+}
+
+/** The nodes that a profile has set on a host, which outlive the profile until they are removed there. */
+export const windowsProfileNodes = table(
+  "windows_profile_nodes",
+  {
+    id: id(),
+    host_id: ref("hosts"),
+    profile_uuid: text(),
+    /** Their LocURIs. */
+    nodes: json<readonly string[]>(),
+  },
+  { unique: [["host_id", "profile_uuid"]] },
+);
