@@ -35,6 +35,7 @@ import { migration as m0033 } from "./0033-profile-activations.ts";
 import { migration as m0034 } from "./0034-windows-enrollments.ts";
 import { migration as m0035 } from "./0035-host-passwords.ts";
 import { migration as m0036 } from "./0036-windows-profile-nodes.ts";
+import { migration as m0037 } from "./0037-sealed-commands.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -74,4 +75,5 @@ export const migrations: readonly Migration[] = [
   m0034,
   m0035,
   m0036,
+  m0037,
 ];
