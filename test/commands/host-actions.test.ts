@@ -262,3 +262,53 @@ describe("device", () => {
     expect((await fleet.run(["device", "show", token, "--token-stdin"], { stdin: token })).exitCode).toBe(2);
   });
 });
+
+describe("commands that wait for an Apple device", () => {
+  type Device = Awaited<ReturnType<typeof enrolledDevice>>["device"];
+  /** The device gets its commands, and answers them, at the second request to this path. */
+  function answeredBy(device: Device, path: RegExp, Status: string, fields = {}) {
+    const send = sendInto(fleet.app);
+    let looks = 0;
+    return async (...[url, init]: Parameters<typeof send>) => {
+      if (init.method === "GET" && path.test(url) && ++looks === 2)
+        for (let command = await device.idle(); command; ) command = await device.answer(command.uuid, Status, fields);
+      return send(url, init);
+    };
+  }
+
+  it("report that the passcode is cleared, or why it is not", async () => {
+    await turnOnAppleMdm(fleet.app);
+    const { device } = await enrolledDevice(fleet.app, { DeviceName: "lab-phone", ProductName: "iPhone15,2" });
+    // Its details, which it was asked for when it enrolled.
+    for (let command = await device.idle(); command; ) command = await device.answer(command.uuid, "Error");
+    for (const [status, code, text] of [
+      ["Acknowledged", 0, "the passcode was cleared"],
+      ["Error", 1, "the device answered Error"],
+    ] as const) {
+      const send = answeredBy(device, /\/commands\?/, status);
+      const { exitCode, stderr } = await fleet.run(["hosts", "clear-passcode", "lab-phone", "--yes", "--wait"], {
+        send,
+      });
+      expect([exitCode, stderr]).toEqual([code, expect.stringContaining(text)]);
+    }
+  });
+
+  it("report that a Mac has another password, which is then printed, or why it has not", async () => {
+    await turnOnAppleMdm(fleet.app);
+    await fleet.app.patch("/config", { mdm: { enable_recovery_lock_password: true } });
+    const { device, id } = await enrolledDevice(fleet.app, { DeviceName: "lab-mac" });
+    await expect.poll(() => fleet.app.store.recoveryLocks.get(id)).not.toBeNull();
+    for (let command = await device.idle(); command; ) command = await device.answer(command.uuid, "Error");
+    const rotate = ["hosts", "rotate-recovery-lock-password", "lab-mac", "--yes", "--wait"];
+    const path = /\/hosts\/\d+\?/;
+    const failed = await fleet.run(rotate, { send: answeredBy(device, path, "Error") });
+    expect([failed.exitCode, failed.stderr]).toEqual([1, expect.stringContaining("The device answered Error")]);
+    const done = await fleet.run(rotate, {
+      send: answeredBy(device, path, "Acknowledged", { PasswordVerified: true }),
+    });
+    expect([done.exitCode, done.stderr]).toEqual([0, expect.stringContaining("was changed")]);
+    const read = await fleet.run(["hosts", "recovery-lock-password", "lab-mac"]);
+    const { password } = (await fleet.app.store.recoveryLocks.get(id))!;
+    expect([read.exitCode, read.stdout.trim()]).toEqual([0, password]);
+  });
+});
