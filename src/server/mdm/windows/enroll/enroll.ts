@@ -97,8 +97,8 @@ function deviceOf({ context }: TokenRequest): WindowsDevice {
   return {
     deviceId,
     hardwareId: text("HWDevID") || deviceId,
-    name: text("DeviceName"),
-    osVersion: text("OSVersion"),
+    name: text("DeviceName").slice(0, ID_MAX),
+    osVersion: text("OSVersion").slice(0, ID_MAX),
     isOfMachine: text("EnrollmentType") === "Device",
   };
 }
