@@ -2,6 +2,7 @@
 
 import { abmApi } from "./abm.ts";
 import { activitiesApi } from "./activities.ts";
+import { androidApi, androidServiceApi } from "./android.ts";
 import { appConfigApi } from "./app-config.ts";
 import { appleChannelApi } from "./apple-channel.ts";
 import {
@@ -67,6 +68,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   bootstrap: bootstrapApi,
   eula: eulaApi,
   activities: activitiesApi,
+  android: androidApi,
   "app-config": appConfigApi,
   approvals: approvalsApi,
   carves: carvesApi,
@@ -125,6 +127,7 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "account-driven enrollment": accountEnrollApi,
   "enrollment of Windows devices": windowsEnrollApi,
   "Windows devices": windowsChannelApi,
+  "messages about Android devices": androidServiceApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

@@ -3,6 +3,7 @@
 export interface ServerEvent {
   /** Empty if the event has no id. */
   readonly id: string;
+  /** `message` if the server names no other. */
   readonly event: string;
   readonly data: string;
 }
@@ -37,6 +38,6 @@ function readEvent(block: string): ServerEvent | null {
     const value = line.slice(colon + 1).replace(/^ /, "");
     fields[name] = name === "data" && fields.data !== undefined ? `${fields.data}\n${value}` : value;
   }
-  if (fields.event === undefined || fields.data === undefined) return null;
-  return { id: fields.id ?? "", event: fields.event, data: fields.data };
+  if (fields.data === undefined) return null;
+  return { id: fields.id ?? "", event: fields.event ?? "message", data: fields.data };
 }

@@ -20,13 +20,15 @@ import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
+import { endAllDevices } from "./mdm/android/devices/enroll.ts";
+import { androidPlatform } from "./mdm/android/policies/platform.ts";
 import { appleClearPasscode } from "./mdm/apple/actions/clear-passcode.ts";
-import { appleCommands, appleCustomCommand } from "./mdm/apple/actions/custom.ts";
 import { appleDeliverer } from "./mdm/apple/actions/deliverer.ts";
 import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
 import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
 import { appleActionListener, endDeviceRequests } from "./mdm/apple/actions/listener.ts";
 import { countOtherTopics, enrolledDevices, enrolledHosts } from "./mdm/apple/channel/devices.ts";
+import { appleCommands, appleCustomCommand } from "./mdm/apple/commands/custom.ts";
 import { appleDeclarationCommand } from "./mdm/apple/declarations/command.ts";
 import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
 import { appleUpdateListener } from "./mdm/apple/declarations/updates.ts";
@@ -119,7 +121,9 @@ export const extensions: Extensions = {
   windowsDevices: [windowsActionListener],
   commandPlatforms: [appleCommands, windowsCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep],
-  profilePlatforms: [windowsPlatform, applePlatform],
+  profilePlatforms: [windowsPlatform, applePlatform, androidPlatform],
+  androidMessages: {},
+  androidTurnedOff: [endAllDevices],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
   enrolledWithOtherTopic: countOtherTopics,

@@ -15,6 +15,10 @@ import { memberCounts } from "./labels/counts.ts";
 import { liveQueries } from "./live-queries/hub.ts";
 import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
+import { androidEnrollment } from "./mdm/android/devices/enroll.ts";
+import { androidReports } from "./mdm/android/devices/ingest.ts";
+import { androidServiceAccount } from "./mdm/android/management/account.ts";
+import { androidPolicySender } from "./mdm/android/policies/sender.ts";
 import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
 import { appleUpdateDeadlines } from "./mdm/apple/declarations/updates.ts";
 import { appleDetailReports } from "./mdm/apple/details/ingest.ts";
@@ -43,6 +47,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   // Parts are stopped in reverse order. Activities are stopped late, because others may record some when they stop.
   await start(signers);
   await start(deviceAnchors);
+  await start(androidServiceAccount);
   await start(geoDatabase);
   await start(userStreams);
   await start(activityFeed);
@@ -56,6 +61,9 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(appleEnrollment);
   await start(windowsEnrollment);
   await start(appleDetailReports);
+  await start(androidEnrollment);
+  await start(androidReports);
+  await start(androidPolicySender);
   await start(pushes);
   await start(profileReconciler);
   await start(appleUpdateDeadlines);

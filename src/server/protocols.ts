@@ -15,6 +15,8 @@ import {
   thirdPartyPath,
   thirdPartyRoutes,
 } from "./managed-agent/routes.ts";
+import { androidMessageRoutes } from "./mdm/android/devices/routes.ts";
+import { androidSignUpRoutes } from "./mdm/android/enterprise/routes.ts";
 import { appleChannelRoutes } from "./mdm/apple/channel/routes.ts";
 import {
   accountEnrollRoutes,
@@ -40,6 +42,7 @@ export const protocolsOf = (settings: Known): readonly Protocol[] => [
   { routes: accountEnrollRoutes },
   { routes: windowsEnrollRoutes },
   { routes: windowsChannelRoutes },
+  { routes: [...androidSignUpRoutes, ...androidMessageRoutes] },
 ];
 
 /** The prefix that agents of this protocol family know without a setting. */

@@ -18,6 +18,8 @@ import { inviteRoutes } from "./invites/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { labelRoutes } from "./labels/routes.ts";
 import { liveQueryRoutes } from "./live-queries/routes.ts";
+import { androidDeviceRoutes } from "./mdm/android/devices/routes.ts";
+import { androidEnterpriseRoutes } from "./mdm/android/enterprise/routes.ts";
 import { appleActionRoutes } from "./mdm/apple/actions/routes.ts";
 import { assetRoutes } from "./mdm/apple/declarations/routes.ts";
 import { appleEnrollRoutes } from "./mdm/apple/enroll/routes.ts";
@@ -48,6 +50,8 @@ import { webhookRoutes } from "./webhooks/routes.ts";
 
 export const routes: readonly Route[] = [
   ...activityRoutes,
+  ...androidDeviceRoutes,
+  ...androidEnterpriseRoutes,
   ...hostActivityRoutes,
   ...appConfigRoutes,
   ...appleEnrollRoutes,

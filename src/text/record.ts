@@ -1,3 +1,9 @@
 /** Whether a value from outside is an object with named members: neither null nor a list. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether more lists and objects are inside each other than `most`. */
+export function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return most === 0 || Object.values(value).some((member) => isDeeper(member, most - 1));
+}

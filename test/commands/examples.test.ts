@@ -18,6 +18,8 @@ import { issueToken } from "../../src/server/mail/one-time.ts";
 import { uploadPushCertificate } from "../../src/server/mdm/apple/trust/service.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
+import { makeSecret } from "../agent/agents.ts";
+import { endSignUps, startAndroid, turnAndroidOn } from "../support/android.ts";
 import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
@@ -300,10 +302,22 @@ const readsOnly = (id: string) =>
 const prepared =
   /^(approvals|mdm|ca|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
+/** With a service account, and turned on unless that is the example. */
+async function androidFleet(id: string): Promise<Fleet> {
+  const service = await startAndroid();
+  const fleet = await startFleet({ settings: service.settings });
+  service.now = () => new Date(fleet.app.clock.now());
+  await writeFile(join(fleet.files, "secret.txt"), `${await makeSecret(fleet.app, "secret-of-android")}\n`);
+  if (id.endsWith(":sign-up")) endSignUps(fleet.app, service);
+  else await turnAndroidOn(fleet.app, service);
+  return fleet;
+}
+
 let common: Promise<Fleet> | undefined;
 afterAll(async () => (await common)?.app.close());
 /** The other examples that only read share one fleet. */
 function fleetFor(id: string): Promise<Fleet> {
+  if (id.startsWith("mdm:android:")) return androidFleet(id);
   if (!readsOnly(id) || prepared.test(id)) return startFleet();
   common ??= startFleet({ shared: true });
   return common;

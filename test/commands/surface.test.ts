@@ -128,7 +128,7 @@ describe("the commands", () => {
     const secret = /password|secret|token/;
     const found = config.commands.flatMap(({ id, flags }) =>
       Object.values(flags)
-        .filter(({ name, type }) => type === "option" && secret.test(name) && !/-(file|path)$/.test(name))
+        .filter(({ name, type }) => type === "option" && secret.test(name) && !/-(file|path|url)$/.test(name))
         .map(({ name }) => `${id} --${name}`),
     );
     expect(found).toEqual([]);

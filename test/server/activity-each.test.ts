@@ -34,6 +34,7 @@ const changesNothing = [
 const testedElsewhere: Readonly<Record<string, readonly [string, string, string?]>> = {
   "POST /approvals/:id/approve": ["approvals", "granted_approval"],
   "POST /approvals/:id/deny": ["approvals", "denied_approval"],
+  "DELETE /android_enterprise": ["../mdm/android", "disabled_android_mdm"],
   "DELETE /abm_tokens/:id": ["../mdm/portal", "deleted_abm_token"],
   "POST /mdm/vendora/apns_certificate": ["apple-trust", "added_apns_certificate", "await upload(t"],
   "DELETE /mdm/vendora/apns_certificate": ["apple-trust", "deleted_apns_certificate"],

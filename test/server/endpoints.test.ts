@@ -67,6 +67,8 @@ it("requires a token except where a review found that none is needed", () => {
   const device = ["", "/certificates", "/desktop", "/desktopadmin", "/device_mapping"];
   device.push("/mdm/vendora/manual_enrollment_profile", "/policies", "/software");
   expect(open.sort()).toEqual([
+    // Part D: the enroll secret decides (decision 92).
+    "GET /android_enterprise/enrollment_token",
     // Devices and users download with the token of the file (parts B and D).
     "GET /bootstrap",
     ...device.map((path) => `GET /device/:token${path}`),

@@ -84,6 +84,7 @@ describe("the API's description", () => {
     expect(document.security).toEqual([{ token: [] }]);
     const open = operations().filter(({ operation }) => operation.security?.length === 0);
     expect(open.map(({ operation }) => operation.operationId).sort()).toEqual([
+      "android.enrollmentToken",
       "bootstrap.download",
       ...[
         "apnsPing",

@@ -353,6 +353,12 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /webhooks/test": "webhooks",
   "GET /apns": "push certificate, vendor business manager",
   "GET /mdm/vendora/status": "push certificate, vendor business manager",
+  "GET /android_enterprise": "push certificate, vendor business manager",
+  "DELETE /android_enterprise": "push certificate, vendor business manager",
+  "GET /android_enterprise/signup_url": "push certificate, vendor business manager",
+  "GET /android_enterprise/signup_sse": "push certificate, vendor business manager",
+  // The enroll secret takes the place of the token.
+  "GET /android_enterprise/enrollment_token": "open",
   "GET /mdm/vendora/request_csr": "push certificate, vendor business manager",
   "POST /mdm/vendora/apns_certificate": "push certificate, vendor business manager",
   "DELETE /mdm/vendora/apns_certificate": "push certificate, vendor business manager",

@@ -1,7 +1,7 @@
 // A request for every endpoint whose rule is a role, on an object of the caller's team, of another, of none, or one that
 // does not exist.
 import { serviceContext } from "../../src/server/core/context.ts";
-import { appleCustomCommand } from "../../src/server/mdm/apple/actions/custom.ts";
+import { appleCustomCommand } from "../../src/server/mdm/apple/commands/custom.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { enqueue } from "../../src/server/outbox/service.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
@@ -302,6 +302,10 @@ export const refuses: ReadonlySet<string> = new Set([
   "GET /config/certificate",
   // There is no push certificate, and none is sent.
   "GET /apns",
+  // There is no service account for Android.
+  "GET /android_enterprise",
+  "DELETE /android_enterprise",
+  "GET /android_enterprise/signup_url",
   "POST /mdm/vendora/apns_certificate",
   "DELETE /mdm/vendora/apns_certificate",
   "POST /autofill/policy",
@@ -543,6 +547,10 @@ export const targets: Record<string, Target> = {
   "POST /webhooks/test": plain("/webhooks/test", () => ({ event: "activities", url: "http://127.0.0.1:9/" })),
   "GET /apns": plain("/apns"),
   "GET /mdm/vendora/status": plain("/mdm/vendora/status"),
+  "GET /android_enterprise": plain("/android_enterprise"),
+  "DELETE /android_enterprise": plain("/android_enterprise"),
+  "GET /android_enterprise/signup_url": plain("/android_enterprise/signup_url"),
+  "GET /android_enterprise/signup_sse": plain("/android_enterprise/signup_sse"),
   "GET /mdm/vendora/request_csr": plain("/mdm/vendora/request_csr"),
   "POST /mdm/vendora/apns_certificate": plain("/mdm/vendora/apns_certificate"),
   "DELETE /mdm/vendora/apns_certificate": plain("/mdm/vendora/apns_certificate"),

@@ -26,6 +26,7 @@ export const topics: Record<string, { description: string }> = {
   "mdm:eula": { description: "The license agreement that users see before their device enrolls." },
   "mdm:commands": { description: "Commands of device management: what devices are asked, and what they answer." },
   "mdm:profiles": { description: "Configuration profiles: settings for devices." },
+  "mdm:android": { description: "Management of Android devices: turning it on, and tokens for enrollment." },
   "mdm:apple": { description: "The push certificate, with which Apple devices are managed." },
   "mdm:enrollment-profile": { description: "Setup assistant profiles: what devices show that enroll automatically." },
   policies: { description: "Policies: checks on hosts, and their results." },

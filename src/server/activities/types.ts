@@ -122,6 +122,9 @@ export interface ActivityTypes extends CaActivities {
   created_windows_profile: TeamDetails & { profile_name: string };
   deleted_windows_profile: TeamDetails & { profile_name: string };
   edited_windows_profile: TeamDetails;
+  created_android_profile: TeamDetails & { profile_name: string };
+  deleted_android_profile: TeamDetails & { profile_name: string };
+  edited_android_profile: TeamDetails;
   created_declaration_profile: TeamDetails & { profile_name: string; identifier: string };
   deleted_declaration_profile: TeamDetails & { profile_name: string; identifier: string };
   edited_declaration_profile: TeamDetails;
@@ -152,6 +155,8 @@ export interface ActivityTypes extends CaActivities {
   disabled_windows_mdm: Nothing;
   enabled_windows_mdm_migration: Nothing;
   disabled_windows_mdm_migration: Nothing;
+  enabled_android_mdm: Nothing;
+  disabled_android_mdm: Nothing;
   enabled_gitops_mode: Nothing;
   disabled_gitops_mode: Nothing;
   added_conditional_access_integration_directory: Nothing;
@@ -215,7 +220,7 @@ export interface ActivityTypes extends CaActivities {
     host_serial: string;
     host_display_name: string;
     installed_from_dep: boolean;
-    mdm_platform: "vendora" | "microsoft";
+    mdm_platform: "vendora" | "microsoft" | "android";
     /** Of a personal device. */
     enrollment_id?: string;
     platform: string;
@@ -232,7 +237,7 @@ export interface ActivityTypes extends CaActivities {
     host_serial: string;
     host_uuid: string;
     platform: string;
-    enrollment_plane: "query_engine" | "managed_agent" | "apple_device" | "windows_device";
+    enrollment_plane: "query_engine" | "managed_agent" | "apple_device" | "windows_device" | "android_device";
     reason: string;
   };
   transferred_hosts: TeamDetails & { host_ids: readonly number[]; host_display_names: readonly string[] };

@@ -42,6 +42,10 @@ export const channels = {
   activityChain: "svc_activity_chain",
   /** Profiles of hosts must be compared; payload: JSON, see mdm/profiles/reconcile.ts. */
   profiles: "svc_profiles",
+  /** Policies of Android devices are to be sent; no payload. */
+  androidPolicies: "svc_android_policies",
+  /** Commands of Android devices are to be sent; no payload. */
+  androidCommands: "svc_android_commands",
   /** Pushes to Apple devices were requested; no payload. */
   applePushes: "svc_apple_pushes",
   /** Macs have enrolled, which may need a recovery lock; no payload. */

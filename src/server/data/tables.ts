@@ -20,6 +20,9 @@ import { labelMembers, labels } from "../labels/tables.ts";
 import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
+import { androidDevices, androidMessages } from "../mdm/android/devices/tables.ts";
+import { androidEnterprises, androidSignUps } from "../mdm/android/enterprise/tables.ts";
+import { androidHostProfiles, androidPolicies } from "../mdm/android/policies/tables.ts";
 import { appleEnrollments } from "../mdm/apple/channel/tables.ts";
 import { appleUpdates, declarationAssets } from "../mdm/apple/declarations/tables.ts";
 import { endUserSignIns } from "../mdm/apple/enroll/tables.ts";
@@ -148,6 +151,12 @@ export const tables: AllTables = {
   hostProfiles,
   hostSettings,
   applePushes,
+  androidEnterprises,
+  androidSignUps,
+  androidDevices,
+  androidMessages,
+  androidPolicies,
+  androidHostProfiles,
   hostDiskEncryption,
   recoveryLocks,
   managedAccounts,

@@ -20,7 +20,7 @@ declare module "../core/extensions.ts" {
 }
 
 /** The enrolling agent. Only its new key remains valid; all other keys of the host are deleted. */
-export type EnrollingAgent = "query_engine" | "managed_agent" | "apple_device" | "windows_device";
+export type EnrollingAgent = "query_engine" | "managed_agent" | "apple_device" | "windows_device" | "android_device";
 
 export interface MovedHost {
   readonly id: number;

@@ -7,6 +7,8 @@ import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
+import { androidSync } from "../mdm/android/devices/jobs.ts";
+import { androidPolicyJob } from "../mdm/android/policies/sender.ts";
 import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
 import { appleDetailsJob } from "../mdm/apple/details/job.ts";
 import { endUserCleanup } from "../mdm/apple/enroll/end-users.ts";
@@ -69,6 +71,8 @@ export const allJobs: readonly Job[] = [
   appleDetailsJob,
   portalSync,
   profilesJob,
+  androidSync,
+  androidPolicyJob,
   appleUpdatesJob,
   recoveryLocksJob,
   setupJob,

@@ -15,7 +15,7 @@ const LOOK_EVERY = seconds(15);
 /** Node fires longer timers immediately. */
 const TIMER_MAX = 2 ** 31 - 1;
 
-export type StreamKind = "activities" | "live queries" | "websockets";
+export type StreamKind = "activities" | "live queries" | "websockets" | "sign-ups";
 
 interface Stream {
   readonly viewer: Viewer;

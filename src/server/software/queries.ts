@@ -4,6 +4,7 @@ import { type DetailQuery, tableExists } from "../agent-protocol/detail-query.ts
 export const deviceSources: readonly { readonly name: string; readonly platform: string; readonly source: string }[] = [
   { name: "software_ios", platform: "ios", source: "ios_apps" },
   { name: "software_ipados", platform: "ipados", source: "ipados_apps" },
+  { name: "software_android", platform: "android", source: "android_apps" },
 ];
 
 /**

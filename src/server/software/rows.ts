@@ -57,6 +57,7 @@ const columns: Readonly<Record<string, Columns>> = {
   apps: { bundle_identifier: "bundle_identifier", path: "path" },
   ios_apps: { bundle_identifier: "bundle_identifier" },
   ipados_apps: { bundle_identifier: "bundle_identifier" },
+  android_apps: { bundle_identifier: "bundle_identifier" },
   rpm_packages: { release: "release", arch: "arch", vendor: "vendor" },
   programs: { vendor: "publisher", upgrade_code: "identifying_number", path: "install_location" },
   chrome_extensions: { extension_for: "browser_type", extension_id: "identifier", path: "path" },

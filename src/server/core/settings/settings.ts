@@ -152,6 +152,32 @@ export const Settings = z.strictObject({
     .optional()
     .describe("file with the certificate chain (PEM) with which profiles for Apple devices are signed"),
   apple_profile_key: z.string().optional().describe("file with the private key (PEM) of apple_profile_cert"),
+  android_management_url: z
+    .string()
+    .default("https://androidmanagement.googleapis.com/v1")
+    .describe("address of the Android Management API"),
+  android_service_account: z
+    .string()
+    .optional()
+    .describe("file with the JSON key of the service account that uses the Android Management API"),
+  android_pubsub_topic: z
+    .string()
+    .regex(/^projects\/[^/\s]+\/topics\/[^/\s]+$/, { error: "must be a topic such as projects/example/topics/devices" })
+    .optional()
+    .describe("topic to which the Android Management API sends what devices report"),
+  android_pubsub_token: z
+    .string()
+    .min(16, { error: "must have at least 16 characters" })
+    .optional()
+    .describe("secret that the topic's push address contains as its parameter token"),
+  google_token_url: z
+    .string()
+    .default("https://oauth2.googleapis.com/token")
+    .describe("where the service account gets its access tokens"),
+  google_jwks_url: z
+    .string()
+    .default("https://www.googleapis.com/oauth2/v3/certs")
+    .describe("public keys with which messages of the topic are signed"),
   check_integrations: flag(true).describe(
     "check with a ticket system that it accepts tickets before its settings are saved",
   ),

@@ -26,6 +26,7 @@ export const secretSettings: readonly SettingName[] = [
   "server_private_key",
   "license_key",
   "blobs_secret_access_key",
+  "android_pubsub_token",
   "https_proxy",
 ];
 

@@ -48,7 +48,7 @@ export async function readUpload(
   }
   throw invalid(
     field,
-    "the file is not a profile of a known format: .mobileconfig or a .json declaration for Apple devices, .xml for Windows",
+    "the file is not a profile of a known format: .mobileconfig or a .json declaration for Apple devices, .xml for Windows, .json for Android",
   );
 }
 

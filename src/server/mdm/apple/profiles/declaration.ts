@@ -1,5 +1,5 @@
 // Declarations of Apple devices: JSON files with a type, an identifier and a payload.
-import { isRecord } from "../../../../text/record.ts";
+import { isDeeper, isRecord } from "../../../../text/record.ts";
 import { invalid } from "../../../core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
 import { OWN_IDENTIFIERS } from "./own.ts";
@@ -81,11 +81,6 @@ function checked(value: Record<string, unknown>, { field, types }: Rules): JsonD
       `the Payload of the declaration has more than ${DEPTH_MAX} lists and objects inside each other`,
     );
   return { type, identifier, payload };
-}
-
-function isDeeper(value: unknown, most: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return most === 0 || Object.values(value).some((member) => isDeeper(member, most - 1));
 }
 
 function parsed(text: string, field: string): Record<string, unknown> | null {

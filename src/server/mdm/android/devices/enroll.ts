@@ -1,0 +1,132 @@
+// Android devices become hosts when the vendor reports them for the first time, and leave when it reports them deleted.
+import { recordActivity } from "../../../activities/record.ts";
+import { type Context, type Services, within } from "../../../core/context.ts";
+import { serverUrl } from "../../../core/http/links.ts";
+import { startedPart } from "../../../core/running.ts";
+import type { EnrollmentKind, EnrollRequest } from "../../../enrollment/kind.ts";
+import { createHostEnrollment } from "../../../enrollment/service.ts";
+import { forgetActions } from "../../../host-actions/states.ts";
+import { addSeen, seenRow } from "../../../hosts/seen.ts";
+import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
+import { operationLock } from "../../../operations/queue.ts";
+import { eq, everything } from "../../../store/query.ts";
+import type { RowOf } from "../../../store/table.ts";
+import { dropCommands } from "../../commands/rows.ts";
+import { forgetProfiles } from "../../profiles/host-rows.ts";
+import { notifyProfiles } from "../../profiles/part.ts";
+import { ANDROID_LANE } from "../lane.ts";
+import { wantPolicies } from "../policies/wanted.ts";
+import { teamOfNote } from "./enrollment-token.ts";
+import { type AndroidDevice, factsOf, identityOf, isPersonal } from "./report.ts";
+import type { androidDevices } from "./tables.ts";
+
+export type AndroidDeviceRow = RowOf<typeof androidDevices>;
+
+interface AndroidRequest extends EnrollRequest {
+  readonly device: AndroidDevice;
+}
+
+const androidKind = (): EnrollmentKind<AndroidRequest> => ({
+  agent: "android_device",
+  lane: ANDROID_LANE,
+  reported: async (matched) =>
+    matched.map(({ request: { device }, known }) => {
+      const { uuid, serial } = identityOf(device);
+      const facts = factsOf(device);
+      return {
+        ...facts,
+        uuid: known?.uuid || uuid,
+        hardware_serial: known?.hardware_serial || serial,
+        platform: "android",
+        display_name: facts.display_name || known?.display_name || serial || uuid,
+      };
+    }),
+  // A device enrolls when its user sets it up: it does not repeat that by itself.
+  lastEnrolled: async () => new Map(),
+  write: async (tx, enrolled, now) =>
+    addSeen(
+      tx,
+      enrolled.map(({ row }) => seenRow({ id: row.id, ...reporting }, now)),
+    ),
+  forget: () => {},
+});
+
+/** Devices report once a day, and when something changes: seconds. */
+export const reporting = { distributed_interval: 86_400, config_tls_refresh: 86_400 };
+
+export const androidEnrollment = startedPart("enrollment of Android devices", async (services: Services) => {
+  const enrollment = createHostEnrollment(services, androidKind());
+  return { enroll: enrollment.enroll, stop: () => enrollment.idle() };
+});
+
+export const deviceNamed = ({ store }: Pick<Context, "store">, name: string): Promise<AndroidDeviceRow | null> =>
+  store.androidDevices.first({ where: eq("name", name) });
+
+/** Null: the device has no token of this server, or may not enroll. */
+export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise<AndroidDeviceRow | null> {
+  const teamId = await teamOfNote(ctx, device.enrollmentTokenData);
+  if (teamId === undefined) {
+    ctx.log.warn({ device: device.name }, "an Android device has enrolled without a token of this server");
+    return null;
+  }
+  const { uuid } = identityOf(device);
+  const request = { identifier: uuid, teamId, isProved: false, address: "", device };
+  const outcome = await ctx.running.of(androidEnrollment).enroll(request);
+  if ("refused" in outcome) {
+    ctx.log.warn({ device: device.name, reason: outcome.reason }, "an Android device was refused");
+    return null;
+  }
+  const { row: host } = outcome;
+  const personal = isPersonal(device);
+  return ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const known = await deviceNamed(inside, device.name);
+    if (known?.host_id === host.id) return known;
+    await dropCommands(inside, [host.id], ANDROID_LANE);
+    await forgetProfiles(inside, [host.id]);
+    await forgetActions(inside, host.id);
+    await store.androidDevices.delete(eq("host_id", host.id));
+    const [row] = await store.androidDevices.upsert(
+      [{ created_at: ctx.clock.iso(), name: device.name, host_id: host.id, is_personal: personal, reported_at: null }],
+      { on: ["name"] },
+    );
+    const kind = personal ? "personal" : "manual";
+    await setManaged(inside, host.id, { kind, serverUrl: await serverUrl({ ...ctx, config: ctx.config.over(store) }) });
+    await recordActivity(
+      inside,
+      "mdm_enrolled",
+      {
+        host_serial: host.hardware_serial,
+        host_display_name: host.display_name,
+        installed_from_dep: false,
+        mdm_platform: "android",
+        ...(personal ? { enrollment_id: host.uuid } : {}),
+        platform: host.platform,
+      },
+      { hostId: host.id },
+    );
+    await wantPolicies(inside, [host.id], { isNew: true });
+    await notifyProfiles(store, { hostIds: [host.id] });
+    return row!;
+  }, operationLock(host.id));
+}
+
+/** The device is not managed any more. */
+export async function endDevice(ctx: Context, { id, host_id }: AndroidDeviceRow): Promise<void> {
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    if ((await store.androidDevices.delete(eq("id", id))) === 0) return;
+    await dropCommands(inside, [host_id], ANDROID_LANE);
+    await setUnmanaged(inside, host_id);
+  }, operationLock(host_id));
+}
+
+/** Management of Android is turned off: its devices are not managed any more. */
+export async function endAllDevices(inside: Context): Promise<void> {
+  const devices = await inside.store.androidDevices.pick(["host_id"], {});
+  for (const { host_id } of devices) {
+    await dropCommands(inside, [host_id], ANDROID_LANE);
+    await setUnmanaged(inside, host_id);
+  }
+  await inside.store.androidDevices.delete(everything);
+}

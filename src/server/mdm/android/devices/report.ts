@@ -1,0 +1,149 @@
+// What the vendor's description of a device means. Pure functions.
+import { z } from "zod";
+import { clip, type Row } from "../../../agent-protocol/rows.ts";
+import { isoAt } from "../../../core/clock.ts";
+import type { HostRow } from "../../../hosts/access.ts";
+import { deviceSoftware } from "../../../software/ingest.ts";
+import type { DeviceReport } from "../../reports/write.ts";
+
+const text = z.string().max(4096).catch("");
+const bytes = z.coerce.number().min(0).max(Number.MAX_SAFE_INTEGER).nullable().catch(null);
+
+/** A `Device` of the Android Management API, as far as it is used. Numbers of 64 bits are texts in JSON. */
+export const AndroidDevice = z.object({
+  name: z
+    .string()
+    .max(1024)
+    .regex(/^enterprises\/[^/]+\/devices\/[^/]+$/),
+  state: text.default(""),
+  appliedState: text.default(""),
+  managementMode: text.default(""),
+  ownership: text.default(""),
+  enrollmentTokenData: text.default(""),
+  lastStatusReportTime: text.default(""),
+  appliedPolicyName: text.default(""),
+  appliedPolicyVersion: z.coerce.number().int().min(0).catch(0).default(0),
+  nonComplianceDetails: z
+    .array(
+      z.object({ settingName: text.default(""), nonComplianceReason: text.default(""), packageName: text.default("") }),
+    )
+    .catch([])
+    .default([]),
+  hardwareInfo: z
+    .object({
+      brand: text.default(""),
+      manufacturer: text.default(""),
+      model: text.default(""),
+      serialNumber: text.default(""),
+      enterpriseSpecificId: text.default(""),
+    })
+    .partial()
+    .catch({})
+    .default({}),
+  softwareInfo: z.object({ androidVersion: text, androidBuildNumber: text }).partial().catch({}).default({}),
+  memoryInfo: z.object({ totalRam: bytes, totalInternalStorage: bytes }).partial().catch({}).default({}),
+  memoryEvents: z
+    .array(z.object({ eventType: text.default(""), createTime: text.default(""), byteCount: bytes.optional() }))
+    .catch([])
+    .default([]),
+  networkInfo: z.object({ wifiMacAddress: text }).partial().catch({}).default({}),
+  applicationReports: z
+    .array(
+      z.object({
+        packageName: text.default(""),
+        displayName: text.default(""),
+        versionName: text.default(""),
+        state: text.default(""),
+      }),
+    )
+    .max(20_000)
+    .nullable()
+    .catch(null)
+    .default(null),
+});
+export type AndroidDevice = z.output<typeof AndroidDevice>;
+
+/** The device has left, or was removed. */
+export const hasLeft = ({ state, appliedState }: AndroidDevice): boolean =>
+  state === "DELETED" || appliedState === "DELETED";
+
+export const isPersonal = ({ ownership }: AndroidDevice): boolean => ownership === "PERSONALLY_OWNED";
+
+const idOf = ({ name }: Pick<AndroidDevice, "name">): string => name.slice(name.lastIndexOf("/") + 1);
+
+/** A personal device shows no serial number: its id in this organization takes the place of both. */
+export function identityOf(device: AndroidDevice): { uuid: string; serial: string } {
+  const { enterpriseSpecificId = "", serialNumber = "" } = device.hardwareInfo;
+  const uuid = clip(enterpriseSpecificId.trim() || idOf(device));
+  return { uuid, serial: isPersonal(device) ? uuid : clip(serialNumber.trim()) };
+}
+
+/** When the device has reported, by the vendor's clock; null: unknown. */
+export function reportedAt({ lastStatusReportTime }: AndroidDevice): string | null {
+  const time = Date.parse(lastStatusReportTime);
+  return Number.isNaN(time) ? null : isoAt(time);
+}
+
+export function factsOf(device: AndroidDevice): Partial<HostRow> {
+  const { brand = "", manufacturer = "", model = "" } = device.hardwareInfo;
+  const { androidVersion = "", androidBuildNumber = "" } = device.softwareInfo;
+  const name = clip([capital(brand || manufacturer), model].filter(Boolean).join(" "));
+  const set: Partial<HostRow> = {};
+  if (name !== "") Object.assign(set, { computer_name: name, hostname: name, display_name: name });
+  if (manufacturer || brand) set.hardware_vendor = clip(manufacturer || brand);
+  if (model) set.hardware_model = clip(model);
+  if (androidVersion) set.os_version = clip(`Android ${androidVersion}`);
+  if (androidBuildNumber) set.build = clip(androidBuildNumber);
+  const { wifiMacAddress = "" } = device.networkInfo;
+  if (wifiMacAddress) set.primary_mac = clip(wifiMacAddress.toLowerCase());
+  const { totalRam } = device.memoryInfo;
+  if (totalRam) set.memory = totalRam;
+  return { ...set, ...storageOf(device) };
+}
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+const GIGABYTE = 1_000_000_000;
+const gigabytes = (value: number): number => Math.round((value / GIGABYTE) * 100) / 100;
+
+function storageOf({ memoryInfo: { totalInternalStorage: total }, memoryEvents }: AndroidDevice): Partial<HostRow> {
+  const free = memoryEvents
+    .filter(({ eventType, byteCount }) => eventType === "INTERNAL_STORAGE_MEASURED" && byteCount != null)
+    .sort((a, b) => (a.createTime < b.createTime ? 1 : -1))[0]?.byteCount;
+  if (!total || free == null) return {};
+  return {
+    gigs_total_disk_space: gigabytes(total),
+    gigs_disk_space_available: gigabytes(free),
+    percent_disk_space_available: Math.min(100, Math.floor((free * 100) / total)),
+  };
+}
+
+/** As rows of the software inventory. Null: the device did not report its applications. */
+export function applicationsOf({ applicationReports }: AndroidDevice): Row[] | null {
+  return (
+    applicationReports
+      ?.filter(({ state, packageName }) => state !== "REMOVED" && packageName !== "")
+      .map(({ packageName, displayName, versionName }) => ({
+        name: displayName || packageName,
+        version: versionName,
+        bundle_identifier: packageName,
+      })) ?? null
+  );
+}
+
+export interface ReportedDevice {
+  readonly hostId: number;
+  readonly device: AndroidDevice;
+}
+
+export function reportOf({ device }: ReportedDevice, row: HostRow, now: number): DeviceReport {
+  const set = factsOf(device);
+  const version = set.os_version?.replace(/^Android /, "") ?? "";
+  const applications = applicationsOf(device);
+  return {
+    set: { ...set, detail_updated_at: isoAt(now), refetch_requested: false },
+    os: version === "" ? null : { name: "Android", version, platform: row.platform },
+    details: null,
+    software: applications && deviceSoftware(row.platform, applications),
+  };
+}

@@ -1,0 +1,32 @@
+// What the policy of a host contains.
+
+import { byId } from "../../../core/maps.ts";
+import type { ServerTx } from "../../../core/tables.ts";
+import { and, eq, isNull, not, oneOf } from "../../../store/query.ts";
+import type { HostProfileRow } from "../../profiles/platform.ts";
+import { type MergedPolicy, mergeProfiles } from "./merge.ts";
+
+export interface HostPolicy extends MergedPolicy {
+  /** The profiles that it contains, or would contain if they had settings of their own. */
+  readonly rows: readonly HostProfileRow[];
+}
+
+/** Of two profiles with the same setting, that with the later name decides. One that was refused is not in it. */
+export async function policyOfHost(store: ServerTx, hostId: number): Promise<HostPolicy> {
+  const isIn = and(eq("operation_type", "install"), not(isNull("command_uuid")));
+  const where = and(eq("host_id", hostId), eq("platform", "android"), isIn);
+  const rows = (await store.hostProfiles.list({ where })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const contents = byId(
+    await store.androidHostProfiles.list({
+      where: oneOf(
+        "id",
+        rows.map(({ id }) => id),
+      ),
+    }),
+  );
+  const profiles = rows.flatMap(({ id, name }) => {
+    const content = contents.get(id)?.content;
+    return content === undefined ? [] : [{ id, name, content }];
+  });
+  return { rows, ...mergeProfiles(profiles) };
+}
