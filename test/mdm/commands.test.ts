@@ -193,6 +193,32 @@ describe.each(bothEngines)("a command of device management on %s", (engine) => {
 });
 
 describe.each(rulesEngines)("commands of device management on %s", (engine) => {
+  it("with passwords are stored sealed, shown with a mask, and change the state of the host when they are done", async () => {
+    const t = await start(engine);
+    const { device, hostId } = await enrolled(t);
+    const command = appleCommand("DeviceLock", { PIN: "402913", Message: "Lost" }, "lock-1");
+    expect((await run(t, command, device.udid)).status).toBe(200);
+    const lock = (await device.idle())!;
+    expect(lock.command).toEqual({ RequestType: "DeviceLock", PIN: "402913", Message: "Lost" });
+    const kept = async () => JSON.stringify([await t.store.operationContents.list(), await t.store.activities.list()]);
+    expect(await kept()).not.toContain("402913");
+    await device.answer(lock.uuid, "Acknowledged");
+    const { results } = (await resultsOf(t, "lock-1")) as { results: { payload: string }[] };
+    const payload = Buffer.from(results[0]!.payload, "base64").toString();
+    expect(payload).toContain("Lost");
+    expect(payload).not.toContain("402913");
+    expect((await t.store.mdmCommands.first({ where: eq("command_uuid", "lock-1") }))!.sealed_content).toBeNull();
+    const stateOf = async () => ((await json(t.get(`/hosts/${hostId}`))).host as { mdm: Json }).mdm;
+    expect(await stateOf()).toMatchObject({ device_status: "locked", pending_action: "" });
+    expect(await json(t.post(`/hosts/${hostId}/unlock`))).toMatchObject({ unlock_pin: "402913" });
+    t.clock.advance(days(1));
+    await device.idle();
+    expect(await stateOf()).toMatchObject({ device_status: "unlocked" });
+    await run(t, appleCommand("EraseDevice", { PIN: "111111" }, "wipe-1"), device.udid);
+    await device.answer((await device.idle())!.uuid, "Acknowledged");
+    expect(await stateOf()).toMatchObject({ device_status: "wiped" });
+  });
+
   it("are refused as a whole if one host is missing, not managed, or of another platform", async () => {
     const t = await start(engine);
     const mac = await makeManagedMac(t, { uuid: "MAC-1" });

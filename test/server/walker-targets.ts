@@ -1,7 +1,7 @@
 // A request for every endpoint whose rule is a role, on an object of the caller's team, of another, of none, or one that
 // does not exist.
 import { serviceContext } from "../../src/server/core/context.ts";
-import { appleCustomCommand } from "../../src/server/mdm/apple/commands/custom.ts";
+import { appleCustomCommand } from "../../src/server/mdm/apple/actions/custom.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { enqueue } from "../../src/server/outbox/service.ts";
 import { eq, everything } from "../../src/server/store/query.ts";

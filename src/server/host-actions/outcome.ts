@@ -11,6 +11,21 @@ export type ActionOutcome =
   /** `unanswered`: the host has not answered in time. An answer that arrives later still counts. */
   | { readonly state: "unanswered" | "failed"; readonly failure: string };
 
+/** The host has done this without having been asked by an action. One that is pending stays pending. */
+export async function actionDone(
+  { store }: Pick<Inside, "store">,
+  id: number,
+  action: HostAction,
+  pin: string | null,
+): Promise<void> {
+  const before = await store.hostActions.get(id);
+  const state = { locked: action === "lock", wiped: action === "wipe", pin: pin ?? before?.pin ?? null };
+  await store.hostActions.upsert([{ id, ...state, failure: "" }], {
+    on: ["id"],
+    set: ["locked", "wiped", "pin", "failure"],
+  });
+}
+
 /** Changes the state of the host, in the transaction in which the operation ends. */
 export async function actionEnded(
   inside: Inside,

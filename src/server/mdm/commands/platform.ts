@@ -10,8 +10,10 @@ export interface ReadCommand {
   readonly isPremium: boolean;
   /** Whether devices lose their data by it. */
   readonly wipes: boolean;
-  /** What the platform's channel sends. */
+  /** What the platform's channel sends; with a mask in place of passwords. */
   readonly content: string;
+  /** The content with its passwords; null: there are none. */
+  readonly sealed: string | null;
 }
 
 export interface CommandPlatform {

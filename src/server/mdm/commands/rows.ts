@@ -4,7 +4,7 @@ import type { Context } from "../../core/context.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import type { Lane, OperationKind } from "../../operations/kind.ts";
 import { addDifferent, dropOperations } from "../../operations/queue.ts";
-import { and, eq, oneOf } from "../../store/query.ts";
+import { and, eq, isNull, not, oneOf } from "../../store/query.ts";
 
 export interface NewCommand {
   readonly hostId: number;
@@ -12,6 +12,8 @@ export interface NewCommand {
   readonly name: string | null;
   /** What the platform's channel sends. */
   readonly content: string;
+  /** The same with passwords, which the stored content does not have. */
+  readonly sealed?: string | null;
 }
 
 /** Not used for commands, which wait for as long as the device is away. */
@@ -35,6 +37,7 @@ export async function addCommands(
       host_id,
       request_type: commands[i]!.requestType,
       name: commands[i]!.name,
+      sealed_content: commands[i]!.sealed ?? null,
       result: null,
       updated_at: created_at,
     })),
@@ -51,6 +54,14 @@ export async function setAnswer(
   answer: { readonly status: string; readonly command_status: CommandStatus; readonly result: string },
 ): Promise<void> {
   await store.mdmCommands.update({ where: eq("id", id), set: { ...answer, updated_at: clock.iso() } });
+}
+
+/** The device has answered: it needs the passwords no more. */
+export async function dropSealed({ store }: Pick<Context, "store">, id: number): Promise<void> {
+  await store.mdmCommands.update({
+    where: and(eq("id", id), not(isNull("sealed_content"))),
+    set: { sealed_content: null },
+  });
 }
 
 /** For one that was cancelled: the host never gets it. */

@@ -130,12 +130,12 @@ interface Queued {
 }
 
 async function queue(inside: Context, { platform, command, command_uuid }: Queued, hosts: readonly Target[]) {
-  const { requestType, content } = command;
+  const { requestType, content, sealed } = command;
   const hostIds = hosts.map(({ id }) => id);
   await addCommands(
     inside,
     platform.kind,
-    hostIds.map((hostId) => ({ hostId, requestType, name: null, content })),
+    hostIds.map((hostId) => ({ hostId, requestType, name: null, content, sealed })),
     command_uuid,
   );
   await recordActivities(

@@ -16,6 +16,8 @@ export const mdmCommands = table("mdm_commands", {
   request_type: text(),
   /** Of the profile, if the command concerns one. */
   name: text().nullable(),
+  /** The content with its passwords, until the device has answered; null: the stored content has none. */
+  sealed_content: text().nullable().secret(),
   /** `Pending` until the device answers; then what it answered. */
   status: text().default("Pending"),
   /** The device's last answer, in base64. */

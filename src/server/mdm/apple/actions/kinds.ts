@@ -1,14 +1,10 @@
 // Lock, unlock and wipe as commands of Apple devices.
 import type { PlistDict } from "../../../../plist/value.ts";
-import { seconds } from "../../../core/clock.ts";
 import type { HostAction } from "../../../host-actions/deliverer.ts";
 import { type ActionOutcome, actionEnded } from "../../../host-actions/outcome.ts";
 import type { Ending, Inside, Operation, OperationKind } from "../../../operations/kind.ts";
-import { expectReturn } from "../channel/devices.ts";
+import { expectReturn, LOCKS_WITHIN } from "../channel/devices.ts";
 import { type AppleAnswer, appleCommandKind } from "../commands/kind.ts";
-
-/** A Mac that locks itself may still ask for commands; later it does so only after its PIN was entered. */
-const LOCKS_WITHIN = seconds(5);
 
 const actionKind = (action: HostAction): OperationKind<AppleAnswer> =>
   appleCommandKind({

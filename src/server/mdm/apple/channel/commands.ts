@@ -5,8 +5,8 @@ import { type Context, within } from "../../../core/context.ts";
 import { nextOperation, postponeOperation } from "../../../operations/device-queue.ts";
 import { operationLock, storeAnswer } from "../../../operations/queue.ts";
 import { commandOf, postponedOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
-import { applePayload } from "../commands/custom.ts";
 import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
+import { applePayload } from "../commands/payload.ts";
 import type { AppleAnswered } from "./listeners.ts";
 
 /** Stores what the device answered, and returns the next command for it; null: there is none. */

@@ -1,6 +1,6 @@
 // What others need to know of enrollments.
 
-import { isoAt } from "../../../core/clock.ts";
+import { isoAt, seconds } from "../../../core/clock.ts";
 import { type Context, service, within } from "../../../core/context.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import type { Hardware, HardwareLookup } from "../../../enrollment/kind.ts";
@@ -38,6 +38,9 @@ export const enrolledDevices: Omit<PushDevices, "certificate"> = {
 /** The host's device, if it is enrolled. */
 export const deviceOfHost = (store: ServerTx, hostId: number): Promise<Enrollment | null> =>
   store.appleEnrollments.first({ where: and(eq("host_id", hostId), isReachable) });
+
+/** A Mac that locks itself may still ask for commands; later it does so only after its PIN was entered. */
+export const LOCKS_WITHIN = seconds(5);
 
 /** Listeners are called once when the device connects by itself, after at least this many milliseconds. */
 export async function expectReturn(

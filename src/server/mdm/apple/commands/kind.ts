@@ -45,6 +45,9 @@ export interface AppleCommandKind {
   ended(inside: Inside, operation: Operation, ending: Ending<AppleAnswer>): Promise<void>;
 }
 
+/** Profiles are sent inside of commands. */
+export const CONTENT_MAX = { bytes: 16 * 1024 * 1024 };
+
 /** A kind of operation in the queue of Apple devices. It is named in `operationKinds` of `server/extensions.ts`. */
 export const appleCommandKind = ({
   name,
@@ -68,8 +71,11 @@ export const appleCommandKind = ({
   keptFor,
   ...(view && { view }),
   ...(secrets && {
-    outgoing: async (inside, operation, content) =>
-      writePlist({ ...readPlistDict(Buffer.from(content)), ...(await secrets(inside, operation)) }),
+    async outgoing(inside, operation, content) {
+      const members = await secrets(inside, operation);
+      if (Object.keys(members).length === 0) return content;
+      return writePlist({ ...readPlistDict(Buffer.from(content), CONTENT_MAX), ...members });
+    },
   }),
   isDone: ({ status }) => status === "Acknowledged",
   async ended(inside, operation, ending) {

@@ -33,7 +33,7 @@ function readCommand(bytes: Buffer): ReadCommand {
   for (const problem of problemsOf(command)) throw invalid("command", problem);
   const node = nodeOf(command)!;
   const wipes = [...everyCommand([command])].some(isWipe);
-  return { requestType: node, uuid: null, isPremium: wipes, wipes, content: contentOf(command) };
+  return { requestType: node, uuid: null, isPremium: wipes, wipes, content: contentOf(command), sealed: null };
 }
 
 function parsed(bytes: Buffer): SyncCommand {
