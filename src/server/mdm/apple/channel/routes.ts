@@ -5,7 +5,7 @@ import { BadPlist, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import type { Context } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
-import { type Identity, identityOfSignature } from "../../../device-ca/identities.ts";
+import { type Identity, identityOfSignature, verifyIdentity } from "../../../device-ca/identities.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
 import { checkIn, enrollmentIdOf, enrollmentOf, NotAllowed, plist } from "./check-in.ts";
 import { exchange } from "./commands.ts";
@@ -52,9 +52,18 @@ async function declineUser(ctx: Context, { message, identity, reply }: Received)
 /** Verified before anything is parsed: strangers cost one lookup. */
 async function identityIn(ctx: Context, body: Buffer): Promise<Identity> {
   const header = ctx.headers?.get("mdm-signature") ?? null;
-  if (header === null) throw new NotAllowed("the message has no identity");
+  if (header === null) return identityOfConnection(ctx);
   const identity = await identityOfSignature(ctx, Buffer.from(header, "base64"), body);
   if (!identity) throw new NotAllowed("the signature is not correct, or its certificate is not accepted");
+  return identity;
+}
+
+/** A device that does not sign its messages may have shown its certificate when it connected. */
+async function identityOfConnection(ctx: Context): Promise<Identity> {
+  const certificate = ctx.clientCertificate?.() ?? null;
+  if (certificate === null) throw new NotAllowed("the message has no identity");
+  const identity = await verifyIdentity(ctx, certificate);
+  if (!identity) throw new NotAllowed("the certificate of the connection is not accepted");
   return identity;
 }
 
