@@ -5,6 +5,7 @@ import { serviceContext } from "../../src/server/core/context.ts";
 import { setDeviceToken } from "../../src/server/device-page/tokens.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { applyEvents, eventsOfReport } from "../../src/server/mdm/profiles/host-rows.ts";
+import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { reconcile } from "../../src/server/mdm/profiles/reconcile.ts";
 import { and, eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -142,6 +143,33 @@ describe.each(bothEngines)("a profile from upload to removal on %s", (engine) =>
     expect(await calls()).toBeGreaterThan(5);
     expect(await calls()).toBeLessThan(20);
     expect(await t.store.operations.count()).toBe(before);
+  });
+});
+
+describe.each(bothEngines)("a server that starts on %s", (engine) => {
+  it("delivers profiles that a server which was killed has stored, but not compared", async () => {
+    const { t } = await start(engine);
+    const mac = await makeManagedMac(t);
+    const content = declaration();
+    await t.store.tx(async (store) => {
+      const at = t.clock.iso();
+      const { id } = await store.configurationProfiles.insert({
+        uuid: "d-of-a-killed-server",
+        team_id: null,
+        platform: "darwin",
+        kind: "declaration",
+        name: "Passcode",
+        identifier: "com.example.passcode",
+        checksum: "0".repeat(64),
+        created_at: at,
+        updated_at: at,
+        uploaded_at: at,
+      });
+      await store.profileContents.insert({ id, content: base64(content) });
+    });
+    const started = await profileReconciler.start(t.services);
+    await expect.poll(() => statusOn(t, mac.id)).toMatchObject([{ name: "Passcode", status: "pending" }]);
+    await started.stop();
   });
 });
 
