@@ -195,6 +195,8 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
       contact_url: optionalUrl,
     }),
     server_settings: over("server_settings", {
+      // Devices of Windows connect only to https.
+      server_url: fc.constantFrom("https://svc.example.com", "https://devices.example.com"),
       enable_analytics: bool,
       live_query_disabled: bool,
       query_reports_disabled: bool,

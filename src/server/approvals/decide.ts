@@ -83,7 +83,13 @@ async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): 
     const why = error.errors[0]?.reason ?? error.message;
     return endVoid(ctx, row, error.status === 403 ? "the user who asked for it may no longer do it" : why);
   }
-  await ctx.extensions.approvedActs.hosts(ctx, permission, { ids }, {});
+  try {
+    await ctx.extensions.approvedActs.hosts(ctx, permission, { ids }, {});
+  } catch (error) {
+    // Another user may have approved it in the meantime, so that the hosts are gone.
+    refuseDecided(ctx, (await ctx.store.approvals.get(row.id)) ?? row);
+    throw error;
+  }
   return ids;
 }
 

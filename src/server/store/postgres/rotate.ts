@@ -25,6 +25,7 @@ export interface RotateOptions extends Rotation {
 
 export async function rotatePostgres(options: RotateOptions): Promise<Rotated> {
   const client = await connectClient(options.url);
+  let isLocked = false;
   try {
     await checkVersion(client);
     const known = options.migrations === undefined ? migrations : options.migrations;
@@ -33,6 +34,7 @@ export async function rotatePostgres(options: RotateOptions): Promise<Rotated> {
       `SELECT pg_try_advisory_lock(${lockNumber("svc key rotation")}) AS held`,
     );
     if (!rows[0]?.held) throw new StoreInUse("another process is rotating the key of this database");
+    isLocked = true;
     if (await isDone(client, options)) return { sealed: 0 };
     await mark(client, options);
     await mustBeAlone(client, options.patience ?? 3_000);
@@ -42,6 +44,8 @@ export async function rotatePostgres(options: RotateOptions): Promise<Rotated> {
     await finish(client, options);
     return { sealed };
   } finally {
+    // Postgres ends the lock of a lost connection only when it notices, so that the next rotation would be refused.
+    if (isLocked) await client.query("SELECT pg_advisory_unlock_all()").catch(() => {});
     destroy(client);
   }
 }
