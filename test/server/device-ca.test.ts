@@ -24,6 +24,7 @@ import {
   verifyIdentity,
 } from "../../src/server/device-ca/identities.ts";
 import { extensions } from "../../src/server/extensions.ts";
+import { runJob } from "../../src/server/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { newDir, openssl, startFake } from "../support/ca-fakes.ts";
 import { amount, bothEngines, rulesEngines } from "../support/engines.ts";
@@ -393,19 +394,15 @@ describe.each(rulesEngines)("the SCEP server on %s", (engine) => {
     const t = await startApp({ engine });
     await challengeOf(t);
     await enrolled(t);
-    const run = async () => {
-      await t.post("/trigger?name=device_certificates");
-      await expect.poll(async () => (await t.store.jobRuns.first({ where: { op: "all" } })) !== null).toBe(true);
-    };
+    const run = () => runJob(t.services, "device_certificates");
     await run();
     expect([await t.store.scepChallenges.count(), await t.store.deviceIdentities.count()]).toEqual([2, 1]);
     t.clock.advance(days(2));
-    await t.post("/trigger?name=device_certificates");
-    await expect.poll(() => t.store.scepChallenges.count()).toBe(0);
-    expect(await t.store.deviceIdentities.count()).toBe(1);
+    await run();
+    expect([await t.store.scepChallenges.count(), await t.store.deviceIdentities.count()]).toEqual([0, 1]);
     t.clock.advance(days(500));
-    await t.post("/trigger?name=device_certificates");
-    await expect.poll(() => t.store.deviceIdentities.count()).toBe(0);
+    await run();
+    expect(await t.store.deviceIdentities.count()).toBe(0);
   });
 });
 
