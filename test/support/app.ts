@@ -20,6 +20,7 @@ import { tables } from "../../src/server/data/tables.ts";
 import { extensions } from "../../src/server/extensions.ts";
 import { startFeatures } from "../../src/server/features.ts";
 import type { InventorySource } from "../../src/server/hosts/inventory/source.ts";
+import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import type { Blobs } from "../../src/server/store/blobs/blobs.ts";
 import { fileBlobs } from "../../src/server/store/blobs/files.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
@@ -138,6 +139,8 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     dryRun: null,
   });
   const features = await startFeatures(services);
+  // At its start, a server compares all profiles with their hosts: not while the test makes some.
+  await services.running.of(profileReconciler).run();
   const app = createApp(services, features, { routes: [], protocols: [], ...options.more });
 
   const send = async (
