@@ -32,6 +32,7 @@ import { outbox } from "./outbox/sender.ts";
 import { policyCounts } from "./policies/counts.ts";
 import { scopeTrim } from "./policies/scope-trim.ts";
 import { userStreams } from "./sessions/streams.ts";
+import { softwareCounts } from "./software/counts.ts";
 import { startTasks } from "./tasks/start.ts";
 
 export interface Features {
@@ -53,6 +54,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(activityFeed);
   await start(memberCounts);
   await start(policyCounts);
+  await start(softwareCounts);
   await start(liveQueries);
   const agent = await start(agents);
   await start(managedAgents);

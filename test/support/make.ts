@@ -10,6 +10,7 @@ import type { hosts } from "../../src/server/hosts/tables.ts";
 import type { operations } from "../../src/server/operations/tables.ts";
 import type { policies } from "../../src/server/policies/tables.ts";
 import { newResultIds } from "../../src/server/result-ids/new-ids.ts";
+import { writeHostSoftware } from "../../src/server/software/ingest.ts";
 import type { InsertOf, RowOf } from "../../src/server/store/table.ts";
 import type { Caller, TestApp } from "./app.ts";
 
@@ -165,7 +166,7 @@ export async function makeInventory(
       ]),
     ),
   };
-  await store.hostSoftware.upsert([row], { on: ["id"] });
+  await store.tx((tx) => writeHostSoftware(tx, [row]));
 }
 
 /** A carve with that content, of which this many blocks have arrived (default: all). */

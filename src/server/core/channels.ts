@@ -17,6 +17,8 @@ export const channels = {
   hosts: "svc_hosts",
   /** Software or titles that are on no host were removed, or inventory fingerprints were cleared; no payload. */
   software: "svc_software",
+  /** Changes of software counts are waiting to be added up; no payload. */
+  softwareCounts: "svc_software_counts",
   /** Munki issues that are on no host were removed; no payload. */
   munki: "svc_munki",
   /** Live queries started or ended, or hosts sent results; payload: JSON, see live-queries/messages.ts. */

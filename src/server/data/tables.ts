@@ -52,7 +52,18 @@ import { rateLimits } from "../rate-limits/tables.ts";
 import { policyResultIds } from "../result-ids/tables.ts";
 import { serverSecrets } from "../secrets/tables.ts";
 import { sessions } from "../sessions/tables.ts";
-import { hostSoftware, osCves, software, softwareCves, softwareInstalls, softwareTitles } from "../software/tables.ts";
+import {
+  hostSoftware,
+  osCves,
+  software,
+  softwareCountChanges,
+  softwareCountState,
+  softwareCves,
+  softwareInstalls,
+  softwareTitleCounts,
+  softwareTitles,
+  softwareVersionCounts,
+} from "../software/tables.ts";
 import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
 import { taskPayloads, tasks } from "../tasks/tables.ts";
 import { teams } from "../teams/tables.ts";
@@ -100,6 +111,10 @@ export const tables: AllTables = {
   softwareCves,
   osCves,
   softwareInstalls,
+  softwareTitleCounts,
+  softwareVersionCounts,
+  softwareCountChanges,
+  softwareCountState,
   policies,
   policyLabels,
   hostPolicies,

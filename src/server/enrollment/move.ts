@@ -6,6 +6,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { endAllPending } from "../host-actions/states.ts";
 import { moveEnrolling } from "../hosts/enrolled.ts";
 import { forgetForeignResults } from "../policies/results.ts";
+import { moveSoftwareCounts } from "../software/count-changes.ts";
 
 declare module "../core/extensions.ts" {
   interface Extensions {
@@ -34,6 +35,7 @@ export async function moveEnrolledHosts(
   teamId: number | null,
 ): Promise<void> {
   const ids = hosts.map(({ id }) => id);
+  await moveSoftwareCounts(store, ids, teamId);
   await moveEnrolling(store, ids, { teamId, keepsNodeKey: agent === "query_engine" });
   if (agent !== "managed_agent") await extensions.endAgentKeys(store, ids);
   for (const drop of extensions.dropEntrusted) await drop({ store, clock }, ids);

@@ -12,6 +12,7 @@ import { hostFor } from "../hosts/access.ts";
 import { checkSelection, expectedSelection } from "../hosts/selection.ts";
 import { lockHosts, removeHosts } from "../hosts/write.ts";
 import { forgetResults } from "../policies/results.ts";
+import { moveSoftwareCounts } from "../software/count-changes.ts";
 import { and, oneOf, type Predicate } from "../store/query.ts";
 import { type Begun, startTask } from "../tasks/queue.ts";
 import type { RunningTask, TaskKind } from "../tasks/task.ts";
@@ -105,6 +106,7 @@ export async function deleteBatch(
     if (hosts.length === 0) return 0;
     const gone = hosts.map(({ id }) => id);
     await forgetResults(store, gone);
+    await moveSoftwareCounts(store, gone, "deleted");
     await removeHosts(store, gone);
     await recordActivities(
       within(ctx, store),

@@ -6,6 +6,7 @@ import { notFound } from "../core/errors.ts";
 import { authorize, visible } from "../core/security/access.ts";
 import { lockHosts, moveHosts } from "../hosts/write.ts";
 import { forgetForeignResults } from "../policies/results.ts";
+import { moveSoftwareCounts } from "../software/count-changes.ts";
 import { and, eq, isNull, not, oneOf } from "../store/query.ts";
 import { chosenIds } from "./chosen.ts";
 
@@ -50,6 +51,7 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
     const hosts = await store.hosts.pick(["id", "display_name"], { where });
     if (hosts.length === 0) return;
     const moved = hosts.map(({ id }) => id);
+    await moveSoftwareCounts(store, moved, teamId);
     await moveHosts(within(ctx, store), and(oneOf("id", moved), where), teamId, moved);
     await forgetForeignResults(store, moved);
     await recordActivity(within(ctx, store), "transferred_hosts", {

@@ -16,6 +16,7 @@ import {
 } from "../hosts/inventory/source.ts";
 import { oneOf } from "../store/query.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
+import { CountChanges, listsOf, recordCountChanges, teamsOf } from "./count-changes.ts";
 import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
 import { deviceSources, softwareQueries } from "./queries.ts";
 import { type SoftwareEntry, SoftwareRows, type SoftwareVersion, type StoredVersion } from "./rows.ts";
@@ -205,9 +206,14 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
         fingerprint: answer.fingerprint,
       };
     });
-    const differing = rows.filter((row, i) => !isSame(row, plans[i]!.old));
+    const isDifferent = (row: HostSoftwareRow, i: number) => !isSame(row, plans[i]!.old);
+    const differing = rows.filter(isDifferent);
+    const same = rows.filter((row, i) => !isDifferent(row, i));
     return {
-      write: (tx) => writeHostSoftware(tx, rows),
+      write: async (tx) => {
+        await tx.hostSoftware.updateEach(same.map(({ id, fingerprint }) => ({ id, fingerprint: fingerprint ?? "" })));
+        await writeHostSoftware(tx, differing);
+      },
       hosts: new Map(differing.map(({ id }) => [id, { software_updated_at: isoAt(now) }])),
     };
   }
@@ -216,8 +222,16 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
   return { plan, forget, stop };
 }
 
-async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwareRow[]): Promise<void> {
-  await tx.hostSoftware.upsert(rows, { on: ["id"], returning: [] });
+/** Call it after the hosts' rows were written: that locks them, so that they stay in their teams until the commit. */
+export async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwareRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  // Read again, because another server may have written since.
+  const [before, teams] = [await listsOf(tx, ids), await teamsOf(tx, ids)];
+  const written = await tx.hostSoftware.upsert(rows, { on: ["id"], returning: ["id", "software_ids", "title_ids"] });
+  const changes = new CountChanges();
+  for (const row of written) changes.note(teams.get(row.id) ?? null, before.get(row.id), row);
+  await recordCountChanges(tx, changes);
 }
 
 /** What device management reports of a host that has no agent. */

@@ -1,4 +1,4 @@
-import { id, idOf, ids, int, packed, ref, table, text } from "../store/table.ts";
+import { id, idOf, ids, int, packed, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
@@ -8,6 +8,10 @@ declare module "../core/tables.ts" {
     readonly softwareCves: typeof softwareCves;
     readonly osCves: typeof osCves;
     readonly softwareInstalls: typeof softwareInstalls;
+    readonly softwareTitleCounts: typeof softwareTitleCounts;
+    readonly softwareVersionCounts: typeof softwareVersionCounts;
+    readonly softwareCountChanges: typeof softwareCountChanges;
+    readonly softwareCountState: typeof softwareCountState;
   }
 }
 
@@ -19,8 +23,6 @@ export const softwareTitles = table(
     source: text(),
     extension_for: text().default(""),
     bundle_identifier: text().default(""),
-    hosts_count: int().default(0),
-    versions_count: int().default(0),
     /** The identity of the title: equal keys mean the same title. */
     key: text().unique(),
   },
@@ -40,7 +42,6 @@ export const software = table("software", {
   vendor: text().default(""),
   arch: text().default(""),
   upgrade_code: text().default(""),
-  hosts_count: int().default(0),
   /** The identity of the version: equal keys mean the same version. */
   key: text().unique(),
 });
@@ -88,3 +89,69 @@ export const softwareInstalls = table(
   { id: id(), host_id: ref("hosts"), title_id: ref("software_titles"), status: text<InstallStatus>().index() },
   { unique: [["host_id", "title_id"]] },
 );
+
+/** The scope of counts: a team's id, or one of these. */
+export const ALL_HOSTS = -1;
+export const NO_TEAM = 0;
+
+/** On how many hosts of a scope a title is, and in how many versions. No row: on none. */
+export const softwareTitleCounts = table(
+  "software_title_counts",
+  {
+    id: id(),
+    title_id: ref("software_titles"),
+    scope: int(),
+    /** The title's name, so that lists in its order read an index. */
+    name: text(),
+    hosts_count: int(),
+    versions_count: int(),
+  },
+  {
+    unique: [["title_id", "scope"]],
+    indexes: [
+      ["scope", "hosts_count"],
+      ["scope", "name"],
+    ],
+  },
+);
+
+/** On how many hosts of a scope a version is. No row: on none. */
+export const softwareVersionCounts = table(
+  "software_version_counts",
+  {
+    id: id(),
+    software_id: ref("software"),
+    title_id: ref("software_titles"),
+    scope: int(),
+    name: text(),
+    hosts_count: int(),
+  },
+  {
+    unique: [["software_id", "scope"]],
+    indexes: [
+      ["scope", "hosts_count"],
+      ["scope", "name"],
+    ],
+  },
+);
+
+/** Differences that are still to be added to the counts of one team's hosts (`NO_TEAM`: hosts without a team). */
+export const softwareCountChanges = table("software_count_changes", {
+  id: id(),
+  team: int(),
+  /** [id, difference, id, difference ...] */
+  versions: packed<readonly number[]>(),
+  titles: packed<readonly number[]>(),
+});
+
+/** One row, or none before all hosts were counted for the first time. */
+export const softwareCountState = table("software_count_state", {
+  id: id(),
+  counted_at: time().nullable(),
+  /** When all hosts were last counted. */
+  recounted_at: time().nullable(),
+  /** Increased with every change of counts. */
+  generation: int(),
+  /** While all hosts are being counted, differences wait. */
+  recount_until: time().nullable(),
+});

@@ -12,7 +12,8 @@ import { type PageQuery, page } from "../core/http/paging.ts";
 import { nameKey } from "../core/name-key.ts";
 import { visible } from "../core/security/access.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
-import { moveHosts } from "../hosts/write.ts";
+import { lockHosts, moveHosts } from "../hosts/write.ts";
+import { moveSoftwareCounts } from "../software/count-changes.ts";
 import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
@@ -156,6 +157,13 @@ export async function deleteTeam(ctx: Context, id: number): Promise<Record<strin
 export async function removeTeam(inside: Context, { id, name }: TeamRow): Promise<Afterwards> {
   const { store } = inside;
   const afterwards = await inside.extensions.teamLeaves(inside, id);
+  await lockHosts(inside, eq("team_id", id));
+  const hosts = await store.hosts.pick(["id"], { where: eq("team_id", id) });
+  await moveSoftwareCounts(
+    store,
+    hosts.map((host) => host.id),
+    null,
+  );
   await moveHosts(inside, eq("team_id", id), null);
   await usersLosingTeam(inside, id);
   await recordActivity(inside, "deleted_team", { team_id: id, team_name: name });
