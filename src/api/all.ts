@@ -39,6 +39,7 @@ import { labelsApi } from "./labels.ts";
 import { liveQueriesApi } from "./live-queries.ts";
 import { mailApi } from "./mail.ts";
 import { managedAgentApi } from "./managed-agent.ts";
+import { osVersionsApi } from "./os-versions.ts";
 import { packsApi } from "./packs.ts";
 import { policiesApi } from "./policies.ts";
 import { deviceProfilesApi, profilesApi } from "./profiles.ts";
@@ -49,6 +50,7 @@ import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
 import { setupAssistantsApi } from "./setup-assistants.ts";
 import { setupExperienceApi } from "./setup-experience.ts";
+import { softwareApi } from "./software.ts";
 import { ssoApi } from "./sso.ts";
 import { targetsApi } from "./targets.ts";
 import { tasksApi } from "./tasks.ts";
@@ -87,6 +89,8 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   hosts: hostsApi,
   invites: invitesApi,
   jobs: jobsApi,
+  osVersions: osVersionsApi,
+  software: softwareApi,
   labels: { ...labelsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,
   mail: mailApi,

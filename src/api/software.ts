@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Id, Timestamp } from "./fields.ts";
+import { endpoint } from "./endpoint.ts";
+import { Id, IdParam, Meta, pagingAfter, QueryFlag, QueryInt, QueryTeam, QueryText, Timestamp } from "./fields.ts";
 
 /** Details of a vulnerability beyond its id are premium, and null if no source provides them. */
 export const Vulnerability = z.object({
@@ -59,3 +60,154 @@ export const HostSoftwareItem = z.object({
   ),
 });
 export type HostSoftwareItem = z.infer<typeof HostSoftwareItem>;
+
+const installable = {
+  icon_url: z.string().nullable(),
+  software_package: z.null(),
+  packages: z.null(),
+  app_store_app: z.null(),
+};
+const TitleVersion = z.object({
+  id: Id,
+  version: z.string(),
+  vulnerabilities: z.array(z.string()).nullable().meta({ description: "CVE ids" }),
+});
+
+/** A title: all versions of an app, program or package from one source. */
+export const SoftwareTitle = z.object({
+  id: Id,
+  name: z.string(),
+  display_name: z.string().meta({ description: "empty if users have not set one" }),
+  source: z.string(),
+  extension_for: z.string(),
+  browser: z.string().meta({ deprecated: true }),
+  bundle_identifier: z.string().optional(),
+  hosts_count: z.int(),
+  versions_count: z.int(),
+  versions: z.array(TitleVersion),
+  ...installable,
+});
+export type SoftwareTitle = z.infer<typeof SoftwareTitle>;
+
+export const SoftwareTitleDetails = SoftwareTitle.extend({
+  versions: z.array(TitleVersion.extend({ hosts_count: z.int() })),
+  counts_updated_at: Timestamp.nullable(),
+});
+export type SoftwareTitleDetails = z.infer<typeof SoftwareTitleDetails>;
+
+export const SoftwareVersion = z.object({
+  id: Id,
+  title_id: Id,
+  name: z.string(),
+  display_name: z.string(),
+  version: z.string(),
+  source: z.string(),
+  extension_for: z.string(),
+  browser: z.string().meta({ deprecated: true }),
+  bundle_identifier: z.string().optional(),
+  release: z.string().optional(),
+  vendor: z.string().optional(),
+  arch: z.string().optional(),
+  extension_id: z.string().optional(),
+  generated_cpe: z.string(),
+  hosts_count: z.int(),
+  vulnerabilities: z.array(z.union([Vulnerability, z.string()])).nullable(),
+});
+export type SoftwareVersion = z.infer<typeof SoftwareVersion>;
+
+/** Platforms whose hosts can have a title. `macos` is another name of `darwin`. */
+const platforms = ["macos", "darwin", "windows", "linux", "chrome", "ios", "ipados", "android"] as const;
+export type SoftwarePlatform = (typeof platforms)[number];
+
+const team = { team_id: QueryTeam.optional() };
+const severity = {
+  vulnerable: QueryFlag.default(false),
+  min_cvss_score: QueryInt.optional().meta({ premium: true }),
+  max_cvss_score: QueryInt.optional().meta({ premium: true }),
+  exploit: QueryFlag.optional().meta({ premium: true }),
+};
+const read = { action: "software:list", scope: "team" } as const;
+const params = z.object({ id: IdParam });
+const versionQuery = z.object({
+  ...team,
+  ...severity,
+  query: QueryText.optional().meta({ description: "searches names and versions; a CVE id finds what is vulnerable" }),
+});
+
+export const softwareApi = {
+  titles: endpoint({
+    method: "GET",
+    path: "/software/titles",
+    summary: "List software titles, with the number of hosts that have them.",
+    access: read,
+    query: pagingAfter("name", "hosts_count").extend({
+      ...team,
+      ...severity,
+      query: QueryText.optional().meta({ description: "searches names; a CVE id finds what is vulnerable" }),
+      platform: z
+        .string()
+        .max(255)
+        .transform((text) => text.split(",").map((part) => part.trim()))
+        .pipe(z.array(z.enum(platforms)))
+        .optional()
+        .meta({ description: "platforms, separated by commas; needs team_id" }),
+      available_for_install: QueryFlag.default(false),
+      self_service: QueryFlag.default(false),
+      packages_only: QueryFlag.default(false),
+      hash_sha256: z.string().max(64).optional().meta({ description: "of a package; needs team_id" }),
+      package_name: z.string().max(255).optional().meta({ description: "needs team_id" }),
+      exclude_svc_maintained_apps: QueryFlag.default(false),
+    }),
+    response: z.object({
+      counts_updated_at: Timestamp.nullable(),
+      count: z.int(),
+      software_titles: z.array(SoftwareTitle),
+      meta: Meta,
+    }),
+  }),
+  title: endpoint({
+    method: "GET",
+    path: "/software/titles/:id",
+    summary: "Show a software title with its versions.",
+    access: read,
+    params,
+    query: z.object(team),
+    response: z.object({ software_title: SoftwareTitleDetails }),
+  }),
+  versions: endpoint({
+    method: "GET",
+    path: "/software/versions",
+    aliases: ["/software"],
+    summary: "List software versions, with the number of hosts that have them.",
+    access: read,
+    query: pagingAfter("name", "hosts_count").extend({
+      ...versionQuery.shape,
+      without_vulnerability_details: QueryFlag.default(false),
+    }),
+    response: z.object({
+      counts_updated_at: Timestamp.nullable(),
+      count: z.int(),
+      software: z.array(SoftwareVersion),
+      meta: Meta,
+    }),
+  }),
+  version: endpoint({
+    method: "GET",
+    path: "/software/versions/:id",
+    aliases: ["/software/:id"],
+    summary: "Show a software version.",
+    access: read,
+    params,
+    query: z.object(team),
+    response: z.object({ software: SoftwareVersion }),
+  }),
+  count: endpoint({
+    method: "GET",
+    path: "/software/count",
+    summary: "Count software versions.",
+    stability: "deprecated",
+    access: read,
+    query: versionQuery,
+    response: z.object({ count: z.int() }),
+  }),
+};

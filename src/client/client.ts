@@ -190,7 +190,7 @@ export class ApiClient {
 
   /**
    * The rows of a paged list, page by page, up to the limit; the last page has `more` if there are further rows. If
-   * the endpoint supports `after` and no other order is requested, pages are requested by id, so that concurrent
+   * the endpoint supports `after` and the order by id, and no other order is requested, pages are requested by id, so that concurrent
    * changes do not shift rows.
    */
   async *pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(
@@ -202,6 +202,7 @@ export class ApiClient {
     const query = { ...((input.query ?? {}) as Record<string, unknown>) };
     const keyset =
       "after" in shapeOf(endpoint.query) &&
+      hasIdOrder(endpoint) &&
       "meta" in shapeOf(endpoint.response) &&
       query.order_key === undefined &&
       query.order_direction === undefined &&
@@ -300,6 +301,12 @@ const backOff = (attempt: number, random: () => number): number => 250 * 2 ** (a
 
 const shapeOf = (schema: AnyEndpoint["query"] | AnyEndpoint["response"]): object =>
   "shape" in schema && typeof schema.shape === "object" && schema.shape !== null ? schema.shape : {};
+
+/** Whether the list can be ordered by id. */
+function hasIdOrder({ query }: AnyEndpoint): boolean {
+  const { order_key } = shapeOf(query) as { order_key?: { safeParse(key: string): { success: boolean } } };
+  return order_key?.safeParse("id").success ?? false;
+}
 
 const idOf = (row: unknown): unknown => (typeof row === "object" && row !== null && "id" in row ? row.id : undefined);
 

@@ -30,11 +30,13 @@ import { setupExperienceRoutes } from "./mdm/apple/setup/routes.ts";
 import { appleTrustRoutes } from "./mdm/apple/trust/routes.ts";
 import { commandRoutes } from "./mdm/commands/routes.ts";
 import { profileRoutes } from "./mdm/profiles/routes.ts";
+import { osVersionRoutes } from "./os-versions/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
 import { setupRoutes } from "./setup/routes.ts";
 import { sessionRoutes } from "./sign-in/routes.ts";
+import { softwareRoutes } from "./software/routes.ts";
 import { ssoRoutes } from "./sso/routes.ts";
 import { targetRoutes } from "./targets/routes.ts";
 import { taskRoutes } from "./tasks/routes.ts";
@@ -71,6 +73,8 @@ export const routes: readonly Route[] = [
   ...inviteRoutes,
   ...jobRoutes,
   ...labelRoutes,
+  ...osVersionRoutes,
+  ...softwareRoutes,
   ...liveQueryRoutes,
   ...mailRoutes,
   ...appleActionRoutes,

@@ -4,6 +4,7 @@ import { serviceContext } from "../../src/server/core/context.ts";
 import { appleCustomCommand } from "../../src/server/mdm/apple/actions/custom.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { enqueue } from "../../src/server/outbox/service.ts";
+import { softwareCounts } from "../../src/server/software/counts.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
 import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
@@ -12,10 +13,12 @@ import { makeApproval } from "../support/approvals.ts";
 import {
   makeCarve,
   makeHost,
+  makeInventory,
   makeLabel,
   makeOperation,
   makePolicy,
   makeSession,
+  makeSoftware,
   makeTeam,
   makeUser,
 } from "../support/make.ts";
@@ -97,6 +100,20 @@ const byTeamFilter = (path: string): Target => ({
   call: async (world, place) => ({
     path: `${path}?team_id=${place === "none" ? 0 : teamAt(world, place)}`,
   }),
+});
+/** A version, its title, or the operating system version, of a host that has it. */
+const onSoftware = (pathOf: (ids: { id: number; title_id: number; os: number }) => string): Target => ({
+  places,
+  call: async (world, place) => {
+    if (place === "missing") return { path: pathOf({ id: MISSING, title_id: MISSING, os: MISSING }) };
+    const { store, services } = world.t;
+    const version = await makeSoftware(world.t, `made ${++names}`, "1");
+    const os = await store.osVersions.insert({ name: "Ubuntu", version: `${names}`, platform: "ubuntu" });
+    const host = await makeHost(world.t, { team_id: teamOf(world, place), os_version_id: os.id });
+    await makeInventory(world.t, host.id, [version]);
+    await services.running.of(softwareCounts).flush();
+    return { path: pathOf({ id: version.id, title_id: version.title_id, os: os.id }) };
+  },
 });
 const onTeam = (rest = "", body?: (world: World) => unknown): Target => ({
   places: ["own", "other", "missing"],
@@ -677,6 +694,13 @@ export const targets: Record<string, Target> = {
     },
   },
   "GET /hosts/:id/software": onHost("/software"),
+  "GET /software/titles": byTeamFilter("/software/titles"),
+  "GET /software/titles/:id": onSoftware(({ title_id }) => `/software/titles/${title_id}`),
+  "GET /software/versions": byTeamFilter("/software/versions"),
+  "GET /software/versions/:id": onSoftware(({ id }) => `/software/versions/${id}`),
+  "GET /software/count": byTeamFilter("/software/count"),
+  "GET /os_versions": byTeamFilter("/os_versions"),
+  "GET /os_versions/:id": onSoftware(({ os }) => `/os_versions/${os}`),
   "POST /hosts/:id/lock": onScripted("/lock"),
   "POST /hosts/:id/unlock": onScripted("/unlock", true),
   "POST /hosts/:id/wipe": onScripted("/wipe"),

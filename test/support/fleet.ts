@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { saveContext } from "../../src/cli/auth/contexts.ts";
+import { softwareCounts } from "../../src/server/software/counts.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { ADMIN, type StartOptions, startApp, type TestApp } from "./app.ts";
 import { newHome, type RunOptions, type RunResult, runCli, sendInto } from "./cli.ts";
@@ -74,15 +75,14 @@ export async function startFleet(options: StartOptions = {}): Promise<Fleet> {
   await app.post("/spec/enroll_secret", { spec: { secrets: [{ secret: "example-secret" }] } });
 
   const now = app.clock.iso();
-  const mac = await makeHost(
-    app,
-    { hostname: "mac-1.example.com", platform: "darwin", os_version: "macOS 15.1", team_id: teamId || null },
-    { seen: now },
-  );
+  const macos = await app.store.osVersions.insert({ name: "macOS", version: "15.1", platform: "darwin" });
+  const system = { platform: "darwin", os_version: "macOS 15.1", os_version_id: macos.id };
+  const mac = await makeHost(app, { hostname: "mac-1.example.com", ...system, team_id: teamId || null }, { seen: now });
   await makeHost(app, { hostname: "linux-1.example.com", platform: "ubuntu" }, { seen: now });
   await makeHost(app, { hostname: "win-1.example.com", platform: "windows" }, { seen: "2026-02-01T00:00:00.000Z" });
   const firefox = await makeSoftware(app, "Firefox", "133.0");
   await makeInventory(app, mac.id, [firefox]);
+  await app.services.running.of(softwareCounts).flush();
   await makeCarve(app, mac.id, Buffer.from("an archive of 25 bytes ..."));
 
   await app.post("/labels", { name: "Loaners", hosts: ["linux-1.example.com"] });

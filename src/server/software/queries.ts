@@ -1,3 +1,4 @@
+import type { SoftwarePlatform } from "../../api/software.ts";
 import { type DetailQuery, tableExists } from "../agent-protocol/detail-query.ts";
 
 /** Names of results that device management reports: agents are not asked for them. */
@@ -129,3 +130,18 @@ export const softwareQueries: readonly (DetailQuery & { readonly source: string 
     sql: "SELECT x.name, x.version, x.uuid, x.publisher, x.path FROM users AS u CROSS JOIN vscode_extensions AS x ON x.uid = u.uid;",
   },
 ];
+
+/** The sources of software on hosts of these platforms. */
+export function sourcesOn(platforms: readonly SoftwarePlatform[]): string[] {
+  const wanted = new Set<string>(platforms.map((platform) => (platform === "macos" ? "darwin" : platform)));
+  const agents = softwareQueries.filter(
+    ({ platforms: own }) =>
+      [...wanted].some((platform) => agentPlatforms.has(platform)) &&
+      (own === "all" || own === undefined || own.some((platform) => wanted.has(platform))),
+  );
+  const devices = deviceSources.filter(({ platform }) => wanted.has(platform));
+  return [...agents, ...devices].map(({ source }) => source);
+}
+
+/** Platforms whose hosts have the query agent. */
+const agentPlatforms: ReadonlySet<string> = new Set(["darwin", "windows", "linux", "chrome"]);

@@ -65,7 +65,7 @@ export async function softwareOfHosts(
   return new Map(rows.map((row) => [row.id, entriesOf(row.software_ids, row.details, versions, vulnerabilitiesOf)]));
 }
 
-const vulnerabilityOf = (cve: string, premium: boolean): Vulnerability => ({
+export const vulnerabilityOf = (cve: string, premium: boolean): Vulnerability => ({
   cve,
   details_link: `https://nvd.nist.gov/vuln/detail/${encodeURIComponent(cve)}`,
   ...(premium

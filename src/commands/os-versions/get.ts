@@ -1,0 +1,29 @@
+import { OsVersionDetails, osVersionsApi } from "../../api/os-versions.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, teamFlag } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { osVersionView } from "../../cli/views/software.ts";
+
+export default class OsVersionsGet extends ClientCommand {
+  static override summary = "Show an operating system version; on Linux, with its kernels.";
+  static override endpoints = [osVersionsApi.get];
+  static override args = { id: args.required("id of the version") };
+  static override flags = { ...queryFlags(osVersionsApi.get), ...teamFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 -o json"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(OsVersionsGet);
+    const query = queryOf(osVersionsApi.get, flags, await this.teamFilter(flags.team));
+    const { os_version: version } = await this.call(osVersionsApi.get, { params: { id: given.id }, query });
+    await this.printOne(version, {
+      schema: OsVersionDetails,
+      columns: [
+        ...osVersionView.columns,
+        {
+          key: "kernels",
+          text: () => (version.kernels ?? []).map((one) => `${one.version} (${one.hosts_count})`).join(", "),
+        },
+      ],
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import { SoftwareTitleDetails, softwareApi } from "../../api/software.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, teamFlag } from "../../cli/flags.ts";
+import { titleColumns } from "../../cli/views/software.ts";
+
+export default class SoftwareGet extends ClientCommand {
+  static override summary = "Show a software title with its versions.";
+  static override endpoints = [softwareApi.title];
+  static override args = { id: args.required("id of the title") };
+  static override flags = { ...teamFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 1",
+    "<%= config.bin %> <%= command.id %> 1 -o json --jq '.versions[] | {version, hosts_count}'",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwareGet);
+    const query = await this.teamFilter(flags.team);
+    const { software_title: title } = await this.call(softwareApi.title, { params: { id: given.id }, query });
+    await this.printOne(title, {
+      schema: SoftwareTitleDetails,
+      columns: [
+        ...titleColumns,
+        { key: "bundle_identifier", header: "bundle identifier" },
+        {
+          key: "versions",
+          header: "on hosts",
+          text: () => title.versions.map(({ version, hosts_count }) => `${version} (${hosts_count})`).join(", "),
+        },
+        { key: "counts_updated_at", header: "counted at" },
+      ],
+    });
+  }
+}

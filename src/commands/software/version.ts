@@ -1,0 +1,28 @@
+import { SoftwareVersion, softwareApi } from "../../api/software.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, teamFlag } from "../../cli/flags.ts";
+import { versionView } from "../../cli/views/software.ts";
+
+export default class SoftwareVersionGet extends ClientCommand {
+  static override summary = "Show a software version.";
+  static override endpoints = [softwareApi.version];
+  static override args = { id: args.required("id of the version") };
+  static override flags = { ...teamFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwareVersionGet);
+    const query = await this.teamFilter(flags.team);
+    const { software } = await this.call(softwareApi.version, { params: { id: given.id }, query });
+    await this.printOne(software, {
+      schema: SoftwareVersion,
+      columns: [
+        ...versionView.columns,
+        { key: "vendor" },
+        { key: "release" },
+        { key: "arch" },
+        { key: "title_id", header: "title id" },
+      ],
+    });
+  }
+}

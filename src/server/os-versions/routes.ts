@@ -1,0 +1,8 @@
+import { osVersionsApi } from "../../api/os-versions.ts";
+import { route } from "../core/http/route.ts";
+import { getOsVersion, listOsVersions } from "./service.ts";
+
+export const osVersionRoutes = [
+  route(osVersionsApi.list, ({ query }, ctx) => listOsVersions(ctx, query)),
+  route(osVersionsApi.get, ({ params, query }, ctx) => getOsVersion(ctx, params.id, query)),
+];

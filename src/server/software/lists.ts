@@ -1,0 +1,349 @@
+// Lists of software titles and versions, with the number of hosts of a team that have them.
+import type { z } from "zod";
+import { teamsFor } from "../../api/access.ts";
+import type { SoftwareTitle, SoftwareTitleDetails, SoftwareVersion, softwareApi } from "../../api/software.ts";
+import { type Context, isPremium } from "../core/context.ts";
+import { badRequest, notFound } from "../core/errors.ts";
+import { afterOf, type PageQuery, page, pageOfArray } from "../core/http/paging.ts";
+import { byId, groupBy } from "../core/maps.ts";
+import { authorize } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
+import {
+  and,
+  contains,
+  eq,
+  everything,
+  exists,
+  nothing,
+  type OrderTerm,
+  oneOf,
+  or,
+  type Predicate,
+  search,
+} from "../store/query.ts";
+import { compareText } from "../store/rows.ts";
+import type { RowOf } from "../store/table.ts";
+import { countedAt } from "./counts.ts";
+import { sourcesOn } from "./queries.ts";
+import { cvesOf, vulnerabilityOf } from "./service.ts";
+import { ALL_HOSTS, NO_TEAM, software, softwareCves, softwareTitles, softwareVersionCounts } from "./tables.ts";
+
+type TitlesQuery = z.output<typeof softwareApi.titles.query>;
+type VersionsQuery = z.output<typeof softwareApi.versions.query>;
+type CountQuery = z.output<typeof softwareApi.count.query>;
+
+/** The scopes of counts whose sum the caller gets: one, or the teams of a caller who has several. */
+type Scopes = readonly [number, ...number[]];
+
+async function scopesFor(ctx: Context, teamId: number | undefined): Promise<Scopes | null> {
+  if (teamId !== undefined) {
+    authorize(ctx, "software:list", teamId === NO_TEAM ? null : teamId);
+    if (teamId !== NO_TEAM && !(await ctx.store.teams.get(teamId))) throw notFound("team", teamId);
+    return [teamId];
+  }
+  const teams = ctx.user.kind === "user" ? teamsFor(ctx.user, "software:list") : "all";
+  if (teams === "all") return [ALL_HOSTS];
+  const [first, ...others] = teams;
+  return first === undefined ? null : [first, ...others];
+}
+
+const mostHosts: readonly OrderTerm[] = [
+  { column: "hosts_count", direction: "desc" },
+  { column: "name", direction: "asc" },
+];
+
+interface Counted {
+  readonly name: string;
+  readonly hosts_count: number;
+}
+
+/** A page of rows that were added up in memory, in the order and after the position that the query names. */
+function pageOfSums<T extends Counted>(rows: readonly T[], query: PageQuery, idOf: (row: T) => number) {
+  const key = query.order_key === "name" ? "name" : "hosts_count";
+  const sign = query.order_key === undefined || query.order_direction === "desc" ? -1 : 1;
+  const compare = (a: Counted, b: Counted) =>
+    key === "name" ? compareText(a.name, b.name) : a.hosts_count - b.hosts_count;
+  const after = query.after === undefined ? null : { name: query.after, hosts_count: Number(query.after) };
+  const kept = after === null ? rows : rows.filter((row) => sign * compare(row, after) > 0);
+  return pageOfArray(
+    [...kept].sort(
+      (a, b) =>
+        sign * compare(a, b) ||
+        (query.order_key === undefined ? compareText(a.name, b.name) : 0) ||
+        sign * (idOf(a) - idOf(b)),
+    ),
+    query,
+  );
+}
+
+const isCve = (text: string): boolean => /^cve-\d/i.test(text);
+const cveIs = (text: string): Predicate => eq("cve", text.toUpperCase());
+
+/** No vulnerability has a score yet, so these filters match nothing. */
+const needsScores = (query: Pick<CountQuery, "min_cvss_score" | "max_cvss_score" | "exploit">): boolean =>
+  query.exploit === true || query.min_cvss_score !== undefined || query.max_cvss_score !== undefined;
+
+/** Counts of titles of which a version in these scopes has such a vulnerability. */
+const titleWithCve = (scopes: Scopes, cves: Predicate): Predicate =>
+  exists(
+    softwareVersionCounts,
+    "title_id",
+    and(oneOf("scope", scopes), exists(softwareCves, "software_id", cves, "software_id")),
+    "title_id",
+  );
+
+function titlesWhere(scopes: Scopes, query: TitlesQuery): Predicate {
+  for (const name of ["platform", "hash_sha256", "package_name"] as const)
+    if (query[name] !== undefined && query.team_id === undefined)
+      throw badRequest(`Missing team_id (it must be present when ${name} is specified)`, "team_id");
+  // Nothing can be installed yet.
+  const isInstallable =
+    query.available_for_install ||
+    query.self_service ||
+    query.packages_only ||
+    query.hash_sha256 !== undefined ||
+    query.package_name !== undefined;
+  if (isInstallable || needsScores(query)) return nothing;
+  const text = query.query ?? "";
+  const named = exists(softwareTitles, "id", search(["name"], text), "title_id");
+  return and(
+    oneOf("scope", scopes),
+    text === "" ? everything : isCve(text) ? or(named, titleWithCve(scopes, cveIs(text))) : named,
+    query.vulnerable ? titleWithCve(scopes, everything) : everything,
+    query.platform === undefined
+      ? everything
+      : exists(softwareTitles, "id", oneOf("source", sourcesOn(query.platform)), "title_id"),
+  );
+}
+
+export async function listTitles(ctx: Context, query: TitlesQuery) {
+  const { store } = ctx;
+  const scopes = await scopesFor(ctx, query.team_id);
+  const counts_updated_at = await countedAt(store);
+  const where = scopes === null ? nothing : titlesWhere(scopes, query);
+  if (scopes === null || scopes.length === 1) {
+    const [{ rows, meta }, count] = await Promise.all([
+      page(store.softwareTitleCounts, query, where, { defaultOrder: mostHosts }),
+      store.softwareTitleCounts.count(where),
+    ]);
+    return { counts_updated_at, count, software_titles: await titlesOnWire(store, scopes ?? [NO_TEAM], rows), meta };
+  }
+  const sums = sumTitles(await store.softwareTitleCounts.list({ where }));
+  checkAfter(ctx, query);
+  const { items, meta } = pageOfSums(sums, query, ({ title_id }) => title_id);
+  return { counts_updated_at, count: sums.length, software_titles: await titlesOnWire(store, scopes, items), meta };
+}
+
+/** Refuses what a list from the store would refuse. */
+const checkAfter = ({ store }: Context, query: PageQuery): Predicate =>
+  afterOf(store.softwareTitleCounts.table, query, { defaultOrder: mostHosts });
+
+type TitleSum = Pick<RowOf<typeof import("./tables.ts").softwareTitleCounts>, "title_id" | "name" | "hosts_count">;
+
+function sumTitles(rows: readonly TitleSum[]): TitleSum[] {
+  return [...groupBy(rows, ({ title_id }) => title_id).values()].map((some) => ({
+    ...some[0]!,
+    hosts_count: total(some),
+  }));
+}
+
+const total = (rows: readonly Counted[]): number => rows.reduce((sum, { hosts_count }) => sum + hosts_count, 0);
+
+interface VersionOfTitle {
+  readonly id: number;
+  readonly version: string;
+  readonly hosts_count: number;
+  readonly vulnerabilities: string[] | null;
+}
+
+/** The versions in these scopes of each title, those on most hosts first. */
+async function versionsByTitle(
+  store: ServerTx,
+  scopes: Scopes,
+  titleIds: readonly number[],
+): Promise<Map<number, VersionOfTitle[]>> {
+  const counts = await store.softwareVersionCounts.pick(["software_id", "title_id", "name", "hosts_count"], {
+    where: and(oneOf("scope", scopes), oneOf("title_id", titleIds)),
+  });
+  const ids = [...new Set(counts.map(({ software_id }) => software_id))];
+  const [rows, cves] = [
+    byId(await store.software.pick(["id", "version"], { where: oneOf("id", ids) })),
+    await cvesOf(store, ids),
+  ];
+  const sums = [...groupBy(counts, ({ software_id }) => software_id)].map(([id, some]) => ({
+    id,
+    title_id: some[0]!.title_id,
+    version: rows.get(id)?.version ?? "",
+    hosts_count: total(some),
+    vulnerabilities: cves.get(id) ?? null,
+  }));
+  sums.sort((a, b) => b.hosts_count - a.hosts_count || a.id - b.id);
+  return groupBy(sums, ({ title_id }) => title_id);
+}
+
+const notInstallable = { icon_url: null, software_package: null, packages: null, app_store_app: null } as const;
+
+async function titlesOnWire(store: ServerTx, scopes: Scopes, counts: readonly TitleSum[]): Promise<SoftwareTitle[]> {
+  const ids = counts.map(({ title_id }) => title_id);
+  const rows = byId(await store.softwareTitles.getMany(ids));
+  const versions = await versionsByTitle(store, scopes, ids);
+  return counts.flatMap(({ title_id, hosts_count }) => {
+    const row = rows.get(title_id);
+    const own = versions.get(title_id) ?? [];
+    return row === undefined
+      ? []
+      : {
+          ...titleOnWire(row),
+          hosts_count,
+          versions_count: own.length,
+          versions: own.map(({ id, version, vulnerabilities }) => ({ id, version, vulnerabilities })),
+        };
+  });
+}
+
+const titleOnWire = (row: RowOf<typeof softwareTitles>) => ({
+  id: row.id,
+  name: row.name,
+  display_name: "",
+  source: row.source,
+  extension_for: row.extension_for,
+  browser: row.extension_for,
+  ...(row.bundle_identifier === "" ? {} : { bundle_identifier: row.bundle_identifier }),
+  ...notInstallable,
+});
+
+/** A title that is on no host of the scope is answered like a missing one. */
+export async function getTitle(
+  ctx: Context,
+  id: number,
+  teamId: number | undefined,
+): Promise<{ software_title: SoftwareTitleDetails }> {
+  const { store } = ctx;
+  const scopes = await scopesFor(ctx, teamId);
+  const row = await store.softwareTitles.get(id);
+  const where = and(eq("title_id", id), oneOf("scope", scopes ?? []));
+  const counts = row === null ? [] : await store.softwareTitleCounts.list({ where });
+  if (row === null || scopes === null || counts.length === 0) throw notFound("software title", id);
+  const versions = (await versionsByTitle(store, scopes, [id])).get(id) ?? [];
+  return {
+    software_title: {
+      ...titleOnWire(row),
+      hosts_count: total(counts),
+      versions_count: versions.length,
+      versions: versions.map(({ id: versionId, version, vulnerabilities, hosts_count }) => ({
+        id: versionId,
+        version,
+        vulnerabilities,
+        hosts_count,
+      })),
+      counts_updated_at: await countedAt(store),
+    },
+  };
+}
+
+function versionsWhere(scopes: Scopes, query: CountQuery): Predicate {
+  if (needsScores(query)) return nothing;
+  const text = query.query ?? "";
+  const named = exists(software, "id", or(search(["name"], text), contains("version", text)), "software_id");
+  return and(
+    oneOf("scope", scopes),
+    text === ""
+      ? everything
+      : isCve(text)
+        ? or(named, exists(softwareCves, "software_id", cveIs(text), "software_id"))
+        : named,
+    query.vulnerable ? exists(softwareCves, "software_id", everything, "software_id") : everything,
+  );
+}
+
+type VersionSum = Pick<RowOf<typeof softwareVersionCounts>, "software_id" | "name" | "hosts_count">;
+
+const sumVersions = (rows: readonly VersionSum[]): VersionSum[] =>
+  [...groupBy(rows, ({ software_id }) => software_id).values()].map((some) => ({
+    ...some[0]!,
+    hosts_count: total(some),
+  }));
+
+export async function listVersions(ctx: Context, query: VersionsQuery) {
+  const { store } = ctx;
+  const scopes = await scopesFor(ctx, query.team_id);
+  const counts_updated_at = await countedAt(store);
+  const where = scopes === null ? nothing : versionsWhere(scopes, query);
+  const form = query.without_vulnerability_details ? "ids" : "details";
+  if (scopes === null || scopes.length === 1) {
+    const [{ rows, meta }, count] = await Promise.all([
+      page(store.softwareVersionCounts, query, where, { defaultOrder: mostHosts }),
+      store.softwareVersionCounts.count(where),
+    ]);
+    return { counts_updated_at, count, software: await versionsOnWire(ctx, rows, form), meta };
+  }
+  checkAfter(ctx, query);
+  const sums = sumVersions(await store.softwareVersionCounts.list({ where }));
+  const { items, meta } = pageOfSums(sums, query, ({ software_id }) => software_id);
+  return { counts_updated_at, count: sums.length, software: await versionsOnWire(ctx, items, form), meta };
+}
+
+export async function countVersions(ctx: Context, query: CountQuery): Promise<{ count: number }> {
+  const scopes = await scopesFor(ctx, query.team_id);
+  if (scopes === null) return { count: 0 };
+  const where = versionsWhere(scopes, query);
+  if (scopes.length === 1) return { count: await ctx.store.softwareVersionCounts.count(where) };
+  const rows = await ctx.store.softwareVersionCounts.pick(["software_id"], { where });
+  return { count: new Set(rows.map(({ software_id }) => software_id)).size };
+}
+
+async function versionsOnWire(
+  ctx: Context,
+  counts: readonly VersionSum[],
+  form: "ids" | "details",
+): Promise<SoftwareVersion[]> {
+  const { store } = ctx;
+  const ids = counts.map(({ software_id }) => software_id);
+  const [rows, cves] = [byId(await store.software.getMany(ids)), await cvesOf(store, ids)];
+  const premium = isPremium(ctx);
+  return counts.flatMap(({ software_id, hosts_count }) => {
+    const row = rows.get(software_id);
+    const own = cves.get(software_id);
+    return row === undefined
+      ? []
+      : {
+          id: row.id,
+          title_id: row.title_id,
+          name: row.name,
+          display_name: "",
+          version: row.version,
+          source: row.source,
+          extension_for: row.extension_for,
+          browser: row.extension_for,
+          ...given({
+            bundle_identifier: row.bundle_identifier,
+            release: row.release,
+            vendor: row.vendor,
+            arch: row.arch,
+            extension_id: row.extension_id,
+          }),
+          generated_cpe: "",
+          hosts_count,
+          vulnerabilities:
+            own === undefined ? null : form === "ids" ? own : own.map((cve) => vulnerabilityOf(cve, premium)),
+        };
+  });
+}
+
+/** Without empty texts. */
+const given = <T extends Record<string, string>>(fields: T): Partial<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== "")) as Partial<T>;
+
+/** A version that is on no host of the scope is answered like a missing one. */
+export async function getVersion(
+  ctx: Context,
+  id: number,
+  teamId: number | undefined,
+): Promise<{ software: SoftwareVersion }> {
+  const scopes = await scopesFor(ctx, teamId);
+  const where = and(eq("software_id", id), oneOf("scope", scopes ?? []));
+  const counts = sumVersions(await ctx.store.softwareVersionCounts.list({ where }));
+  const [version] = await versionsOnWire(ctx, counts, "details");
+  if (version === undefined) throw notFound("software version", id);
+  return { software: version };
+}
