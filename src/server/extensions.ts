@@ -152,4 +152,5 @@ export const extensions: Extensions = {
   requestDetails: [requestDetails],
   routes,
   teamLeaves: policiesLeave,
+  variableUsers: [],
 };

@@ -70,6 +70,7 @@ import { teams } from "../teams/tables.ts";
 import { unusedRows } from "../unused-rows/tables.ts";
 import { uploadPieces, uploads } from "../uploads/tables.ts";
 import { users, userTeams } from "../users/tables.ts";
+import { customHostVitals, customVariables, hostVitalValues } from "../variables/tables.ts";
 import { seenCves, webhookDestinations, webhookMarks } from "../webhooks/tables.ts";
 
 export const tables: AllTables = {
@@ -101,6 +102,9 @@ export const tables: AllTables = {
   hostSeen,
   hostDetails,
   hostEmails,
+  customVariables,
+  customHostVitals,
+  hostVitalValues,
   certificateTemplates,
   hostCertificates,
   labels,

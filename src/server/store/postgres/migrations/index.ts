@@ -38,6 +38,7 @@ import { migration as m0036 } from "./0036-windows-profile-nodes.ts";
 import { migration as m0037 } from "./0037-sealed-commands.ts";
 import { migration as m0038 } from "./0038-android-devices.ts";
 import { migration as m0039 } from "./0039-software-counts.ts";
+import { migration as m0040 } from "./0040-custom-variables.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   m0037,
   m0038,
   m0039,
+  m0040,
 ];

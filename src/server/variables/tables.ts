@@ -1,0 +1,37 @@
+import { id, ref, table, text, time } from "../store/table.ts";
+
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly customVariables: typeof customVariables;
+    readonly customHostVitals: typeof customHostVitals;
+    readonly hostVitalValues: typeof hostVitalValues;
+  }
+}
+
+/** Secrets that users store once and name in texts. */
+export const customVariables = table("custom_variables", {
+  id: id(),
+  /** Without the prefix `SVC_SECRET_`. */
+  name: text().unique(),
+  value: text().secret(),
+  /** What it was before: outputs of what was sent then are still to be masked. */
+  previous: text().nullable().secret(),
+  created_at: time(),
+  updated_at: time(),
+});
+
+/** Facts about hosts that users define. */
+export const customHostVitals = table("custom_host_vitals", {
+  id: id(),
+  name: text().search(),
+  /** Names with the same key are equal. */
+  name_key: text().unique(),
+  created_at: time(),
+  updated_at: time(),
+});
+
+export const hostVitalValues = table(
+  "host_vital_values",
+  { id: id(), host_id: ref("hosts"), vital_id: ref("custom_host_vitals"), value: text() },
+  { unique: [["host_id", "vital_id"]] },
+);

@@ -1,0 +1,123 @@
+// How features use the variables of users in texts that they store: see README.md.
+import type { Context } from "../core/context.ts";
+import { invalid } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { and, oneOf } from "../store/query.ts";
+import {
+  replaceVariables,
+  secretKey,
+  secretOf,
+  type VariableKey,
+  variablesIn,
+  vitalKey,
+  vitalOf,
+  written,
+} from "./text.ts";
+
+export type IsUsedIn = (text: string) => boolean;
+
+/** A feature that stores texts with variables. */
+export interface VariableUser {
+  /** Something whose text has the variable, as its users call it: `the script "a.sh"`. Null: there is none. */
+  findUse(store: ServerTx, isUsedIn: IsUsedIn): Promise<string | null>;
+  /** Runs in the transaction that has changed the values of variables. `hostIds`: only on these hosts. */
+  changed?(inside: Context, isUsedIn: IsUsedIn, hostIds?: readonly number[]): Promise<void>;
+}
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    readonly variableUsers: readonly VariableUser[];
+  }
+}
+
+type Variables = Pick<ServerTx, "customVariables" | "customHostVitals" | "hostVitalValues">;
+
+const distinct = <T>(values: readonly (T | null)[]): T[] => [
+  ...new Set(values.filter((value): value is T => value !== null)),
+];
+
+/** Whether the text has variables. 422 if one of them does not exist. Call it in the transaction that stores the text. */
+export async function checkVariables(store: Variables, text: string, field: string): Promise<boolean> {
+  const keys = distinct(variablesIn(text));
+  if (keys.length === 0) return false;
+  const [secrets, vitals] = await Promise.all([
+    store.customVariables.pick(["name"], { where: oneOf("name", distinct(keys.map(secretOf))) }),
+    store.customHostVitals.pick(["id"], { where: oneOf("id", distinct(keys.map(vitalOf))) }),
+  ]);
+  const names = new Set(secrets.map(({ name }) => name));
+  const ids = new Set(vitals.map(({ id }) => id));
+  const unknown = keys.filter((key) => !names.has(secretOf(key) ?? "") && !ids.has(vitalOf(key) ?? 0));
+  if (unknown.length > 0)
+    throw invalid(field, `${unknown.map(written).join(", ")}: no such variable is defined on this server`);
+  return true;
+}
+
+/** By key. A variable without a value on this host is not among them. */
+export type VariableValues = ReadonlyMap<VariableKey, string>;
+
+/** The values of these variables on each of the hosts. */
+export async function valuesOnHosts(
+  store: Variables,
+  keys: readonly VariableKey[],
+  hostIds: readonly number[],
+): Promise<ReadonlyMap<number, VariableValues>> {
+  const names = distinct(keys.map(secretOf));
+  const vitalIds = distinct(keys.map(vitalOf));
+  const [secrets, vitals] = await Promise.all([
+    names.length === 0 ? [] : store.customVariables.list({ where: oneOf("name", names) }),
+    vitalIds.length === 0
+      ? []
+      : store.hostVitalValues.list({ where: and(oneOf("host_id", hostIds), oneOf("vital_id", vitalIds)) }),
+  ]);
+  const common = secrets.map(({ name, value }) => [secretKey(name), value] as const);
+  const values = new Map(hostIds.map((id) => [id, new Map<VariableKey, string>(common)]));
+  for (const { host_id, vital_id, value } of vitals) values.get(host_id)?.set(vitalKey(vital_id), value);
+  return values;
+}
+
+export interface Expanded {
+  readonly text: string;
+  /** The variables without a value on this host, as users write them. The text must not be sent if there are any. */
+  readonly missing: readonly string[];
+}
+
+/** `escaped` makes a value fit for the format of the text. */
+export function expand(text: string, values: VariableValues, escaped = (value: string): string => value): Expanded {
+  const missing = new Set<string>();
+  const replaced = replaceVariables(text, (key) => {
+    const value = values.get(key) ?? "";
+    if (value === "") missing.add(written(key));
+    return escaped(value);
+  });
+  return { text: replaced, missing: [...missing] };
+}
+
+/** The text as this host gets it: for the moment at which it is sent. It is never stored or logged. */
+export async function expandFor(store: Variables, hostId: number, text: string): Promise<Expanded> {
+  const keys = variablesIn(text);
+  if (keys.length === 0) return { text, missing: [] };
+  return expand(text, (await valuesOnHosts(store, keys, [hostId])).get(hostId)!);
+}
+
+/** Shorter values would be found in any text. */
+const MASKED_FROM = 4;
+
+/**
+ * The output of what was sent, with the secrets of the sent text replaced by their names. Call it before the output is
+ * shortened, or a part of a secret may be left at its end.
+ */
+export async function maskSecrets(
+  store: Pick<ServerTx, "customVariables">,
+  sentText: string,
+  output: string,
+): Promise<string> {
+  const names = distinct(variablesIn(sentText).map(secretOf));
+  if (names.length === 0) return output;
+  const rows = await store.customVariables.list({ where: oneOf("name", names) });
+  const hidden = rows
+    .flatMap(({ name, value, previous }) => [value, previous ?? ""].map((secret) => ({ name, secret: secret.trim() })))
+    .filter(({ secret }) => secret.length >= MASKED_FROM)
+    // A secret may be a part of another.
+    .sort((a, b) => b.secret.length - a.secret.length);
+  return hidden.reduce((text, { name, secret }) => text.replaceAll(secret, () => written(secretKey(name))), output);
+}
