@@ -19,6 +19,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   plan: () => import("./plan.ts"),
   configuration: () => import("./configuration.ts"),
   profiles: () => import("./profiles.ts"),
+  "apple-enroll": () => import("./apple-enroll.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -11,6 +11,7 @@ import {
   readSignedData,
   type Signer,
   signData,
+  signerCertificate,
   verifySigned,
 } from "./signed-data.ts";
 import { type Certificate, isRsaOf, readCertificate } from "./x509.ts";
@@ -121,14 +122,16 @@ const SIGNER_BITS = { least: 1024, most: 8192 } as const;
 /** Throws if the bytes are no request, or if their signature is not that of the certificate inside. */
 export function readScepRequest(bytes: Buffer): ReceivedRequest {
   const data = readSignedData(bytes);
-  const { certificate, digest, attributes } = verifySigned(data, (der) => {
-    const { publicKey } = readCertificate(der).parsed;
-    return isRsaOf(publicKey, SIGNER_BITS.least, SIGNER_BITS.most) ? publicKey : null;
-  });
+  const certificate = signerCertificate(data);
+  if (!certificate) throw new BadCms("the signer's certificate is missing");
+  const signer = readCertificate(certificate);
+  const { publicKey } = signer.parsed;
+  const isAccepted = isRsaOf(publicKey, SIGNER_BITS.least, SIGNER_BITS.most);
+  const { digest, attributes } = verifySigned(data, () => (isAccepted ? publicKey : null));
   const type = textOfAttribute(attributes.get(MESSAGE_TYPE));
   const transaction = transactionIn(attributes);
   if (!isRequestType(type)) throw new BadCms("the message is not a request");
-  return { type, transaction, digest, signer: readCertificate(certificate), envelope: contentIn(data.content) };
+  return { type, transaction, digest, signer, envelope: contentIn(data.content) };
 }
 
 function transactionIn(attributes: ReadonlyMap<string, Element>): Transaction {

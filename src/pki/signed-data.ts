@@ -2,7 +2,7 @@
 import { createHash, type KeyObject, sign, timingSafeEqual, verify } from "node:crypto";
 import { BadCms, contentOf, DATA, RSA, SIGNED_DATA } from "./cms.ts";
 import { at, type Element, integer, nothing, octets, octetsOf, oid, oidOf, sequence, setOf, tagged } from "./der.ts";
-import { type Certificate, isNamedBy, keyIdentifierOf, readCertificate } from "./x509.ts";
+import { type Certificate, isNamedBy, issuerAndSerialOf, keyIdentifierOf, readCertificate } from "./x509.ts";
 
 const CONTENT_TYPE = "1.2.840.113549.1.9.3";
 const MESSAGE_DIGEST = "1.2.840.113549.1.9.4";
@@ -43,8 +43,7 @@ export function signData(
   attributes: Readonly<Record<string, Buffer>> = {},
   { detached = false } = {},
 ): Buffer {
-  const { digest, key, chain = [] } = signer;
-  const certificate = readCertificate(signer.certificate);
+  const { certificate, digest, key, chain = [] } = signer;
   const attribute = (type: string, value: Buffer) => sequence(oid(type), setOf(value));
   const own = [
     attribute(CONTENT_TYPE, oid(DATA)),
@@ -58,7 +57,7 @@ export function signData(
   const signature = key.asymmetricKeyType === "ec" ? sequence(oid(ecdsa[digest])) : sequence(oid(RSA), nothing);
   const info = sequence(
     integer(1),
-    certificate.issuerAndSerial,
+    issuerAndSerialOf(certificate),
     algorithm,
     Buffer.concat([Buffer.from([0xa0]), signed.subarray(1)]),
     signature,
@@ -72,7 +71,7 @@ export function signData(
         integer(1),
         setOf(algorithm),
         detached ? sequence(oid(DATA)) : sequence(oid(DATA), tagged(0, octets(content))),
-        tagged(0, certificate.der, ...chain),
+        tagged(0, certificate, ...chain),
         setOf(info),
       ),
     ),

@@ -24,7 +24,7 @@ export const signed = (content: Buffer, key: KeyObject): Buffer =>
 export interface Certificate {
   readonly der: Buffer;
   readonly parsed: X509Certificate;
-  /** IssuerAndSerialNumber of CMS. */
+  /** See `issuerAndSerialOf`. */
   readonly issuerAndSerial: Buffer;
   /** DER, as in the certificate. */
   readonly subject: Buffer;
@@ -37,17 +37,23 @@ export interface Certificate {
 /** Throws if the bytes are not a certificate. */
 export function readCertificate(der: Buffer): Certificate {
   const parsed = new X509Certificate(der);
-  const { serial, issuer, subject, extension } = partsOf(der);
+  const { issuer, subject, extension } = partsOf(der);
   const usage = extension(KEY_USAGE);
   return {
     der,
     parsed,
-    issuerAndSerial: sequence(issuer.raw, serial.raw),
+    issuerAndSerial: issuerAndSerialOf(der),
     issuer: issuer.raw,
     subject: subject.raw,
     isCa: parsed.ca,
     usage: usage && usageOf(usage),
   };
+}
+
+/** The IssuerAndSerialNumber of a certificate in DER, of which nothing else is read. */
+export function issuerAndSerialOf(der: Buffer): Buffer {
+  const { issuer, serial } = partsOf(der);
+  return sequence(issuer.raw, serial.raw);
 }
 
 /** Whether an IssuerAndSerialNumber names the certificate, of which only these parts are read. */

@@ -178,7 +178,7 @@ describe.each(bothEngines)("the device CA on %s", (engine) => {
     expect(await enroll(t, renewal)).toEqual(REFUSED);
     const identity = (await verifyIdentity(t.services, first.der))!;
     const device = { host_id: host.id, hardware_serial: "C02", hardware_uuid: "U-1" };
-    expect(await bindIdentity({ store: t.store }, identity.id, device)).toBe(true);
+    expect(await bindIdentity({ store: t.store }, identity, device)).toBe(true);
     const second = await issued(t, renewal);
     expect(second.parsed.checkPrivateKey(key)).toBe(true);
     const renewed = await verifyIdentity(t.services, second.der);
@@ -205,9 +205,10 @@ describe.each(bothEngines)("the device CA on %s", (engine) => {
     const t = await startApp({ engine });
     const [one, other] = [await makeHost(t), await makeHost(t)];
     const { der } = await enrolled(t);
-    const { id } = (await verifyIdentity(t.services, der))!;
+    const identity = (await verifyIdentity(t.services, der))!;
     const device = { host_id: one.id, hardware_serial: "C02", hardware_uuid: "U-1" };
-    const bind = (more: Partial<typeof device> = {}) => bindIdentity({ store: t.store }, id, { ...device, ...more });
+    const bind = (more: Partial<typeof device> = {}) =>
+      bindIdentity({ store: t.store }, identity, { ...device, ...more });
     expect(await bind()).toBe(true);
     await expect.poll(async () => (await verifyIdentity(t.services, der))?.host_id).toBe(one.id);
     expect(await bind({ host_id: other.id })).toBe(false);
@@ -217,7 +218,7 @@ describe.each(bothEngines)("the device CA on %s", (engine) => {
     expect(await bind({ host_id: other.id, hardware_serial: "C03" })).toBe(false);
     expect(await bind({ host_id: other.id })).toBe(true);
     const tied = await enrolled(t, { hardware_serial: "C09" });
-    const second = (await verifyIdentity(t.services, tied.der))!.id;
+    const second = (await verifyIdentity(t.services, tied.der))!;
     expect(await bindIdentity({ store: t.store }, second, device)).toBe(false);
   });
 });

@@ -24,8 +24,8 @@ const MOST_REMEMBERED = 100_000;
 
 interface Remembered {
   readonly byFingerprint: Map<string, Identity>;
-  /** Counts what was forgotten, so that a row that was read before is not remembered after it. */
-  forgotten: number;
+  /** Those that are being read. A row that has changed since is not remembered. */
+  readonly lookups: Set<{ readonly fingerprint: string; isStale: boolean }>;
   stop(): Promise<void>;
 }
 
@@ -33,14 +33,18 @@ export const deviceIdentityCache = startedPart("device identities", startCache);
 
 async function startCache({ store }: Services): Promise<Remembered> {
   const byFingerprint = new Map<string, Identity>();
+  const lookups: Remembered["lookups"] = new Set();
   const forget = (fingerprint: string): void => {
-    cache.forgotten++;
+    for (const lookup of lookups)
+      if (fingerprint === EVERY || fingerprint === lookup.fingerprint) lookup.isStale = true;
     if (fingerprint === EVERY) byFingerprint.clear();
     else byFingerprint.delete(fingerprint);
   };
-  const stop = await store.listen(channels.deviceIdentities, forget, () => forget(EVERY));
-  const cache: Remembered = { byFingerprint, forgotten: 0, stop };
-  return cache;
+  return {
+    byFingerprint,
+    lookups,
+    stop: await store.listen(channels.deviceIdentities, forget, () => forget(EVERY)),
+  };
 }
 
 /** The payload for a change of several identities. */
@@ -56,7 +60,21 @@ export async function verifyIdentity(services: Home, der: Buffer): Promise<Ident
   const cache = services.running.find(deviceIdentityCache);
   const known = cache?.byFingerprint.get(fingerprint);
   if (known) return isValid(known, services.clock.iso()) ? known : null;
-  const before = cache?.forgotten;
+  const lookup = { fingerprint, isStale: false };
+  cache?.lookups.add(lookup);
+  try {
+    const identity = await read(services, fingerprint, der);
+    if (cache && identity && !lookup.isStale) {
+      if (cache.byFingerprint.size >= MOST_REMEMBERED) cache.byFingerprint.clear();
+      cache.byFingerprint.set(fingerprint, identity);
+    }
+    return identity;
+  } finally {
+    cache?.lookups.delete(lookup);
+  }
+}
+
+async function read(services: Home, fingerprint: string, der: Buffer): Promise<Identity | null> {
   // A row exists only for what this CA has issued, so unknown certificates cost one lookup and no signature.
   const row = await identityByFingerprint(services, fingerprint);
   if (!row || !isValid(row, services.clock.iso())) return null;
@@ -65,12 +83,7 @@ export async function verifyIdentity(services: Home, der: Buffer): Promise<Ident
   if (!parsed.verify(ca.certificate.parsed.publicKey) || parsed.ca) return null;
   if (!parsed.keyUsage?.includes(CLIENT_AUTH)) return null;
   const { certificate: _, ...fields } = row;
-  const identity: Identity = { ...fields, publicKey: parsed.publicKey };
-  if (cache && cache.forgotten === before) {
-    if (cache.byFingerprint.size >= MOST_REMEMBERED) cache.byFingerprint.clear();
-    cache.byFingerprint.set(fingerprint, identity);
-  }
-  return identity;
+  return { ...fields, publicKey: parsed.publicKey };
 }
 
 /** Node's name for the extended key usages is `keyUsage`. */
@@ -120,27 +133,34 @@ export const isOfDevice = (identity: Pick<Row, "hardware_serial" | "hardware_uui
   );
 };
 
+type Bindable = Omit<Row, "certificate">;
+
 /**
  * Records which device uses the identity. False if it is another device's, or if its challenge was for another one.
  * Call this in a transaction.
  */
 export async function bindIdentity(
   { store }: { readonly store: ServerTx },
-  id: number,
+  identity: Bindable,
   device: Device,
 ): Promise<boolean> {
-  const row = await store.deviceIdentities.get(id);
-  if (!row || (row.host_id !== null && row.host_id !== device.host_id)) return false;
-  if (!isOfDevice(row, device)) return false;
-  const { hardware_serial: serial, hardware_uuid: uuid } = row;
+  if (await bind(store, identity, device)) return true;
+  // What was remembered may be outdated.
+  const now = await store.deviceIdentities.get(identity.id);
+  return now !== null && now.revision !== identity.revision && bind(store, now, device);
+}
+
+async function bind(store: ServerTx, row: Bindable, device: Device): Promise<boolean> {
+  if ((row.host_id !== null && row.host_id !== device.host_id) || !isOfDevice(row, device)) return false;
+  const { id, revision, fingerprint, hardware_serial: serial, hardware_uuid: uuid } = row;
   const set = {
     host_id: device.host_id,
     hardware_serial: serial ?? (device.hardware_serial || null),
     hardware_uuid: uuid ?? (device.hardware_uuid || null),
   };
   // Of two devices that present the same identity at the same time, one gets it.
-  const bound = await store.deviceIdentities.update({ where: and(eq("id", id), eq("revision", row.revision)), set });
-  if (bound > 0) await store.notify(channels.deviceIdentities, row.fingerprint);
+  const bound = await store.deviceIdentities.update({ where: and(eq("id", id), eq("revision", revision)), set });
+  if (bound > 0) await store.notify(channels.deviceIdentities, fingerprint);
   return bound > 0;
 }
 

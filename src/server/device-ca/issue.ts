@@ -27,6 +27,7 @@ const REPEATED = days(1);
 const KEY_BITS = { least: 2048, most: 8192 } as const;
 const SUBJECT_MAX = 2048;
 const NAMES_MAX = 10;
+const FAIL_FAST = { failFast: true };
 
 /** The request gets no certificate. The text is for the log only: replies to all refusals are alike. */
 export class Refused extends Error {}
@@ -42,10 +43,12 @@ export interface Asked {
 /** The certificate for the request, in DER. Throws `Refused`. */
 export async function certify(ctx: Context, ca: DeviceCa, { received, request, der }: Asked): Promise<Buffer> {
   const key = tokenHash(`${received.transaction.id}\n${createHash("sha256").update(der).digest("hex")}`);
-  const earlier = await repeated(ctx, ctx.store, key);
-  if (earlier) return earlier;
+  const earlier = await ofTransaction(ctx.store, key);
+  if (earlier && isRepeated(ctx, earlier)) return certificateOf(earlier);
   checkRequest(request);
-  const renewed = await renewedBy(ctx, received, request);
+  // Whoever has no identity yet signs with a certificate that this CA has not issued: it is not looked for.
+  const isIdentity = received.signer.issuer.equals(ca.certificate.subject);
+  const renewed = isIdentity ? await renewedBy(ctx, received, request) : null;
   if (!renewed && received.type === messageTypes.renewalReq) throw new Refused("not signed by a valid identity");
   const made = make(ctx, ca, request, key);
   try {
@@ -53,10 +56,10 @@ export async function certify(ctx: Context, ca: DeviceCa, { received, request, d
       const from = renewed ? ofRenewal(renewed) : await ofChallenge(tx, request, ctx.clock.iso());
       // Without a valid challenge this may still be a repeated request whose first was just being processed.
       if (!from) return (await repeated(ctx, tx, key)) ?? refuse("the challenge is unknown, used or expired");
-      await tx.deviceIdentities.update({ where: eq("transaction_key", key), set: { transaction_key: null } });
+      if (earlier) await tx.deviceIdentities.update({ where: eq("id", earlier.id), set: { transaction_key: null } });
       await tx.deviceIdentities.insert({ ...made.row, ...from });
       return made.certificate;
-    });
+    }, FAIL_FAST);
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error;
     return (await repeated(ctx, ctx.store, key)) ?? refuse("the same request at the same time");
@@ -68,11 +71,18 @@ const refuse = (reason: string): never => {
 };
 
 /** The certificate that the same request got within the last day. */
-async function repeated({ clock }: Pick<Context, "clock">, store: ServerTx, key: string): Promise<Buffer | null> {
-  const row = await store.deviceIdentities.first({ where: eq("transaction_key", key) });
-  const isRecent = row && row.revoked_at === null && row.created_at > isoAt(clock.now() - REPEATED);
-  return isRecent ? Buffer.from(row.certificate, "base64") : null;
+async function repeated(ctx: Pick<Context, "clock">, store: ServerTx, key: string): Promise<Buffer | null> {
+  const row = await ofTransaction(store, key);
+  return row && isRepeated(ctx, row) ? certificateOf(row) : null;
 }
+
+const ofTransaction = (store: ServerTx, key: string): Promise<Row | null> =>
+  store.deviceIdentities.first({ where: eq("transaction_key", key) });
+
+const isRepeated = ({ clock }: Pick<Context, "clock">, { revoked_at, created_at }: Row): boolean =>
+  revoked_at === null && created_at > isoAt(clock.now() - REPEATED);
+
+const certificateOf = ({ certificate }: Row): Buffer => Buffer.from(certificate, "base64");
 
 /** The identity that signed the request, if it may be renewed: valid, of a known host, with the same subject. */
 async function renewedBy(

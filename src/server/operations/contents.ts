@@ -1,13 +1,15 @@
 // Contents of operations, each stored once by its digest.
 import { createHash } from "node:crypto";
 import type { StoredFile } from "../../api/bodies.ts";
-import { days, isoAt } from "../core/clock.ts";
+import { days, hours, isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { and, exists, lte, not } from "../store/query.ts";
 import { operations } from "./tables.ts";
 
 /** A content that nothing refers to is deleted after this time. */
 const KEPT_FOR = days(1);
+/** How exactly the last use of a content is known. Many hosts use the same one at the same time. */
+const PRECISION = hours(6);
 
 type Backing = Pick<Context, "store" | "clock">;
 
@@ -20,13 +22,14 @@ export async function keepContents(
   contents: readonly OperationContent[],
 ): Promise<ReadonlyMap<OperationContent, number>> {
   const distinct = [...new Set(contents)];
-  const used_at = clock.iso();
+  // Rounded, so that a content that is used all the time is written rarely: writing locks its row for all others until
+  // the transaction has ended. It cannot be deleted meanwhile, as it was used less than `KEPT_FOR` ago.
+  const used_at = isoAt(Math.floor(clock.now() / PRECISION) * PRECISION);
   const rows = distinct.map((content) =>
     typeof content === "string"
       ? { digest: createHash("sha256").update(content).digest("hex"), content, file_id: null, used_at }
       : { digest: `file-${content.sha256}`, content: "", file_id: content.id, used_at },
   );
-  // Setting the time also locks a row that exists: it cannot be deleted as unused before this transaction has ended.
   const kept = await store.operationContents.upsert(rows, { on: ["digest"], set: ["used_at"], returning: ["id"] });
   return new Map(distinct.map((content, i) => [content, kept[i]!.id]));
 }

@@ -2,7 +2,7 @@
 import type { Context } from "../core/context.ts";
 import { and, eq } from "../store/query.ts";
 import type { Lane, Operation } from "./kind.ts";
-import { openOperations, operationLock, sendContent } from "./queue.ts";
+import { openOperationRows, openOperations, operationLock, sendContent } from "./queue.ts";
 
 type Backing = Pick<Context, "store" | "clock" | "extensions">;
 
@@ -25,8 +25,7 @@ export async function nextOperation(
   // Most devices have nothing to do: that needs no lock.
   if (!(await openOperations(backing.store, [hostId], lane)).some(isWaiting)) return null;
   return backing.store.tx(async (store) => {
-    const first = (await openOperations(store, [hostId], lane)).find(isWaiting);
-    const operation = first ? await store.operations.get(first.id) : null;
+    const operation = (await openOperationRows(store, hostId, lane)).find(isWaiting);
     if (!operation) return null;
     const { content } = await sendContent({ ...backing, store }, operation);
     return { operation, content };
@@ -47,14 +46,12 @@ export async function nextOperations(
   lane: Lane,
   { again, room }: Batch,
 ): Promise<readonly Next[]> {
-  const waiting = async (store: Backing["store"]) =>
-    (await openOperations(store, [hostId], lane)).filter(({ state }) => again || state === "queued");
-  if ((await waiting(backing.store)).length === 0) return [];
+  const isWaiting = ({ state }: Pick<Operation, "state">) => again || state === "queued";
+  if (!(await openOperations(backing.store, [hostId], lane)).some(isWaiting)) return [];
   return backing.store.tx(async (store) => {
     const found: Next[] = [];
     let size = 0;
-    for (const { id } of await waiting(store)) {
-      const operation = (await store.operations.get(id))!;
+    for (const operation of (await openOperationRows(store, hostId, lane)).filter(isWaiting)) {
       const { content } = await sendContent({ ...backing, store }, operation);
       found.push({ operation, content });
       size += content.length;

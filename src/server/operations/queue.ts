@@ -18,8 +18,8 @@ import {
 } from "./kind.ts";
 import type { OperationResult } from "./tables.ts";
 
-/** Lock that serializes changes of one host's operations. */
-export const operationLock = (hostId: number) => ({ lock: `operations-${hostId}` });
+/** Lock that serializes changes of one host's operations. A failed write ends the transaction (`failFast`). */
+export const operationLock = (hostId: number) => ({ lock: `operations-${hostId}`, failFast: true });
 
 export const isOpen: Predicate = oneOf("state", ["queued", "sent"]);
 
@@ -91,13 +91,18 @@ export async function openOperations(
   hostIds: readonly number[],
   lane: Lane | null = HOST_LANE,
 ): Promise<OpenOperation[]> {
-  const inLane = lane === null ? everything : eq("lane", lane);
-  const where = and(oneOf("host_id", hostIds), isOpen, inLane);
-  const found = await store.operations.pick(shown, { where });
-  return found.sort(
-    (a, b) => a.priority - b.priority || Number(b.state === "sent") - Number(a.state === "sent") || a.id - b.id,
-  );
+  return (await store.operations.pick(shown, { where: areOpen(hostIds, lane) })).sort(byTurn);
 }
+
+/** As `openOperations`, with everything that is stored of them. */
+export const openOperationRows = async (store: ServerTx, hostId: number, lane: Lane): Promise<Operation[]> =>
+  (await store.operations.list({ where: areOpen([hostId], lane) })).sort(byTurn);
+
+const areOpen = (hostIds: readonly number[], lane: Lane | null): Predicate =>
+  and(oneOf("host_id", hostIds), isOpen, lane === null ? everything : eq("lane", lane));
+
+const byTurn = (a: OpenOperation, b: OpenOperation): number =>
+  a.priority - b.priority || Number(b.state === "sent") - Number(a.state === "sent") || a.id - b.id;
 
 type Backing = Pick<Context, "store" | "clock" | "extensions">;
 

@@ -16,7 +16,7 @@ export const operationContents = table("operation_contents", {
   content: packed<string>(),
   /** A content that is too large for a row. */
   file_id: ref("files").nullable().onDelete("restrict"),
-  /** When an operation with this content was last requested. */
+  /** When an operation with this content was last requested, to some hours. */
   used_at: time().index(),
 });
 

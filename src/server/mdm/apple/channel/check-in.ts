@@ -116,10 +116,10 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
     device,
   });
   if ("refused" in outcome) throw new NotAllowed(outcome.reason);
-  const { row: host } = outcome;
+  const { row: host, isNew } = outcome;
   const uses = { host_id: host.id, hardware_serial: device.serial, hardware_uuid: device.udid };
   await ctx.store.tx(async (store) => {
-    if (!(await bindIdentity({ store }, identity.id, uses)))
+    if (!(await bindIdentity({ store }, identity, uses)))
       throw new NotAllowed("the identity belongs to another device");
     const row = {
       created_at: ctx.clock.iso(),
@@ -138,8 +138,10 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
       enrolled_at: null,
       returns_after: null,
     };
+    await store.appleEnrollments.upsert([row], { on: ["enrollment_id"], returning: [] });
+    // Nothing was ever asked of a host that is new.
+    if (isNew) return;
     await store.appleEnrollments.delete(and(eq("host_id", host.id), eq("is_user", true)));
-    await store.appleEnrollments.upsert([row], { on: ["enrollment_id"] });
     await forgetProfiles({ store, clock: ctx.clock }, [host.id]);
     await resetDevice(within(ctx, store), { host_id: host.id, state: "authenticated" });
   }, operationLock(host.id));
@@ -194,6 +196,7 @@ async function updateToken(ctx: Context, message: PlistDict, device: Enrollment)
   };
   const userId = userIdOf(message);
   if (userId !== null && userId.length > 255) throw badRequest("the UserID is too long", "UserID");
+  const serverUrl = (await deviceUrl(ctx, appleChannelApi.put.path)) ?? "";
   await ctx.store.tx(async (store) => {
     if (userId !== null) {
       const { host_id, identity_id, kind } = device;
@@ -204,20 +207,18 @@ async function updateToken(ctx: Context, message: PlistDict, device: Enrollment)
       return;
     }
     const unlock = bytesIn(message, "UnlockToken");
-    const waits = { awaiting_configuration: booleanIn(message, "AwaitingConfiguration") ?? false };
-    await store.appleEnrollments.update({
-      where: eq("id", device.id),
-      set: {
-        ...tokens,
-        ...(unlock === null ? {} : { unlock_token: unlock.toString("base64") }),
-        ...waits,
-      },
-    });
+    const set = {
+      ...tokens,
+      ...(unlock === null ? {} : { unlock_token: unlock.toString("base64") }),
+      awaiting_configuration: booleanIn(message, "AwaitingConfiguration") ?? false,
+    };
     // The update decides: of two messages that arrive together, one enrolls the device.
+    const first = { ...set, enrolled_at: now };
     const isFirst = and(eq("id", device.id), eq("enrolled_at", null));
-    if ((await store.appleEnrollments.update({ where: isFirst, set: { enrolled_at: now } })) > 0)
-      await enrolled(within(ctx, store), { ...device, ...tokens, enrolled_at: now, ...waits });
-  });
+    if ((await store.appleEnrollments.update({ where: isFirst, set: first })) > 0)
+      await enrolled(within(ctx, store), { ...device, ...first }, serverUrl);
+    else await store.appleEnrollments.update({ where: eq("id", device.id), set });
+  }, operationLock(device.host_id));
   return "";
 }
 
@@ -227,11 +228,10 @@ function userIdOf(message: PlistDict): string | null {
   return id !== null && /^[F-]+$/.test(id) ? (stringIn(message, "UserShortName") ?? id) : id;
 }
 
-async function enrolled(inside: Context, device: Enrollment): Promise<void> {
+async function enrolled(inside: Context, device: Enrollment, serverUrl: string): Promise<void> {
   const { host_id, kind, enrollment_id } = device;
   const host = await inside.store.hosts.get(host_id);
   if (!host) return;
-  const serverUrl = (await deviceUrl({ config: inside.config.over(inside.store) }, appleChannelApi.put.path)) ?? "";
   await setManaged(inside, host_id, { kind, serverUrl });
   await recordActivity(
     inside,
@@ -247,7 +247,7 @@ async function enrolled(inside: Context, device: Enrollment): Promise<void> {
     { hostId: host_id },
   );
   await notifyProfiles(inside.store, { hostIds: [host_id] });
-  for (const { enrolled } of inside.extensions.appleDevices) await enrolled?.(inside, device);
+  for (const { enrolled } of inside.extensions.appleDevices) await enrolled?.(inside, device, host);
 }
 
 async function checkOut(ctx: Context, device: Enrollment): Promise<string> {

@@ -2,17 +2,21 @@
 import type { Content } from "../../../../api/bodies.ts";
 import type { PlistDict } from "../../../../plist/value.ts";
 import type { Context } from "../../../core/context.ts";
+import type { HostRow } from "../../../hosts/access.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import type { RowOf } from "../../../store/table.ts";
 import type { appleEnrollments } from "./tables.ts";
 
 export type Enrollment = RowOf<typeof appleEnrollments>;
 
-/** Every member runs in the transaction of the change. */
+/** Every member runs in the transaction of the change, under the lock of the host's operations. */
 export interface AppleDeviceListener {
   /** The device has enrolled: it has sent the first push token since it authenticated. */
-  enrolled?(inside: Context, device: Enrollment): Promise<void>;
-  /** The device begins to enroll again (`authenticated`), or has left (`removed`): what was asked of it is forgotten. */
+  enrolled?(inside: Context, device: Enrollment, host: HostRow): Promise<void>;
+  /**
+   * The device of a known host begins to enroll (`authenticated`), or has left (`removed`): what was asked of it is
+   * forgotten.
+   */
   reset?(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void>;
   /** The device has connected by itself for the first time since `expectReturn`. */
   returned?(inside: Inside, device: Pick<Enrollment, "host_id">): Promise<void>;

@@ -108,7 +108,7 @@ async function declareTo(given: Context, hostIds: readonly number[]): Promise<vo
     if (before?.is_declared || after?.is_declared) changed.push(id);
   }
   if (rows.length > 0) await store.appleUpdates.upsert(rows, { on: ["id"], returning: [] });
-  await store.appleUpdates.delete(oneOf("id", ended));
+  if (ended.length > 0) await store.appleUpdates.delete(oneOf("id", ended));
   await notifyDevices(inside, changed);
 }
 

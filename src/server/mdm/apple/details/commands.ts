@@ -49,8 +49,7 @@ export async function requestDetails(inside: Context, { id, platform }: Pick<Hos
 }
 
 export const appleDetailsListener: AppleDeviceListener = {
-  async enrolled(inside, { host_id }) {
-    const host = await inside.store.hosts.get(host_id);
-    if (host) await requestDetails(inside, host);
+  async enrolled(inside, { kind }, { id, platform }) {
+    if (isPhone(platform)) await sendAppleCommands(inside, appleDetails, detailCommands(id, kind === "personal"));
   },
 };

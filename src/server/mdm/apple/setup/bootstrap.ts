@@ -7,6 +7,7 @@ import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { alreadyExists, badRequest, notThere } from "../../../core/errors.ts";
 import { downloadOf } from "../../../files/service.ts";
+import type { HostRow } from "../../../hosts/access.ts";
 import {
   countBootstraps,
   endBootstrap,
@@ -129,10 +130,9 @@ export const bootstrapCommand = appleCommandKind({
   },
 });
 
-async function sendPackage(inside: Context, { host_id: hostId, kind }: Enrollment): Promise<void> {
+async function sendPackage(inside: Context, { host_id: hostId, kind }: Enrollment, host: HostRow): Promise<void> {
   const { store } = inside;
-  const host = kind === "automatic" ? await store.hosts.get(hostId) : null;
-  const row = host?.platform === "darwin" ? await packageOf(inside, host.team_id) : null;
+  const row = kind === "automatic" && host.platform === "darwin" ? await packageOf(inside, host.team_id) : null;
   if (!row) return;
   const { size, sha256 } = (await store.files.get(row.file_id))!;
   const path = `${fullPath(bootstrapApi.download, "latest")}?token=${row.token}`;
