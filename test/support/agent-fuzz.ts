@@ -221,7 +221,7 @@ function changeTree(dice: Dice, body: Record<string, unknown>): void {
   else node[key] = structuredClone(dice.pick(values));
 }
 
-function changeBytes(dice: Dice, bytes: Buffer): Buffer {
+export function changeBytes(dice: Dice, bytes: Buffer): Buffer {
   const at = dice.int(bytes.length + 1);
   const length = dice.int(8);
   switch (dice.int(4)) {
