@@ -1,15 +1,18 @@
 // Devices that wait in their setup assistant are released when everything that comes first has ended.
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../src/server/core/clock.ts";
+import { serviceContext } from "../../src/server/core/context.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { endUserFacts } from "../../src/server/mdm/apple/channel/end-user.ts";
 import { continueSetups, MAX_WAIT } from "../../src/server/mdm/apple/setup/release.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { hasItsProfiles } from "../../src/server/mdm/profiles/reconcile.ts";
+import { eq, everything } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { appleDevice, newIdentity } from "../support/apple-device.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
-import { makeProfile, mobileconfig } from "../support/profiles.ts";
+import { makeManagedMac, makeProfile, mobileconfig } from "../support/profiles.ts";
+import { countedStore } from "../support/statements.ts";
 
 const automatic = { kind: "automatic" };
 
@@ -58,6 +61,32 @@ describe.each(bothEngines)("a device that waits in its setup assistant, on %s,",
     expect(await device.idle(), "before the profile that still waits").toMatchObject({ type: "DeviceConfigured" });
     await runJob(t.services, "setup_experience");
     expect(await t.store.mdmCommands.count(eq("request_type", "DeviceConfigured")), "sent once").toBe(1);
+  });
+});
+
+describe.each(rulesEngines)("the profiles that a device has to have, on %s,", (engine) => {
+  it("are compared by a number of calls that does not grow with them", async () => {
+    const t = await startApp({ engine });
+    await turnOnAppleMdm(t);
+    const host = await makeManagedMac(t);
+    const { services, calls } = countedStore(t);
+    const ctx = serviceContext(services, "setup");
+    const used: number[] = [];
+    for (const count of [1, 6]) {
+      for (let i = await t.store.configurationProfiles.count(); i < count; i++)
+        await makeProfile(t, { content: mobileconfig(`com.example.${i}`), name: `com.example.${i}` });
+      await expect.poll(() => t.store.hostProfiles.count(eq("status", "pending"))).toBe(count === 1 ? 1 : 5);
+      expect(await hasItsProfiles(ctx, host.id)).toBe(false);
+      await t.store.hostProfiles.update({ where: everything, set: { status: "verified" } });
+      const before = await calls();
+      expect(await hasItsProfiles(ctx, host.id)).toBe(true);
+      used.push((await calls()) - before);
+    }
+    expect(used[1]).toBe(used[0]);
+    await t.store.hostProfiles.delete(everything);
+    const before = await calls();
+    expect(await hasItsProfiles(ctx, host.id), "it has none of them").toBe(false);
+    expect((await calls()) - before).toBeLessThan(6);
   });
 });
 

@@ -21,6 +21,14 @@ import type { OperationResult } from "./tables.ts";
 /** Lock that serializes changes of one host's operations. A failed write ends the transaction (`failFast`). */
 export const operationLock = (hostId: number) => ({ lock: `operations-${hostId}`, failFast: true });
 
+/**
+ * Locks the operations of several hosts in the caller's transaction, before it writes anything else of them: always in
+ * the same order, so that no two transactions wait for each other.
+ */
+export async function lockOperations(store: ServerTx, hostIds: readonly number[]): Promise<void> {
+  for (const id of [...new Set(hostIds)].sort((a, b) => a - b)) await store.tx(async () => {}, operationLock(id));
+}
+
 export const isOpen: Predicate = oneOf("state", ["queued", "sent"]);
 
 /** Beyond the time that the host has: its answer may be on its way, or the host may have restarted. */

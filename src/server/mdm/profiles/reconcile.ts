@@ -94,19 +94,20 @@ function hostsLackingIt(ctx: Context, profile: Outline, labels: readonly Profile
 /** Whether nothing is to be sent to the host, and it has answered everything. */
 export async function hasItsProfiles(ctx: Context, hostId: number): Promise<boolean> {
   const { store } = ctx;
-  const isWaiting = and(eq("host_id", hostId), or(isNull("status"), eq("status", "pending")));
-  if ((await store.hostProfiles.first({ where: isWaiting })) !== null) return false;
+  const rows = await store.hostProfiles.list({ where: eq("host_id", hostId) });
+  if (rows.some(({ status }) => status === null || status === "pending")) return false;
+  const isCurrent = ({ uuid, checksum }: Outline) =>
+    rows.some((row) => row.profile_uuid === uuid && row.operation_type === "install" && row.checksum === checksum);
   const host = await store.hosts.get(hostId);
   const profiles = await store.configurationProfiles.pick(outline, { where: inTeam(host?.team_id ?? 0) });
+  const others = profiles.filter((profile) => !isCurrent(profile));
+  if (others.length === 0) return true;
   const labels = await labelsOfProfiles(
     store,
-    profiles.map(({ id }) => id),
+    others.map(({ id }) => id),
   );
-  for (const profile of profiles) {
-    const lacks = and(eq("id", hostId), hostsLackingIt(ctx, profile, labels.get(profile.id) ?? []));
-    if ((await store.hosts.first({ where: lacks })) !== null) return false;
-  }
-  return true;
+  const isForIt = or(...others.map((profile) => hostsToGetIt(ctx, profile, labels.get(profile.id) ?? [])));
+  return (await store.hosts.first({ where: and(eq("id", hostId), isForIt) })) === null;
 }
 
 /**

@@ -1,6 +1,8 @@
 // Notifies devices that their declarations have changed.
 import type { Context } from "../../../core/context.ts";
-import { appleCommandKind } from "../commands/kind.ts";
+import { openOperations } from "../../../operations/queue.ts";
+import { and, eq, oneOf } from "../../../store/query.ts";
+import { APPLE_LANE, appleCommandKind } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 
 export const appleDeclarationCommand = appleCommandKind({
@@ -10,11 +12,23 @@ export const appleDeclarationCommand = appleCommandKind({
   async ended() {},
 });
 
+const command = { RequestType: "DeclarativeManagement" };
+
+/**
+ * In the transaction of the change, under the locks of the hosts' operations: a command that a device has not got yet
+ * serves for this change, too.
+ */
 export async function notifyDevices(inside: Context, hostIds: readonly number[]): Promise<void> {
   if (hostIds.length === 0) return;
+  const open = await openOperations(inside.store, hostIds, APPLE_LANE);
+  const queued = open.flatMap(({ id, state }) => (state === "queued" ? [id] : []));
+  const where = and(oneOf("id", queued), eq("request_type", command.RequestType));
+  const known = new Set((await inside.store.mdmCommands.pick(["host_id"], { where })).map(({ host_id }) => host_id));
+  const others = hostIds.filter((hostId) => !known.has(hostId));
+  if (others.length === 0) return;
   await sendAppleCommands(
     inside,
     appleDeclarationCommand,
-    hostIds.map((hostId) => ({ hostId, command: { RequestType: "DeclarativeManagement" } })),
+    others.map((hostId) => ({ hostId, command })),
   );
 }

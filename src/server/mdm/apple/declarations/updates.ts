@@ -8,6 +8,7 @@ import type { Job } from "../../../core/job.ts";
 import { byId, groupBy } from "../../../core/maps.ts";
 import { startedPart } from "../../../core/running.ts";
 import type { ServerTx } from "../../../core/tables.ts";
+import { lockOperations } from "../../../operations/queue.ts";
 import { and, eq, exists, isNull, not, oneOf, or, type Predicate } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
 import { mdmOfTeams } from "../../../teams/mdm.ts";
@@ -45,14 +46,17 @@ export async function declareUpdates(services: Services, signal?: AbortSignal): 
     for await (const page of ctx.store.hosts.pages({ where: lagging }, STEP, ["id"])) {
       if (signal?.aborted) return found;
       found += page.length;
-      await ctx.store.tx(
-        (store) =>
-          declareTo(
-            within(ctx, store),
-            page.map(({ id }) => id),
-          ),
-        COMPARING,
-      );
+      await ctx.store.tx(async (store) => {
+        const inside = within(ctx, store);
+        const { rows, ended } = await differencesOf(
+          inside,
+          page.map(({ id }) => id),
+        );
+        const different = [...rows.map(({ id }) => id), ...ended];
+        await lockOperations(store, different);
+        // They may have changed before they were locked.
+        if (different.length > 0) await declareTo(inside, different);
+      }, COMPARING);
     }
   return found;
 }
@@ -84,14 +88,28 @@ const mayLag = (target: Target | null): Predicate =>
         ),
       );
 
-/** Compares these hosts with their settings, in the caller's transaction. */
-async function declareTo(given: Context, hostIds: readonly number[]): Promise<void> {
+interface Differences {
+  readonly rows: readonly Update[];
+  readonly ended: readonly number[];
+  /** Hosts whose devices have to be notified. */
+  readonly changed: readonly number[];
+}
+
+/** Compares these hosts with their settings, in the caller's transaction, under the locks of their operations. */
+async function declareTo(inside: Context, hostIds: readonly number[]): Promise<void> {
+  const { store } = inside;
+  const { rows, ended, changed } = await differencesOf(inside, hostIds);
+  if (rows.length > 0) await store.appleUpdates.upsert(rows, { on: ["id"], returning: [] });
+  if (ended.length > 0) await store.appleUpdates.delete(oneOf("id", ended));
+  await notifyDevices(inside, changed);
+}
+
+async function differencesOf(given: Context, hostIds: readonly number[]): Promise<Differences> {
   const { store } = given;
-  const inside = { ...given, config: given.config.over(store) };
   const hosts = await store.hosts.pick(["id", "team_id", "platform", "os_version"], {
     where: and(oneOf("id", hostIds), applePlatform.hosts),
   });
-  const settings = await mdmOfTeams(inside);
+  const settings = await mdmOfTeams({ ...given, config: given.config.over(store) });
   const known = byId(await store.appleUpdates.list({ where: oneOf("id", hostIds) }));
   const rows: Update[] = [];
   const ended: number[] = [];
@@ -107,9 +125,7 @@ async function declareTo(given: Context, hostIds: readonly number[]): Promise<vo
     else rows.push(after);
     if (before?.is_declared || after?.is_declared) changed.push(id);
   }
-  if (rows.length > 0) await store.appleUpdates.upsert(rows, { on: ["id"], returning: [] });
-  if (ended.length > 0) await store.appleUpdates.delete(oneOf("id", ended));
-  await notifyDevices(inside, changed);
+  return { rows, ended, changed };
 }
 
 const isSame = (one: Update, other: Update): boolean =>
