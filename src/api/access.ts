@@ -33,6 +33,7 @@ export const actions = {
   "hosts:transfer": rule("AMTG", "AMTG"),
   "hosts:label": rule("AMTG", "AMTG"),
   "hosts:device_mapping": rule("AM", "AM"),
+  "hosts:write_vitals": rule("AMG", "AMG"),
   "hosts:lock": rule("AM", "AM"),
   /** In addition, the approver needs the right to do the approved action. */
   "approvals:approve": rule("AM", "AM"),
@@ -84,6 +85,8 @@ export const actions = {
   "activities:verify": rule("A", ""),
   "webhooks:write": rule("AG", ""),
   "jobs:trigger": rule("A", ""),
+  "variables:read": rule("AMTOPG", "AMTOPG"),
+  "variables:write": rule("AMG", ""),
   "ca:read": rule("AG", ""),
   "ca:write": rule("AG", ""),
   "ca:request_certificate": rule("AM", ""),

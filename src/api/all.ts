@@ -59,6 +59,7 @@ import { tokensApi } from "./tokens.ts";
 import { translatorApi } from "./translator.ts";
 import { uploadsApi } from "./uploads.ts";
 import { usersApi } from "./users.ts";
+import { hostVitalsApi, variablesApi } from "./variables.ts";
 import { versionApi } from "./version.ts";
 import { webhooksApi } from "./webhooks.ts";
 import { windowsChannelApi, windowsEnrollApi } from "./windows.ts";
@@ -110,6 +111,8 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   translator: translatorApi,
   uploads: uploadsApi,
   users: usersApi,
+  variables: variablesApi,
+  "host-vitals": hostVitalsApi,
   version: versionApi,
   webhooks: webhooksApi,
 };

@@ -46,6 +46,7 @@ import { translatorRoutes } from "./translator/routes.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { mailRoutes } from "./users/mail-routes.ts";
 import { userRoutes } from "./users/routes.ts";
+import { variableRoutes } from "./variables/routes.ts";
 import { versionRoutes } from "./version/routes.ts";
 import { signInPage } from "./web/sign-in.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
@@ -97,6 +98,7 @@ export const routes: readonly Route[] = [
   ...translatorRoutes,
   ...uploadRoutes,
   ...userRoutes,
+  ...variableRoutes,
   ...versionRoutes,
   ...webhookRoutes,
 ];

@@ -141,6 +141,11 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await app.post("/mdm/commands/run", { command, host_uuids: [host] });
     await writeFile(join(files, "profile-list.plist"), Buffer.from(appleCommand("ProfileList"), "base64"));
   }
+  if (id.startsWith("variables:")) {
+    await writeFile(join(files, "token.txt"), "a-secret-token\n");
+    if (id !== "variables:create") await app.post("/custom_variables", { name: "API_TOKEN", value: "earlier-token" });
+  }
+  if (/^vitals:(update|delete|set)/.test(id)) await app.post("/custom_host_vitals", { name: "Site" });
   if (id === "setup") await app.store.users.delete(everything);
   if (id === "login") {
     const user = { name: "Admin", email: "admin@example.com", password: "A-good-Password-77", global_role: "admin" };

@@ -33,6 +33,7 @@ const own = [
   "denied_approval",
   "edited_certificate_template",
   "edited_config",
+  "edited_custom_variable",
   "edited_host_labels",
   "edited_invite",
   "edited_label",

@@ -386,6 +386,27 @@ const byQueryTeam = (path: string): Target => ({
   places: elsewhere,
   call: async (world, place) => ({ path: `${path}?team_id=${teamAt(world, place)}` }),
 });
+const onVariable: Target = {
+  places: ["none", "missing"],
+  call: async ({ t }, place) => {
+    const at = { created_at: t.clock.iso(), updated_at: t.clock.iso() };
+    const row = () =>
+      t.store.customVariables.insert({ name: `MADE_${++names}`, value: "made-value", previous: null, ...at });
+    return { path: `/custom_variables/${place === "missing" ? MISSING : (await row()).id}` };
+  },
+};
+const vitalAt = async ({ t }: World) => {
+  const name = `made ${++names}`;
+  const at = { created_at: t.clock.iso(), updated_at: t.clock.iso() };
+  return (await t.store.customHostVitals.insert({ name, name_key: name, ...at })).id;
+};
+const onVital = (body?: () => unknown): Target => ({
+  places: ["none", "missing"],
+  call: async (world, place) => ({
+    path: `/custom_host_vitals/${place === "missing" ? MISSING : await vitalAt(world)}`,
+    body: body?.(),
+  }),
+});
 const onPack = (path: (pack: { id: number; name: string }, scheduled: number) => string, body?: unknown): Target => ({
   places: ["none"],
   call: async (world) => {
@@ -1001,6 +1022,26 @@ export const targets: Record<string, Target> = {
   "GET /audit/verify": plain("/audit/verify"),
   "GET /jobs": plain("/jobs"),
   "POST /trigger": plain("/trigger?name=session_cleanup"),
+  "GET /custom_variables": anywhere("/custom_variables"),
+  "POST /custom_variables": plain("/custom_variables", () => ({ name: `MADE_${++names}`, value: "made-value" })),
+  "DELETE /custom_variables/:id": onVariable,
+  "PUT /spec/secret_variables": plain("/spec/secret_variables", () => ({
+    secrets: [{ name: `MADE_${++names}`, value: "made-value" }],
+  })),
+  "GET /custom_host_vitals": anywhere("/custom_host_vitals"),
+  "POST /custom_host_vitals": plain("/custom_host_vitals", () => ({ name: `made ${++names}` })),
+  "PATCH /custom_host_vitals/:id": onVital(() => ({ name: `renamed ${++names}` })),
+  "DELETE /custom_host_vitals/:id": onVital(),
+  "PUT /spec/custom_host_vitals": plain("/spec/custom_host_vitals", () => ({
+    custom_host_vitals: [{ name: `made ${++names}` }],
+  })),
+  "PUT /hosts/:id/custom_host_vitals/:vital_id": {
+    places,
+    call: async (world, place) => ({
+      path: `/hosts/${await hostAt(world, place)}/custom_host_vitals/${await vitalAt(world)}`,
+      body: { value: "made" },
+    }),
+  },
   "GET /invites": plain("/invites"),
   "POST /invites": plain("/invites", () => ({ name: "Made", email: email(), global_role: "observer" })),
   "PATCH /invites/:id": onInvite({ name: "Renamed" }),

@@ -33,6 +33,7 @@ const environment: HelpTopic["rows"] = [
   ["SVC_APPLY_DRY_RUN", "true: `apply` checks everything and changes nothing."],
   ["SVC_APPLY_DELETE_OTHER_TEAMS", "true: `apply` deletes teams that are in no file."],
   ["SVC_APPLY_ALLOW_UNKNOWN_KEYS", "true: unknown nested keys in files are warnings instead of errors."],
+  ["SVC_SECRET_*", "Values of the custom variables that scripts and profiles of `plan` and `apply` name."],
   ["SVC_DATA_DIR", "Data directory for `serve` and `db`: --data-dir."],
   ["SVC_DATABASE_URL", "Postgres database for `serve` and `db`: --database-url."],
   ["SVC_BLOBS_URL", "Bucket of uploaded files for `serve` and `db`: --blobs-url."],

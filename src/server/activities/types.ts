@@ -41,6 +41,11 @@ interface LabelDetails {
   label_name: string;
 }
 
+interface VariableDetails {
+  custom_variable_id: number;
+  custom_variable_name: string;
+}
+
 interface InviteDetails {
   invite_id: number;
   invite_email: string;
@@ -182,6 +187,10 @@ export interface ActivityTypes extends CaActivities {
   ended_user_sessions: UserDetails & { sessions_count: number };
   created_api_token: UserDetails & { token_id: number; token_name: string };
   deleted_api_token: UserDetails & { token_id: number; token_name: string };
+  created_custom_variable: VariableDetails;
+  edited_custom_variable: VariableDetails;
+  deleted_custom_variable: VariableDetails;
+  edited_custom_host_vital_value: HostDetails & { custom_host_vital_id: number; custom_host_vital_name: string };
   created_invite: InviteDetails;
   edited_invite: InviteDetails;
   deleted_invite: InviteDetails;

@@ -1,0 +1,144 @@
+// Custom variables: secrets that users name in scripts and profiles. Custom host vitals: facts about hosts.
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import {
+  Empty,
+  Id,
+  IdParam,
+  isOneLine,
+  Meta,
+  NOT_ONE_LINE,
+  nameText,
+  pagingAfter,
+  QueryText,
+  Timestamp,
+} from "./fields.ts";
+
+export const CustomVariable = z.object({
+  id: Id,
+  name: z.string().meta({ description: "without the prefix SVC_SECRET_" }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type CustomVariable = z.infer<typeof CustomVariable>;
+
+export const CustomHostVital = z.object({ id: Id, name: z.string(), created_at: Timestamp, updated_at: Timestamp });
+export type CustomHostVital = z.infer<typeof CustomHostVital>;
+
+/** What names of custom variables begin with in texts and in the environment. */
+export const SECRET_PREFIX = "SVC_SECRET_";
+
+const value = z
+  .string()
+  .min(1)
+  .max(64 * 1024);
+const vitalName = nameText().trim().min(1);
+const VITALS_MAX = 1_000;
+
+export const SecretVariable = z.object({
+  name: z
+    .string()
+    .max(300)
+    .meta({ description: `with or without the prefix ${SECRET_PREFIX}` }),
+  value,
+});
+
+const readVariables = { action: "variables:read", scope: "team" } as const;
+const writeVariables = { action: "variables:write", scope: "global" } as const;
+const params = z.object({ id: IdParam });
+
+export const variablesApi = {
+  list: endpoint({
+    method: "GET",
+    path: "/custom_variables",
+    summary: "List custom variables, without their values.",
+    access: readVariables,
+    query: pagingAfter("name", "id", "updated_at"),
+    response: z.object({ custom_variables: z.array(CustomVariable), meta: Meta, count: z.int() }),
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/custom_variables",
+    summary: "Create a custom variable: a secret that scripts and profiles name.",
+    access: writeVariables,
+    body: z.object({ name: z.string().max(255), value }),
+    response: z.object({ id: Id, name: z.string() }),
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/custom_variables/:id",
+    summary: "Delete a custom variable that nothing uses.",
+    access: writeVariables,
+    params,
+    response: Empty,
+  }),
+  apply: endpoint({
+    method: "PUT",
+    path: "/spec/secret_variables",
+    summary: "Create custom variables, or change the values of those that exist.",
+    access: writeVariables,
+    body: z.object({ secrets: z.array(SecretVariable).max(10_000), dry_run: z.boolean().optional() }),
+    response: Empty,
+  }),
+};
+
+export const hostVitalsApi = {
+  list: endpoint({
+    method: "GET",
+    path: "/custom_host_vitals",
+    summary: "List custom host vitals.",
+    access: readVariables,
+    query: pagingAfter("name", "id", "updated_at").extend({
+      query: QueryText.optional().meta({ description: "searches the names" }),
+    }),
+    response: z.object({ custom_host_vitals: z.array(CustomHostVital), meta: Meta, count: z.int() }),
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/custom_host_vitals",
+    summary: "Define a custom host vital, which each host can have a value of.",
+    access: writeVariables,
+    body: z.object({ name: vitalName }),
+    response: z.object({ custom_host_vital: CustomHostVital }),
+  }),
+  modify: endpoint({
+    method: "PATCH",
+    path: "/custom_host_vitals/:id",
+    summary: "Rename a custom host vital.",
+    access: writeVariables,
+    params,
+    body: z.object({ name: vitalName }),
+    response: z.object({ custom_host_vital: CustomHostVital }),
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/custom_host_vitals/:id",
+    summary: "Delete a custom host vital that nothing uses, with its values.",
+    access: writeVariables,
+    params,
+    response: Empty,
+  }),
+  apply: endpoint({
+    method: "PUT",
+    path: "/spec/custom_host_vitals",
+    summary: "Replace the definitions of all custom host vitals; those that are not listed are deleted.",
+    access: writeVariables,
+    body: z.object({
+      custom_host_vitals: z
+        .array(z.object({ name: vitalName }))
+        .max(VITALS_MAX)
+        .nullish(),
+      dry_run: z.boolean().optional(),
+    }),
+    response: Empty,
+  }),
+  setValue: endpoint({
+    method: "PUT",
+    path: "/hosts/:id/custom_host_vitals/:vital_id",
+    summary: "Set a host's value of a custom host vital; an empty value removes it.",
+    access: { action: "hosts:write_vitals", scope: "team" },
+    params: z.object({ id: IdParam, vital_id: IdParam }),
+    body: z.object({ value: z.string().max(4_096).refine(isOneLine, { error: NOT_ONE_LINE }) }),
+    response: Empty,
+  }),
+};

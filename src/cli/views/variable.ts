@@ -1,0 +1,36 @@
+// Custom variables and custom host vitals: their lists, and how commands find them.
+import { CustomHostVital, CustomVariable, hostVitalsApi, SECRET_PREFIX, variablesApi } from "../../api/variables.ts";
+import { notFound } from "../errors.ts";
+import { secretFlags } from "../files/input.ts";
+import { args } from "../flags.ts";
+import type { View } from "../output/output.ts";
+import { timeColumn } from "./host.ts";
+
+export const variableArg = args.required("id or name of the variable");
+export const vitalArg = args.required("id or name of the vital");
+export const valueFlags = secretFlags("value", "the value");
+
+const viewOf =
+  (schema: View["schema"]) =>
+  (relative: boolean, now: Date): View => ({
+    schema,
+    columns: [{ key: "id" }, { key: "name" }, timeColumn("updated_at", "changed", relative, now)],
+  });
+export const variableView = viewOf(CustomVariable);
+export const vitalView = viewOf(CustomHostVital);
+
+/** By name, with or without the prefix, or by id. */
+export function variableNamed(all: readonly CustomVariable[], text: string): CustomVariable {
+  const name = text.startsWith(SECRET_PREFIX) ? text.slice(SECRET_PREFIX.length) : text;
+  const found = all.find((one) => one.name === name) ?? all.find(({ id }) => String(id) === text);
+  if (found) return found;
+  throw notFound(`there is no custom variable ${text}`, "`svc variables list` shows them.");
+}
+
+/** By name or id. */
+export function vitalNamed(all: readonly CustomHostVital[], text: string): CustomHostVital {
+  const name = text.toLowerCase();
+  const found = all.find((one) => one.name.toLowerCase() === name) ?? all.find(({ id }) => String(id) === text);
+  if (found) return found;
+  throw notFound(`there is no custom host vital ${text}`, "`svc vitals list` shows them.");
+}

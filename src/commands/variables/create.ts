@@ -1,0 +1,35 @@
+import * as Flags from "@oclif/core/flags";
+import { variablesApi } from "../../api/variables.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { readBody, readSecret } from "../../cli/files/input.ts";
+import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { valueFlags } from "../../cli/views/variable.ts";
+import { printable } from "../../text/printable.ts";
+
+export default class VariablesCreate extends ClientCommand {
+  static override summary = "Create a custom variable: a secret that scripts and profiles name.";
+  static override description =
+    "Texts name it as $SVC_SECRET_NAME. Hosts get its value in place of that; the server stores it encrypted and never returns it.";
+  static override endpoints = [variablesApi.create];
+  static override flags = {
+    name: Flags.string({ summary: "Name, without the prefix SVC_SECRET_." }),
+    ...valueFlags,
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --name API_TOKEN --value-file token.txt"];
+
+  async run() {
+    const { flags } = await this.parse(VariablesCreate);
+    const given = await readBody(this.io, flags.input);
+    const name = flags.name ?? given.name ?? (await this.askText("Name", "--name"));
+    const value =
+      (await readSecret(this.io, flags, "value")) ??
+      given.value ??
+      (await this.askNewSecret("Value", "--value-stdin or --value-file"));
+    if (flags["dry-run"]) this.trying(`create the custom variable ${printable(String(name))}`, { name });
+    const body = { ...given, name: name as string, value: value as string };
+    const made = await this.call(variablesApi.create, { body });
+    await this.report(`created the custom variable ${made.name} (${made.id})`, made);
+  }
+}

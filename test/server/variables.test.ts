@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+import { everything } from "../../src/server/store/query.ts";
+import { maskSecrets } from "../../src/server/variables/use.ts";
+import { errorOf } from "../support/accounts.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
+import { makeHost } from "../support/make.ts";
+
+const put = (t: TestApp, path: string, body: object) => t.request("PUT", path, body);
+const apply = (t: TestApp, secrets: object[], more: object = {}) =>
+  put(t, "/spec/secret_variables", { secrets, ...more });
+const status = async (response: Promise<Response>) => (await response).status;
+async function refused(response: Promise<Response>) {
+  const answer = await response;
+  const { errors } = await errorOf(answer);
+  return { status: answer.status, ...errors![0]! };
+}
+
+describe.each(rulesEngines)("custom variables on %s", (engine) => {
+  it("are created and listed without their values, which are encrypted in the store", async () => {
+    const t = await startApp({ engine });
+    const made = await t.post("/custom_variables", { name: "API_TOKEN", value: "kept-secret-1" });
+    expect(made.status, await made.clone().text()).toBe(200);
+    expect(await made.json()).toEqual({ id: 1, name: "API_TOKEN" });
+    await t.post("/custom_variables", { name: "AREA", value: "north" });
+    const reply = await (await t.get("/custom_variables?per_page=1")).json();
+    const at = t.clock.iso();
+    expect(reply).toEqual({
+      custom_variables: [{ id: 1, name: "API_TOKEN", created_at: at, updated_at: at }],
+      meta: { has_next_results: true, has_previous_results: false },
+      count: 2,
+    });
+    const after = await t.get("/custom_variables?order_key=name&after=API_TOKEN");
+    expect(await after.json()).toMatchObject({ custom_variables: [{ name: "AREA" }] });
+    expect(JSON.stringify(await (await t.get("/activities")).json())).not.toContain("kept-secret-1");
+  });
+
+  it("need a good name that is free, and a value", async () => {
+    const t = await startApp({ engine });
+    const post = (body: object) => refused(t.post("/custom_variables", body));
+    await t.post("/custom_variables", { name: "TAKEN", value: "x" });
+    expect(await post({ name: "TAKEN", value: "y" })).toMatchObject({ status: 409 });
+    expect(await post({ name: "EMPTY", value: "" })).toMatchObject({ status: 422, name: "value" });
+    expect(await post({ name: "NONE" })).toMatchObject({ status: 422, name: "value" });
+    for (const name of ["", "a-b", "a b", "SVC_SECRET_X", "É", "X".repeat(256)])
+      expect(await post({ name, value: "v" }), name).toMatchObject({ status: 422, name: "name" });
+  });
+
+  it("are created or changed together, with or without the prefix", async () => {
+    const t = await startApp({ engine });
+    await apply(t, [{ name: "A", value: "one" }]);
+    t.clock.advance(1_000);
+    const reply = await apply(t, [
+      { name: "SVC_SECRET_A", value: "two" },
+      { name: "B", value: "three" },
+    ]);
+    expect(reply.status).toBe(200);
+    const rows = await t.store.customVariables.list();
+    expect(rows.map(({ name, value, previous }) => ({ name, value, previous }))).toEqual([
+      { name: "A", value: "two", previous: "one" },
+      { name: "B", value: "three", previous: null },
+    ]);
+    t.clock.advance(1_000);
+    expect(await status(apply(t, [{ name: "A", value: "two" }]))).toBe(200);
+    expect((await t.store.customVariables.get(1))?.updated_at).toBe(rows[0]!.updated_at);
+    const twice = [
+      { name: "C", value: "1" },
+      { name: "SVC_SECRET_C", value: "2" },
+    ];
+    expect(await refused(apply(t, twice))).toMatchObject({ status: 422, name: "secrets[1].name" });
+    expect(await status(apply(t, [{ name: "D", value: "v" }], { dry_run: true }))).toBe(200);
+    expect(await t.store.customVariables.count(everything)).toBe(2);
+  });
+
+  it("are deleted by id", async () => {
+    const t = await startApp({ engine });
+    await apply(t, [{ name: "A", value: "one" }]);
+    expect(await status(t.delete("/custom_variables/1"))).toBe(200);
+    expect(await status(t.delete("/custom_variables/1"))).toBe(404);
+  });
+
+  it("are masked in outputs of what was sent, also with the previous value", async () => {
+    const t = await startApp({ engine });
+    await apply(t, [
+      { name: "LONG", value: "first-value" },
+      { name: "PART", value: "value" },
+      { name: "SHORT", value: "abc" },
+      { name: "OTHER", value: "elsewhere" },
+    ]);
+    await apply(t, [{ name: "LONG", value: "second-value" }]);
+    const sent = `echo $SVC_SECRET_LONG \${SVC_SECRET_PART} $SVC_SECRET_SHORT`;
+    const output = "first-value second-value value abc elsewhere";
+    expect(await maskSecrets(t.store, sent, output)).toBe(
+      "$SVC_SECRET_LONG $SVC_SECRET_LONG $SVC_SECRET_PART abc elsewhere",
+    );
+  });
+});
+
+describe.each(rulesEngines)("custom host vitals on %s", (engine) => {
+  const names = async (t: TestApp, query = "") => {
+    const reply = (await (await t.get(`/custom_host_vitals${query}`)).json()) as {
+      custom_host_vitals: { id: number; name: string }[];
+      count: number;
+    };
+    expect(reply.count).toBe(reply.custom_host_vitals.length);
+    return reply.custom_host_vitals.map(({ id, name }) => `${id} ${name}`);
+  };
+
+  it("have names that differ by more than case", async () => {
+    const t = await startApp({ engine });
+    const post = (name: string) => t.post("/custom_host_vitals", { name });
+    expect(await (await post("Asset tag")).json()).toMatchObject({ custom_host_vital: { id: 1, name: "Asset tag" } });
+    await post("Site");
+    expect(await status(post("ASSET TAG"))).toBe(409);
+    expect(await status(post(" "))).toBe(422);
+    expect(await status(t.patch("/custom_host_vitals/2", { name: "asset Tag" }))).toBe(409);
+    expect(await status(t.patch("/custom_host_vitals/1", { name: "Asset Tag" }))).toBe(200);
+    expect(await names(t)).toEqual(["1 Asset Tag", "2 Site"]);
+    expect(await names(t, "?query=sit")).toEqual(["2 Site"]);
+    expect(await status(t.delete("/custom_host_vitals/2"))).toBe(200);
+    expect(await status(t.delete("/custom_host_vitals/2"))).toBe(404);
+  });
+
+  it("are replaced together; those that stay keep the values of hosts", async () => {
+    const t = await startApp({ engine });
+    const { id } = await makeHost(t);
+    const all = (list?: string[]) =>
+      put(t, "/spec/custom_host_vitals", list ? { custom_host_vitals: list.map((name) => ({ name })) } : {});
+    expect(await status(all(["Site", "Rack"]))).toBe(200);
+    expect(await status(put(t, `/hosts/${id}/custom_host_vitals/1`, { value: "Berlin" }))).toBe(200);
+    expect(await status(all(["SITE", "Desk"]))).toBe(200);
+    expect(await names(t)).toEqual(["3 Desk", "1 SITE"]);
+    expect(await t.store.hostVitalValues.list()).toMatchObject([{ host_id: id, vital_id: 1, value: "Berlin" }]);
+    expect(await refused(all(["One", "one"]))).toMatchObject({ status: 422, name: "custom_host_vitals[1].name" });
+    expect(await status(all())).toBe(200);
+    expect(await names(t)).toEqual([]);
+    expect(await t.store.hostVitalValues.list()).toEqual([]);
+  });
+
+  it("get a value on each host, which is an activity of the host", async () => {
+    const t = await startApp({ engine });
+    const { id } = await makeHost(t);
+    await t.post("/custom_host_vitals", { name: "Site" });
+    const path = `/hosts/${id}/custom_host_vitals/1`;
+    for (const value of ["Berlin", "Berlin", ""]) expect(await status(put(t, path, { value }))).toBe(200);
+    expect(await t.store.hostVitalValues.list()).toEqual([]);
+    const { activities } = (await (await t.get(`/hosts/${id}/activities`)).json()) as {
+      activities: { type: string; details: object }[];
+    };
+    const edited = activities.filter(({ type }) => type === "edited_custom_host_vital_value");
+    expect(edited.map(({ details }) => details)).toEqual([
+      expect.objectContaining({ custom_host_vital_id: 1, custom_host_vital_name: "Site" }),
+      expect.objectContaining({ host_id: id }),
+    ]);
+    expect(await status(put(t, `/hosts/${id}/custom_host_vitals/9`, { value: "x" }))).toBe(404);
+    expect(await status(put(t, "/hosts/999/custom_host_vitals/1", { value: "x" }))).toBe(404);
+  });
+});
