@@ -293,6 +293,20 @@ describe("commands that wait for an Apple device", () => {
     }
   });
 
+  it("report that a device has left device management, or has refused", async () => {
+    await turnOnAppleMdm(fleet.app);
+    const { device } = await enrolledDevice(fleet.app, { DeviceName: "lab-mac" });
+    const unenroll = ["hosts", "unenroll", "lab-mac", "--yes", "--wait"];
+    for (const [status, code, text] of [
+      ["Error", 1, "lab-mac is still managed"],
+      ["Acknowledged", 0, "lab-mac: device management is off"],
+    ] as const) {
+      const send = answeredBy(device, /\/hosts\/\d+\?/, status);
+      const { exitCode, stdout, stderr } = await fleet.run(unenroll, { send });
+      expect([exitCode, stdout + stderr]).toEqual([code, expect.stringContaining(text)]);
+    }
+  });
+
   it("report that a Mac has another password, which is then printed, or why it has not", async () => {
     await turnOnAppleMdm(fleet.app);
     await fleet.app.patch("/config", { mdm: { enable_recovery_lock_password: true } });

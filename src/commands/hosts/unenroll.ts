@@ -1,23 +1,30 @@
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { MdmOffCommand } from "../../cli/features/mdm-off.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { timeoutOf, waitFlags } from "../../cli/wait.ts";
 
 export default class HostsUnenroll extends MdmOffCommand {
   static override summary = "Turn off device management for a host.";
   static override description =
     "An Apple device is asked to remove its enrollment profile. Until it answers, `svc hosts get` shows device management " +
-    "as on, and `svc hosts cancel` withdraws the request.";
+    "as on, and `svc hosts cancel` withdraws the request. With --wait, the exit code is 0 if the host is not managed any " +
+    "more, 1 if the device has refused, and 7 if it has not answered.";
   static override destructive = true;
   static override endpoints = [hostDetailsApi.unenrollByPatch];
   static override args = { host: args.host };
-  static override flags = { ...yesFlag, ...dryRunFlag };
-  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com --yes"];
+  static override flags = { ...yesFlag, ...waitFlags, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> mac-1.example.com --yes",
+    "<%= config.bin %> <%= command.id %> mac-1.example.com --yes --wait --timeout 30m --dry-run",
+  ];
 
   async run() {
     const { args: given, flags } = await this.parse(HostsUnenroll);
+    const timeout = timeoutOf(flags);
     const host = await this.host(given.host);
     await this.turnOff(host, {
       dryRun: flags["dry-run"],
+      timeout: flags.wait ? timeout : null,
       send: () => this.call(hostDetailsApi.unenrollByPatch, { params: { id: host.id } }),
     });
   }
