@@ -20,6 +20,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   configuration: () => import("./configuration.ts"),
   profiles: () => import("./profiles.ts"),
   "apple-enroll": () => import("./apple-enroll.ts"),
+  software: () => import("./software.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);
