@@ -24,6 +24,7 @@ import { commandsApi } from "./commands.ts";
 import { configurationApi } from "./configuration.ts";
 import { desktopAppApi, deviceApi } from "./device.ts";
 import { deviceCaApi } from "./device-ca.ts";
+import { diskEncryptionApi } from "./disk-encryption.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
 import { eulaApi } from "./eula.ts";
@@ -91,6 +92,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   invites: invitesApi,
   jobs: jobsApi,
   osVersions: osVersionsApi,
+  diskEncryption: diskEncryptionApi,
   software: softwareApi,
   labels: { ...labelsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,

@@ -36,6 +36,7 @@ import { appleDetails, appleDetailsListener, requestDetails } from "./mdm/apple/
 import { readDetails } from "./mdm/apple/details/ingest.ts";
 import { endUserListener } from "./mdm/apple/enroll/end-users.ts";
 import { appleRenewal, renewalCommand } from "./mdm/apple/enroll/renewal.ts";
+import { filevaultInventory, openDiskKey, readSecurityInfo, securityInfo } from "./mdm/apple/filevault/key.ts";
 import { findAccount, managedAccountListener, setAccountPassword } from "./mdm/apple/passwords/managed-account.ts";
 import { recoveryLockListener, setRecoveryLock, verifyRecoveryLock } from "./mdm/apple/passwords/recovery-lock.ts";
 import { assignedHosts } from "./mdm/apple/portal/devices.ts";
@@ -99,6 +100,7 @@ export const extensions: Extensions = {
     batteryInventory,
     mdmInventory,
     profileInventory,
+    filevaultInventory,
     munkiSource,
     browserEmailInventory,
     certificateInventory,
@@ -115,7 +117,8 @@ export const extensions: Extensions = {
     managedAccountListener,
     setupListener,
   ],
-  appleReaders: { [appleDetails.name]: readDetails },
+  appleReaders: { [appleDetails.name]: readDetails, [securityInfo.name]: readSecurityInfo },
+  openDiskKey,
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave, askWindowsToLeave],
   windowsDevices: [windowsActionListener],
@@ -134,6 +137,7 @@ export const extensions: Extensions = {
     [appleProfileCommand.name]: appleProfileCommand,
     [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,
+    [securityInfo.name]: securityInfo,
     [bootstrapCommand.name]: bootstrapCommand,
     [accountCommand.name]: accountCommand,
     [releaseCommand.name]: releaseCommand,

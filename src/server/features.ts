@@ -23,9 +23,11 @@ import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
 import { appleUpdateDeadlines } from "./mdm/apple/declarations/updates.ts";
 import { appleDetailReports } from "./mdm/apple/details/ingest.ts";
 import { deviceAnchors } from "./mdm/apple/enroll/device-anchors.ts";
+import { filevaultKeeper } from "./mdm/apple/filevault/enforce.ts";
 import { recoveryLockKeeper } from "./mdm/apple/passwords/keep.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
 import { signers } from "./mdm/apple/trust/signers.ts";
+import { diskEncryptionStates } from "./mdm/disk-encryption/states.ts";
 import { profileReconciler } from "./mdm/profiles/part.ts";
 import { windowsEnrollment } from "./mdm/windows/enroll/kind.ts";
 import { outbox } from "./outbox/sender.ts";
@@ -55,6 +57,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(memberCounts);
   await start(policyCounts);
   await start(softwareCounts);
+  await start(diskEncryptionStates);
   await start(liveQueries);
   const agent = await start(agents);
   await start(managedAgents);
@@ -69,6 +72,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(pushes);
   await start(profileReconciler);
   await start(appleUpdateDeadlines);
+  await start(filevaultKeeper);
   await start(recoveryLockKeeper);
   await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));
   await start(startedPart("jobs", async (given) => startJobs(given)));

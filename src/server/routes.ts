@@ -29,6 +29,7 @@ import { pushRoutes } from "./mdm/apple/push/routes.ts";
 import { setupExperienceRoutes } from "./mdm/apple/setup/routes.ts";
 import { appleTrustRoutes } from "./mdm/apple/trust/routes.ts";
 import { commandRoutes } from "./mdm/commands/routes.ts";
+import { diskEncryptionRoutes } from "./mdm/disk-encryption/routes.ts";
 import { profileRoutes } from "./mdm/profiles/routes.ts";
 import { osVersionRoutes } from "./os-versions/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
@@ -75,6 +76,7 @@ export const routes: readonly Route[] = [
   ...jobRoutes,
   ...labelRoutes,
   ...osVersionRoutes,
+  ...diskEncryptionRoutes,
   ...softwareRoutes,
   ...liveQueryRoutes,
   ...mailRoutes,

@@ -108,7 +108,8 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
   }
   if (/^mdm:(bootstrap|eula):/.test(id)) await makeSetupFiles(id, { app, files });
-  if (id === "mdm:setup" || id === "mdm:local-account") await turnOnAppleMdm(app);
+  if (id === "mdm:disk-encryption:enable" || id === "mdm:setup" || id === "mdm:local-account")
+    await turnOnAppleMdm(app);
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
     await turnOnAppleMdm(app);

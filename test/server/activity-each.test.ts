@@ -59,6 +59,8 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "DELETE /bootstrap/:team_id": ["../mdm/bootstrap", "deleted_bootstrap_package"],
   "POST /setup_experience/eula": ["../mdm/bootstrap", "added_eula", "add(content"],
   "DELETE /setup_experience/eula/:token": ["../mdm/bootstrap", "deleted_eula"],
+  "POST /disk_encryption": ["../mdm/disk-encryption", "enabled_macos_disk_encryption", 't.post("/disk_encryption"'],
+  "PATCH /mdm/vendora/settings": ["../mdm/disk-encryption", "enabled_macos_disk_encryption"],
   "PATCH /setup_experience": ["../mdm/setup", "enabled_macos_setup_end_user_auth"],
   "POST /managed_local_account": ["../mdm/setup", "edited_team"],
   "DELETE /mdm/profiles/:profile_uuid": ["../mdm/profiles", "deleted_declaration_profile"],

@@ -496,6 +496,8 @@ export const targets: Record<string, Target> = {
   "GET /enrollment_profiles/automatic": onAssistant(),
   "GET /enrollment_profiles/automatic/default": anywhere("/enrollment_profiles/automatic/default"),
   "DELETE /enrollment_profiles/automatic": onAssistant(),
+  "POST /disk_encryption": onSetup("/disk_encryption", { enable_disk_encryption: false }),
+  "PATCH /mdm/vendora/settings": onSetup("/mdm/vendora/settings", { enable_disk_encryption: false }),
   "PATCH /setup_experience": onSetup("/setup_experience", { lock_end_user_info: true }),
   "POST /managed_local_account": onSetup("/managed_local_account", { enable_managed_local_account: false }),
   "POST /bootstrap": {
@@ -663,6 +665,7 @@ export const targets: Record<string, Target> = {
     },
   },
   "GET /mdm/profiles/summary": byTeamFilter("/mdm/profiles/summary"),
+  "GET /mdm/disk_encryption/summary": byTeamFilter("/mdm/disk_encryption/summary"),
   "GET /mdm/profiles/:profile_uuid": onProfile((uuid) => `/mdm/profiles/${uuid}`),
   "POST /configuration_profiles": {
     places,

@@ -39,7 +39,8 @@ export async function makeMacWithPasswords(t: Pick<TestApp, "store" | "clock">, 
     step: null,
     command_uuid: null,
   } as const;
-  await t.store.recoveryLocks.insert({ ...known, password: "A-LOCK" });
+  // The server may have begun to set a lock by itself.
+  await t.store.recoveryLocks.upsert([{ ...known, password: "A-LOCK" }], { on: ["id"] });
   await t.store.managedAccounts.insert({ ...known, password: "A-PASSWORD", name: "svcadmin", account_guid: null });
 }
 

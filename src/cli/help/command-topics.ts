@@ -24,6 +24,7 @@ export const topics: Record<string, { description: string }> = {
   "mdm:bootstrap": {
     description: "Bootstrap packages: what Macs install first after they have enrolled automatically.",
   },
+  "mdm:disk-encryption": { description: "Disk encryption: the setting of teams, and how far their hosts are." },
   "mdm:eula": { description: "The license agreement that users see before their device enrolls." },
   "mdm:commands": { description: "Commands of device management: what devices are asked, and what they answer." },
   "mdm:profiles": { description: "Configuration profiles: settings for devices." },

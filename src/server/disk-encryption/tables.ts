@@ -20,6 +20,10 @@ export const hostDiskEncryption = table("host_disk_encryption", {
   status: text<DiskEncryptionStatus>().nullable().index(),
   detail: text().default(""),
   key: text().nullable().secret(),
+  /** Of Macs: the key as they send it, enveloped to the certificate of the device CA; base64. */
+  sealed_key: text().nullable(),
+  /** When a Mac was last asked for its key. */
+  key_asked_at: time().nullable(),
   /** LUKS: salt and slot of the key, which are needed to remove it again. */
   key_salt: text().nullable().secret(),
   key_slot: int().nullable(),

@@ -13,10 +13,12 @@ import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
 import { appleDetailsJob } from "../mdm/apple/details/job.ts";
 import { endUserCleanup } from "../mdm/apple/enroll/end-users.ts";
 import { identityRenewal } from "../mdm/apple/enroll/renewal.ts";
+import { filevaultJob } from "../mdm/apple/filevault/enforce.ts";
 import { recoveryLocksJob } from "../mdm/apple/passwords/keep.ts";
 import { portalSync } from "../mdm/apple/portal/sync.ts";
 import { applePushJob } from "../mdm/apple/push/push-job.ts";
 import { setupJob } from "../mdm/apple/setup/setup-job.ts";
+import { diskEncryptionJob } from "../mdm/disk-encryption/states.ts";
 import { expiryJob } from "../mdm/expiry/expiry-job.ts";
 import { profilesJob } from "../mdm/profiles/part.ts";
 import { nonceCleanup } from "../mdm/windows/channel/nonces.ts";
@@ -74,6 +76,8 @@ export const allJobs: readonly Job[] = [
   androidSync,
   androidPolicyJob,
   appleUpdatesJob,
+  diskEncryptionJob,
+  filevaultJob,
   recoveryLocksJob,
   setupJob,
   outboxCleanup,

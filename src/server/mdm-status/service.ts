@@ -112,7 +112,8 @@ export async function encryptionKeyOf(ctx: Context, id: number) {
   const host = await hostFor(ctx, "hosts:read_disk_key", id);
   return ctx.store.tx(async (store) => {
     const row = await store.hostDiskEncryption.get(host.id);
-    if (row?.status !== "verified" || row.key === null || row.key_updated_at === null)
+    const key = row?.key ?? (row?.sealed_key ? await ctx.extensions.openDiskKey(ctx, row.sealed_key) : null);
+    if (row?.status !== "verified" || key === null || row.key_updated_at === null)
       throw notFound("disk encryption key of host", id);
     await recordActivity(
       within(ctx, store),
@@ -120,6 +121,6 @@ export async function encryptionKeyOf(ctx: Context, id: number) {
       { host_id: host.id, host_display_name: host.display_name },
       { hostId: host.id },
     );
-    return { host_id: host.id, encryption_key: { key: row.key, updated_at: row.key_updated_at } };
+    return { host_id: host.id, encryption_key: { key, updated_at: row.key_updated_at } };
   });
 }

@@ -244,7 +244,10 @@ export async function getTitle(
 function versionsWhere(scopes: Scopes, query: CountQuery): Predicate {
   if (needsScores(query)) return nothing;
   const text = query.query ?? "";
-  const named = exists(software, "id", or(search(["name"], text), contains("version", text)), "software_id");
+  // No index supports versions, so only what could be a part of one is looked for there.
+  const isVersion = /^\S*\d\S*$/.test(text);
+  const inName = search(["name"], text);
+  const named = exists(software, "id", isVersion ? or(inName, contains("version", text)) : inName, "software_id");
   return and(
     oneOf("scope", scopes),
     text === ""

@@ -1,7 +1,7 @@
 // Who may see and change which profiles.
 import type { Action } from "../../../api/access.ts";
 import type { Context } from "../../core/context.ts";
-import { forbidden, notFound } from "../../core/errors.ts";
+import { badRequest, forbidden, notFound } from "../../core/errors.ts";
 import { authorize, may } from "../../core/security/access.ts";
 import { eq } from "../../store/query.ts";
 import type { ProfileRow, TeamName } from "./platform.ts";
@@ -10,6 +10,8 @@ import type { ProfileRow, TeamName } from "./platform.ts";
 export async function profileFor(ctx: Context, action: Action, uuid: string): Promise<ProfileRow> {
   const profile = await ctx.store.configurationProfiles.first({ where: eq("uuid", uuid) });
   if (!profile) throw notFound("configuration profile", uuid);
+  if (profile.is_own && action === "profiles:write")
+    throw badRequest("this profile is the server's own: it follows the settings of its team", "profile_uuid");
   if (may(ctx.user, action, profile.team_id)) return profile;
   throw may(ctx.user, "profiles:read", profile.team_id) || may(ctx.user, "hosts:read", profile.team_id)
     ? forbidden()

@@ -6,7 +6,7 @@ import { type Entry, recordEntries } from "../../activities/record.ts";
 import { type Context, within } from "../../core/context.ts";
 import { badRequest, invalid, notFound } from "../../core/errors.ts";
 import { inTeam } from "../../core/security/access.ts";
-import { eq } from "../../store/query.ts";
+import { and, eq } from "../../store/query.ts";
 import { teamFor } from "./access.ts";
 import { exchangeProfiles, keyOf } from "./exchange.ts";
 import { platformOf } from "./platform.ts";
@@ -24,7 +24,8 @@ export async function replaceProfiles(ctx: Context, query: Query, body: Body): P
   const uploads = await readAll(ctx, items);
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const before = await store.configurationProfiles.list({ where: inTeam(team.team_id ?? 0) });
+    const ofUsers = and(inTeam(team.team_id ?? 0), eq("is_own", false));
+    const before = await store.configurationProfiles.list({ where: ofUsers });
     const wanted: NewProfile[] = [];
     for (const [i, upload] of uploads.entries())
       wanted.push({ upload, labels: (await resolveLabels(inside, items[i]!)) ?? [] });

@@ -3,6 +3,7 @@ import { isoAt } from "../../core/clock.ts";
 import { parts } from "../../core/concurrency/parts.ts";
 import type { Context } from "../../core/context.ts";
 import type { ServerTx } from "../../core/tables.ts";
+import { FILEVAULT_IDENTIFIER, settleMacs } from "../../disk-encryption/macs.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
 import type { HostProfileRow } from "./platform.ts";
 import { nextState, type ProfileEvent } from "./state.ts";
@@ -65,9 +66,11 @@ export async function applyEvents(
     const { operation_type, status, detail, retries, command_uuid, installed_after } = next;
     changes.push({ id: row.id, operation_type, status, detail, retries, command_uuid, installed_after });
   }
+  const encrypting = events.flatMap(({ row }) => (row.identifier === FILEVAULT_IDENTIFIER ? [row.host_id] : []));
   await changingHosts(backing, hosts, async () => {
     for await (const some of parts(gone)) await store.hostProfiles.delete(oneOf("id", some));
     for await (const some of parts(changes)) await store.hostProfiles.updateEach(some);
+    await settleMacs(store, encrypting);
   });
   return hosts.length;
 }

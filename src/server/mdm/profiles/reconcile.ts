@@ -5,6 +5,7 @@ import { type Context, type Services, serviceContext, within } from "../../core/
 import { groupBy } from "../../core/maps.ts";
 import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
+import { FILEVAULT_IDENTIFIER, settleMacs } from "../../disk-encryption/macs.ts";
 import { hosts } from "../../hosts/tables.ts";
 import { and, eq, everything, exists, isNull, not, oneOf, or, type Predicate } from "../../store/query.ts";
 import { contentsOf } from "./contents.ts";
@@ -39,6 +40,7 @@ const outline = [
   "identifier",
   "checksum",
   "has_variables",
+  "host_platform",
 ] as const;
 type Outline = Pick<ProfileRow, (typeof outline)[number]>;
 
@@ -118,7 +120,8 @@ async function* groupsOf(
   profiles: readonly Outline[],
   labels: ReadonlyMap<number, ProfileLabel[]>,
 ): AsyncGenerator<readonly [Outline, ...Outline[]]> {
-  const keyOf = ({ id, team_id, platform }: Outline) => (labels.has(id) ? `${id}` : `${platform} ${team_id}`);
+  const keyOf = ({ id, team_id, platform, host_platform }: Outline) =>
+    labels.has(id) ? `${id}` : `${platform} ${host_platform} ${team_id}`;
   for (const same of groupBy(profiles, keyOf).values())
     for (let at = 0; at < same.length; at += TOGETHER) {
       const [first, ...others] = same.slice(at, at + TOGETHER);
@@ -184,6 +187,7 @@ function addMissing(
             returning: [],
           },
         );
+        if (identifier === FILEVAULT_IDENTIFIER) await settleMacs(store, ids);
       });
       return ids.length;
     });

@@ -5,7 +5,7 @@ import { groupBy } from "../../core/maps.ts";
 import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { scopePredicate } from "../../labels/scope.ts";
-import { and, isNull, not, nothing, oneOf, type Predicate } from "../../store/query.ts";
+import { and, eq, everything, isNull, not, nothing, oneOf, type Predicate } from "../../store/query.ts";
 import type { RowOf } from "../../store/table.ts";
 import { type ProfileRow, platformOf } from "./platform.ts";
 import type { LabelRule, profileLabels } from "./tables.ts";
@@ -23,11 +23,18 @@ export async function labelsOfProfiles(
   );
 }
 
-type Placed = Pick<ProfileRow, "team_id" | "platform">;
+type Placed = Pick<ProfileRow, "team_id" | "platform" | "host_platform">;
 
 /** Hosts of the profile's team that could get it, whatever their labels. */
-export const hostsInReach = (ctx: Pick<Context, "extensions">, { team_id, platform }: Placed): Predicate =>
-  and(platformOf(ctx, platform).hosts, inTeam(team_id ?? 0));
+export const hostsInReach = (
+  ctx: Pick<Context, "extensions">,
+  { team_id, platform, host_platform }: Placed,
+): Predicate =>
+  and(
+    platformOf(ctx, platform).hosts,
+    inTeam(team_id ?? 0),
+    host_platform === null ? everything : eq("platform", host_platform),
+  );
 
 const withRule = (labels: readonly ProfileLabel[], rule: LabelRule): number[] =>
   labels.flatMap((label) => (label.rule === rule && label.label_id !== null ? [label.label_id] : []));

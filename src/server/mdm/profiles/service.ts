@@ -33,9 +33,14 @@ export const CHANGES = { lock: "configuration-profiles" };
 export async function listProfiles(ctx: Context, query: z.output<typeof profilesApi.list.query>) {
   const { team_id } = await teamFor(ctx, "profiles:read", query.team_id);
   await requireAnyMdm(ctx);
-  const { rows, meta } = await page(ctx.store.configurationProfiles, query, inTeam(team_id ?? 0), {
-    defaultOrder: [{ column: "name", direction: "asc" }],
-  });
+  const { rows, meta } = await page(
+    ctx.store.configurationProfiles,
+    query,
+    and(inTeam(team_id ?? 0), eq("is_own", false)),
+    {
+      defaultOrder: [{ column: "name", direction: "asc" }],
+    },
+  );
   return { profiles: await profilesOnWire(ctx.store, rows), meta };
 }
 
@@ -151,6 +156,8 @@ export async function deleteProfile(ctx: Context, uuid: string): Promise<Record<
 export interface NewProfile {
   readonly upload: Upload;
   readonly labels: readonly ResolvedLabel[];
+  /** The server's own, for hosts of one platform only. */
+  readonly own?: { readonly hostPlatform: string };
 }
 
 /** 409 if the team has another profile with the same name or identifier. */
@@ -164,8 +171,10 @@ export async function addProfiles(
   const times = { created_at: now, updated_at: now, uploaded_at: now };
   for (const { upload } of given) await checkFree(store, teamId, upload);
   const rows = await store.configurationProfiles.insertMany(
-    given.map(({ upload }) => ({
+    given.map(({ upload, own }) => ({
       ...columnsOf(upload),
+      is_own: own !== undefined,
+      host_platform: own?.hostPlatform ?? null,
       uuid: `${upload.letter}${random.uuid()}`,
       team_id: teamId,
       ...times,

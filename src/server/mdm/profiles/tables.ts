@@ -29,6 +29,10 @@ export const configurationProfiles = table(
     checksum: text(),
     /** Of the profile's own activation, if it has one. */
     activation_identifier: text().nullable(),
+    /** Made by the server, which changes and removes it as settings demand. */
+    is_own: bool().default(false),
+    /** Of the hosts that the profile's platform manages, it is only for those of this platform. Null: for all. */
+    host_platform: text().nullable(),
     /** Whether the content differs from host to host. */
     has_variables: bool().default(false),
     created_at: time(),

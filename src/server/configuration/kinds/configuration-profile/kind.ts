@@ -1,7 +1,7 @@
 import { contentsOf } from "../../../mdm/profiles/contents.ts";
 import { labelsOfProfiles } from "../../../mdm/profiles/scope.ts";
 import { CHANGES } from "../../../mdm/profiles/service.ts";
-import { isNull } from "../../../store/query.ts";
+import { and, eq, isNull } from "../../../store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { inPages, ofTier, PAGE } from "../../shared-rows.ts";
 import { type ProfileRows, type ProfileUploads, type ProfileWanted, profileThings, readProfile } from "./value.ts";
@@ -15,7 +15,7 @@ export const configurationProfile: Kind<ProfileRows, ProfileWanted, ProfileUploa
   lock: CHANGES.lock,
   action: () => "profiles:write",
   async load(ctx) {
-    const where = ofTier(ctx, "profiles:write", isNull("team_id"));
+    const where = and(ofTier(ctx, "profiles:write", isNull("team_id")), eq("is_own", false));
     const profiles = await inPages(ctx.store.configurationProfiles.pages({ where }, PAGE));
     const labels = await labelsOfProfiles(
       ctx.store,

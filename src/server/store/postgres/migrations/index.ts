@@ -39,6 +39,7 @@ import { migration as m0037 } from "./0037-sealed-commands.ts";
 import { migration as m0038 } from "./0038-android-devices.ts";
 import { migration as m0039 } from "./0039-software-counts.ts";
 import { migration as m0040 } from "./0040-custom-variables.ts";
+import { migration as m0041 } from "./0041-disk-encryption.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -82,4 +83,5 @@ export const migrations: readonly Migration[] = [
   m0038,
   m0039,
   m0040,
+  m0041,
 ];

@@ -1,0 +1,26 @@
+import * as Flags from "@oclif/core/flags";
+import { DiskEncryptionCommand, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
+
+export default class MdmDiskEncryptionEnable extends DiskEncryptionCommand {
+  static override summary = "Turn on disk encryption for a team's hosts, or for hosts without a team.";
+  static override description =
+    "Macs turn on FileVault and keep their recovery key on the server; agents of Windows and Linux hosts send their keys. " +
+    "`svc hosts encryption-key` reads a key, and each reading is recorded.";
+  static override flags = {
+    ...diskEncryptionFlags,
+    "require-bitlocker-pin": Flags.boolean({ summary: "Users of Windows hosts have to set a PIN.", allowNo: true }),
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --team Workstations",
+    "<%= config.bin %> <%= command.id %> --require-bitlocker-pin",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(MdmDiskEncryptionEnable);
+    const pin = flags["require-bitlocker-pin"];
+    await this.change(flags, {
+      enable_disk_encryption: true,
+      ...(pin === undefined ? {} : { windows_require_bitlocker_pin: pin }),
+    });
+  }
+}

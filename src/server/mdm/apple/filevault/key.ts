@@ -1,0 +1,115 @@
+// Recovery keys of Macs: they come enveloped to the certificate of the device CA, from the device itself or its agent.
+import { BadCms } from "../../../../pki/cms.ts";
+import { BadDer } from "../../../../pki/der.ts";
+import { openEnvelope } from "../../../../pki/enveloped-data.ts";
+import { recordActivity } from "../../../activities/record.ts";
+import { tableExists } from "../../../agent-protocol/detail-query.ts";
+import { text } from "../../../agent-protocol/rows.ts";
+import { days } from "../../../core/clock.ts";
+import { type Context, type Services, service, serviceContext, within } from "../../../core/context.ts";
+import { deviceCa } from "../../../device-ca/ca.ts";
+import { keepEnvelope } from "../../../disk-encryption/macs.ts";
+import type { InventorySource, SourceWriter } from "../../../hosts/inventory/source.ts";
+import { NOTHING_TO_WRITE } from "../../../hosts/inventory/source.ts";
+import { oneOf } from "../../../store/query.ts";
+import type { AppleReader } from "../channel/listeners.ts";
+import { appleCommandKind } from "../commands/kind.ts";
+
+declare module "../../../core/extensions.ts" {
+  interface Extensions {
+    /** The recovery key in a Mac's envelope (base64); null if it cannot be opened. */
+    readonly openDiskKey: (ctx: Pick<Context, "running">, sealed: string) => Promise<string | null>;
+  }
+}
+
+/** An envelope has about 500 bytes. */
+const SEALED_MAX = 16_384;
+const KEY = /^[\x21-\x7e]{1,256}$/;
+
+export async function openDiskKey(ctx: Pick<Context, "running">, sealed: string): Promise<string | null> {
+  const { certificate, key } = await deviceCa(ctx);
+  try {
+    const { content } = openEnvelope(Buffer.from(sealed, "base64"), certificate, key);
+    const found = content.toString("latin1").trim();
+    return KEY.test(found) ? found : null;
+  } catch (error) {
+    if (error instanceof BadCms || error instanceof BadDer) return null;
+    throw error;
+  }
+}
+
+/** The Mac is asked for its key. */
+export const securityInfo = appleCommandKind({
+  name: "apple_security_info",
+  // After what users have asked for.
+  priority: 20,
+  keptFor: days(1),
+  // `readSecurityInfo` reads the answers.
+  ended: async () => {},
+});
+
+export const readSecurityInfo: AppleReader = async (ctx, { hostId, isDone, message }) => {
+  const info = isDone ? message.SecurityInfo : undefined;
+  if (typeof info !== "object" || info === null || !("FDE_PersonalRecoveryKeyCMS" in info)) return;
+  const cms = info.FDE_PersonalRecoveryKeyCMS;
+  if (Buffer.isBuffer(cms) && cms.length > 0) await keepSealedKey(ctx, hostId, cms.toString("base64"));
+};
+
+/** Keeps a key that differs from the stored one. One that cannot be opened is kept too: it shows what is wrong. */
+export async function keepSealedKey(ctx: Context, hostId: number, sealed: string): Promise<void> {
+  if (sealed.length > SEALED_MAX) return;
+  const isReadable = (await openDiskKey(ctx, sealed)) !== null;
+  await ctx.store.tx(
+    async (store) => {
+      const host = await store.hosts.get(hostId);
+      const before = await store.hostDiskEncryption.get(hostId);
+      if (!host || before?.sealed_key === sealed) return;
+      // What cannot be read does not replace what can.
+      if (!isReadable && before?.sealed_key != null && before.key_updated_at !== null) return;
+      await keepEnvelope(store, hostId, { sealed, readAt: isReadable ? ctx.clock.iso() : null });
+      if (!isReadable) return;
+      await recordActivity({ ...within(ctx, store), user: service }, "escrowed_disk_encryption_key", {
+        host_id: hostId,
+        host_display_name: host.display_name,
+      });
+    },
+    { lock: `disk-key ${hostId}` },
+  );
+}
+
+function startWriter(services: Services): SourceWriter<string> {
+  const ctx = serviceContext(services, "disk encryption");
+  return {
+    async plan(reported) {
+      const rows = await services.store.hostDiskEncryption.pick(["id", "sealed_key"], {
+        where: oneOf(
+          "id",
+          reported.map(({ hostId }) => hostId),
+        ),
+      });
+      const known = new Map(rows.map(({ id, sealed_key }) => [id, sealed_key]));
+      // A transaction of its own for each: a Mac has a new key once in years.
+      for (const { hostId, value } of reported)
+        if (known.get(hostId) !== value) await keepSealedKey(ctx, hostId, value);
+      return NOTHING_TO_WRITE;
+    },
+  };
+}
+
+/** The agent reads the envelope from a file that macOS writes. */
+export const filevaultInventory: InventorySource<string> = {
+  queries: [
+    {
+      name: "filevault_key",
+      platforms: ["darwin"],
+      discovery: tableExists("filevault_prk"),
+      sql: "SELECT base64_encrypted FROM filevault_prk;",
+    },
+  ],
+  read({ single }) {
+    const row = single("filevault_key");
+    const sealed = row === null ? "" : text(row, "base64_encrypted", SEALED_MAX).replace(/\s+/g, "");
+    return sealed === "" ? null : sealed;
+  },
+  start: startWriter,
+};

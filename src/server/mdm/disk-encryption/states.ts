@@ -1,0 +1,113 @@
+// The state of hosts whose agent encrypts: what the setting demands of them before they have escrowed a key. That of
+// Macs follows their profile (mdm/apple/filevault/).
+import { channels, HOSTS_MOVED } from "../../core/channels.ts";
+import { minutes } from "../../core/clock.ts";
+import { startTriggeredTask } from "../../core/concurrency/triggered-task.ts";
+import { type Context, type Services, serviceContext } from "../../core/context.ts";
+import type { Job } from "../../core/job.ts";
+import { startedPart } from "../../core/running.ts";
+import { setDiskStates } from "../../disk-encryption/states.ts";
+import { type DiskEncryptionStatus, hostDiskEncryption } from "../../disk-encryption/tables.ts";
+import { onPlatform } from "../../hosts/status.ts";
+import { hostMdm } from "../../mdm-status/tables.ts";
+import { and, eq, exists, isNull, not, oneOf, or, type Predicate } from "../../store/query.ts";
+import { mdmOfTeams } from "../../teams/mdm.ts";
+
+/** Hosts in one transaction. */
+const STEP = 500;
+
+const stateIs = (...states: DiskEncryptionStatus[]): Predicate =>
+  exists(hostDiskEncryption, "id", oneOf("status", states));
+const hasState = exists(hostDiskEncryption, "id", not(isNull("status")));
+
+/** Servers are left alone: whoever runs them decides on their disks. */
+const managedWindows = and(
+  eq("platform", "windows"),
+  exists(hostMdm, "id", and(eq("connected_to_svc", true), eq("is_server", false))),
+);
+const encryptedLinux = and(onPlatform("linux"), eq("disk_encryption_enabled", true));
+
+/** Gives hosts the state that their team's setting asks for. Returns how many were changed. */
+export async function settleDiskEncryption(services: Services, signal?: AbortSignal): Promise<number> {
+  const ctx = serviceContext(services, "disk encryption");
+  const settings = await mdmOfTeams(ctx);
+  const teams = (isOn: boolean): Predicate => {
+    const ids = [...settings].flatMap(([id, mdm]) => (mdm.enable_disk_encryption === isOn ? [id] : []));
+    const none = ids.includes(null) ? [isNull("team_id")] : [];
+    return or(
+      oneOf(
+        "team_id",
+        ids.flatMap((id) => id ?? []),
+      ),
+      ...none,
+    );
+  };
+  const on = teams(true);
+  let changed = await setState(ctx, and(on, managedWindows, not(hasState)), "enforcing", signal);
+  changed += await setState(ctx, and(on, encryptedLinux, not(hasState)), "action_required", signal);
+  // A key that was escrowed stays readable, and an error visible.
+  const waiting = stateIs("enforcing", "action_required");
+  const isAsked = or(and(eq("platform", "windows"), on, managedWindows), and(onPlatform("linux"), on, encryptedLinux));
+  const byAgent = or(eq("platform", "windows"), onPlatform("linux"));
+  changed += await setState(ctx, and(byAgent, waiting, not(isAsked)), null, signal);
+  return changed;
+}
+
+async function setState(
+  { store }: Context,
+  where: Predicate,
+  status: DiskEncryptionStatus | null,
+  signal?: AbortSignal,
+): Promise<number> {
+  for (let total = 0; ; ) {
+    if (signal?.aborted) return total;
+    const done = await store.tx(async (tx) => {
+      const rows = await tx.hosts.pick(["id"], { where, limit: STEP });
+      await setDiskStates(
+        tx,
+        rows.map(({ id }) => ({ id, status, detail: "" })),
+      );
+      return rows.length;
+    }, SETTLING);
+    total += done;
+    if (done < STEP) return total;
+  }
+}
+
+/** Serializes the comparison. */
+const SETTLING = { lock: "disk-encryption" };
+
+/** Compares soon after settings have changed, and when hosts change teams. */
+export const diskEncryptionStates = startedPart("states of disk encryption", async (services) => {
+  const { store } = services;
+  const task = await startTriggeredTask(
+    services,
+    { channel: channels.teams, least: 100, more: 400, failure: "cannot compare disk encryption; trying again" },
+    () => settleDiskEncryption(services),
+  );
+  const stops = [
+    await store.listen(channels.config, task.plan, task.plan),
+    await store.listen(
+      channels.labelMembers,
+      (payload) => {
+        if (payload === HOSTS_MOVED) task.plan();
+      },
+      task.plan,
+    ),
+  ];
+  return {
+    async stop() {
+      for (const stop of stops) await stop();
+      await task.stop();
+    },
+  };
+});
+
+/** Finds hosts that have enrolled or were encrypted since. */
+export const diskEncryptionJob: Job = {
+  name: "disk_encryption",
+  every: minutes(10),
+  async run(services, signal) {
+    await settleDiskEncryption(services, signal);
+  },
+};
