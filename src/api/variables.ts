@@ -28,10 +28,14 @@ export type CustomHostVital = z.infer<typeof CustomHostVital>;
 /** What names of custom variables begin with in texts and in the environment. */
 export const SECRET_PREFIX = "SVC_SECRET_";
 
+/** What no format of profiles can contain. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that XML 1.0 does not allow.
+const NOT_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u;
 const value = z
   .string()
   .min(1)
-  .max(64 * 1024);
+  .max(64 * 1024)
+  .refine((text) => !NOT_TEXT.test(text), { error: "must not contain control characters but tabs and line breaks" });
 const vitalName = nameText().trim().min(1);
 const VITALS_MAX = 1_000;
 

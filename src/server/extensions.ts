@@ -49,6 +49,7 @@ import { releaseCommand, setupListener } from "./mdm/apple/setup/release.ts";
 import { profilesStep } from "./mdm/apple/setup/steps.ts";
 import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
 import { pushCertificate } from "./mdm/apple/trust/service.ts";
+import { profilesUseVariables } from "./mdm/profiles/uses.ts";
 import {
   askToLeave as askWindowsToLeave,
   endDeviceRequests as endWindowsRequests,
@@ -156,5 +157,5 @@ export const extensions: Extensions = {
   requestDetails: [requestDetails],
   routes,
   teamLeaves: policiesLeave,
-  variableUsers: [],
+  variableUsers: [profilesUseVariables],
 };

@@ -48,7 +48,10 @@ export async function checkVariables(store: Variables, text: string, field: stri
   const ids = new Set(vitals.map(({ id }) => id));
   const unknown = keys.filter((key) => !names.has(secretOf(key) ?? "") && !ids.has(vitalOf(key) ?? 0));
   if (unknown.length > 0)
-    throw invalid(field, `${unknown.map(written).join(", ")}: no such variable is defined on this server`);
+    throw invalid(
+      field,
+      `${unknown.map(written).join(", ")} ${unknown.length === 1 ? "is" : "are"} not defined on this server`,
+    );
   return true;
 }
 
@@ -73,6 +76,34 @@ export async function valuesOnHosts(
   const values = new Map(hostIds.map((id) => [id, new Map<VariableKey, string>(common)]));
   for (const { host_id, vital_id, value } of vitals) values.get(host_id)?.set(vitalKey(vital_id), value);
   return values;
+}
+
+/** By key, for each of these that is a secret: a text that changes with the value, and says nothing about it. */
+export async function secretVersions(
+  store: Variables,
+  keys: readonly VariableKey[],
+): Promise<ReadonlyMap<VariableKey, string>> {
+  const names = distinct(keys.map(secretOf));
+  const rows =
+    names.length === 0
+      ? []
+      : await store.customVariables.pick(["id", "name", "revision"], { where: oneOf("name", names) });
+  return new Map(rows.map(({ id, name, revision }) => [secretKey(name), `${id}.${revision}`]));
+}
+
+/** The text with its secrets, for the moment at which it is sent. Other variables stay, and those that are gone. */
+export async function expandSecrets(
+  store: Variables,
+  text: string,
+  escaped: (value: string) => string,
+): Promise<string> {
+  const keys = variablesIn(text).filter((key) => secretOf(key) !== null);
+  if (keys.length === 0) return text;
+  const values = (await valuesOnHosts(store, keys, [0])).get(0)!;
+  return replaceVariables(text, (key) => {
+    const value = values.get(key);
+    return value === undefined ? `\${SVC_${key}}` : escaped(value);
+  });
 }
 
 export interface Expanded {

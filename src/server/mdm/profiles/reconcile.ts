@@ -280,6 +280,7 @@ async function renewVariables(
     const values = await valuesOfHosts(
       ctx.store,
       rows.map(({ host_id }) => host_id),
+      [text],
     );
     const changed = rows.filter((row) => {
       const own = values.get(row.host_id);
@@ -386,7 +387,11 @@ async function prepare(inside: Context, rows: readonly HostProfileRow[], digests
     found.map(({ id }) => id),
   );
   const varied = installs.filter(({ profile_uuid }) => profiles.get(profile_uuid)?.has_variables);
-  const values = await valuesOfHosts(inside.store, [...new Set(varied.map(({ host_id }) => host_id))]);
+  const values = await valuesOfHosts(
+    inside.store,
+    [...new Set(varied.map(({ host_id }) => host_id))],
+    found.flatMap(({ id, has_variables }) => (has_variables ? (contents.get(id)?.toString() ?? "") : [])),
+  );
   for (const row of installs) {
     const profile = profiles.get(row.profile_uuid);
     const content = profile && contents.get(profile.id);

@@ -43,7 +43,7 @@ export async function readUpload(
     }
     const activation_identifier = activation === null ? null : readActivation(platform, activation, found);
     const checksum = createHash("sha256").update(bytes).digest("hex");
-    const has_variables = checkVariables(Buffer.from(bytes).toString("utf8"), field);
+    const has_variables = await checkVariables(ctx.store, Buffer.from(bytes).toString("utf8"), field);
     return { ...found, platform, bytes, checksum, has_variables, activation, activation_identifier };
   }
   throw invalid(

@@ -1,11 +1,15 @@
-// Variables in profiles, such as $SVC_VAR_HOST_UUID: replaced for each host when the profile is sent.
+// Variables in profiles: $SVC_VAR_HOST_UUID and custom host vitals are replaced for each host when the profile is queued
+// for it, custom variables when the host gets it.
 import { createHash } from "node:crypto";
 import { invalid } from "../../core/errors.ts";
 import { byId, groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
+import { secretOf, variablesIn } from "../../variables/text.ts";
+import { checkVariables as checkCustomVariables, secretVersions, valuesOnHosts } from "../../variables/use.ts";
 
-const VARIABLE = /\$(?:\{SVC_((?:VAR|SECRET)_[A-Za-z0-9_]+)\}|SVC_((?:VAR|SECRET)_[A-Za-z0-9_]+))/g;
+const VARIABLE =
+  /\$(?:\{SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+)\}|SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+))/g;
 
 export const profileVariables = [
   "HOST_UUID",
@@ -15,8 +19,9 @@ export const profileVariables = [
   "HOST_END_USER_IDP_USERNAME",
   "HOST_END_USER_IDP_USERNAME_LOCAL_PART",
 ] as const;
-export type ProfileVariable = (typeof profileVariables)[number];
-export type HostValues = Readonly<Record<ProfileVariable, string>>;
+type ProfileVariable = (typeof profileVariables)[number];
+/** By name, such as `VAR_HOST_UUID`. Of a custom variable it is not the value, but what changes with it. */
+export type HostValues = ReadonlyMap<string, string>;
 
 const isKnown = (name: string): name is ProfileVariable => (profileVariables as readonly string[]).includes(name);
 
@@ -24,50 +29,55 @@ const isKnown = (name: string): name is ProfileVariable => (profileVariables as 
 export const hasVariables = (text: string): boolean => text.search(VARIABLE) >= 0;
 
 /** Whether the content has variables. 422 for one that does not exist. */
-export function checkVariables(content: string, field: string): boolean {
+export async function checkVariables(store: ServerTx, content: string, field: string): Promise<boolean> {
   let found = false;
   for (const [whole, braced, bare] of content.matchAll(VARIABLE)) {
     const name = (braced ?? bare)!;
-    if (name.startsWith("SECRET_")) throw invalid(field, `the secret ${whole} is not defined on this server`);
-    if (!isKnown(name.slice("VAR_".length)))
+    if (name.startsWith("VAR_") && !isKnown(name.slice("VAR_".length)))
       throw invalid(
         field,
         `${whole} is not a variable for profiles; these are: ${profileVariables.map((one) => `$SVC_VAR_${one}`).join(", ")}`,
       );
     found = true;
   }
+  await checkCustomVariables(store, content, field);
   return found;
 }
 
-/** The values of these hosts. A value that a host lacks is empty. */
+/** The values of these hosts for the variables in the contents. A value that a host lacks is empty or missing. */
 export async function valuesOfHosts(
-  store: Pick<ServerTx, "hosts" | "hostEmails">,
+  store: ServerTx,
   hostIds: readonly number[],
+  contents: readonly string[],
 ): Promise<ReadonlyMap<number, HostValues>> {
-  const [hosts, emails] = await Promise.all([
+  const custom = [...new Set(contents.flatMap(variablesIn))];
+  const vitals = custom.filter((key) => secretOf(key) === null);
+  const [hosts, emails, secrets, vitalValues] = await Promise.all([
     store.hosts.pick(["id", "uuid", "hardware_serial", "platform"], { where: oneOf("id", hostIds) }),
     store.hostEmails.list({ where: and(oneOf("host_id", hostIds), eq("source", "mdm_idp_accounts")) }),
+    secretVersions(store, custom),
+    valuesOnHosts(store, vitals, hostIds),
   ]);
   const emailsOf = groupBy(emails, ({ host_id }) => host_id);
   return new Map(
     [...byId(hosts)].map(([id, host]) => {
       const account = emailsOf.get(id)?.[0]?.email ?? "";
-      return [
-        id,
-        {
-          HOST_UUID: host.uuid,
-          HOST_HARDWARE_SERIAL: host.hardware_serial,
-          HOST_PLATFORM: host.platform,
-          HOST_END_USER_EMAIL_IDP: account,
-          HOST_END_USER_IDP_USERNAME: account,
-          HOST_END_USER_IDP_USERNAME_LOCAL_PART: account.split("@", 1)[0]!,
-        },
-      ];
+      const own: Readonly<Record<ProfileVariable, string>> = {
+        HOST_UUID: host.uuid,
+        HOST_HARDWARE_SERIAL: host.hardware_serial,
+        HOST_PLATFORM: host.platform,
+        HOST_END_USER_EMAIL_IDP: account,
+        HOST_END_USER_IDP_USERNAME: account,
+        HOST_END_USER_IDP_USERNAME_LOCAL_PART: account.split("@", 1)[0]!,
+      };
+      const named = Object.entries(own).map(([name, value]) => [`VAR_${name}`, value] as const);
+      return [id, new Map([...named, ...secrets, ...(vitalValues.get(id) ?? [])])];
     }),
   );
 }
 
 export interface Filled {
+  /** Custom variables are still in it, all of them with braces. */
   readonly text: string;
   /** Of the values that were used. */
   readonly digest: string;
@@ -78,13 +88,23 @@ export interface Filled {
 export function fillVariables(text: string, values: HostValues, escaped: (value: string) => string): Filled {
   const missing: string[] = [];
   const used: Record<string, string> = {};
+  const secrets: string[] = [];
   const filled = text.replace(VARIABLE, (whole, braced?: string, bare?: string) => {
-    const name = (braced ?? bare)!.slice("VAR_".length);
-    const value = isKnown(name) ? values[name] : "";
+    const name = (braced ?? bare)!;
+    const value = values.get(name) ?? "";
     if (value === "") missing.push(whole);
     used[name] = value;
-    return escaped(value);
+    if (secretOf(name) === null) return escaped(value);
+    secrets.push(name);
+    return `\${SVC_${name}}`;
   });
+  // Hosts report some of the values: none of them may name a secret that the profile does not.
+  if (
+    variablesIn(filled)
+      .filter((name) => secretOf(name) !== null)
+      .join() !== secrets.join()
+  )
+    missing.push("a variable (its value names a custom variable)");
   const digest = createHash("sha256")
     .update(JSON.stringify(Object.entries(used).sort()))
     .digest("hex")

@@ -1,17 +1,22 @@
 // What the policy of a host contains.
 
+import { inJson } from "../../../../text/json.ts";
 import { byId } from "../../../core/maps.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { and, eq, isNull, not, oneOf } from "../../../store/query.ts";
+import { expandSecrets } from "../../../variables/use.ts";
 import type { HostProfileRow } from "../../profiles/platform.ts";
-import { type MergedPolicy, mergeProfiles } from "./merge.ts";
+import { type MergedPolicy, mergeProfiles, type PolicyProfile } from "./merge.ts";
 
 export interface HostPolicy extends MergedPolicy {
   /** The profiles that it contains, or would contain if they had settings of their own. */
   readonly rows: readonly HostProfileRow[];
 }
 
-/** Of two profiles with the same setting, that with the later name decides. One that was refused is not in it. */
+/**
+ * Of two profiles with the same setting, that with the later name decides. One that was refused is not in it. It contains
+ * secrets: it is never stored.
+ */
 export async function policyOfHost(store: ServerTx, hostId: number): Promise<HostPolicy> {
   const isIn = and(eq("operation_type", "install"), not(isNull("command_uuid")));
   const where = and(eq("host_id", hostId), eq("platform", "android"), isIn);
@@ -24,9 +29,10 @@ export async function policyOfHost(store: ServerTx, hostId: number): Promise<Hos
       ),
     }),
   );
-  const profiles = rows.flatMap(({ id, name }) => {
+  const profiles: PolicyProfile[] = [];
+  for (const { id, name } of rows) {
     const content = contents.get(id)?.content;
-    return content === undefined ? [] : [{ id, name, content }];
-  });
+    if (content !== undefined) profiles.push({ id, name, content: await expandSecrets(store, content, inJson) });
+  }
   return { rows, ...mergeProfiles(profiles) };
 }

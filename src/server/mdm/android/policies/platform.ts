@@ -1,4 +1,5 @@
 // Profiles of Android devices. They are not sent one by one: each device has one policy, made of all its profiles.
+import { inJson } from "../../../../text/json.ts";
 import type { Context } from "../../../core/context.ts";
 import { hostMdm } from "../../../mdm-status/tables.ts";
 import { and, eq, exists } from "../../../store/query.ts";
@@ -12,7 +13,7 @@ export const androidPlatform: ProfilePlatform = {
   read: readPolicyProfile,
   fileName: ({ name }) => `${name}.json`,
   hosts: and(eq("platform", "android"), exists(hostMdm, "id", eq("connected_to_svc", true))),
-  escape: (value) => JSON.stringify(value).slice(1, -1),
+  escape: inJson,
   async install(inside, deliveries) {
     await inside.store.androidHostProfiles.upsert(
       deliveries.map(({ row, content }) => ({ id: row.id, content: Buffer.from(content).toString("utf8") })),

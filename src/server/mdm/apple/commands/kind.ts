@@ -38,7 +38,7 @@ export interface AppleCommandKind {
   /** How users see it in these lists. Default: as a script. */
   readonly view?: OperationView;
   /** Members of the command that are secrets: they are added when the device gets it, and are not stored with it. */
-  secrets?(inside: Pick<Inside, "store">, operation: Operation): Promise<PlistDict>;
+  secrets?(inside: Pick<Inside, "store">, operation: Operation, command: PlistDict): Promise<PlistDict>;
   /** Milliseconds for which commands and their answers are kept after they have ended. */
   readonly keptFor?: number;
   /** Runs in the transaction in which it ends. */
@@ -72,9 +72,9 @@ export const appleCommandKind = ({
   ...(view && { view }),
   ...(secrets && {
     async outgoing(inside, operation, content) {
-      const members = await secrets(inside, operation);
-      if (Object.keys(members).length === 0) return content;
-      return writePlist({ ...readPlistDict(Buffer.from(content), CONTENT_MAX), ...members });
+      const command = readPlistDict(Buffer.from(content), CONTENT_MAX);
+      const members = await secrets(inside, operation, command);
+      return Object.keys(members).length === 0 ? content : writePlist({ ...command, ...members });
     },
   }),
   isDone: ({ status }) => status === "Acknowledged",

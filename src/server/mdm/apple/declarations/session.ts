@@ -1,8 +1,11 @@
 // Answers the check-in message DeclarativeManagement: a device reads its declarations, and reports their status.
+
 import type { Content } from "../../../../api/bodies.ts";
 import { bytesIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
+import { inJson } from "../../../../text/json.ts";
 import type { Context } from "../../../core/context.ts";
 import { badRequest, notThere } from "../../../core/errors.ts";
+import { expandSecrets } from "../../../variables/use.ts";
 import { NotAllowed, plist } from "../channel/check-in.ts";
 import type { AppleMessage, Enrollment } from "../channel/listeners.ts";
 import { type DeclarationKind, type DeclarationSet, declarationsOf, noDeclarations, tokenOf } from "./set.ts";
@@ -21,7 +24,7 @@ export const declarativeManagement: AppleMessage = async (ctx, message, device) 
   const set = isOfUser(message) ? noDeclarations : await declarationsOf(ctx, device.host_id);
   if (endpoint === "tokens") return json({ SyncTokens: await syncTokens(ctx, device, set) });
   if (endpoint === "declaration-items") return json(itemsOf(set));
-  return json(declarationAt(set, endpoint));
+  return json(await declarationAt(ctx, set, endpoint));
 };
 
 /** Everything is declared to the device itself: its users get nothing. */
@@ -55,9 +58,10 @@ function itemsOf(set: DeclarationSet) {
 }
 
 /** Identifiers may contain slashes. */
-function declarationAt({ declarations }: DeclarationSet, endpoint: string) {
+async function declarationAt({ store }: Context, { declarations }: DeclarationSet, endpoint: string) {
   const found = declarations.find(({ kind, identifier }) => endpoint === `declaration/${kind}/${identifier}`);
   if (!found) throw notThere("the device has no such declaration");
-  const { type: Type, identifier: Identifier, token: ServerToken, payload: Payload } = found;
+  const { type: Type, identifier: Identifier, token: ServerToken, payload } = found;
+  const Payload = JSON.parse(await expandSecrets(store, JSON.stringify(payload), inJson)) as Record<string, unknown>;
   return { Type, Identifier, ServerToken, Payload };
 }

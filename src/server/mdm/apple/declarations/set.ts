@@ -1,5 +1,7 @@
 // The declarations of one device, computed from the store each time, so that any server answers alike.
+
 import { createHash } from "node:crypto";
+import { inJson } from "../../../../text/json.ts";
 import { isRecord } from "../../../../text/record.ts";
 import type { Context } from "../../../core/context.ts";
 import { groupBy } from "../../../core/maps.ts";
@@ -7,7 +9,6 @@ import { and, eq, oneOf } from "../../../store/query.ts";
 import { activationsOf, contentsOf } from "../../profiles/contents.ts";
 import type { HostProfileRow, ProfileRow } from "../../profiles/platform.ts";
 import { fillVariables, valuesOfHosts } from "../../profiles/variables.ts";
-import { applePlatform } from "../profiles/platform.ts";
 import { assetsFor } from "./assets.ts";
 import { updateConfiguration } from "./updates.ts";
 
@@ -105,7 +106,12 @@ async function declaredProfiles({ store }: Backing, hostId: number): Promise<Dec
     found.map(({ id }) => id),
   );
   const activations = await activationsOf(store, found);
-  const fill = await fillerFor(store, hostId, found);
+  const varied = found.filter(({ has_variables }) => has_variables);
+  const fill = await fillerFor(
+    store,
+    hostId,
+    varied.map(({ id }) => contents.get(id)?.toString() ?? ""),
+  );
   return newest.flatMap((row) => {
     const profile = profiles.get(row.profile_uuid);
     const content = profile && contents.get(profile.id);
@@ -133,17 +139,17 @@ async function assetsOf({ store }: Backing, profiles: readonly DeclaredProfile[]
   return [...found.values()];
 }
 
-/** Replaces the variables by the host's values. Null: the host has no value for one, so that nothing can be declared. */
+/** Replaces the variables but those with secrets by the host's values. Null: the host has no value for one, so that nothing can be declared. */
 async function fillerFor(
   store: Context["store"],
   hostId: number,
-  profiles: readonly Pick<ProfileRow, "has_variables">[],
+  contents: readonly string[],
 ): Promise<(text: string) => string | null> {
-  if (!profiles.some(({ has_variables }) => has_variables)) return (text) => text;
-  const values = (await valuesOfHosts(store, [hostId])).get(hostId);
+  if (contents.length === 0) return (text) => text;
+  const values = (await valuesOfHosts(store, [hostId], contents)).get(hostId);
   return (text) => {
     if (values === undefined) return null;
-    const filled = fillVariables(text, values, (value) => applePlatform.escape(value, "declaration"));
+    const filled = fillVariables(text, values, inJson);
     return filled.missing.length === 0 ? filled.text : null;
   };
 }

@@ -9,7 +9,7 @@ import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
 import { OWN_IDENTIFIERS } from "./own.ts";
 
 const FIELD = "profile";
-const VARIABLE = /\$\{?SVC_(VAR|SECRET)_/;
+const VARIABLE = /\$\{?SVC_(VAR|SECRET|HOST_VITAL)_/;
 
 /** Payloads that would take the device out of the server's hands, or that the server makes itself. */
 const refusedPayloads: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 // Profiles of Apple devices: files, declarations, and their commands.
+import { inJson } from "../../../../text/json.ts";
 import type { Context } from "../../../core/context.ts";
 import { hostMdm } from "../../../mdm-status/tables.ts";
 import { and, eq, exists, oneOf } from "../../../store/query.ts";
@@ -6,9 +7,8 @@ import type { Delivery, HostProfileRow, ProfilePlatform, Queued } from "../../pr
 import { type AppleCommand, sendAppleCommands } from "../commands/send.ts";
 import { appleProfileCommand } from "./commands.ts";
 import { readActivation, readDeclaration } from "./declaration.ts";
+import { inPlist } from "./escape.ts";
 import { readMobileconfig } from "./mobileconfig.ts";
-
-const xml: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
 
 export const applePlatform: ProfilePlatform = {
   name: "darwin",
@@ -17,8 +17,7 @@ export const applePlatform: ProfilePlatform = {
   readActivation,
   fileName: ({ name, kind }) => `${name}.${kind === "profile" ? "mobileconfig" : "json"}`,
   hosts: and(oneOf("platform", ["darwin", "ios", "ipados"]), exists(hostMdm, "id", eq("connected_to_svc", true))),
-  escape: (value, kind) =>
-    kind === "profile" ? value.replace(/[&<>"']/g, (sign) => xml[sign]!) : JSON.stringify(value).slice(1, -1),
+  escape: (value, kind) => (kind === "profile" ? inPlist(value) : inJson(value)),
   install: (inside, deliveries) =>
     queue(
       inside,

@@ -1,6 +1,8 @@
 // The commands by which profiles reach Windows devices.
 import { isDone, statuses } from "../../../../syncml/codes.ts";
+import { xmlAttribute } from "../../../../xml/write.ts";
 import type { Inside, Operation } from "../../../operations/kind.ts";
+import { expandSecrets } from "../../../variables/use.ts";
 import { profileAnswered } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { repliesTo, windowsCommandKind } from "../commands/kind.ts";
@@ -8,6 +10,7 @@ import { repliesTo, windowsCommandKind } from "../commands/kind.ts";
 export const windowsProfileCommand = windowsCommandKind({
   name: "windows_profile",
   title: "profile",
+  outgoing: ({ store }, _, content) => expandSecrets(store, content, xmlAttribute),
   async ended(inside, operation, { state, result }) {
     if (result === null) return;
     const event =
