@@ -21,6 +21,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   profiles: () => import("./profiles.ts"),
   "apple-enroll": () => import("./apple-enroll.ts"),
   software: () => import("./software.ts"),
+  "apple-idle": () => import("./apple-idle.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);

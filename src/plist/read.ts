@@ -1,4 +1,5 @@
 import { isBinary, readBinary } from "./binary.ts";
+import { readFlat } from "./flat.ts";
 import { BadPlist, isDict, type PlistDict, type PlistLimits, type PlistValue, plistLimits } from "./value.ts";
 import { readXml } from "./xml.ts";
 
@@ -6,8 +7,12 @@ import { readXml } from "./xml.ts";
 export function readPlist(bytes: Buffer, limits: Partial<PlistLimits> = {}): PlistValue {
   const all = { ...plistLimits, ...limits };
   if (bytes.length > all.bytes) throw new BadPlist(`the property list is larger than ${all.bytes} bytes`);
-  return isBinary(bytes) ? readBinary(bytes, all) : readXml(bytes, all);
+  if (isBinary(bytes)) return readBinary(bytes, all);
+  // What it accepts is too small for any limits but those of tests.
+  return (isUsual(all) ? readFlat(bytes) : null) ?? readXml(bytes, all);
 }
+
+const isUsual = ({ depth, count }: PlistLimits): boolean => depth === plistLimits.depth && count === plistLimits.count;
 
 /** As `readPlist`, of a list that has to be a dictionary. */
 export function readPlistDict(bytes: Buffer, limits: Partial<PlistLimits> = {}): PlistDict {

@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { readFlat } from "../../src/plist/flat.ts";
 import { readPlist, readPlistDict } from "../../src/plist/read.ts";
-import { BadPlist, type PlistValue, stringIn } from "../../src/plist/value.ts";
+import { BadPlist, type PlistValue, plistLimits, stringIn } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
+import { readXml } from "../../src/plist/xml.ts";
 import { amount } from "../support/engines.ts";
 import { haveProgram } from "../support/tools.ts";
 
@@ -36,6 +38,73 @@ const sample: PlistValue = {
   Data: Buffer.from([0, 1, 2, 255]),
   Many: [1, [], {}, "x"],
 };
+
+describe("a dictionary of plain texts", () => {
+  /** What is read, or why not; null: it is left to the XML parser. */
+  const outcome = (read: () => unknown): unknown => {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof BadPlist) return error.message;
+      throw error;
+    }
+  };
+
+  it("is read without the XML parser", () => {
+    const message = { UDID: "00008030-001", Status: "Idle", Empty: "" };
+    expect({ ...readFlat(Buffer.from(writePlist(message))) }).toEqual(message);
+    expect(readFlat(Buffer.from(writePlist({ ...message, Token: Buffer.from("a") })))).toBeNull();
+    expect(readFlat(Buffer.from(writePlist({ Name: "Ana & Bo" })))).toBeNull();
+  });
+
+  it("is read as the XML parser reads it, whatever is changed in it", () => {
+    const words = fc.constantFrom(
+      "UDID",
+      "Status",
+      "Idle",
+      "",
+      "__proto__",
+      "a&amp;b",
+      "ü",
+      "\u00a0",
+      " x ",
+      "]]>",
+      "<b/>",
+    );
+    const pieces = fc.constantFrom(
+      "<key>",
+      "</string>",
+      "\n",
+      "\u00a0",
+      "<!-- x -->",
+      "<true/>",
+      "&",
+      "\u0000",
+      "</dict>",
+    );
+    let flat = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(words, words), { maxLength: 5 }),
+        fc.nat(),
+        pieces,
+        fc.boolean(),
+        (some, at, piece, isChanged) => {
+          const members = some.map(([key, value]) => `<key>${key}</key>\n<string>${value}</string>`).join("");
+          const text = xml(`<dict>${members}</dict>`).toString();
+          const from = at % text.length;
+          const bytes = Buffer.from(isChanged ? text.slice(0, from) + piece + text.slice(from) : text);
+          const read = outcome(() => readFlat(bytes));
+          if (read === null) return;
+          flat++;
+          expect(read).toEqual(outcome(() => readXml(bytes, plistLimits)));
+        },
+      ),
+      { numRuns: amount(2_000, 50_000) },
+    );
+    expect(flat).toBeGreaterThan(100);
+  });
+});
 
 describe("property lists in XML", () => {
   it("reads every type", () => {
