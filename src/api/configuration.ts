@@ -2,6 +2,7 @@
 // changes that are applied in one transaction.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
+import { VariableValue } from "./variables.ts";
 
 /** The owner of settings for hosts without a team. */
 export const NO_TEAM_NAME = "No team";
@@ -125,6 +126,10 @@ export const configurationApi = {
       secrets: Secrets.optional(),
       /** A value whose file is not here keeps the stored content. */
       files: Files.optional(),
+      variables: z
+        .record(z.string(), VariableValue)
+        .optional()
+        .meta({ description: "values of the custom variables that files name, by name: created or changed first" }),
       pins: z.array(Pin).max(CHANGES_MAX).optional(),
       dry_run: z.boolean().optional(),
       skip_checks: z

@@ -31,7 +31,7 @@ export const SECRET_PREFIX = "SVC_SECRET_";
 /** What no format of profiles can contain. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that XML 1.0 does not allow.
 const NOT_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u;
-const value = z
+export const VariableValue = z
   .string()
   .min(1)
   .max(64 * 1024)
@@ -39,12 +39,13 @@ const value = z
 const vitalName = nameText().trim().min(1);
 const VITALS_MAX = 1_000;
 
+export type SecretVariable = z.output<typeof SecretVariable>;
 export const SecretVariable = z.object({
   name: z
     .string()
     .max(300)
     .meta({ description: `with or without the prefix ${SECRET_PREFIX}` }),
-  value,
+  value: VariableValue,
 });
 
 const readVariables = { action: "variables:read", scope: "team" } as const;
@@ -65,7 +66,7 @@ export const variablesApi = {
     path: "/custom_variables",
     summary: "Create a custom variable: a secret that scripts and profiles name.",
     access: writeVariables,
-    body: z.object({ name: z.string().max(255), value }),
+    body: z.object({ name: z.string().max(255), value: VariableValue }),
     response: z.object({ id: Id, name: z.string() }),
   }),
   delete: endpoint({

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { configurationApi, type Pin } from "../api/configuration.ts";
+import { variablesApi } from "../api/variables.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
@@ -19,6 +20,7 @@ interface Application {
   readonly pins: readonly Pin[];
   readonly secrets: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
+  readonly variables: Readonly<Record<string, string>>;
   /** The current objects, to compute the share that is removed. */
   readonly current: readonly Pick<Pin, "kind">[];
 }
@@ -33,7 +35,7 @@ export default class Apply extends GitopsCommand {
     "Shows the plan, asks for confirmation, and makes all of its changes in one transaction. Give --yes to run without a terminal. A plan saved with " +
     "`svc plan --out` can be applied instead of files: exactly its changes are made, or none if anything on the " +
     "server has changed since.";
-  static override endpoints = [configurationApi.state, configurationApi.apply];
+  static override endpoints = [configurationApi.state, configurationApi.apply, variablesApi.apply];
   static override args = { plan: args.optional("file with a saved plan; - is stdin") };
   static override flags = {
     ...filesFlags,
@@ -71,17 +73,21 @@ export default class Apply extends GitopsCommand {
       if (!dryRun) await this.#ask(what.changes);
       await this.#apply(what, dryRun, flags["skip-checks"]);
       this.#describe(what.changes, dryRun);
+    } else if (Object.keys(what.variables).length > 0) {
+      const secrets = Object.entries(what.variables).map(([name, value]) => ({ name, value }));
+      await this.call(variablesApi.apply, { body: { secrets, dry_run: dryRun } });
     }
     this.note(`gitops ${dryRun ? "dry run " : ""}succeeded`);
   }
 
   async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0]): Promise<Application> {
-    const { changes, state, secrets, contents } = await this.planned(flags);
+    const { changes, state, secrets, contents, variables } = await this.planned(flags);
     return {
       changes,
       pins: pinsOf(state.things, changes, false),
       secrets: secretsOf(changes, secrets),
       files: filesOf(changes, contents),
+      variables,
       current: state.things,
     };
   }
@@ -104,7 +110,8 @@ export default class Apply extends GitopsCommand {
         this.format === "json" ? moved.map((one) => ({ name: titleOf(one), reason: how[one.how] })) : [],
       );
     const current = saved.pins.filter(({ revision }) => revision !== null);
-    return { changes: saved.changes, pins: saved.pins, secrets: saved.secrets, files: saved.files, current };
+    const { changes, pins, secrets, files, variables } = saved;
+    return { changes, pins, secrets, files, variables, current };
   }
 
   async #readPlan(path: string): Promise<SavedPlan> {
@@ -134,7 +141,11 @@ export default class Apply extends GitopsCommand {
     await this.confirm(`Apply this: ${add} to add, ${change} to change, ${remove} to remove?`);
   }
 
-  async #apply({ changes, pins, secrets, files }: Application, dryRun: boolean, skipChecks: boolean): Promise<void> {
+  async #apply(
+    { changes, pins, secrets, files, variables }: Application,
+    dryRun: boolean,
+    skipChecks: boolean,
+  ): Promise<void> {
     const connection = await this.connection();
     const timeout = this.common["request-timeout"] === undefined ? APPLY_TIMEOUT : connection.timeout;
     const client = this.clientFor({ ...connection, timeout }, await connection.token());
@@ -146,6 +157,7 @@ export default class Apply extends GitopsCommand {
           pins: [...pins],
           secrets: { ...secrets },
           ...(Object.keys(files).length > 0 ? { files: { ...files } } : {}),
+          ...(Object.keys(variables).length > 0 ? { variables: { ...variables } } : {}),
           dry_run: dryRun,
           skip_checks: skipChecks,
         },

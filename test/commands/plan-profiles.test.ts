@@ -73,6 +73,32 @@ describe.each(rulesEngines)("profiles of svc apply on %s", (engine) => {
     expect((await rows()).map(({ name }) => name)).toEqual(["Wireless"]);
   });
 
+  it("name custom variables, whose values are sent from the environment in the same transaction", async () => {
+    const app = await startApp({ engine });
+    await turnOnAppleMdm(app);
+    const dir = await writeAll(new Map([...FILES, ["lib/wifi.mobileconfig", wifi("$SVC_SECRET_SSID of $SSID")]]));
+    const values = async () => (await app.store.customVariables.list()).map(({ name, value }) => [name, value]);
+    await expect(planIn(app, dir, env)).rejects.toThrow("SVC_SECRET_SSID is not set");
+    const secret = { ...env, SVC_SECRET_SSID: "kept-secret-1" };
+    const plan = join(dir, "plan.json");
+    const planned = await gitops(app, ["plan", ...(await mainFiles(dir)), "--out", plan], { env: secret });
+    expect(planned.exitCode, planned.stderr).toBe(0);
+    expect(planned.stderr).toContain("these variables: SSID");
+    expect(planned.stdout + planned.stderr).not.toContain("kept-secret-1");
+    const tried = await gitops(app, ["apply", plan, "--yes", "--dry-run"]);
+    expect(tried.exitCode, tried.stderr).toBe(0);
+    expect(await values()).toEqual([]);
+    const applied = await gitops(app, ["apply", plan, "--yes"]);
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    expect(await values()).toEqual([["SSID", "kept-secret-1"]]);
+    const [file] = await app.store.profileContents.list();
+    expect(Buffer.from(file!.content, "base64").toString()).toContain("$SVC_SECRET_SSID of Example 5");
+
+    // Nothing but the value has changed.
+    await applyIn(app, dir, { ...secret, SVC_SECRET_SSID: "newer" });
+    expect(await values()).toEqual([["SSID", "newer"]]);
+  });
+
   it("are kept in saved plans, tried out without a trace, and exported so that a plan is empty", async () => {
     const app = await startApp({ engine });
     await turnOnAppleMdm(app);

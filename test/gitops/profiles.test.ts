@@ -50,10 +50,14 @@ describe("profiles in files", () => {
   it("get the values of environment variables, but for those that the server replaces", async () => {
     const text = mobileconfig("com.example.p", "<string>$SSID \\$HOME $SVC_VAR_HOST_UUID $SVC_SECRET_X</string>", "P");
     const files = { "d.yml": listed("[{path: p.mobileconfig}]", ""), "p.mobileconfig": text };
-    const read = await readGiven(files, { environment: { SSID: "Office" } }, ["d.yml"]);
+    const read = await readGiven(files, { environment: { SSID: "Office", SVC_SECRET_X: "kept" } }, ["d.yml"]);
     const [content] = [...read.contents.values()].map(String);
     expect(content).toContain("<string>Office $HOME $SVC_VAR_HOST_UUID $SVC_SECRET_X</string>");
-    expect(await errors(files)).toEqual(["p.mobileconfig:9:41: the environment variable SSID is not set"]);
+    expect([...read.variables]).toEqual([["X", "kept"]]);
+    expect((await errors(files)).sort()).toEqual([
+      "p.mobileconfig:9:41: the environment variable SSID is not set",
+      "p.mobileconfig:9:73: the environment variable SVC_SECRET_X is not set",
+    ]);
   });
 
   it.each<[string, Record<string, string>, string[]]>([

@@ -45,6 +45,8 @@ export interface Planned {
   readonly secrets: ReadonlyMap<string, string>;
   /** Contents of files by their digests. */
   readonly contents: ReadonlyMap<string, Buffer>;
+  /** Values of the custom variables that these files name. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 export abstract class GitopsCommand extends ClientCommand {
@@ -83,6 +85,7 @@ export abstract class GitopsCommand extends ClientCommand {
       state,
       secrets: files.secrets,
       contents: files.contents,
+      variables: Object.fromEntries(files.variables),
     };
   }
 

@@ -1,5 +1,5 @@
 // Custom variables and custom host vitals: their lists, and how commands find them.
-import { CustomHostVital, CustomVariable, hostVitalsApi, SECRET_PREFIX, variablesApi } from "../../api/variables.ts";
+import { CustomHostVital, CustomVariable, SECRET_PREFIX } from "../../api/variables.ts";
 import { notFound } from "../errors.ts";
 import { secretFlags } from "../files/input.ts";
 import { args } from "../flags.ts";

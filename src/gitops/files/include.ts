@@ -23,6 +23,8 @@ export interface Sources {
   readonly globs: Map<string, readonly string[]>;
   /** Contents of the files that hosts get, by their SHA-256 digests in hex. */
   readonly contents: Map<string, Buffer>;
+  /** Values of the custom variables that these files name, by their names without the prefix. */
+  readonly variables: Map<string, string>;
 }
 
 export const newSources = (
@@ -38,6 +40,7 @@ export const newSources = (
   trees: new Map(),
   globs: new Map(),
   contents: new Map(),
+  variables: new Map(),
 });
 
 /** The file's name as the user gave it or would give it. */

@@ -1,9 +1,10 @@
 // Lists in sections whose items are files that hosts get, such as configuration profiles.
 import { createHash } from "node:crypto";
+import { SECRET_PREFIX } from "../../api/variables.ts";
 import type { SectionName } from "../schema/sections.ts";
 import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
 import type { Place } from "./problems.ts";
-import { isServerVariable, substitute } from "./substitute.ts";
+import { isServerVariable, placesIn, reference, substitute } from "./substitute.ts";
 import { type Entry, type Mapping, plain, type Tree } from "./tree.ts";
 
 export interface ItemFiles {
@@ -76,7 +77,21 @@ function withVariables(bytes: Buffer, path: string, sources: Sources): Buffer {
   const text = textOf(bytes);
   if (text === null) return bytes;
   const { environment, problems } = sources;
-  return Buffer.from(substitute(text, shownAs(path, sources), environment, problems, isServerVariable).text);
+  const file = shownAs(path, sources);
+  takeVariables(text, file, sources);
+  return Buffer.from(substitute(text, file, environment, problems, isServerVariable).text);
+}
+
+/** The text keeps the names of custom variables; their values are sent beside it. */
+function takeVariables(text: string, file: string, { environment, problems, variables }: Sources): void {
+  const place = placesIn(text, file);
+  for (const { index, 1: slashes = "", 2: bare, 3: braced } of text.matchAll(reference)) {
+    const name = (bare ?? braced)!;
+    if (!name.startsWith(SECRET_PREFIX)) continue;
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+    if (value) variables.set(name.slice(SECRET_PREFIX.length), value);
+    else problems.error(place(index + slashes.length), `the environment variable ${name} is not set`);
+  }
 }
 
 /** Null if it is not text. */

@@ -40,6 +40,8 @@ export interface Files {
   readonly secrets: ReadonlyMap<string, string>;
   /** Contents of the files that hosts get, by their SHA-256 digests in hex. */
   readonly contents: ReadonlyMap<string, Buffer>;
+  /** Values of the custom variables that these files name. */
+  readonly variables: ReadonlyMap<string, string>;
   /** Hosts that items name. */
   readonly hosts: readonly (string | number)[];
 }
@@ -66,7 +68,7 @@ export async function readFiles(
 function filesOf(
   scopes: readonly FileScope[],
   items: Collected,
-  { problems, contents }: Sources,
+  { problems, contents, variables }: Sources,
   { texts }: SecretTexts,
   specs: readonly Spec[] | null,
 ): Files {
@@ -77,5 +79,5 @@ function filesOf(
       ),
     ),
   ];
-  return { scopes, items, specs, problems, secrets: texts, contents, hosts };
+  return { scopes, items, specs, problems, secrets: texts, contents, variables, hosts };
 }

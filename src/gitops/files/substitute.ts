@@ -1,4 +1,5 @@
 // Replaces environment variables in the text of a file before it is parsed as YAML.
+import { SECRET_PREFIX } from "../../api/variables.ts";
 import type { Place, Problems } from "./problems.ts";
 
 /** The text after substitution, and the mapping from its offsets back to those of the file. */
@@ -27,8 +28,6 @@ export const reference = /(\\*)\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z
 
 /** The server replaces these for each host. */
 export const PER_HOST = "SVC_VAR_";
-/** Stored on the server, for profiles and scripts only. */
-const SECRET = "SVC_SECRET_";
 
 /**
  * Replaces `$NAME` and `${NAME}`. After an odd number of backslashes the text stays, with one backslash less and the
@@ -90,11 +89,11 @@ export function substitute(
 }
 
 /** What the server replaces in the files that hosts get. */
-export const isServerVariable = (name: string): boolean => name.startsWith(PER_HOST) || name.startsWith(SECRET);
+export const isServerVariable = (name: string): boolean => name.startsWith(PER_HOST) || name.startsWith(SECRET_PREFIX);
 
 /** The replacement, or the problem. */
 function lookUp(name: string, environment: Environment): string | { problem: string } {
-  if (name.startsWith(SECRET))
+  if (name.startsWith(SECRET_PREFIX))
     return { problem: `$${name} can only be used in profiles and scripts, not in the configuration itself` };
   const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
   return value ?? { problem: `the environment variable ${name} is not set` };

@@ -28,6 +28,7 @@ const SavedPlan = z.object({
   pins: z.array(Pin).max(CHANGES_MAX),
   secrets: z.record(z.string(), z.string()).refine((secrets) => Object.keys(secrets).length <= SECRETS_MAX),
   files: z.record(z.string(), z.string()).default({}),
+  variables: z.record(z.string(), z.string()).default({}),
 });
 
 export interface SavedPlan {
@@ -37,16 +38,18 @@ export interface SavedPlan {
   readonly pins: readonly Pin[];
   readonly secrets: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
+  /** Values of custom variables by name. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
-export const savedPlanText = ({ createdAt, serverUrl, changes, pins, secrets, files }: SavedPlan): string =>
-  `${JSON.stringify({ format: FORMAT, created_at: createdAt, server_url: serverUrl, changes, pins, secrets, files })}\n`;
+export const savedPlanText = ({ createdAt, serverUrl, ...plan }: SavedPlan): string =>
+  `${JSON.stringify({ format: FORMAT, created_at: createdAt, server_url: serverUrl, ...plan })}\n`;
 
 /** The plan in the text; null if it is not a plan, or one in another format. */
 export function readSavedPlan(text: string): SavedPlan | null {
   const parsed = SavedPlan.safeParse(parseJson(text));
   if (!parsed.success) return null;
-  const { created_at, server_url, changes, pins, secrets, files } = parsed.data;
+  const { created_at, server_url, changes, pins, secrets, files, variables } = parsed.data;
   return {
     createdAt: created_at,
     serverUrl: server_url,
@@ -58,6 +61,7 @@ export function readSavedPlan(text: string): SavedPlan | null {
     pins,
     secrets,
     files,
+    variables,
   };
 }
 

@@ -1,11 +1,14 @@
 // Applies changes of any kind of configuration object in one transaction: all of them or none.
 import type { z } from "zod";
 import { type configurationApi, NO_TEAM_NAME } from "../../api/configuration.ts";
+import type { SecretVariable } from "../../api/variables.ts";
 import { inTurns } from "../core/concurrency/parts.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, alreadyExists, conflict, invalid, notFound } from "../core/errors.ts";
+import { authorize } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { againWithoutGone } from "../labels/members.ts";
+import { applyVariables } from "../variables/secrets.ts";
 import { type Given, refusal } from "./changes.ts";
 import { resolveFiles } from "./files.ts";
 import type { Kind, Part } from "./kind.ts";
@@ -33,12 +36,14 @@ export async function applyConfiguration(ctx: Context, body: Body): Promise<Repl
   checkKinds({ changes: body.changes, pins: body.pins });
   const changes = body.changes.map((change, index): Given => ({ ...change, index, shape: kindOf(change) }));
   const request = await readRequest(ctx, changes, texts, contentsIn(body.files ?? {}));
+  const variables = Object.entries(body.variables ?? {}).map(([name, value]) => ({ name, value }));
+  if (variables.length > 0) authorize(ctx, "variables:write", null);
   const asked = await askOutside(ctx, request, body.skip_checks ?? false);
   const key = await revisionKey(ctx);
   let done: Work | undefined;
   await againWithoutGone(() =>
     locked(ctx.store, async (store) => {
-      done = await write(within(ctx, store), { request, changes, texts, asked, pins: body.pins ?? [], key });
+      done = await write(within(ctx, store), { request, changes, texts, asked, pins: body.pins ?? [], variables, key });
     }),
   );
   for (const later of done!.later) later(ctx);
@@ -60,10 +65,11 @@ interface Asking {
   readonly texts: Texts;
   readonly asked: Asked;
   readonly pins: NonNullable<Body["pins"]>;
+  readonly variables: readonly SecretVariable[];
   readonly key: string;
 }
 
-async function write(ctx: Context, { request, changes, texts, asked, pins, key }: Asking): Promise<Work> {
+async function write(ctx: Context, { request, changes, texts, asked, pins, variables, key }: Asking): Promise<Work> {
   const { shared, rows } = await readAllRows(ctx);
   const current = new Map<string, Thing>();
   for await (const thing of inTurns(thingsOf(shared, rows))) current.set(keyOf(thing), thing);
@@ -81,6 +87,7 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, key }
     applied: { create: 0, update: 0, delete: 0 },
     later: [],
   };
+  if (variables.length > 0) await applyVariables(ctx, { secrets: variables });
   await checkPins(pins, work.current, key);
   const made = namesOf("create");
   for await (const given of inTurns(changes)) checkPlace(work, given, made);

@@ -1,6 +1,6 @@
 // Lists, creates, changes and deletes custom variables.
 import type { z } from "zod";
-import { SECRET_PREFIX, type variablesApi } from "../../api/variables.ts";
+import { SECRET_PREFIX, type SecretVariable, type variablesApi } from "../../api/variables.ts";
 import { recordActivities, recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { alreadyExists, invalid, notFound } from "../core/errors.ts";
@@ -74,7 +74,7 @@ export async function deleteVariable(ctx: Context, id: number): Promise<Record<s
 /** Creates those that do not exist, and changes the values of the others. */
 export async function applyVariables(
   ctx: Context,
-  { secrets }: z.output<typeof variablesApi.apply.body>,
+  { secrets }: { readonly secrets: readonly SecretVariable[] },
 ): Promise<Record<string, never>> {
   const given = new Map<string, string>();
   for (const [i, { name: written, value }] of secrets.entries()) {

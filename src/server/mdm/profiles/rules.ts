@@ -9,6 +9,8 @@ import type { LabelRule } from "./tables.ts";
 import { checkVariables, hasVariables } from "./variables.ts";
 
 export interface Upload extends ReadProfile {
+  /** The field of the request, for errors. */
+  readonly field: string;
   readonly platform: ProfilePlatform;
   readonly bytes: Uint8Array;
   readonly checksum: string;
@@ -43,8 +45,8 @@ export async function readUpload(
     }
     const activation_identifier = activation === null ? null : readActivation(platform, activation, found);
     const checksum = createHash("sha256").update(bytes).digest("hex");
-    const has_variables = await checkVariables(ctx.store, Buffer.from(bytes).toString("utf8"), field);
-    return { ...found, platform, bytes, checksum, has_variables, activation, activation_identifier };
+    const has_variables = checkVariables(Buffer.from(bytes).toString("utf8"), field);
+    return { ...found, field, platform, bytes, checksum, has_variables, activation, activation_identifier };
   }
   throw invalid(
     field,

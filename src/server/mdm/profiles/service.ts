@@ -10,6 +10,7 @@ import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { and, eq, not, oneOf } from "../../store/query.ts";
 import { UniqueViolation } from "../../store/store.ts";
+import { checkVariables } from "../../variables/use.ts";
 import { requireAnyMdm } from "../gate.ts";
 import { profileFor, teamFor, teamOf } from "./access.ts";
 import { activationsOf, contentsOf } from "./contents.ts";
@@ -169,7 +170,10 @@ export async function addProfiles(
   const { store, clock, random } = inside;
   const now = clock.iso();
   const times = { created_at: now, updated_at: now, uploaded_at: now };
-  for (const { upload } of given) await checkFree(store, teamId, upload);
+  for (const { upload } of given) {
+    await checkFree(store, teamId, upload);
+    await checkCustom(store, upload);
+  }
   const rows = await store.configurationProfiles.insertMany(
     given.map(({ upload, own }) => ({
       ...columnsOf(upload),
@@ -188,6 +192,10 @@ export async function addProfiles(
   await notifyProfiles(store, { profileIds: rows.map(({ id }) => id) });
   return rows;
 }
+
+/** In the transaction, because it may create the variables itself. */
+const checkCustom = (store: ServerTx, { bytes, field, has_variables }: Upload): Promise<unknown> =>
+  has_variables ? checkVariables(store, Buffer.from(bytes).toString("utf8"), field) : Promise.resolve();
 
 const contentOf = ({ bytes, activation }: Upload) => ({
   content: Buffer.from(bytes).toString("base64"),
@@ -245,6 +253,7 @@ export async function changeProfiles(inside: Context, given: readonly ChangedPro
       if (error instanceof UniqueViolation) throw nameTaken(upload?.name ?? profile.name);
       throw error;
     }
+    if (isNew) await checkCustom(store, upload);
     if (isNew || isActivatedAnew)
       await store.profileContents.update({
         where: eq("id", profile.id),

@@ -6,7 +6,7 @@ import { byId, groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
 import { secretOf, variablesIn } from "../../variables/text.ts";
-import { checkVariables as checkCustomVariables, secretVersions, valuesOnHosts } from "../../variables/use.ts";
+import { secretVersions, valuesOnHosts } from "../../variables/use.ts";
 
 const VARIABLE =
   /\$(?:\{SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+)\}|SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+))/g;
@@ -28,8 +28,8 @@ const isKnown = (name: string): name is ProfileVariable => (profileVariables as 
 /** Whether there is anything in the text that would be replaced. */
 export const hasVariables = (text: string): boolean => text.search(VARIABLE) >= 0;
 
-/** Whether the content has variables. 422 for one that does not exist. */
-export async function checkVariables(store: ServerTx, content: string, field: string): Promise<boolean> {
+/** Whether the content has variables. 422 for one of the hosts' that does not exist. */
+export function checkVariables(content: string, field: string): boolean {
   let found = false;
   for (const [whole, braced, bare] of content.matchAll(VARIABLE)) {
     const name = (braced ?? bare)!;
@@ -40,7 +40,6 @@ export async function checkVariables(store: ServerTx, content: string, field: st
       );
     found = true;
   }
-  await checkCustomVariables(store, content, field);
   return found;
 }
 

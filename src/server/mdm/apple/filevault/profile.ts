@@ -102,6 +102,7 @@ export function filevaultUpload(certificate: Certificate): Upload {
     identifier: FILEVAULT_IDENTIFIER,
     bytes,
     checksum: createHash("sha256").update(bytes).digest("hex"),
+    field: "profile",
     has_variables: false,
     activation: null,
     activation_identifier: null,
