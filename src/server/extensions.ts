@@ -49,6 +49,7 @@ import { releaseCommand, setupListener } from "./mdm/apple/setup/release.ts";
 import { profilesStep } from "./mdm/apple/setup/steps.ts";
 import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
 import { pushCertificate } from "./mdm/apple/trust/service.ts";
+import { diskEncryptionNotices } from "./mdm/disk-encryption/notices.ts";
 import { profilesUseVariables } from "./mdm/profiles/uses.ts";
 import {
   askToLeave as askWindowsToLeave,
@@ -89,7 +90,7 @@ export const extensions: Extensions = {
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
   hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper],
-  agentNotifiers: [windowsNotices],
+  agentNotifiers: [windowsNotices, diskEncryptionNotices],
   appleCommandsMadeLate: { [appleRenewal.name]: renewalCommand },
   hostsOfHardware: [enrolledHosts, assignedHosts],
   hostsWhere: compileWhere,

@@ -110,6 +110,12 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (/^mdm:(bootstrap|eula):/.test(id)) await makeSetupFiles(id, { app, files });
   if (id === "mdm:disk-encryption:enable" || id === "mdm:setup" || id === "mdm:local-account")
     await turnOnAppleMdm(app);
+  if (id === "device:trigger-escrow" || id === "device:rotate-key") {
+    const isLinux = id === "device:trigger-escrow";
+    const set = { platform: isLinux ? "ubuntu" : "darwin", disk_encryption_enabled: true };
+    await app.store.hosts.update({ where: everything, set });
+    await app.store.managedAgents.insert({ id: 1, agent_key_hash: "of 1", enrolled_at: app.clock.iso() });
+  }
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
     await turnOnAppleMdm(app);

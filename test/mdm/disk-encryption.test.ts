@@ -8,6 +8,7 @@ import { hours } from "../../src/server/core/clock.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { keepBitlockerKey } from "../../src/server/disk-encryption/keys.ts";
 import { macState } from "../../src/server/disk-encryption/macs.ts";
+import { setDiskStates } from "../../src/server/disk-encryption/states.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { enforceFilevault } from "../../src/server/mdm/apple/filevault/enforce.ts";
 import { settleDiskEncryption } from "../../src/server/mdm/disk-encryption/states.ts";
@@ -19,6 +20,7 @@ import { turnOnAppleMdm } from "../support/apple.ts";
 import { type AppleCommand, enrolledDevice } from "../support/apple-device.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
+import { makeManaged } from "../support/managed.ts";
 import { base64, mobileconfig, profileForm } from "../support/profiles.ts";
 
 const IDENTIFIER = "com.svc.disk-encryption";
@@ -190,6 +192,11 @@ describe.each(bothEngines)("FileVault on %s", (engine) => {
     expect(await keyOf(t, id)).toBe(KEY);
     await report(sealed(certificate, "NEW-KEY").toString("base64"));
     expect(await keyOf(t, id)).toBe("NEW-KEY");
+    const types = (await t.store.activities.list()).map(({ type }) => type).filter((type) => type.endsWith("_key"));
+    expect(types.filter((type) => type !== "read_host_disk_encryption_key")).toEqual([
+      "escrowed_disk_encryption_key",
+      "rotated_disk_encryption_key",
+    ]);
   });
 
   it("follows hosts to other teams, and ends with the enrollment", async () => {
@@ -304,6 +311,59 @@ describe.each(rulesEngines)("disk encryption by agents on %s", (engine) => {
     expect((await t.post("/disk_encryption", { enable_disk_encryption: "yes" })).status).toBe(422);
     for (const path of ["/disk_encryption", "/mdm/vendora/filevault/summary"])
       expect((await t.get(path)).status, path).toBe(200);
+  });
+});
+
+describe.each(bothEngines)("agents on %s", (engine) => {
+  const noticesOf = async (agent: Awaited<ReturnType<typeof makeManaged>>) =>
+    ((await agent.call("/config")).json as { notifications: Record<string, unknown> }).notifications;
+  const withToken = async (agent: Awaited<ReturnType<typeof makeManaged>>) => {
+    const token = "token-of-a-host-0001";
+    expect((await agent.call("/device_token", { device_auth_token: token })).status).toBe(200);
+    return `/device/${token}`;
+  };
+
+  it("of Windows hosts are asked to encrypt until they have escrowed a key", async () => {
+    const t = await started(engine);
+    const agent = await makeManaged(t, { platform: "windows" });
+    const { id } = await agent.host();
+    await t.store.hostMdm.insert({ id, enrollment_status: "On (manual)", connected_to_svc: true });
+    expect(await noticesOf(agent)).not.toHaveProperty("enforce_bitlocker_encryption");
+    await turn(t, true);
+    await settle(t);
+    await expect.poll(() => noticesOf(agent)).toMatchObject({ enforce_bitlocker_encryption: true });
+    const encryption_key = Buffer.from("111-222").toString("base64");
+    expect((await agent.call("/disk_encryption_key", { encryption_key })).status).toBe(204);
+    await expect.poll(() => noticesOf(agent)).not.toHaveProperty("enforce_bitlocker_encryption");
+  });
+
+  it("of Linux hosts are asked once when their user wants to escrow a key", async () => {
+    const t = await started(engine);
+    const agent = await makeManaged(t);
+    const { id } = await agent.host();
+    const page = await withToken(agent);
+    expect((await t.post(`${page}/mdm/linux/trigger_escrow`)).status, "not encrypted").toBe(400);
+    expect((await t.post(`${page}/rotate_encryption_key`)).status, "no Mac").toBe(400);
+    expect((await t.post("/device/nobody/mdm/linux/trigger_escrow")).status).toBe(401);
+    await t.store.hosts.update({ where: eq("id", id), set: { disk_encryption_enabled: true } });
+    expect((await t.post(`${page}/mdm/linux/trigger_escrow`)).status).toBe(204);
+    await expect.poll(() => noticesOf(agent)).toMatchObject({ run_disk_encryption_escrow: true });
+    await expect.poll(() => noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");
+    expect((await agent.call("/luks_data", { passphrase: "open sesame", salt: "s", key_slot: 1 })).status).toBe(204);
+    expect(await statusOf(t, id)).toBe("verified");
+  });
+
+  it("of Macs are asked to replace a key that cannot be read, or when their user wants it", async () => {
+    const t = await started(engine);
+    const agent = await makeManaged(t, { platform: "darwin" });
+    const { id } = await agent.host();
+    const page = await withToken(agent);
+    expect((await t.post(`${page}/rotate_encryption_key`)).status).toBe(200);
+    await expect.poll(() => noticesOf(agent)).toMatchObject({ rotate_disk_encryption_key: true });
+    await expect.poll(() => noticesOf(agent)).not.toHaveProperty("rotate_disk_encryption_key");
+    await t.store.tx((tx) => setDiskStates(tx, [{ id, status: "action_required", detail: "rotate_key" }]));
+    for (let i = 0; i < 2; i++)
+      await expect.poll(() => noticesOf(agent)).toMatchObject({ rotate_disk_encryption_key: true });
   });
 });
 

@@ -192,6 +192,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /device/:token/certificates": "open",
   "GET /device/:token/mdm/vendora/manual_enrollment_profile": "open",
   "POST /device/:token/refetch": "open",
+  "POST /device/:token/mdm/linux/trigger_escrow": "open",
+  "POST /device/:token/rotate_encryption_key": "open",
   "POST /device/:token/apns_ping": "open",
   "POST /device/:token/configuration_profiles/:profile_uuid/resend": "open",
   "POST /mdm/commands/run": "run MDM commands",

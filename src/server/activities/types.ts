@@ -218,6 +218,7 @@ export interface ActivityTypes extends CaActivities {
   viewed_host_recovery_lock_password: HostDetails;
   set_host_recovery_lock_password: HostDetails;
   rotated_host_recovery_lock_password: HostDetails;
+  rotated_disk_encryption_key: HostDetails;
   created_managed_local_account: HostDetails;
   read_managed_local_account: HostDetails;
   rotated_managed_local_account_password: HostDetails;

@@ -5,6 +5,7 @@ import { deviceProfilesApi } from "../../api/profiles.ts";
 import type { Context } from "../core/context.ts";
 import { linkTo } from "../core/http/links.ts";
 import { type Handler, type Reply, type Route, route } from "../core/http/route.ts";
+import { requestEscrow, requestRotation } from "../disk-encryption/asked.ts";
 import { certificatesOfHost } from "../host-details/certificates.ts";
 import { mappingOfHost } from "../host-details/device-mapping.ts";
 import { refetchHost } from "../host-details/service.ts";
@@ -44,6 +45,14 @@ export const deviceRoutes: readonly Route[] = [
   owned(deviceEnrollApi.manualProfile, async (_host, ctx, { params }) => {
     await requireAppleMdm(ctx);
     return { enroll_url: await linkTo(ctx, `/device/${encodeURIComponent(params.token)}/enroll`) };
+  }),
+  owned(deviceApi.triggerEscrow, async (host, ctx) => {
+    await requestEscrow(ctx, host);
+    return {};
+  }),
+  owned(deviceApi.rotateEncryptionKey, async (host, ctx) => {
+    await requestRotation(ctx, host);
+    return {};
   }),
   owned(deviceApi.apnsPing, async (host, ctx) => {
     await pingHost(asOwner(ctx), host.id);

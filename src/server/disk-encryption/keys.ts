@@ -1,5 +1,6 @@
 // Stores disk encryption keys that managed agents escrow.
 import { recordActivity } from "../activities/record.ts";
+import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { platformFamily } from "../core/platforms.ts";
@@ -68,6 +69,7 @@ async function keepKey(
       ],
       { on: ["id"] },
     );
+    await store.notify(channels.hosts, hostsPayload([hostId]));
     await recordActivity({ ...within(ctx, store), user: service }, "escrowed_disk_encryption_key", {
       host_id: hostId,
       host_display_name: host.display_name,
@@ -77,8 +79,11 @@ async function keepKey(
 
 async function keepError(ctx: Context, hostId: number, error: string): Promise<void> {
   const client_error = error.slice(0, 4096);
-  await ctx.store.hostDiskEncryption.upsert([{ id: hostId, status: "failed", detail: client_error, client_error }], {
-    on: ["id"],
+  await ctx.store.tx(async (store) => {
+    await store.hostDiskEncryption.upsert([{ id: hostId, status: "failed", detail: client_error, client_error }], {
+      on: ["id"],
+    });
+    await store.notify(channels.hosts, hostsPayload([hostId]));
   });
 }
 

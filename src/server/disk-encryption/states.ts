@@ -1,3 +1,4 @@
+import { channels, hostsPayload } from "../core/channels.ts";
 import type { ServerTx } from "../core/tables.ts";
 import type { DiskEncryptionStatus } from "./tables.ts";
 
@@ -11,4 +12,6 @@ export interface DiskState {
 export async function setDiskStates(store: ServerTx, states: readonly DiskState[]): Promise<void> {
   if (states.length === 0) return;
   await store.hostDiskEncryption.upsert(states, { on: ["id"], set: ["status", "detail"], returning: [] });
+  // Agents are asked according to the state.
+  await store.notify(channels.hosts, hostsPayload(states.map(({ id }) => id)));
 }

@@ -22,6 +22,8 @@ export const hostDiskEncryption = table("host_disk_encryption", {
   key: text().nullable().secret(),
   /** Of Macs: the key as they send it, enveloped to the certificate of the device CA; base64. */
   sealed_key: text().nullable(),
+  /** What the user of the host wants its agent to do, until the agent has been sent it. */
+  asked: text<"escrow" | "rotate">().nullable(),
   /** When a Mac was last asked for its key. */
   key_asked_at: time().nullable(),
   /** LUKS: salt and slot of the key, which are needed to remove it again. */

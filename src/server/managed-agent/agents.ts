@@ -29,9 +29,12 @@ export interface AgentHost {
   readonly nextOperation: string | null;
   /** Null: nothing is known. */
   readonly mdm: Pick<RowOf<Tables["hostMdm"]>, (typeof mdmColumns)[number]> | null;
+  /** The state of its disk. Null: nothing is known. */
+  readonly disk: Pick<RowOf<Tables["hostDiskEncryption"]>, (typeof diskColumns)[number]> | null;
 }
 
 const mdmColumns = ["id", "enrollment_status", "connected_to_svc", "is_server"] as const;
+const diskColumns = ["id", "status", "detail", "asked"] as const;
 
 export interface ManagedAgents {
   readonly enrollment: HostEnrollment<AgentRequest>;
@@ -68,13 +71,15 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
         where: oneOf("agent_key_hash", [...new Set(hashes)]),
       });
       const ids = agents.map(({ id }) => id);
-      const [rows, mdm, open] = await Promise.all([
+      const [rows, mdm, encryption, open] = await Promise.all([
         store.hosts.pick(["id", "team_id", "platform", "platform_like"], { where: oneOf("id", ids) }),
         store.hostMdm.pick(mdmColumns, { where: oneOf("id", ids) }),
+        store.hostDiskEncryption.pick(diskColumns, { where: oneOf("id", ids) }),
         openOperations(store, ids),
       ]);
       const hosts = byId(rows);
       const managed = byId(mdm);
+      const disks = byId(encryption);
       const byHash = new Map(agents.map((agent) => [agent.agent_key_hash, agent.id]));
       return hashes.map((hash) => {
         const row = hosts.get(byHash.get(hash) ?? 0);
@@ -86,6 +91,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
           platformLike: row.platform_like,
           nextOperation: open.find((operation) => operation.host_id === row.id)?.uuid ?? null,
           mdm: managed.get(row.id) ?? null,
+          disk: disks.get(row.id) ?? null,
         };
       });
     },

@@ -68,10 +68,12 @@ export async function keepSealedKey(ctx: Context, hostId: number, sealed: string
       if (!isReadable && before?.sealed_key != null && before.key_updated_at !== null) return;
       await keepEnvelope(store, hostId, { sealed, readAt: isReadable ? ctx.clock.iso() : null });
       if (!isReadable) return;
-      await recordActivity({ ...within(ctx, store), user: service }, "escrowed_disk_encryption_key", {
-        host_id: hostId,
-        host_display_name: host.display_name,
-      });
+      const isNew = before?.sealed_key == null || before.key_updated_at === null;
+      await recordActivity(
+        { ...within(ctx, store), user: service },
+        isNew ? "escrowed_disk_encryption_key" : "rotated_disk_encryption_key",
+        { host_id: hostId, host_display_name: host.display_name },
+      );
     },
     { lock: `disk-key ${hostId}` },
   );

@@ -40,6 +40,7 @@ import { migration as m0038 } from "./0038-android-devices.ts";
 import { migration as m0039 } from "./0039-software-counts.ts";
 import { migration as m0040 } from "./0040-custom-variables.ts";
 import { migration as m0041 } from "./0041-disk-encryption.ts";
+import { migration as m0042 } from "./0042-disk-requests.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   m0039,
   m0040,
   m0041,
+  m0042,
 ];

@@ -1,0 +1,23 @@
+import { deviceApi } from "../../api/device.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { printable } from "../../text/printable.ts";
+
+export default class DeviceTriggerEscrow extends DeviceCommand {
+  static override summary = "Have a Linux host escrow the key of its disk, as its user.";
+  static override endpoints = [deviceApi.triggerEscrow];
+  static override args = deviceArgs;
+  static override flags = { ...deviceFlags, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceTriggerEscrow);
+    const token = await this.deviceToken(args.token, flags);
+    if (flags["dry-run"]) {
+      const { host } = await this.call(deviceApi.get, { params: { token } });
+      this.trying(`have ${printable(host.display_name)} escrow the key of its disk`, { id: host.id });
+    }
+    await this.call(deviceApi.triggerEscrow, { params: { token } });
+    await this.report("the agent asks for the passphrase of the disk within a minute", { requested: true });
+  }
+}

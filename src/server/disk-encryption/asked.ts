@@ -1,0 +1,47 @@
+// What users of hosts ask for on the page of their host: that a key is escrowed, or replaced by a new one.
+import { channels, hostsPayload } from "../core/channels.ts";
+import type { Context } from "../core/context.ts";
+import { badRequest } from "../core/errors.ts";
+import { platformFamily } from "../core/platforms.ts";
+import type { ServerTx } from "../core/tables.ts";
+import type { HostRow } from "../hosts/access.ts";
+import { and, eq } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { hostDiskEncryption } from "./tables.ts";
+
+type Asked = NonNullable<RowOf<typeof hostDiskEncryption>["asked"]>;
+
+/** Linux: the agent asks its user for the passphrase, and escrows a key of its own. 400 if there is nothing to escrow. */
+export async function requestEscrow(ctx: Pick<Context, "store">, host: HostRow): Promise<void> {
+  if (platformFamily(host.platform, host.platform_like) !== "linux")
+    throw badRequest("keys are escrowed in this way on Linux only");
+  if (host.disk_encryption_enabled !== true)
+    throw badRequest("the disk of the host is not encrypted: there is no key that could be escrowed");
+  await ask(ctx, host, "escrow");
+}
+
+/** Mac: the agent replaces the recovery key, and the new one is escrowed. */
+export async function requestRotation(ctx: Pick<Context, "store">, host: HostRow): Promise<void> {
+  if (host.platform !== "darwin") throw badRequest("only Macs can replace their recovery key");
+  if (host.disk_encryption_enabled === false) throw badRequest("the disk of the host is not encrypted: it has no key");
+  await ask(ctx, host, "rotate");
+}
+
+async function ask({ store }: Pick<Context, "store">, { id }: HostRow, asked: Asked): Promise<void> {
+  if ((await store.managedAgents.get(id)) === null)
+    throw badRequest("the host has no managed agent, which would have to do it");
+  await store.tx(async (tx) => {
+    await tx.hostDiskEncryption.upsert([{ id, asked }], { on: ["id"], returning: [] });
+    await tx.notify(channels.hosts, hostsPayload([id]));
+  });
+}
+
+/** Whether the agent is to be sent it now: of several servers, only one sends it. */
+export async function isSentNow(store: ServerTx, id: number, asked: Asked): Promise<boolean> {
+  return store.tx(async (tx) => {
+    const where = and(eq("id", id), eq("asked", asked));
+    const isMine = (await tx.hostDiskEncryption.update({ where, set: { asked: null } })) > 0;
+    if (isMine) await tx.notify(channels.hosts, hostsPayload([id]));
+    return isMine;
+  });
+}
