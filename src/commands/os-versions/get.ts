@@ -19,10 +19,14 @@ export default class OsVersionsGet extends ClientCommand {
       schema: OsVersionDetails,
       columns: [
         ...osVersionView.columns,
-        {
-          key: "kernels",
-          text: () => (version.kernels ?? []).map((one) => `${one.version} (${one.hosts_count})`).join(", "),
-        },
+        ...(version.kernels === undefined
+          ? []
+          : [
+              {
+                key: "kernels",
+                text: () => version.kernels!.map((one) => `${one.version} (${one.hosts_count})`).join(", "),
+              },
+            ]),
       ],
     });
   }
