@@ -28,6 +28,7 @@ import {
 import { type DeviceAuthority, deviceAuthority, machineInfo } from "../support/machine-info.ts";
 import { makeTeam } from "../support/make.ts";
 import { expectDevice } from "../support/portal.ts";
+import { withSecondServer } from "../support/second-server.ts";
 import { eulaForm } from "../support/xar.ts";
 
 const ACS = "https://svc.example.com/api/v1/svc/mdm/sso/callback";
@@ -132,6 +133,18 @@ async function signInWithAccount(t: TestApp): Promise<string> {
   expect(result.protocol).toBe("apple-remotemanagement-user-login:");
   return result.searchParams.get("access-token")!;
 }
+
+it("a token that is used on two servers at the same time gives one profile", async () => {
+  const { t, teamId } = await start("postgres");
+  await withSecondServer(t, async (there) => {
+    const { cookie, requestId } = await open(t, teamId);
+    const token = queryOf(await deliver(t, answer(t, requestId), cookie, CALLBACK)).get("profile_token")!;
+    const path = `/mdm/sso/profile?profile_token=${token}`;
+    const replies = await Promise.all([t.raw(path), there.raw(path)]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 403]);
+    expect(await t.store.scepChallenges.count()).toBe(1);
+  });
+});
 
 const phone = { PRODUCT: "iPhone15,2", OS_VERSION: "18.1", LANGUAGE: "en" };
 

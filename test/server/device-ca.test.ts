@@ -30,6 +30,7 @@ import { newDir, openssl, startFake } from "../support/ca-fakes.ts";
 import { amount, bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost } from "../support/make.ts";
 import { scepClients, scepEnroll } from "../support/scep-client.ts";
+import { withSecondServer } from "../support/second-server.ts";
 
 const SCEP = "/mdm/vendora/scep";
 const name = parseName("/CN=svc identity/O=svc");
@@ -220,6 +221,24 @@ describe.each(bothEngines)("the device CA on %s", (engine) => {
     const tied = await enrolled(t, { hardware_serial: "C09" });
     const second = (await verifyIdentity(t.services, tied.der))!;
     expect(await bindIdentity({ store: t.store }, second, device)).toBe(false);
+  });
+});
+
+it("gives one certificate for a challenge that is used on two servers at the same time", async () => {
+  const t = await startApp({ engine: "postgres" });
+  await withSecondServer(t, async (there) => {
+    for (const round of [1, 2, 3]) {
+      const challenge = await challengeOf(t);
+      const [one, other] = await Promise.all(
+        [0, 1].map(async (index) => messageOf(t, { challenge, key: await keyOf(index), id: `${round} ${index}` })),
+      );
+      const replies = await Promise.all([send(t, one!.message), send(there, other!.message)]);
+      const ca = await authorityOf(t);
+      const read = async (reply: Response, { transaction, signer }: typeof one & object) =>
+        readScepReply(Buffer.from(await reply.arrayBuffer()), [ca], transaction, signer).status;
+      expect([await read(replies[0]!, one!), await read(replies[1]!, other!)].sort()).toEqual(["failure", "success"]);
+      expect(await t.store.deviceIdentities.count()).toBe(round);
+    }
   });
 });
 
