@@ -19,9 +19,11 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   plan: () => import("./plan.ts"),
   configuration: () => import("./configuration.ts"),
   profiles: () => import("./profiles.ts"),
+  "profile-filters": () => import("./profile-filters.ts"),
   "apple-enroll": () => import("./apple-enroll.ts"),
   software: () => import("./software.ts"),
   "apple-idle": () => import("./apple-idle.ts"),
+  bootstrap: () => import("./bootstrap.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);

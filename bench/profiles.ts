@@ -26,7 +26,7 @@ async function measure(engine: EngineName, hosts: number, profiles: number): Pro
   const log = pino({ level: "silent" });
   try {
     const store = await openStore(place.settings, log);
-    await fill(store, hosts, profiles);
+    await fillProfiles(store, hosts, profiles);
     await store.close();
     await place.analyze();
     const server = await startServer(place.settings, log);
@@ -65,7 +65,7 @@ async function measure(engine: EngineName, hosts: number, profiles: number): Pro
 }
 
 /** Managed Macs that have all profiles. */
-async function fill(store: ServerStore, hosts: number, profiles: number): Promise<void> {
+export async function fillProfiles(store: ServerStore, hosts: number, profiles: number): Promise<void> {
   const now = new Date().toISOString();
   const made: { id: number }[] = [];
   for (let at = 0; at < hosts; at += CHUNK)

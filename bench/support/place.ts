@@ -15,6 +15,8 @@ export interface Place {
   readonly settings: Settings;
   /** Updates the planner's statistics, which autovacuum would do within a minute. */
   analyze(): Promise<void>;
+  /** CPU seconds that the database has used so far; 0 without one. */
+  cpu(): number;
   remove(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export async function makePlace(engine: EngineName): Promise<Place> {
       await client.query("VACUUM ANALYZE");
       await client.end();
     },
+    cpu: () => database?.cpu() ?? 0,
     async remove() {
       await database?.destroy();
       await rm(dir, { recursive: true, force: true });

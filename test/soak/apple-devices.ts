@@ -46,14 +46,16 @@ export async function run(args: SoakArgs): Promise<string> {
     insist(enrolled.enrolled === devices, () => `${enrolled.enrolled} enrolled: ${enrolled.recentErrors.join("; ")}`);
     const cpuOfEnrollment = bed.alive.usage().cpu - cpuBefore;
     fleet.start();
+    const start = bed.alive.usage().cpu;
     const reached = await reachAll(api, devices, 1);
+    const { cpu, rss } = bed.alive.usage();
     const killed = kills === 0 ? "" : await killAgainAndAgain(bed, api, fleet, { devices, kills });
     const report = await fleet.stop();
     await bed.stop();
     insist(report.unsentAnswers === 0, `${report.unsentAnswers} answers were not delivered`);
     return (
       `${devices} devices enrolled with ${enrolled.enrolledPerSecond}/s (${((cpuOfEnrollment / devices) * 1000).toFixed(1)} ms of CPU each); ` +
-      `a profile reached all in ${(reached / 1000).toFixed(1)} s${killed}; ${report.acknowledged} commands done, ${report.repeated} received again, ${report.pushes} pushes`
+      `a profile reached all in ${(reached / 1000).toFixed(1)} s (${(((cpu - start) / devices) * 1000).toFixed(1)} ms of CPU each, RSS ${Math.round(rss / 1e6)} MB)${killed}; ${report.acknowledged} commands done, ${report.repeated} received again, ${report.pushes} pushes`
     );
   } finally {
     await bed.dispose();
