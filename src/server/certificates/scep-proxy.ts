@@ -1,6 +1,6 @@
 // The SCEP proxy for agents, so that hosts need not reach the authority themselves (device protocols, 2.2). Messages
-// are passed on unchanged. A request needs a challenge that this server issued to the host's agent. It is valid for
-// one hour and one PKIOperation.
+// are passed on unchanged. A request needs a challenge that this server issued to the host's agent, which is valid for
+// one hour and one PKIOperation, or the address that a profile has given the device, which is valid for one.
 import type { Content } from "../../api/bodies.ts";
 import { scepProxyApi } from "../../api/scep-proxy.ts";
 import { textIn } from "../ca/rules.ts";
@@ -12,6 +12,7 @@ import { type Route, route } from "../core/http/route.ts";
 import { sameText, tokenHash } from "../core/random.ts";
 import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { type OpenChallenge, openChallenge } from "../mdm/profiles/challenges.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -41,14 +42,21 @@ export async function giveChallenge(
 type Standing = RowOf<typeof hostCertificates>;
 
 /**
- * `host_uuid,gTEMPLATE,ca_name,challenge`: the destination and the row of the challenge. Every mismatch is the same
- * 400.
+ * `host_uuid,gTEMPLATE,ca_name,challenge`, or the uuid of a profile in the place of the template: the destination, and
+ * what uses up the challenge. Every mismatch is the same 400.
  */
-async function find({ store, clock }: Context, identifier: string): Promise<{ url: string; row: Standing }> {
+async function find(ctx: Context, identifier: string): Promise<OpenChallenge> {
+  const { store, clock } = ctx;
   const refused = () => badRequest("unknown or used enrolment");
   const [uuid = "", profile = "", caName = "", challenge = "", ...more] = identifier.split(",");
+  if (more.length > 0 || uuid === "" || challenge === "") throw refused();
   const templateId = Number(/^g([1-9]\d{0,14})$/.exec(profile)?.[1] ?? 0);
-  if (more.length > 0 || uuid === "" || templateId === 0 || challenge === "") throw refused();
+  if (templateId === 0) {
+    const asked = { host_uuid: uuid, profile_uuid: profile, ca_name: caName, secret: challenge };
+    const found = await openChallenge(ctx, asked);
+    if (found === null) throw refused();
+    return found;
+  }
   const template = await store.certificateTemplates.get(templateId);
   const ca = template ? await store.certificateAuthorities.get(template.certificate_authority_id) : null;
   if (!template || !ca || ca.name !== caName) throw refused();
@@ -61,7 +69,7 @@ async function find({ store, clock }: Context, identifier: string): Promise<{ ur
     });
     if (!row?.challenge_hash || !sameText(row.challenge_hash, given)) continue;
     if (row.status === "delivered" && Date.parse(row.challenge_until ?? "") > clock.now())
-      return { url: textIn(ca.settings, "url"), row };
+      return { url: textIn(ca.settings, "url"), use: () => consume(ctx, row) };
     await startAnew(store, clock.iso(), row);
   }
   throw refused();
@@ -80,13 +88,12 @@ async function startAnew(store: ServerTx, now: string, row: Standing): Promise<v
   });
 }
 
-/** Of two messages with the same challenge only one is passed on. */
-async function consume({ store, clock }: Context, row: Standing): Promise<void> {
+async function consume({ store, clock }: Context, row: Standing): Promise<boolean> {
   const taken = await store.hostCertificates.update({
     where: and(eq("id", row.id), eq("challenge_hash", row.challenge_hash)),
     set: { challenge_hash: null, challenge_until: null, updated_at: clock.iso() },
   });
-  if (taken === 0) throw badRequest("unknown or used enrolment");
+  return taken > 0;
 }
 
 /** Challenges that were fetched with the hosts' previous keys can no longer be used to enroll a certificate. */
@@ -116,10 +123,11 @@ interface Asked {
 async function pass(services: Context, { identifier, operation, message }: Asked): Promise<Content> {
   const known = types[operation];
   if (!known) throw badRequest("operation is GetCACaps, GetCACert or PKIOperation", "operation");
-  const { url, row } = await find(services, identifier);
+  const { url, use } = await find(services, identifier);
   const isMessage = operation === "PKIOperation";
   if (isMessage && (message === null || message.length === 0)) throw badRequest("the message is missing", "message");
-  if (isMessage) await consume(services, row);
+  // Of two messages with the same challenge only one is passed on.
+  if (isMessage && !(await use())) throw badRequest("unknown or used enrolment");
   const to = new URL(url);
   to.searchParams.set("operation", operation);
   if (typeof message === "string") to.searchParams.set("message", message);

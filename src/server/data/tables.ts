@@ -36,6 +36,7 @@ import {
   configurationProfiles,
   hostProfiles,
   hostSettings,
+  profileChallenges,
   profileContents,
   profileLabels,
 } from "../mdm/profiles/tables.ts";
@@ -169,6 +170,7 @@ export const tables: AllTables = {
   profileLabels,
   hostProfiles,
   hostSettings,
+  profileChallenges,
   applePushes,
   androidEnterprises,
   androidSignUps,

@@ -11,10 +11,11 @@ import { and, eq, everything, exists, isNull, not, oneOf, or, type Predicate } f
 import { contentsOf } from "./contents.ts";
 import { applyEvents, changingHosts } from "./host-rows.ts";
 import { type Delivery, type HostProfileRow, type ProfileRow, platformOf } from "./platform.ts";
+import { renewChallenges } from "./scep.ts";
 import { hostsToGetIt, hostsToKeepIt, labelsOfProfiles, type ProfileLabel } from "./scope.ts";
 import type { ProfileEvent } from "./state.ts";
 import { hostProfiles } from "./tables.ts";
-import { fillVariables, valuesOfHosts } from "./variables.ts";
+import { fillVariables, namesIn, valuesOfHosts } from "./variables.ts";
 
 /** Profiles per statement: the embedded store looks at each of their rows before it does anything else. */
 const TOGETHER = 5;
@@ -378,6 +379,7 @@ async function forgetReplaced(inside: Context, gone: readonly HostProfileRow[]):
 async function prepare(inside: Context, rows: readonly HostProfileRow[], digests: { id: number; variables: string }[]) {
   const deliveries: Delivery[] = [];
   const failed: { row: HostProfileRow; event: ProfileEvent }[] = [];
+  const challenged: { row: HostProfileRow; names: readonly string[] }[] = [];
   const installs = rows.filter((row) => row.operation_type === "install");
   const uuids = [...new Set(installs.map(({ profile_uuid }) => profile_uuid))];
   const found = await inside.store.configurationProfiles.list({ where: oneOf("uuid", uuids) });
@@ -405,9 +407,12 @@ async function prepare(inside: Context, rows: readonly HostProfileRow[], digests
     const platform = platformOf(inside, profile.platform);
     const filled = fillVariables(content.toString(), own, (value) => platform.escape(value, profile.kind));
     digests.push({ id: row.id, variables: filled.digest });
-    if (filled.missing.length === 0) deliveries.push({ row, profile, content: Buffer.from(filled.text) });
-    else failed.push({ row, event: { type: "unsendable", detail: missingText(filled.missing) } });
+    if (filled.missing.length === 0) {
+      deliveries.push({ row, profile, content: Buffer.from(filled.text) });
+      challenged.push({ row, names: namesIn(filled.text) });
+    } else failed.push({ row, event: { type: "unsendable", detail: missingText(filled.missing) } });
   }
+  await renewChallenges(inside, challenged);
   return { deliveries, failed };
 }
 

@@ -26,6 +26,8 @@ import {
   resolveLabels,
   type Upload,
 } from "./rules.ts";
+import { checkProxies } from "./scep.ts";
+import { namesIn } from "./variables.ts";
 import { profilesOnWire } from "./wire.ts";
 
 /** Serializes changes of profiles, so that a batch sees all of them. */
@@ -194,8 +196,13 @@ export async function addProfiles(
 }
 
 /** In the transaction, because it may create the variables itself. */
-const checkCustom = (store: ServerTx, { bytes, field, has_variables }: Upload): Promise<unknown> =>
-  has_variables ? checkVariables(store, Buffer.from(bytes).toString("utf8"), field) : Promise.resolve();
+async function checkCustom(store: ServerTx, upload: Upload): Promise<void> {
+  if (!upload.has_variables) return;
+  const text = Buffer.from(upload.bytes).toString("utf8");
+  await checkVariables(store, text, upload.field);
+  const { name: platform } = upload.platform;
+  await checkProxies(store, namesIn(text), { platform, kind: upload.kind }, upload.field);
+}
 
 const contentOf = ({ bytes, activation }: Upload) => ({
   content: Buffer.from(bytes).toString("base64"),

@@ -7,6 +7,7 @@ declare module "../../core/tables.ts" {
     readonly profileLabels: typeof profileLabels;
     readonly hostProfiles: typeof hostProfiles;
     readonly hostSettings: typeof hostSettings;
+    readonly profileChallenges: typeof profileChallenges;
   }
 }
 
@@ -110,3 +111,20 @@ export const hostSettings = table("host_settings", {
   status: text<ProfileStatus>().nullable().index(),
   updated_at: time(),
 });
+
+/** How a host enrolls a certificate through the SCEP proxy with what a profile on it says. */
+export const profileChallenges = table(
+  "profile_challenges",
+  {
+    id: id(),
+    host_id: ref("hosts"),
+    profile_uuid: text(),
+    ca_id: ref("certificate_authorities"),
+    /** The address of the proxy, which contains the secret. */
+    url: text().secret(),
+    secret_hash: text().unique(),
+    /** Whether a request for a certificate was passed on. */
+    used: bool().default(false),
+  },
+  { unique: [["host_id", "profile_uuid", "ca_id"]] },
+);

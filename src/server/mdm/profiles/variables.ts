@@ -7,6 +7,7 @@ import type { ServerTx } from "../../core/tables.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
 import { secretOf, variablesIn } from "../../variables/text.ts";
 import { secretVersions, valuesOnHosts } from "../../variables/use.ts";
+import { authorityOf, authorityVersions } from "./scep.ts";
 
 const VARIABLE =
   /\$(?:\{SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+)\}|SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+))/g;
@@ -20,8 +21,16 @@ export const profileVariables = [
   "HOST_END_USER_IDP_USERNAME_LOCAL_PART",
 ] as const;
 type ProfileVariable = (typeof profileVariables)[number];
-/** By name, such as `VAR_HOST_UUID`. Of a custom variable it is not the value, but what changes with it. */
+/** By name, such as `VAR_HOST_UUID`. Of what is put in later it is not the value, but what changes with it. */
 export type HostValues = ReadonlyMap<string, string>;
+
+export const namesIn = (text: string): string[] => Array.from(text.matchAll(VARIABLE), ([, a, b]) => (a ?? b)!);
+
+export const replaceNames = (text: string, replaced: (name: string, whole: string) => string): string =>
+  text.replace(VARIABLE, (whole, braced?: string, bare?: string) => replaced((braced ?? bare)!, whole));
+
+/** Whether the value is put in only when the device gets the profile. */
+export const isLate = (name: string): boolean => secretOf(name) !== null || authorityOf(name) !== null;
 
 const isKnown = (name: string): name is ProfileVariable => (profileVariables as readonly string[]).includes(name);
 
@@ -33,7 +42,7 @@ export function checkVariables(content: string, field: string): boolean {
   let found = false;
   for (const [whole, braced, bare] of content.matchAll(VARIABLE)) {
     const name = (braced ?? bare)!;
-    if (name.startsWith("VAR_") && !isKnown(name.slice("VAR_".length)))
+    if (name.startsWith("VAR_") && authorityOf(name) === null && !isKnown(name.slice("VAR_".length)))
       throw invalid(
         field,
         `${whole} is not a variable for profiles; these are: ${profileVariables.map((one) => `$SVC_VAR_${one}`).join(", ")}`,
@@ -51,10 +60,11 @@ export async function valuesOfHosts(
 ): Promise<ReadonlyMap<number, HostValues>> {
   const custom = [...new Set(contents.flatMap(variablesIn))];
   const vitals = custom.filter((key) => secretOf(key) === null);
-  const [hosts, emails, secrets, vitalValues] = await Promise.all([
+  const [hosts, emails, secrets, authorities, vitalValues] = await Promise.all([
     store.hosts.pick(["id", "uuid", "hardware_serial", "platform"], { where: oneOf("id", hostIds) }),
     store.hostEmails.list({ where: and(oneOf("host_id", hostIds), eq("source", "mdm_idp_accounts")) }),
     secretVersions(store, custom),
+    authorityVersions(store, contents.flatMap(namesIn)),
     valuesOnHosts(store, vitals, hostIds),
   ]);
   const emailsOf = groupBy(emails, ({ host_id }) => host_id);
@@ -70,13 +80,13 @@ export async function valuesOfHosts(
         HOST_END_USER_IDP_USERNAME_LOCAL_PART: account.split("@", 1)[0]!,
       };
       const named = Object.entries(own).map(([name, value]) => [`VAR_${name}`, value] as const);
-      return [id, new Map([...named, ...secrets, ...(vitalValues.get(id) ?? [])])];
+      return [id, new Map([...named, ...secrets, ...authorities, ...(vitalValues.get(id) ?? [])])];
     }),
   );
 }
 
 export interface Filled {
-  /** Custom variables are still in it, all of them with braces. */
+  /** What is put in later is still named in it, always with braces. */
   readonly text: string;
   /** Of the values that were used. */
   readonly digest: string;
@@ -87,22 +97,17 @@ export interface Filled {
 export function fillVariables(text: string, values: HostValues, escaped: (value: string) => string): Filled {
   const missing: string[] = [];
   const used: Record<string, string> = {};
-  const secrets: string[] = [];
-  const filled = text.replace(VARIABLE, (whole, braced?: string, bare?: string) => {
-    const name = (braced ?? bare)!;
+  const late: string[] = [];
+  const filled = replaceNames(text, (name, whole) => {
     const value = values.get(name) ?? "";
     if (value === "") missing.push(whole);
     used[name] = value;
-    if (secretOf(name) === null) return escaped(value);
-    secrets.push(name);
+    if (!isLate(name)) return escaped(value);
+    late.push(name);
     return `\${SVC_${name}}`;
   });
   // Hosts report some of the values: none of them may name a secret that the profile does not.
-  if (
-    variablesIn(filled)
-      .filter((name) => secretOf(name) !== null)
-      .join() !== secrets.join()
-  )
+  if (namesIn(filled).filter(isLate).join() !== late.join())
     missing.push("a variable (its value names a custom variable)");
   const digest = createHash("sha256")
     .update(JSON.stringify(Object.entries(used).sort()))

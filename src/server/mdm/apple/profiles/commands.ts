@@ -1,7 +1,7 @@
 // The commands by which profiles reach Apple devices.
 import { bytesIn, type PlistDict } from "../../../../plist/value.ts";
-import { expandSecrets } from "../../../variables/use.ts";
 import { profileAnswered } from "../../profiles/host-rows.ts";
+import { fillLate } from "../../profiles/late.ts";
 import { type AppleAnswer, appleCommandKind } from "../commands/kind.ts";
 import { inPlist } from "./escape.ts";
 
@@ -10,9 +10,9 @@ const noSecrets: PlistDict = {};
 export const appleProfileCommand = appleCommandKind({
   name: "apple_profile",
   title: "profile",
-  async secrets({ store }, _, command) {
+  async secrets({ store }, operation, command) {
     const payload = bytesIn(command, "Payload")?.toString("utf8") ?? "";
-    const expanded = await expandSecrets(store, payload, inPlist);
+    const expanded = await fillLate(store, operation, payload, inPlist);
     return expanded === payload ? noSecrets : { Payload: Buffer.from(expanded) };
   },
   async ended(inside, operation, { state, result }) {

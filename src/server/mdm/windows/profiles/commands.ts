@@ -2,15 +2,15 @@
 import { isDone, statuses } from "../../../../syncml/codes.ts";
 import { xmlAttribute } from "../../../../xml/write.ts";
 import type { Inside, Operation } from "../../../operations/kind.ts";
-import { expandSecrets } from "../../../variables/use.ts";
 import { profileAnswered } from "../../profiles/host-rows.ts";
+import { fillLate } from "../../profiles/late.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { repliesTo, windowsCommandKind } from "../commands/kind.ts";
 
 export const windowsProfileCommand = windowsCommandKind({
   name: "windows_profile",
   title: "profile",
-  outgoing: ({ store }, _, content) => expandSecrets(store, content, xmlAttribute),
+  outgoing: ({ store }, operation, content) => fillLate(store, operation, content, xmlAttribute),
   async ended(inside, operation, { state, result }) {
     if (result === null) return;
     const event =
