@@ -7,6 +7,7 @@ import { tables } from "./data/tables.ts";
 import { endDeviceTokens } from "./device-page/tokens.ts";
 import { diskEncryptionInventory } from "./disk-encryption/inventory.ts";
 import { forgetDiskKeys } from "./disk-encryption/keys.ts";
+import { bitlockerPinInventory } from "./disk-encryption/pin.ts";
 import { referencesToFiles } from "./files/service.ts";
 import { actNow } from "./host-actions/actions.ts";
 import { hostActionKinds, scriptKind } from "./host-actions/kinds.ts";
@@ -99,6 +100,7 @@ export const extensions: Extensions = {
     userInventory,
     softwareInventory,
     diskEncryptionInventory,
+    bitlockerPinInventory,
     batteryInventory,
     mdmInventory,
     profileInventory,

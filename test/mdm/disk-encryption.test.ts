@@ -337,6 +337,52 @@ describe.each(bothEngines)("agents on %s", (engine) => {
     await expect.poll(() => noticesOf(agent)).not.toHaveProperty("enforce_bitlocker_encryption");
   });
 
+  it("of Windows hosts report whether the disk needs a PIN, if the team requires one", async () => {
+    const t = await started(engine);
+    await makeSecret(t);
+    const made = enrollment();
+    const os_version = { ...made.host_details.os_version, platform: "windows", name: "Microsoft Windows 11 Pro" };
+    const node_key = await enroll(throughApp(t), { host_details: { ...made.host_details, os_version } });
+    const { id } = (await t.store.hosts.first({}))!;
+    await t.store.hostMdm.insert({ id, enrollment_status: "On (manual)", connected_to_svc: true });
+    const report = (...types: string[]) =>
+      throughApp(t)("/api/v1/qengine/distributed/write", {
+        node_key,
+        queries: {
+          svc_detail_query_bitlocker_pin: types.map((type) => ({ drive_letter: "C:", key_protector_type: type })),
+        },
+        statuses: {},
+        messages: {},
+        stats: {},
+      });
+    const requirePin = async (windows_require_bitlocker_pin: boolean) => {
+      const given = { enable_disk_encryption: true, windows_require_bitlocker_pin };
+      expect((await t.post("/disk_encryption", given)).status).toBe(204);
+    };
+    const diskOf = async () => (await hostOf(t, id)).os_settings.disk_encryption;
+    const lacking = { status: "action_required", detail: "The user has to set a BitLocker PIN." };
+
+    await requirePin(true);
+    await settle(t);
+    expect(await statusOf(t, id), "no key yet").toBe("enforcing");
+    const key = { encryption_key: Buffer.from("111-222").toString("base64"), client_error: "" };
+    await keepBitlockerKey(serviceContext(t.services), { hostId: id }, key);
+    await expect.poll(diskOf).toEqual(lacking);
+    expect(await keyOf(t, id)).toBe(404);
+
+    await report("1", "4", "3");
+    await expect.poll(diskOf).toEqual({ status: "verified", detail: "" });
+    expect(await keyOf(t, id)).toBe("111-222");
+    await report("1", "3");
+    await expect.poll(diskOf).toEqual(lacking);
+    await requirePin(false);
+    await expect.poll(diskOf).toEqual({ status: "verified", detail: "" });
+    await requirePin(true);
+    await expect.poll(diskOf).toEqual(lacking);
+    await turn(t, false);
+    await expect.poll(diskOf).toEqual({ status: "verified", detail: "" });
+  });
+
   it("of Linux hosts are asked once when their user wants to escrow a key", async () => {
     const t = await started(engine);
     const agent = await makeManaged(t);

@@ -48,7 +48,7 @@ export const channels = {
   androidPolicies: "svc_android_policies",
   /** Commands of Android devices are to be sent; no payload. */
   androidCommands: "svc_android_commands",
-  /** Macs have to be asked for the keys of their disks; no payload. */
+  /** The states of hosts' disks are to be compared: Macs may have to be asked for their keys; no payload. */
   diskKeys: "svc_disk_keys",
   /** Pushes to Apple devices were requested; no payload. */
   applePushes: "svc_apple_pushes",

@@ -14,7 +14,7 @@ function isEncryptedLinux(rows: readonly Row[]): boolean | null {
 const isEncryptedWindows = (rows: readonly Row[]): boolean =>
   rows.some((row) => text(row, "protection_status").trim() === "1" && isDriveC(text(row, "drive_letter")));
 
-const isDriveC = (letter: string): boolean => letter === "" || /^c:?\\?$/i.test(letter.trim());
+export const isDriveC = (letter: string): boolean => letter === "" || /^c:?\\?$/i.test(letter.trim());
 
 /** `isOn` is null if the agent reported other disks only. */
 export const diskEncryptionInventory: InventorySource<{ readonly isOn: boolean | null }> = {

@@ -70,6 +70,7 @@ async function keepKey(
       { on: ["id"] },
     );
     await store.notify(channels.hosts, hostsPayload([hostId]));
+    await store.notify(channels.diskKeys, "");
     await recordActivity({ ...within(ctx, store), user: service }, "escrowed_disk_encryption_key", {
       host_id: hostId,
       host_display_name: host.display_name,

@@ -1,4 +1,4 @@
-import { idOf, int, table, text, time } from "../store/table.ts";
+import { bool, idOf, int, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
@@ -26,6 +26,8 @@ export const hostDiskEncryption = table("host_disk_encryption", {
   asked: text<"escrow" | "rotate">().nullable(),
   /** When a Mac was last asked for its key. */
   key_asked_at: time().nullable(),
+  /** BitLocker: whether a PIN has to be typed in before Windows starts; null: not reported. */
+  has_pin: bool().nullable(),
   /** LUKS: salt and slot of the key, which are needed to remove it again. */
   key_salt: text().nullable().secret(),
   key_slot: int().nullable(),

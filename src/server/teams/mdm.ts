@@ -7,7 +7,12 @@ import { shownSettings } from "./settings.ts";
 /** What the settings of teams and those of hosts without a team have in common. */
 export type SharedMdm = Pick<
   TeamMdm,
-  "macos_updates" | "ios_updates" | "ipados_updates" | "enable_recovery_lock_password" | "enable_disk_encryption"
+  | "macos_updates"
+  | "ios_updates"
+  | "ipados_updates"
+  | "enable_recovery_lock_password"
+  | "enable_disk_encryption"
+  | "windows_require_bitlocker_pin"
 > & {
   readonly macos_setup: MdmSettings["macos_setup"];
 };

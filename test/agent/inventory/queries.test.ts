@@ -22,6 +22,7 @@ describe("the detail queries of a host", () => {
         "net_windows",
         "disk_windows",
         "diskenc_windows",
+        "bitlocker_pin",
         "mdm_windows",
         "battery",
       ]),

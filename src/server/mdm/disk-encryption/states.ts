@@ -20,6 +20,9 @@ const stateIs = (...states: DiskEncryptionStatus[]): Predicate =>
   exists(hostDiskEncryption, "id", oneOf("status", states));
 const hasState = exists(hostDiskEncryption, "id", not(isNull("status")));
 
+const hasPin = exists(hostDiskEncryption, "id", eq("has_pin", true));
+const PIN_MISSING = "The user has to set a BitLocker PIN.";
+
 /** Servers are left alone: whoever runs them decides on their disks. */
 const managedWindows = and(
   eq("platform", "windows"),
@@ -31,8 +34,8 @@ const encryptedLinux = and(onPlatform("linux"), eq("disk_encryption_enabled", tr
 export async function settleDiskEncryption(services: Services, signal?: AbortSignal): Promise<number> {
   const ctx = serviceContext(services, "disk encryption");
   const settings = await mdmOfTeams(ctx);
-  const teams = (isOn: boolean): Predicate => {
-    const ids = [...settings].flatMap(([id, mdm]) => (mdm.enable_disk_encryption === isOn ? [id] : []));
+  const teams = (setting: "enable_disk_encryption" | "windows_require_bitlocker_pin"): Predicate => {
+    const ids = [...settings].flatMap(([id, mdm]) => (mdm[setting] ? [id] : []));
     const none = ids.includes(null) ? [isNull("team_id")] : [];
     return or(
       oneOf(
@@ -42,9 +45,15 @@ export async function settleDiskEncryption(services: Services, signal?: AbortSig
       ...none,
     );
   };
-  const on = teams(true);
+  const on = teams("enable_disk_encryption");
   let changed = await setState(ctx, and(on, managedWindows, not(hasState)), "enforcing", signal);
   changed += await setState(ctx, and(on, encryptedLinux, not(hasState)), "action_required", signal);
+  // A host is asked for a PIN only after it has escrowed a key; with a PIN, it is verified again.
+  const lacksPin = and(teams("windows_require_bitlocker_pin"), managedWindows, not(hasPin));
+  changed += await setState(ctx, and(lacksPin, stateIs("verified")), "action_required", signal, PIN_MISSING);
+  const asksForPin = and(eq("status", "action_required"), not(isNull("key_updated_at")));
+  const hasEnough = and(eq("platform", "windows"), exists(hostDiskEncryption, "id", asksForPin), not(lacksPin));
+  changed += await setState(ctx, hasEnough, "verified", signal);
   // A key that was escrowed stays readable, and an error visible.
   const waiting = stateIs("enforcing", "action_required");
   const isAsked = or(and(eq("platform", "windows"), on, managedWindows), and(onPlatform("linux"), on, encryptedLinux));
@@ -58,6 +67,7 @@ async function setState(
   where: Predicate,
   status: DiskEncryptionStatus | null,
   signal?: AbortSignal,
+  detail = "",
 ): Promise<number> {
   for (let total = 0; ; ) {
     if (signal?.aborted) return total;
@@ -65,7 +75,7 @@ async function setState(
       const rows = await tx.hosts.pick(["id"], { where, limit: STEP });
       await setDiskStates(
         tx,
-        rows.map(({ id }) => ({ id, status, detail: "" })),
+        rows.map(({ id }) => ({ id, status, detail })),
       );
       return rows.length;
     }, SETTLING);
@@ -87,6 +97,7 @@ export const diskEncryptionStates = startedPart("states of disk encryption", asy
   );
   const stops = [
     await store.listen(channels.config, task.plan, task.plan),
+    await store.listen(channels.diskKeys, task.plan, task.plan),
     await store.listen(
       channels.labelMembers,
       (payload) => {

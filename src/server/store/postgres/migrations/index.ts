@@ -42,6 +42,7 @@ import { migration as m0040 } from "./0040-custom-variables.ts";
 import { migration as m0041 } from "./0041-disk-encryption.ts";
 import { migration as m0042 } from "./0042-disk-requests.ts";
 import { migration as m0043 } from "./0043-profile-challenges.ts";
+import { migration as m0044 } from "./0044-bitlocker-pin.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   m0041,
   m0042,
   m0043,
+  m0044,
 ];
