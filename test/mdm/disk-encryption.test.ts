@@ -287,6 +287,10 @@ describe.each(rulesEngines)("disk encryption by agents on %s", (engine) => {
     const key = { encryption_key: Buffer.from("a key").toString("base64"), client_error: "" };
     await keepBitlockerKey(serviceContext(t.services), { hostId: windows }, key);
     await settle(t);
+    expect((await all())[0], "not known to be encrypted").toBe("verifying");
+    expect(await keyOf(t, windows)).toBe(404);
+    await t.store.hosts.update({ where: eq("id", windows), set: { disk_encryption_enabled: true } });
+    await settle(t);
     expect((await all())[0]).toBe("verified");
     await turn(t, false, team.id);
     await settle(t);
@@ -345,6 +349,7 @@ describe.each(bothEngines)("agents on %s", (engine) => {
     const node_key = await enroll(throughApp(t), { host_details: { ...made.host_details, os_version } });
     const { id } = (await t.store.hosts.first({}))!;
     await t.store.hostMdm.insert({ id, enrollment_status: "On (manual)", connected_to_svc: true });
+    await t.store.hosts.update({ where: eq("id", id), set: { disk_encryption_enabled: true } });
     const report = (...types: string[]) =>
       throughApp(t)("/api/v1/qengine/distributed/write", {
         node_key,

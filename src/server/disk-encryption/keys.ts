@@ -25,7 +25,7 @@ export async function keepBitlockerKey(
   if (given.client_error !== "") return keepError(ctx, hostId, given.client_error);
   const key = fromBase64(given.encryption_key);
   if (key === null) throw badRequest("encryption_key must be base64", "encryption_key");
-  await keepKey(ctx, hostId, { key });
+  await keepKey(ctx, hostId, { key, isConfirmed: (host) => host.disk_encryption_enabled === true });
 }
 
 export async function keepLuksPassphrase(
@@ -46,10 +46,18 @@ export async function keepLuksPassphrase(
   await keepKey(ctx, agent.hostId, { key: passphrase, salt, slot: key_slot! });
 }
 
+interface NewKey {
+  readonly key: string;
+  readonly salt?: string | null;
+  readonly slot?: number | null;
+  /** Whether the disk is known to be encrypted. Default: yes. */
+  isConfirmed?(host: HostRow): boolean;
+}
+
 async function keepKey(
   ctx: Context,
   hostId: number,
-  { key, salt = null, slot = null }: { key: string; salt?: string | null; slot?: number | null },
+  { key, salt = null, slot = null, isConfirmed = () => true }: NewKey,
 ): Promise<void> {
   const { clock } = ctx;
   await ctx.store.tx(async (store) => {
@@ -58,7 +66,7 @@ async function keepKey(
       [
         {
           id: hostId,
-          status: "verified",
+          status: isConfirmed(host) ? "verified" : "verifying",
           detail: "",
           key,
           key_salt: salt,

@@ -48,6 +48,8 @@ export async function settleDiskEncryption(services: Services, signal?: AbortSig
   const on = teams("enable_disk_encryption");
   let changed = await setState(ctx, and(on, managedWindows, not(hasState)), "enforcing", signal);
   changed += await setState(ctx, and(on, encryptedLinux, not(hasState)), "action_required", signal);
+  const isConfirmed = and(eq("platform", "windows"), stateIs("verifying"), eq("disk_encryption_enabled", true));
+  changed += await setState(ctx, isConfirmed, "verified", signal);
   // A host is asked for a PIN only after it has escrowed a key; with a PIN, it is verified again.
   const lacksPin = and(teams("windows_require_bitlocker_pin"), managedWindows, not(hasPin));
   changed += await setState(ctx, and(lacksPin, stateIs("verified")), "action_required", signal, PIN_MISSING);
