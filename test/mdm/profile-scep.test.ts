@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { type PlistDict, stringIn } from "../../src/plist/value.ts";
+import { days, isoAt } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
@@ -19,6 +20,8 @@ const profileWith = (url = `$${URL_OF}`, challenge = `$${CHALLENGE_OF}`) =>
     `<dict><key>PayloadType</key><string>com.apple.security.scep</string><key>PayloadContent</key><dict><key>URL</key><string>${url}</string><key>Challenge</key><string>${challenge}</string></dict></dict>`,
     "Certificate",
   );
+const RENEWED =
+  "<key>Subject</key><array><array><array><string>OU</string><string>$SVC_VAR_SCEP_RENEWAL_ID</string></array></array></array>";
 const upload = (t: TestApp, content: string) =>
   t.post("/configuration_profiles", profileForm(content, {}, "scep.mobileconfig"));
 
@@ -118,6 +121,35 @@ describe.each(bothEngines)("profiles with the SCEP proxy on %s", (engine) => {
     expect(changed.status, await changed.clone().text()).toBe(200);
     await runJob(t.services, "profiles");
     expect((await nextProfile(device)).challenge).toBe("newer-challenge");
+  });
+
+  it("are sent again before their newest certificate ends", async () => {
+    const { t, device, id } = await start(engine);
+    const { profile_uuid } = (await (
+      await upload(
+        t,
+        profileWith(`$${URL_OF}`, `$${CHALLENGE_OF}`).replace("<key>URL</key>", `${RENEWED}<key>URL</key>`),
+      )
+    ).json()) as { profile_uuid: string };
+    const { uuid } = await nextProfile(device);
+    await device.answer(uuid, "Acknowledged");
+    const certificate = (left: number, life = days(365), ou = `svc-${profile_uuid}`) => ({
+      subject: { organizational_unit: ou },
+      not_valid_before: isoAt(t.clock.now() + left - life),
+      not_valid_after: isoAt(t.clock.now() + left),
+    });
+    const statusWith = async (...certificates: object[]) => {
+      await t.store.hostDetails.upsert([{ id, certificates, users: [], batteries: [] }], { on: ["id"] });
+      await runJob(t.services, "profile_certificates");
+      return (await t.store.hostProfiles.list())[0]!.status;
+    };
+    expect(await statusWith(certificate(days(31)), certificate(days(20), days(365), "svc-other"))).toBe("verifying");
+    expect(await statusWith(certificate(days(29)), certificate(days(364))), "the old one is still there").toBe(
+      "verifying",
+    );
+    expect(await statusWith(certificate(days(4), days(7))), "a short life").toBe("verifying");
+    await statusWith(certificate(days(29)));
+    expect((await nextProfile(device)).uuid).not.toBe(uuid);
   });
 
   it("are refused without their other half, or without the authority", async () => {

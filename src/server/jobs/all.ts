@@ -20,6 +20,7 @@ import { applePushJob } from "../mdm/apple/push/push-job.ts";
 import { setupJob } from "../mdm/apple/setup/setup-job.ts";
 import { diskEncryptionJob } from "../mdm/disk-encryption/states.ts";
 import { expiryJob } from "../mdm/expiry/expiry-job.ts";
+import { certificateRenewal } from "../mdm/profiles/certificate-renewal.ts";
 import { profilesJob } from "../mdm/profiles/part.ts";
 import { nonceCleanup } from "../mdm/windows/channel/nonces.ts";
 import { operationsJob } from "../operations/operations-job.ts";
@@ -72,6 +73,7 @@ export const allJobs: readonly Job[] = [
   applePushJob,
   appleDetailsJob,
   portalSync,
+  certificateRenewal,
   profilesJob,
   androidSync,
   androidPolicyJob,

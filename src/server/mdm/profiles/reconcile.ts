@@ -286,7 +286,7 @@ async function renewVariables(
     const changed = rows.filter((row) => {
       const own = values.get(row.host_id);
       if (own === undefined) return false;
-      return fillVariables(text, own, (value) => platform.escape(value, profile.kind)).digest !== row.variables;
+      return fillVariables(text, uuid, own, (value) => platform.escape(value, profile.kind)).digest !== row.variables;
     });
     if (changed.length === 0) continue;
     renewed += changed.length;
@@ -405,7 +405,9 @@ async function prepare(inside: Context, rows: readonly HostProfileRow[], digests
       continue;
     }
     const platform = platformOf(inside, profile.platform);
-    const filled = fillVariables(content.toString(), own, (value) => platform.escape(value, profile.kind));
+    const filled = fillVariables(content.toString(), row.profile_uuid, own, (value) =>
+      platform.escape(value, profile.kind),
+    );
     digests.push({ id: row.id, variables: filled.digest });
     if (filled.missing.length === 0) {
       deliveries.push({ row, profile, content: Buffer.from(filled.text) });

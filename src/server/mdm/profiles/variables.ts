@@ -24,6 +24,10 @@ type ProfileVariable = (typeof profileVariables)[number];
 /** By name, such as `VAR_HOST_UUID`. Of what is put in later it is not the value, but what changes with it. */
 export type HostValues = ReadonlyMap<string, string>;
 
+/** Names the profile in the certificates that devices enroll with it. */
+export const RENEWAL_ID = "VAR_SCEP_RENEWAL_ID";
+export const renewalIdOf = (profileUuid: string): string => `svc-${profileUuid}`;
+
 export const namesIn = (text: string): string[] => Array.from(text.matchAll(VARIABLE), ([, a, b]) => (a ?? b)!);
 
 export const replaceNames = (text: string, replaced: (name: string, whole: string) => string): string =>
@@ -42,7 +46,12 @@ export function checkVariables(content: string, field: string): boolean {
   let found = false;
   for (const [whole, braced, bare] of content.matchAll(VARIABLE)) {
     const name = (braced ?? bare)!;
-    if (name.startsWith("VAR_") && authorityOf(name) === null && !isKnown(name.slice("VAR_".length)))
+    if (
+      name.startsWith("VAR_") &&
+      name !== RENEWAL_ID &&
+      authorityOf(name) === null &&
+      !isKnown(name.slice("VAR_".length))
+    )
       throw invalid(
         field,
         `${whole} is not a variable for profiles; these are: ${profileVariables.map((one) => `$SVC_VAR_${one}`).join(", ")}`,
@@ -94,12 +103,17 @@ export interface Filled {
   readonly missing: readonly string[];
 }
 
-export function fillVariables(text: string, values: HostValues, escaped: (value: string) => string): Filled {
+export function fillVariables(
+  text: string,
+  profileUuid: string,
+  values: HostValues,
+  escaped: (value: string) => string,
+): Filled {
   const missing: string[] = [];
   const used: Record<string, string> = {};
   const late: string[] = [];
   const filled = replaceNames(text, (name, whole) => {
-    const value = values.get(name) ?? "";
+    const value = name === RENEWAL_ID ? renewalIdOf(profileUuid) : (values.get(name) ?? "");
     if (value === "") missing.push(whole);
     used[name] = value;
     if (!isLate(name)) return escaped(value);

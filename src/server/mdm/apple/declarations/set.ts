@@ -115,7 +115,7 @@ async function declaredProfiles({ store }: Backing, hostId: number): Promise<Dec
   return newest.flatMap((row) => {
     const profile = profiles.get(row.profile_uuid);
     const content = profile && contents.get(profile.id);
-    const text = content && fill(content.toString());
+    const text = content && fill(content.toString(), profile.uuid);
     if (!text) return [];
     const configuration = declare(
       { kind: "configuration", identifier: row.identifier, ...readContent(text) },
@@ -144,12 +144,12 @@ async function fillerFor(
   store: Context["store"],
   hostId: number,
   contents: readonly string[],
-): Promise<(text: string) => string | null> {
+): Promise<(text: string, profileUuid: string) => string | null> {
   if (contents.length === 0) return (text) => text;
   const values = (await valuesOfHosts(store, [hostId], contents)).get(hostId);
-  return (text) => {
+  return (text, profileUuid) => {
     if (values === undefined) return null;
-    const filled = fillVariables(text, values, inJson);
+    const filled = fillVariables(text, profileUuid, values, inJson);
     return filled.missing.length === 0 ? filled.text : null;
   };
 }
