@@ -7,6 +7,7 @@ import { appleProfileCommand } from "../../src/server/mdm/apple/profiles/command
 import { AppleFleet, type AppleOptions } from "../../src/simulator/apple/fleet.ts";
 import { isComplete, renderAppleReport } from "../../src/simulator/apple/report.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { turnOnAppleMdm } from "../support/apple.ts";
 import { IDENTIFIER, listen, makeEnrollmentProfile } from "../support/apple-server.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { mobileconfig } from "../support/profiles.ts";
@@ -60,6 +61,23 @@ describe.each(rulesEngines)("simulated Apple devices on %s", (engine) => {
     expect(report).toMatchObject({ enrolled: 3, left: 1, acknowledged: 3, refused: 2, repeated: 0, errors: 0 });
     expect(isComplete(report)).toBe(true);
     expect(renderAppleReport(report)).toContain("3, 3 enrolled");
+  });
+
+  it("encrypt their disks, and escrow the keys, when their team turns it on", async () => {
+    const t = await startApp({ engine });
+    await turnOnAppleMdm(t);
+    const { fleet, enroll } = await start(t, { devices: 1, families: ["macos"] });
+    await enroll();
+    expect((await t.post("/disk_encryption", { enable_disk_encryption: true })).status).toBe(204);
+    const [device] = fleet.devices;
+    const escrowed = async () => {
+      await device!.connect();
+      const [disk] = await t.store.hostDiskEncryption.list();
+      return disk?.status;
+    };
+    await expect.poll(escrowed).toBe("verifying");
+    expect(device!.state.recoveryKey).not.toBeNull();
+    expect(await fleet.stop()).toMatchObject({ keysEscrowed: 1, errors: 0 });
   });
 
   it("postpone commands, fail at others, and come back until everything is answered", async () => {
