@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { configurationApi, type Pin } from "../api/configuration.ts";
-import { variablesApi } from "../api/variables.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
@@ -35,7 +34,7 @@ export default class Apply extends GitopsCommand {
     "Shows the plan, asks for confirmation, and makes all of its changes in one transaction. Give --yes to run without a terminal. A plan saved with " +
     "`svc plan --out` can be applied instead of files: exactly its changes are made, or none if anything on the " +
     "server has changed since.";
-  static override endpoints = [configurationApi.state, configurationApi.apply, variablesApi.apply];
+  static override endpoints = [configurationApi.state, configurationApi.apply];
   static override args = { plan: args.optional("file with a saved plan; - is stdin") };
   static override flags = {
     ...filesFlags,
@@ -71,11 +70,10 @@ export default class Apply extends GitopsCommand {
     if (what.changes.length > 0) {
       this.#guard(what, flags);
       if (!dryRun) await this.#ask(what.changes);
+    }
+    if (what.changes.length > 0 || Object.keys(what.variables).length > 0) {
       await this.#apply(what, dryRun, flags["skip-checks"]);
       this.#describe(what.changes, dryRun);
-    } else if (Object.keys(what.variables).length > 0) {
-      const secrets = Object.entries(what.variables).map(([name, value]) => ({ name, value }));
-      await this.call(variablesApi.apply, { body: { secrets, dry_run: dryRun } });
     }
     this.note(`gitops ${dryRun ? "dry run " : ""}succeeded`);
   }

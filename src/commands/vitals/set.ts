@@ -18,7 +18,7 @@ export default class VitalsSet extends ClientCommand {
     value: Flags.string({ summary: "The value; an empty one removes it.", required: true }),
     ...dryRunFlag,
   };
-  static override examples = ["<%= config.bin %> <%= command.id %> Site --host mac-42.example.com --value Berlin"];
+  static override examples = ["<%= config.bin %> <%= command.id %> Site --host mac-1.example.com --value Berlin"];
 
   async run() {
     const { args: given, flags } = await this.parse(VitalsSet);
