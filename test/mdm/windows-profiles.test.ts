@@ -103,6 +103,8 @@ describe.each(bothEngines)("a profile for Windows on %s", (engine) => {
   });
 });
 
+const SCEP = "./Device/Vendor/MSFT/ClientCertificateInstall/SCEP/wifi/Install";
+
 it("is refused with the reason", async () => {
   const t = await startApp();
   await turnOnWindowsMdm(t);
@@ -121,12 +123,14 @@ it("is refused with the reason", async () => {
     [command("Replace", "./Device/Vendor/MSFT/Policy/Config/Update/AllowAutoUpdate"), /deadlines of updates/],
     [command() + command("Add"), /both a command Replace and a command Add/],
     [command("Replace", NODE, "$SVC_VAR_UNKNOWN"), /not a variable/],
+    [command("Exec", "./Device/Vendor/MSFT/Reboot/RebootNow"), /cannot be executed by profiles/],
+    [`<Atomic>${command("Exec", `${SCEP}/KeyLength`)}</Atomic>`, /cannot be executed by profiles/],
   ];
   for (const [content, reason] of refused) {
     const { status, reason: given } = await upload(t, content);
     expect([status, given]).toEqual([422, expect.stringMatching(reason)]);
   }
-  expect((await upload(t, command())).status).toBe(200);
+  expect((await upload(t, command("Add", `${SCEP}/KeyLength`) + command("Exec", `${SCEP}/Enroll`))).status).toBe(200);
   expect((await upload(t, command())).status, "the same name").toBe(409);
 });
 

@@ -14,6 +14,9 @@ const refusedNodes: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/\/dmclient(\/|$)/, "it would take the device out of the server's hands"],
 ];
 
+/** What profiles may execute; anything else would happen again at each installation. */
+const SCEP_ENROLL = /\/clientcertificateinstall\/scep\/[^/]+\/install\/enroll$/;
+
 /** Null: the file is not one of this platform. */
 export function readProfile({ bytes, name }: ProfileFile): ReadProfile | null {
   const text = textOf(bytes);
@@ -60,6 +63,11 @@ function check(commands: readonly SyncCommand[]): void {
       const node = plain(target);
       const refused = refusedNodes.find(([pattern]) => pattern.test(node));
       if (refused) throw invalid(FIELD, `the node ${target} cannot be set by profiles: ${refused[1]}`);
+      if (verb === "Exec" && !SCEP_ENROLL.test(node))
+        throw invalid(
+          FIELD,
+          `the node ${target} cannot be executed by profiles, only .../ClientCertificateInstall/SCEP/<id>/Install/Enroll`,
+        );
       const before = verbs.get(node);
       if (before !== undefined && before !== verb)
         throw invalid(FIELD, `the node ${target} has both a command ${before} and a command ${verb}`);
