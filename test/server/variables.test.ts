@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { everything } from "../../src/server/store/query.ts";
-import { maskSecrets } from "../../src/server/variables/use.ts";
+import { expandFor, maskSecrets } from "../../src/server/variables/use.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
@@ -77,6 +77,17 @@ describe.each(rulesEngines)("custom variables on %s", (engine) => {
     await apply(t, [{ name: "A", value: "one" }]);
     expect(await status(t.delete("/custom_variables/1"))).toBe(200);
     expect(await status(t.delete("/custom_variables/1"))).toBe(404);
+  });
+
+  it("are put into texts for a host with its vitals, in one pass, and are reported where a value is missing", async () => {
+    const t = await startApp({ engine });
+    const [host, bare] = [await makeHost(t), await makeHost(t)];
+    await apply(t, [{ name: "A", value: "$SVC_SECRET_B" }]);
+    await t.post("/custom_host_vitals", { name: "Site" });
+    await put(t, `/hosts/${host.id}/custom_host_vitals/1`, { value: "Berlin" });
+    const text = `a=$SVC_SECRET_A b=\${SVC_HOST_VITAL_1} $HOME`;
+    expect(await expandFor(t.store, host.id, text)).toEqual({ text: "a=$SVC_SECRET_B b=Berlin $HOME", missing: [] });
+    expect(await expandFor(t.store, bare.id, text)).toMatchObject({ missing: ["$SVC_HOST_VITAL_1"] });
   });
 
   it("are masked in outputs of what was sent, also with the previous value", async () => {
