@@ -90,9 +90,15 @@ const fleet: fc.Arbitrary<Facts[]> = fc
       const failing = POLICIES.filter((name) => !host.passing.includes(name) && i % 3 !== 0);
       const profiles = host.profiles.filter(({ uuid }, at) => host.profiles.findIndex((p) => p.uuid === uuid) === at);
       const online = host.seen === null ? host.created < 60_000 : host.seen === 0;
-      return { ...host, failing, profiles, online, id: i + 1 };
+      return { ...host, failing, profiles, online, encryption: settled(host), id: i + 1 };
     }),
   );
+
+/** States in between do not stay: the server compares them with the settings of the host's team. */
+const settled = ({ platform, encryption }: { platform: string; encryption: string | null }): string | null =>
+  encryption === null || encryption === "verified" || !/^(darwin|windows|ubuntu|debian|rhel|linux)$/.test(platform)
+    ? encryption
+    : "failed";
 
 /** A selector as text, and its meaning. */
 interface Selector {
