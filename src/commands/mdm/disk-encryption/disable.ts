@@ -1,11 +1,15 @@
+import { diskEncryptionApi } from "../../../api/disk-encryption.ts";
 import { DiskEncryptionCommand, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
 
 export default class MdmDiskEncryptionDisable extends DiskEncryptionCommand {
   static override summary = "Turn off disk encryption for a team's hosts, or for hosts without a team.";
   static override description =
     "Disks stay encrypted, but hosts need not be any more. Keys that were escrowed stay readable.";
+  static override endpoints = [diskEncryptionApi.changeByPatch];
   static override flags = diskEncryptionFlags;
   static override examples = ["<%= config.bin %> <%= command.id %> --team Workstations"];
+
+  protected readonly endpoint = diskEncryptionApi.changeByPatch;
 
   async run() {
     const { flags } = await this.parse(MdmDiskEncryptionDisable);

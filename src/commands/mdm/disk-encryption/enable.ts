@@ -1,4 +1,5 @@
 import * as Flags from "@oclif/core/flags";
+import { diskEncryptionApi } from "../../../api/disk-encryption.ts";
 import { DiskEncryptionCommand, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
 
 export default class MdmDiskEncryptionEnable extends DiskEncryptionCommand {
@@ -6,6 +7,7 @@ export default class MdmDiskEncryptionEnable extends DiskEncryptionCommand {
   static override description =
     "Macs turn on FileVault and keep their recovery key on the server; agents of Windows and Linux hosts send their keys. " +
     "`svc hosts encryption-key` reads a key, and each reading is recorded.";
+  static override endpoints = [diskEncryptionApi.change];
   static override flags = {
     ...diskEncryptionFlags,
     "require-bitlocker-pin": Flags.boolean({ summary: "Users of Windows hosts have to set a PIN.", allowNo: true }),
@@ -14,6 +16,8 @@ export default class MdmDiskEncryptionEnable extends DiskEncryptionCommand {
     "<%= config.bin %> <%= command.id %> --team Workstations",
     "<%= config.bin %> <%= command.id %> --require-bitlocker-pin",
   ];
+
+  protected readonly endpoint = diskEncryptionApi.change;
 
   async run() {
     const { flags } = await this.parse(MdmDiskEncryptionEnable);
