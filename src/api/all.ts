@@ -38,6 +38,7 @@ import { jobsApi } from "./jobs.ts";
 import { labelHostsApi } from "./label-hosts.ts";
 import { labelsApi } from "./labels.ts";
 import { liveQueriesApi } from "./live-queries.ts";
+import { logoApi } from "./logo.ts";
 import { mailApi } from "./mail.ts";
 import { managedAgentApi } from "./managed-agent.ts";
 import { osVersionsApi } from "./os-versions.ts";
@@ -87,6 +88,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "host-details": hostDetailsApi,
   "host-actions": hostActionsApi,
   "host-passwords": hostPasswordsApi,
+  logo: logoApi,
   "host-activities": hostActivitiesApi,
   hosts: hostsApi,
   invites: invitesApi,

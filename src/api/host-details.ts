@@ -179,6 +179,15 @@ export const hostDetailsApi = {
     body: z.object({ email: z.string().max(1024), source: z.literal("custom").optional() }),
     response: HostMapping,
   }),
+  deviceUrl: endpoint({
+    method: "GET",
+    path: "/hosts/:id/device_url",
+    summary: "Get a link to the page that a host's user sees, valid for an hour; each access is recorded.",
+    // On the page one can do what the host's user may do.
+    access: { action: "hosts:lock", scope: "team" },
+    params,
+    response: z.object({ host_id: Id, device_url: z.string() }),
+  }),
   certificates: endpoint({
     method: "GET",
     path: "/hosts/:id/certificates",

@@ -18,6 +18,7 @@ import { inviteRoutes } from "./invites/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { labelRoutes } from "./labels/routes.ts";
 import { liveQueryRoutes } from "./live-queries/routes.ts";
+import { logoRoutes } from "./logo/routes.ts";
 import { androidDeviceRoutes } from "./mdm/android/devices/routes.ts";
 import { androidEnterpriseRoutes } from "./mdm/android/enterprise/routes.ts";
 import { appleActionRoutes } from "./mdm/apple/actions/routes.ts";
@@ -82,6 +83,7 @@ export const routes: readonly Route[] = [
   ...mailRoutes,
   ...appleActionRoutes,
   ...hostPasswordRoutes,
+  ...logoRoutes,
   ...applePasswordRoutes,
   ...pushRoutes,
   ...profileRoutes,

@@ -45,7 +45,7 @@ import {
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
-import { eulaForm, packageForm, xar } from "../support/xar.ts";
+import { eulaForm, logoForm, PNG, packageForm, xar } from "../support/xar.ts";
 
 const config = await commandsOf(true);
 const all = examplesOf(config);
@@ -106,6 +106,10 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await turnOnAppleMdm(app);
     fakeDevices(app, 20, await makePushCertificate());
     Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
+  }
+  if (id.startsWith("config:logo:")) {
+    for (const name of ["logo.png", "logo-white.png"]) await writeFile(join(files, name), PNG);
+    if (id !== "config:logo:set") await app.request("PUT", "/logo", logoForm(PNG));
   }
   if (/^mdm:(bootstrap|eula):/.test(id)) await makeSetupFiles(id, { app, files });
   if (id === "mdm:disk-encryption:enable" || id === "mdm:setup" || id === "mdm:local-account")

@@ -108,6 +108,8 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
 
 /** Changes for which the list of activities has no type. */
 const untold = [
+  "PUT /logo",
+  "DELETE /logo",
   "POST /assets",
   "DELETE /assets/:asset_uuid",
   "POST /automations/reset",

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
-import { makeInventory, makeSoftware } from "../support/make.ts";
+import { makeHost, makeInventory, makeSoftware } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
 
 const TOKEN = "0b0d1f6e-6a0f-4d0f-9a6a-5d1c6d2f3a11";
@@ -65,6 +65,38 @@ describe.each(rulesEngines)("the device page on %s", (engine) => {
     for (const empty of ["/device/", "/device//desktop"]) expect((await t.as(null).get(empty)).status, empty).toBe(404);
     for (const odd of [encodeURIComponent("' OR 1=1"), "x".repeat(4_000), "%00"])
       expect((await t.as(null).get(`/device/${odd}`)).status, odd).toBe(401);
+  });
+
+  it("is opened by a link that a user asks for, for an hour, also without an agent's token", async () => {
+    const t = await startApp({ engine });
+    const host = await makeHost(t, { hostname: "mac-1" });
+    const link = async () => {
+      const res = await t.get(`/hosts/${host.id}/device_url`);
+      const { host_id, device_url } = (await res.json()) as { host_id: number; device_url: string };
+      expect([res.status, host_id]).toEqual([200, host.id]);
+      return device_url.replace(/^.*\/device\//, "");
+    };
+    const [first, second] = [await link(), await link()];
+    expect(second).not.toBe(first);
+    expect(await (await t.as(null).get(`/device/${first}`)).json()).toMatchObject({ host: { id: host.id } });
+    const feed = (await (await t.get("/activities?activity_type=retrieved_host_my_device_url")).json()) as object;
+    const details = { host_id: host.id, host_display_name: "mac-1" };
+    expect(feed).toMatchObject({ activities: [{ details }, { details }] });
+
+    t.clock.advance(59 * 60_000);
+    const third = await link();
+    t.clock.advance(2 * 60_000);
+    for (const [token, status] of [
+      [first, 401],
+      [second, 401],
+      [third, 200],
+    ] as const)
+      expect((await t.as(null).get(`/device/${token}`)).status).toBe(status);
+    expect(await t.store.deviceLinks.count()).toBe(3);
+    await link();
+    expect(await t.store.deviceLinks.count(), "expired ones are deleted").toBe(2);
+    await t.delete(`/hosts/${host.id}`);
+    expect((await t.as(null).get(`/device/${third}`)).status).toBe(401);
   });
 
   it("is available for an hour after the token's last update; a new token replaces the old one immediately", async () => {

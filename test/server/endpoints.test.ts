@@ -74,6 +74,8 @@ it("requires a token except where a review found that none is needed", () => {
     ...device.map((path) => `GET /device/:token${path}`),
     // The invite's own token is in path and body (part C).
     "GET /invites/:token",
+    // The sign-in page shows it.
+    "GET /logo",
     "GET /results/info",
     "GET /setup_experience/eula/:token",
     "GET /sso",

@@ -105,6 +105,7 @@ describe("the API's description", () => {
       "invites.accept",
       "invites.show",
       "live-queries.socketInfo",
+      "logo.get",
       "mail.forgotPassword",
       "mail.resetPassword",
       "sessions.create",

@@ -149,6 +149,9 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "DELETE /spec/certificates": "certificate templates",
   "GET /config": "read organization settings",
   "PATCH /config": "edit organization settings",
+  "GET /logo": "open",
+  "PUT /logo": "edit organization settings",
+  "DELETE /logo": "edit organization settings",
   "GET /config/certificate": "read organization settings",
   "GET /spec/enroll_secret": "read global enroll secrets",
   "POST /spec/enroll_secret": "write global enroll secrets",
@@ -180,6 +183,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /hosts/:id/lock": "lock, unlock, wipe",
   "POST /hosts/:id/clear_passcode": "lock, unlock, wipe",
   "POST /hosts/:id/unlock": "lock, unlock, wipe",
+  // Beyond part C: on the page one can do what the host's user may do.
+  "GET /hosts/:id/device_url": "lock, unlock, wipe",
   "POST /hosts/:id/recovery_lock_password/rotate": "lock, unlock, wipe",
   "POST /hosts/:id/managed_account_password/rotate": "lock, unlock, wipe",
   "POST /hosts/:id/wipe": "lock, unlock, wipe",

@@ -24,7 +24,7 @@ import {
 } from "../support/make.ts";
 import { makeAbmToken } from "../support/portal.ts";
 import { appleCommand, asset, assetForm, declaration, makeManagedMac, profileForm } from "../support/profiles.ts";
-import { entry, eulaForm, packageForm, signature, xar } from "../support/xar.ts";
+import { entry, eulaForm, logoForm, PNG, packageForm, signature, xar } from "../support/xar.ts";
 
 export type Place = "own" | "other" | "none" | "missing";
 const places: readonly Place[] = ["own", "other", "none", "missing"];
@@ -578,6 +578,8 @@ export const targets: Record<string, Target> = {
     places: ["own", "other", "none"],
   },
   "GET /config": anywhere("/config"),
+  "PUT /logo": plain("/logo", () => logoForm(PNG)),
+  "DELETE /logo": plain("/logo"),
   "PATCH /config": plain("/config", () => ({ org_info: { org_name: "x" } })),
   "GET /webhooks/deliveries": plain("/webhooks/deliveries"),
   "GET /webhooks/deliveries/:id": onDelivery(""),
@@ -742,6 +744,7 @@ export const targets: Record<string, Target> = {
   "GET /hosts/:id/managed_account_password": onMacWithPasswords("/managed_account_password"),
   "POST /hosts/:id/managed_account_password/rotate": onMacWithPasswords("/managed_account_password/rotate"),
   "GET /hosts/:id/health": onHost("/health"),
+  "GET /hosts/:id/device_url": onHost("/device_url"),
   "GET /hosts/:id/mdm": onHost("/mdm"),
   "GET /hosts/summary/mdm": byTeamFilter("/hosts/summary/mdm"),
   "DELETE /hosts/:id/mdm": {

@@ -38,6 +38,18 @@ export const packageForm = (content: Buffer, fields: Readonly<Record<string, str
   return form;
 };
 
+/** A PNG image of one pixel. */
+export const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+export const logoForm = (content: Uint8Array<ArrayBuffer> | string, name = "logo.png") => {
+  const form = new FormData();
+  form.append("logo", new Blob([content]), name);
+  return form;
+};
+
 export const eulaForm = (content: string, name = "agreement.pdf") => {
   const form = new FormData();
   form.append("eula", new Blob([content]), name);

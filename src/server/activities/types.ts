@@ -216,6 +216,7 @@ export interface ActivityTypes extends CaActivities {
   failed_wipe: HostDetails & { host_platform: string };
   cleared_passcode: HostDetails;
   viewed_host_recovery_lock_password: HostDetails;
+  retrieved_host_my_device_url: HostDetails;
   set_host_recovery_lock_password: HostDetails;
   rotated_host_recovery_lock_password: HostDetails;
   rotated_disk_encryption_key: HostDetails;

@@ -77,9 +77,22 @@ async function changeSections(
   return after;
 }
 
-/** Changes settings of device management by the rules of PATCH /config. The caller has authorized the change. */
+/**
+ * Changes settings by the rules of PATCH /config, and in the same transaction what belongs to them. The caller has
+ * authorized the change.
+ */
+export const changeSettings = (
+  ctx: Context,
+  given: Readonly<Record<string, unknown>>,
+  also: (store: ServerTx) => Promise<unknown> = async () => {},
+): Promise<void> =>
+  inTurn(ctx, async (inside) => {
+    await changeSections(inside, given, { force: false, overwrite: false });
+    await also(inside.store);
+  });
+
 export const setMdmSettings = (ctx: Context, mdm: Readonly<Record<string, unknown>>): Promise<void> =>
-  inTurn(ctx, async (inside) => void (await changeSections(inside, { mdm }, { force: false, overwrite: false })));
+  changeSettings(ctx, { mdm });
 
 /** The sections after a change. 400 and 422 like PATCH /config. */
 export const sectionsAfter = (

@@ -7,7 +7,7 @@ import { carves } from "../carves/tables.ts";
 import { certificateTemplates, hostCertificates } from "../certificates/tables.ts";
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
-import { deviceTokens } from "../device-page/tables.ts";
+import { deviceLinks, deviceTokens } from "../device-page/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets } from "../enroll-secrets/tables.ts";
 import { files } from "../files/tables.ts";
@@ -18,6 +18,7 @@ import { invites, inviteTeams } from "../invites/tables.ts";
 import { jobRuns } from "../jobs/tables.ts";
 import { labelMembers, labels } from "../labels/tables.ts";
 import { campaignHosts, campaigns } from "../live-queries/tables.ts";
+import { logos } from "../logo/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
 import { androidDevices, androidMessages } from "../mdm/android/devices/tables.ts";
@@ -141,6 +142,7 @@ export const tables: AllTables = {
   scriptRuns,
   hostActions,
   managedAgents,
+  deviceLinks,
   deviceTokens,
   applePushRequests,
   applePushCertificates,
@@ -157,6 +159,7 @@ export const tables: AllTables = {
   declarationAssets,
   bootstrapPackages,
   eulas,
+  logos,
   scepChallenges,
   mdmSolutions,
   hostMdm,

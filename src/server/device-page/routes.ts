@@ -1,6 +1,7 @@
 import { deviceEnrollApi } from "../../api/apple-enroll.ts";
 import { desktopAppApi, deviceApi } from "../../api/device.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
+import { hostDetailsApi } from "../../api/host-details.ts";
 import { deviceProfilesApi } from "../../api/profiles.ts";
 import type { Context } from "../core/context.ts";
 import { linkTo } from "../core/http/links.ts";
@@ -15,7 +16,7 @@ import { requireAppleMdm } from "../mdm/gate.ts";
 import { resend } from "../mdm/profiles/resend.ts";
 import { desktopAdminOfHost } from "../munki/service.ts";
 import { titlesOfHost } from "../software/service.ts";
-import { hostOfToken } from "./tokens.ts";
+import { hostOfToken, linkToDevicePage } from "./tokens.ts";
 import { asOwner, desktopSummary, deviceView, logDesktopError, policiesForOwner, transparencyUrl } from "./view.ts";
 
 /** A route that requires a host's device token. */
@@ -30,6 +31,7 @@ function owned<E extends AnyEndpoint>(
 }
 
 export const deviceRoutes: readonly Route[] = [
+  route(hostDetailsApi.deviceUrl, ({ params }, ctx) => linkToDevicePage(ctx, params.id)),
   owned(deviceApi.get, (host, ctx) => deviceView(ctx, host)),
   owned(deviceApi.desktop, (host, ctx) => desktopSummary(ctx, host)),
   owned(deviceApi.policies, async (host, ctx) => ({ policies: await policiesForOwner(ctx, host) })),

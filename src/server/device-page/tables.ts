@@ -1,8 +1,9 @@
-import { idOf, table, text, time } from "../store/table.ts";
+import { id, idOf, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
     readonly deviceTokens: typeof deviceTokens;
+    readonly deviceLinks: typeof deviceLinks;
   }
 }
 
@@ -13,4 +14,12 @@ export const deviceTokens = table("device_tokens", {
   id: idOf("hosts"),
   token_hash: text().unique(),
   updated_at: time(),
+});
+
+/** Tokens of links to a host's device page that users of this server have asked for. */
+export const deviceLinks = table("device_links", {
+  id: id(),
+  host_id: ref("hosts").onDelete("cascade"),
+  token_hash: text().unique(),
+  expires_at: time().index(),
 });

@@ -1,12 +1,14 @@
 // Tokens of device pages: set by the host's agent every hour, sent by its user's browser and desktop app.
-import { hours } from "../core/clock.ts";
-import type { Context } from "../core/context.ts";
+import { recordActivity } from "../activities/record.ts";
+import { hours, isoAt } from "../core/clock.ts";
+import { type Context, within } from "../core/context.ts";
 import { authenticationRequired, badRequest, conflict, limitExceeded } from "../core/errors.ts";
+import { linkTo } from "../core/http/links.ts";
 import { tokenHash } from "../core/random.ts";
 import { part } from "../core/running.ts";
-import type { HostRow } from "../hosts/access.ts";
+import { type HostRow, hostFor } from "../hosts/access.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
-import { eq, oneOf } from "../store/query.ts";
+import { and, eq, gt, lte, oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 
 /** Validity of a token after its last update. */
@@ -31,6 +33,7 @@ export async function setDeviceToken({ store, clock }: Context, hostId: number, 
 
 export async function endDeviceTokens({ store }: Pick<Context, "store">, hostIds: readonly number[]): Promise<void> {
   await store.deviceTokens.delete(oneOf("id", hostIds));
+  await store.deviceLinks.delete(oneOf("host_id", hostIds));
 }
 
 /**
@@ -45,12 +48,31 @@ const failures = part("failures of device tokens", (services) =>
 
 /** The host of a token: 401 if the token is unknown or expired, 429 after too many of those. */
 export async function hostOfToken(ctx: Context, token: string): Promise<HostRow> {
-  const { store, clock } = ctx;
-  const row =
-    token.length > TOKEN_MAX ? null : await store.deviceTokens.first({ where: eq("token_hash", tokenHash(token)) });
-  const age = row === null ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(row.updated_at);
-  const host = row !== null && age <= LIFETIME ? await store.hosts.get(row.id) : null;
+  const id = token.length > TOKEN_MAX ? null : await hostIdOf(ctx, tokenHash(token));
+  const host = id === null ? null : await ctx.store.hosts.get(id);
   if (host) return host;
   const wait = ctx.running.of(failures).fail(ctx);
   throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
+}
+
+async function hostIdOf({ store, clock }: Context, token_hash: string): Promise<number | null> {
+  const hasHash = eq("token_hash", token_hash);
+  const token = await store.deviceTokens.first({ where: hasHash });
+  if (token) return clock.now() - Date.parse(token.updated_at) <= LIFETIME ? token.id : null;
+  const link = await store.deviceLinks.first({ where: and(hasHash, gt("expires_at", clock.iso())) });
+  return link?.host_id ?? null;
+}
+
+/** A link to the page of a host, for a user of this server: it shows what the host's own user sees, for an hour. */
+export async function linkToDevicePage(ctx: Context, id: number): Promise<{ host_id: number; device_url: string }> {
+  const { id: host_id, display_name } = await hostFor(ctx, "hosts:lock", id);
+  const token = ctx.random.token(32);
+  await ctx.store.tx(async (store) => {
+    await store.deviceLinks.delete(lte("expires_at", ctx.clock.iso()));
+    const expires_at = isoAt(ctx.clock.now() + LIFETIME);
+    await store.deviceLinks.insert({ host_id, token_hash: tokenHash(token), expires_at });
+    const details = { host_id, host_display_name: display_name };
+    await recordActivity(within(ctx, store), "retrieved_host_my_device_url", details, { hostId: host_id });
+  });
+  return { host_id, device_url: await linkTo(ctx, `/device/${token}`) };
 }

@@ -194,6 +194,21 @@ async function* batches(keys: AsyncIterable<string>): AsyncGenerator<string[]> {
   if (batch.length > 0) yield batch;
 }
 
+/** The first bytes of a file; fewer if it is shorter. */
+export async function startOf(
+  { store, blobs }: { readonly store: ServerTx; readonly blobs: Blobs },
+  id: number,
+  bytes: number,
+): Promise<Buffer> {
+  const row = await store.files.get(id);
+  if (row === null) throw new Error(`there is no file ${id}`);
+  if (row.size === 0) return Buffer.alloc(0);
+  const chunks: Buffer[] = [];
+  for await (const chunk of await blobs.get(row.key, { start: 0, end: Math.min(bytes, row.size) - 1 }))
+    chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
 /** The file as a reply, under the name that the feature gives it. Throws if there is none with this id. */
 export async function downloadOf(
   { store, blobs }: { readonly store: ServerTx; readonly blobs: Blobs },

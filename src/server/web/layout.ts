@@ -1,5 +1,7 @@
 // The layout of every page.
 import type { Context } from "../core/context.ts";
+import { linkTo } from "../core/http/links.ts";
+import { LOGO_PATH } from "../logo/service.ts";
 import { scriptAsset, styleAsset } from "./assets.ts";
 import { type Html, html } from "./html.ts";
 
@@ -27,11 +29,14 @@ export interface Organization {
   readonly logo: string;
 }
 
-export async function organization({ config }: Pick<Context, "config">): Promise<Organization> {
-  const { org_info } = await config.current();
+export async function organization(ctx: Pick<Context, "config" | "settings">): Promise<Organization> {
+  const { org_info } = await ctx.config.current();
+  const own = await linkTo(ctx, LOGO_PATH);
   // Other schemes are refused when the logo is set, and browsers would not load them.
-  const logo = [org_info.org_logo_url_light_background, org_info.org_logo_url].find((url) => /^https:/i.test(url));
-  return { name: org_info.org_name || "svc", logo: logo ?? "" };
+  const [logo = ""] = [org_info.org_logo_url_light_background, org_info.org_logo_url].flatMap((url) =>
+    url.startsWith(own) ? [LOGO_PATH + url.slice(own.length)] : /^https:/i.test(url) ? [url] : [],
+  );
+  return { name: org_info.org_name || "svc", logo };
 }
 
 export function layout(frame: Frame, org: Organization): string {

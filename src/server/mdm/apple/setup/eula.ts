@@ -5,7 +5,7 @@ import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest, conflict, notThere } from "../../../core/errors.ts";
 import type { ServerTx } from "../../../core/tables.ts";
-import { downloadOf } from "../../../files/service.ts";
+import { downloadOf, startOf } from "../../../files/service.ts";
 import { eq, everything } from "../../../store/query.ts";
 import { UniqueViolation } from "../../../store/store.ts";
 import type { RowOf } from "../../../store/table.ts";
@@ -34,12 +34,10 @@ export async function addEula(ctx: Context, file: StoredFile): Promise<Record<st
   return {};
 }
 
-async function checkPdf({ store, blobs }: Context, { id, size }: StoredFile): Promise<void> {
+async function checkPdf(ctx: Context, { id, size }: StoredFile): Promise<void> {
   if (size === 0) throw badRequest("the file is empty", "eula");
-  const { key } = (await store.files.get(id))!;
-  const chunks: Buffer[] = [];
-  for await (const chunk of await blobs.get(key, { start: 0, end: MAGIC.within - 1 })) chunks.push(chunk as Buffer);
-  if (!Buffer.concat(chunks).includes(MAGIC.text)) throw badRequest("the file is not a PDF file", "eula");
+  if (!(await startOf(ctx, id, MAGIC.within)).includes(MAGIC.text))
+    throw badRequest("the file is not a PDF file", "eula");
 }
 
 export async function eulaToken(store: ServerTx): Promise<string | null> {

@@ -43,6 +43,7 @@ import { migration as m0041 } from "./0041-disk-encryption.ts";
 import { migration as m0042 } from "./0042-disk-requests.ts";
 import { migration as m0043 } from "./0043-profile-challenges.ts";
 import { migration as m0044 } from "./0044-bitlocker-pin.ts";
+import { migration as m0045 } from "./0045-logo-and-device-links.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   m0042,
   m0043,
   m0044,
+  m0045,
 ];

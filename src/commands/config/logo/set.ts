@@ -1,0 +1,27 @@
+import { logoApi } from "../../../api/logo.ts";
+import { logoFlags } from "../../../cli/features/logo/logo.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { UploadCommand } from "../../../cli/upload-command.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class ConfigLogoSet extends UploadCommand {
+  static override summary = "Upload the organization's logo: a PNG, JPEG, GIF or WebP image.";
+  static override endpoints = [logoApi.set];
+  static override args = { file: args.required("image file") };
+  static override flags = { ...dryRunFlag, ...logoFlags };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> logo.png",
+    "<%= config.bin %> <%= command.id %> logo-white.png --mode dark",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(ConfigLogoSet);
+    const { mode } = flags;
+    const logo = await uploadSource(this.io, given.file, "FILE");
+    const name = printable(given.file);
+    if (flags["dry-run"]) this.trying(`make ${name} the organization's logo`, { file: given.file, mode });
+    await this.uploading(logo, (onSent) => this.call(logoApi.set, { query: { mode }, body: { logo } }, { onSent }));
+    await this.report(`${name} is the organization's logo`, { file: given.file, mode });
+  }
+}
