@@ -72,6 +72,7 @@ export const actions = {
   "carves:start": rule("AM", "AM"),
   "carves:read": rule("A", ""),
   "software:list": rule("AMTOP", "AMTOP"),
+  "catalogue:read": rule("AMTOPG", "AMTOPG"),
   "users:list": rule("A", "A"),
   "users:write": rule("A", "A"),
   "sessions:any": rule("A", ""),

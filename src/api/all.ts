@@ -19,6 +19,7 @@ import { assetsApi } from "./assets.ts";
 import { bootstrapApi } from "./bootstrap.ts";
 import { caApi } from "./ca.ts";
 import { carvesApi } from "./carves.ts";
+import { catalogueApi } from "./catalogue.ts";
 import { certificateAgentApi, certificatesApi } from "./certificates.ts";
 import { commandsApi } from "./commands.ts";
 import { configurationApi } from "./configuration.ts";
@@ -96,6 +97,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   osVersions: osVersionsApi,
   diskEncryption: diskEncryptionApi,
   software: softwareApi,
+  catalogue: catalogueApi,
   labels: { ...labelsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,
   mail: mailApi,

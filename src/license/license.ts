@@ -1,10 +1,11 @@
 // License keys: signed JWTs (RFC 7519), verified offline, by the server for its own key and by `svc license verify`
 // for any key.
-import { createPublicKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { compactVerify } from "jose";
 import { z } from "zod";
 import type { License } from "../api/app-config.ts";
 import { issueText } from "../api/issue-text.ts";
+import { readPublicKey } from "../pki/public-key.ts";
 
 /** License keys are verified with this public key unless another one is given. */
 const builtInKey = `-----BEGIN PUBLIC KEY-----
@@ -86,19 +87,10 @@ function parse(text: string): unknown {
   }
 }
 
-/**
- * In environment files a value is one line: either its line breaks are written as \n, or it is only the base64 of the
- * key.
- */
-const withLines = (pem: string): string =>
-  pem.includes("-----BEGIN")
-    ? pem.replaceAll("\\n", "\n")
-    : `-----BEGIN PUBLIC KEY-----\n${pem.trim()}\n-----END PUBLIC KEY-----`;
-
 function publicKey(pem: string): KeyObject {
   let key: KeyObject;
   try {
-    key = createPublicKey(withLines(pem));
+    key = readPublicKey(pem);
   } catch {
     throw new LicenseError("public key", "is not a public key in PEM form");
   }

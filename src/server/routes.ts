@@ -5,6 +5,7 @@ import { appConfigRoutes } from "./app-config/routes.ts";
 import { approvalRoutes } from "./approvals/routes.ts";
 import { caRoutes } from "./ca/routes.ts";
 import { carveRoutes } from "./carves/routes.ts";
+import { catalogueRoutes } from "./catalogue/routes.ts";
 import { certificateRoutes } from "./certificates/routes.ts";
 import { configurationRoutes } from "./configuration/routes.ts";
 import type { Route } from "./core/http/route.ts";
@@ -79,6 +80,7 @@ export const routes: readonly Route[] = [
   ...osVersionRoutes,
   ...diskEncryptionRoutes,
   ...softwareRoutes,
+  ...catalogueRoutes,
   ...liveQueryRoutes,
   ...mailRoutes,
   ...appleActionRoutes,

@@ -25,6 +25,7 @@ import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { startSigning } from "../support/ca-fakes.ts";
+import { makeCatalogueApp } from "../support/catalogue.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
 import { signInByBrowser } from "../support/cli-browser.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
@@ -277,6 +278,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     }
     await writeFile(join(files, "setup.json"), JSON.stringify({ profile_name: "Workstations", is_supervised: true }));
   }
+  if (id.startsWith("software:catalogue:")) await makeCatalogueApp(app);
   if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });
   if (id === "config:edit")
     await writeFile(
@@ -316,7 +318,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm|ca|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|ca|software:catalogue|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 /** With a service account, and turned on unless that is the example. */
 async function androidFleet(id: string): Promise<Fleet> {

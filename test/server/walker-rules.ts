@@ -24,6 +24,8 @@ const partC = {
   "edit, delete labels of others": ["AMTG", ""],
   "view labels": ["AMTOPG", "AMTOPG"],
   "view software": ["AMTOP", "AMTOP"],
+  // Beyond part C: users who view software or add it.
+  "view the catalogue of maintained apps": ["AMTOPG", "AMTOPG"],
   "run observer_can_run queries": ["AMTOP", "AMTOP"],
   "run any query or policy live": ["AMTP", "AMTP"],
   "lock, unlock, wipe": ["AM", "AM"],
@@ -178,6 +180,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /software/versions": "view software",
   "GET /software/versions/:id": "view software",
   "GET /software/count": "view software",
+  "GET /software/svc_maintained_apps": "view the catalogue of maintained apps",
+  "GET /software/svc_maintained_apps/:id": "view the catalogue of maintained apps",
   "GET /os_versions": "view software",
   "GET /os_versions/:id": "view software",
   "POST /hosts/:id/lock": "lock, unlock, wipe",

@@ -10,6 +10,7 @@ import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
+import { makeCatalogueApp } from "../support/catalogue.ts";
 import {
   makeCarve,
   makeHost,
@@ -725,6 +726,14 @@ export const targets: Record<string, Target> = {
   "GET /software/versions": byTeamFilter("/software/versions"),
   "GET /software/versions/:id": onSoftware(({ id }) => `/software/versions/${id}`),
   "GET /software/count": byTeamFilter("/software/count"),
+  "GET /software/svc_maintained_apps": byTeamFilter("/software/svc_maintained_apps"),
+  "GET /software/svc_maintained_apps/:id": {
+    places,
+    call: async (world, place) => {
+      const { id } = await makeCatalogueApp(world.t);
+      return { path: `/software/svc_maintained_apps/${id}?team_id=${place === "none" ? 0 : teamAt(world, place)}` };
+    },
+  },
   "GET /os_versions": byTeamFilter("/os_versions"),
   "GET /os_versions/:id": onSoftware(({ os }) => `/os_versions/${os}`),
   "POST /hosts/:id/lock": onScripted("/lock"),

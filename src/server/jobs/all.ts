@@ -1,5 +1,6 @@
 import { approvals } from "../approvals/approvals-job.ts";
 import { carveBlocks, carveExpiry } from "../carves/expiry-job.ts";
+import { catalogueJob } from "../catalogue/sync-job.ts";
 import type { Job } from "../core/job.ts";
 import { deviceCertificates } from "../device-ca/cleanup-job.ts";
 import { fileCleanup } from "../files/cleanup-job.ts";
@@ -73,6 +74,7 @@ export const allJobs: readonly Job[] = [
   applePushJob,
   appleDetailsJob,
   portalSync,
+  catalogueJob,
   certificateRenewal,
   profilesJob,
   androidSync,

@@ -178,6 +178,16 @@ export const Settings = z.strictObject({
     .string()
     .default("https://www.googleapis.com/oauth2/v3/certs")
     .describe("public keys with which messages of the topic are signed"),
+  catalogue_url: z
+    .string()
+    .optional()
+    .describe("address or directory of the catalogue of maintained apps; see docs/catalogue.md"),
+  catalogue_key: z
+    .string()
+    .optional()
+    .describe(
+      "Ed25519 public key (PEM, or its base64 on one line) with which the signature of the catalogue is verified",
+    ),
   check_integrations: flag(true).describe(
     "check with a ticket system that it accepts tickets before its settings are saved",
   ),

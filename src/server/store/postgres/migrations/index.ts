@@ -44,6 +44,7 @@ import { migration as m0042 } from "./0042-disk-requests.ts";
 import { migration as m0043 } from "./0043-profile-challenges.ts";
 import { migration as m0044 } from "./0044-bitlocker-pin.ts";
 import { migration as m0045 } from "./0045-logo-and-device-links.ts";
+import { migration as m0046 } from "./0046-catalogue.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   m0043,
   m0044,
   m0045,
+  m0046,
 ];

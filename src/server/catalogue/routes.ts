@@ -1,0 +1,10 @@
+import { catalogueApi } from "../../api/catalogue.ts";
+import { type Route, route } from "../core/http/route.ts";
+import { getApp, listApps } from "./lists.ts";
+
+export const catalogueRoutes: readonly Route[] = [
+  route(catalogueApi.list, ({ query }, ctx) => listApps(ctx, query)),
+  route(catalogueApi.get, async ({ params, query }, ctx) => ({
+    svc_maintained_app: await getApp(ctx, params.id, query.team_id),
+  })),
+];
