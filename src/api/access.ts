@@ -56,6 +56,9 @@ export const actions = {
   "profiles:resend": rule("AMTG", "AMTG"),
   /** Whoever may do anything that takes a file. */
   "files:upload": rule("AMG", "AMG"),
+  "scripts:read": rule("AMTOP", "AMTOP"),
+  "scripts:write": rule("AMG", "AMG"),
+  "scripts:run": rule("AMT", "AMT"),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
   /** Includes labels that other users created. */

@@ -49,6 +49,7 @@ import { deviceProfilesApi, profilesApi } from "./profiles.ts";
 import { queriesApi } from "./queries.ts";
 import { scepProxyApi } from "./scep-proxy.ts";
 import { scheduleApi } from "./schedule.ts";
+import { scriptsApi } from "./scripts.ts";
 import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
 import { setupAssistantsApi } from "./setup-assistants.ts";
@@ -98,6 +99,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   diskEncryption: diskEncryptionApi,
   software: softwareApi,
   catalogue: catalogueApi,
+  scripts: scriptsApi,
   labels: { ...labelsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,
   mail: mailApi,

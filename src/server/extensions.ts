@@ -68,6 +68,8 @@ import type { OperationKind } from "./operations/kind.ts";
 import { scheduleInventory } from "./packs/inventory.ts";
 import { policiesLeave } from "./policies/service.ts";
 import { routes } from "./routes.ts";
+import { runScript } from "./scripts/kind.ts";
+import { scriptsUseVariables } from "./scripts/variables.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { dropIntegrations } from "./teams/integrations.ts";
 import { deliverTicket } from "./tickets/deliver.ts";
@@ -156,9 +158,10 @@ export const extensions: Extensions = {
       windowsWipe,
     ]),
     script: scriptKind,
+    [runScript.name]: runScript,
   },
   requestDetails: [requestDetails],
   routes,
   teamLeaves: policiesLeave,
-  variableUsers: [profilesUseVariables],
+  variableUsers: [profilesUseVariables, scriptsUseVariables],
 };

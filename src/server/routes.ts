@@ -37,6 +37,7 @@ import { osVersionRoutes } from "./os-versions/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
+import { scriptRoutes } from "./scripts/routes.ts";
 import { setupRoutes } from "./setup/routes.ts";
 import { sessionRoutes } from "./sign-in/routes.ts";
 import { softwareRoutes } from "./software/routes.ts";
@@ -81,6 +82,7 @@ export const routes: readonly Route[] = [
   ...diskEncryptionRoutes,
   ...softwareRoutes,
   ...catalogueRoutes,
+  ...scriptRoutes,
   ...liveQueryRoutes,
   ...mailRoutes,
   ...appleActionRoutes,

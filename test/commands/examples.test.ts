@@ -16,6 +16,7 @@ import { tokenHash } from "../../src/server/core/random.ts";
 import { linkPaths } from "../../src/server/mail/mail.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { uploadPushCertificate } from "../../src/server/mdm/apple/trust/service.ts";
+import { answerOperation } from "../../src/server/operations/queue.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
@@ -121,6 +122,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await app.store.hosts.update({ where: everything, set });
     await app.store.managedAgents.insert({ id: 1, agent_key_hash: "of 1", enrolled_at: app.clock.iso() });
   }
+  if (id.startsWith("scripts:")) await makeScripts(app, files);
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
     await turnOnAppleMdm(app);
@@ -318,7 +320,40 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm|ca|software:catalogue|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|scripts|ca|software:catalogue|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+
+/** A saved script, a host that runs scripts, and one that it has run. */
+async function makeScripts(app: TestApp, files: string): Promise<void> {
+  await writeFile(join(files, "cleanup.sh"), "#!/bin/sh\necho clean\n");
+  await writeFile(join(files, "cleanup-2.sh"), "#!/bin/sh\necho cleaner\n");
+  const body = new FormData();
+  body.set("script", new File(["echo clean"], "tidy.sh"));
+  await app.post("/scripts", body);
+  const linux = (await app.store.hosts.first({ where: eq("hostname", "linux-1.example.com") }))!;
+  const enrolled_at = app.clock.iso();
+  await app.store.managedAgents.insert({ id: linux.id, agent_key_hash: `of ${linux.id}`, enrolled_at });
+  const text = await app.store.scriptTexts.insert({ digest: "of an earlier run", content: "echo earlier" });
+  await app.store.scriptExecutions.insert({
+    uuid: "6b1d2f1e-0d1c-4c7d-9b1e-000000000001",
+    host_id: linux.id,
+    hostname: linux.hostname,
+    team_id: null,
+    script_id: null,
+    text_id: text.id,
+    state: "ended",
+    exit_code: 0,
+    output: "earlier",
+    created_at: enrolled_at,
+    ended_at: enrolled_at,
+  });
+  // As the host's agent: it runs what is asked of it.
+  const answer = async () => {
+    for (const { uuid, host_id } of await app.store.operations.list({ where: eq("state", "queued") }))
+      await answerOperation(app.services, host_id, uuid, { exit_code: 0, output: "done", runtime: 1 });
+  };
+  // Until the example's server is closed.
+  const answering = setInterval(() => void answer().catch(() => clearInterval(answering)), 50);
+}
 
 /** With a service account, and turned on unless that is the example. */
 async function androidFleet(id: string): Promise<Fleet> {

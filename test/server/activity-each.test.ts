@@ -59,6 +59,9 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "DELETE /bootstrap/:team_id": ["../mdm/bootstrap", "deleted_bootstrap_package"],
   "POST /setup_experience/eula": ["../mdm/bootstrap", "added_eula", "add(content"],
   "DELETE /setup_experience/eula/:token": ["../mdm/bootstrap", "deleted_eula"],
+  "POST /scripts": ["scripts", "added_script", "save(t"],
+  "PATCH /scripts/:id": ["scripts", "updated_script"],
+  "DELETE /scripts/:id": ["scripts", "deleted_script"],
   "POST /disk_encryption": ["../mdm/disk-encryption", "enabled_macos_disk_encryption", 't.post("/disk_encryption"'],
   "PATCH /mdm/vendora/settings": ["../mdm/disk-encryption", "enabled_macos_disk_encryption"],
   "PATCH /setup_experience": ["../mdm/setup", "enabled_macos_setup_end_user_auth"],
@@ -110,6 +113,9 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
 const untold = [
   "PUT /logo",
   "DELETE /logo",
+  // The activity is recorded when the host has run the script.
+  "POST /scripts/run",
+  "POST /scripts/run/sync",
   "POST /assets",
   "DELETE /assets/:asset_uuid",
   "POST /automations/reset",

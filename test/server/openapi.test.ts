@@ -192,7 +192,8 @@ describe("the API's description", () => {
       ).toBe(true);
       for (const [status, response] of Object.entries(operation.responses)) {
         expect(response.description, `${operation.operationId} ${status}`).not.toBe("");
-        if (/^[23]/.test(status)) continue;
+        // A run without a result in time is answered with what is known of it.
+        if (/^[23]/.test(status) || (status === "408" && operation.operationId === "scripts.runSync")) continue;
         const media = response.content?.["application/json"];
         expect(media?.schema).toEqual({ $ref: "#/components/schemas/Error" });
         if (status === "default") continue;

@@ -3,9 +3,10 @@
 import { serviceContext } from "../../src/server/core/context.ts";
 import { appleCustomCommand } from "../../src/server/mdm/apple/actions/custom.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
+import { answerOperation } from "../../src/server/operations/queue.ts";
 import { enqueue } from "../../src/server/outbox/service.ts";
 import { softwareCounts } from "../../src/server/software/counts.ts";
-import { eq, everything } from "../../src/server/store/query.ts";
+import { and, eq, everything } from "../../src/server/store/query.ts";
 import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
@@ -116,6 +117,46 @@ const onSoftware = (pathOf: (ids: { id: number; title_id: number; os: number }) 
     return { path: pathOf({ id: version.id, title_id: version.title_id, os: os.id }) };
   },
 });
+const scriptForm = (text = "echo", name = `made-${++names}.sh`, fields: Record<string, string> = {}): FormData => {
+  const form = new FormData();
+  for (const [key, value] of Object.entries(fields)) form.set(key, value);
+  form.set("script", new File([text], name));
+  return form;
+};
+const scriptAt = async (world: World, place: Place): Promise<number> => {
+  if (place === "missing") return MISSING;
+  const fields: Record<string, string> = place === "none" ? {} : { team_id: String(teamOf(world, place)) };
+  const reply = await world.t.post("/scripts", scriptForm("echo", undefined, fields));
+  return ((await reply.json()) as { script_id: number }).script_id;
+};
+const onScript = (rest = "", body?: () => unknown): Target => ({
+  places,
+  call: async (world, place) => ({ path: `/scripts/${await scriptAt(world, place)}${rest}`, body: body?.() }),
+});
+const withAgentAt = async (world: World, place: Place): Promise<number> => {
+  const id = await hostAt(world, place);
+  const { store, clock } = world.t;
+  if (place !== "missing")
+    await store.managedAgents.insert({ id, agent_key_hash: `of ${id}`, enrolled_at: clock.iso() });
+  return id;
+};
+/** As the host's agent: it answers what is asked of it within some seconds. */
+function answerSoon({ t }: World, hostId: number): void {
+  const answer = async () => {
+    const open = await t.store.operations.list({ where: and(eq("host_id", hostId), eq("state", "queued")) });
+    for (const { uuid } of open)
+      await answerOperation(t.services, hostId, uuid, { exit_code: 0, output: "", runtime: 1 });
+    if (open.length > 0) stop();
+  };
+  const stop = () => {
+    clearInterval(looking);
+    clearTimeout(ending);
+  };
+  const looking = setInterval(() => void answer().catch(stop), 100);
+  const ending = setTimeout(stop, 60_000);
+  looking.unref();
+  ending.unref();
+}
 const onTeam = (rest = "", body?: (world: World) => unknown): Target => ({
   places: ["own", "other", "missing"],
   call: async (world, place) => ({ path: `/teams/${teamAt(world, place)}${rest}`, body: body?.(world) }),
@@ -721,6 +762,43 @@ export const targets: Record<string, Target> = {
     },
   },
   "GET /hosts/:id/software": onHost("/software"),
+  "GET /scripts": byTeamFilter("/scripts"),
+  "GET /scripts/:id": onScript(),
+  "POST /scripts": {
+    places,
+    call: async (world, place) => {
+      const fields: Record<string, string> = place === "none" ? {} : { team_id: String(teamAt(world, place)) };
+      return { path: "/scripts", body: scriptForm("echo", undefined, fields) };
+    },
+  },
+  "PATCH /scripts/:id": onScript("", () => scriptForm(`echo ${++names}`)),
+  "DELETE /scripts/:id": onScript(),
+  "GET /hosts/:id/scripts": onHost("/scripts"),
+  "POST /scripts/run": {
+    places,
+    call: async (world, place) => ({
+      path: "/scripts/run",
+      body: { host_id: await withAgentAt(world, place), script_contents: "echo" },
+    }),
+  },
+  "POST /scripts/run/sync": {
+    places,
+    call: async (world, place) => {
+      const host_id = await withAgentAt(world, place);
+      if (place !== "missing") answerSoon(world, host_id);
+      return { path: "/scripts/run/sync", body: { host_id, script_contents: "echo" } };
+    },
+  },
+  "GET /scripts/results/:execution_id": {
+    places,
+    call: async (world, place) => {
+      if (place === "missing") return { path: "/scripts/results/unknown" };
+      const host_id = await withAgentAt(world, place);
+      const reply = await world.t.post("/scripts/run", { host_id, script_contents: "echo" });
+      const { execution_id } = (await reply.json()) as { execution_id: string };
+      return { path: `/scripts/results/${execution_id}` };
+    },
+  },
   "GET /software/titles": byTeamFilter("/software/titles"),
   "GET /software/titles/:id": onSoftware(({ title_id }) => `/software/titles/${title_id}`),
   "GET /software/versions": byTeamFilter("/software/versions"),

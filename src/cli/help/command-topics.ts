@@ -41,6 +41,7 @@ export const topics: Record<string, { description: string }> = {
   "queries:schedule": { description: "Older way to schedule queries (deprecated)." },
   "queries:live": { description: "Live queries and their results." },
   sessions: { description: "Sessions and tokens of users." },
+  scripts: { description: "Scripts that managed agents run: saved ones, runs and results." },
   software: { description: "Software on hosts: titles and their versions." },
   sso: { description: "Single sign-on (SAML): status, and metadata for the identity provider." },
   targets: { description: "Possible targets of a live query." },

@@ -225,6 +225,16 @@ export interface ActivityTypes extends CaActivities {
   rotated_managed_local_account_password: HostDetails;
   failed_to_rotate_managed_local_account_password: HostDetails & { detail: string };
   canceled_run_script: HostDetails & { script_name: string };
+  ran_script: HostDetails & {
+    script_execution_id: string;
+    script_name: string;
+    async: boolean;
+    policy_id: number | null;
+    policy_name: string | null;
+  };
+  added_script: TeamDetails & { script_name: string };
+  updated_script: TeamDetails & { script_name: string };
+  deleted_script: TeamDetails & { script_name: string };
   escrowed_disk_encryption_key: HostDetails;
   read_host_disk_encryption_key: HostDetails;
   mdm_enrolled: {

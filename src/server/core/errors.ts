@@ -82,8 +82,8 @@ export const forbiddenFor = (reason: string) => new ApiError(403, "forbidden", b
 export const forbidden = () => new ApiError(403, "forbidden", base("forbidden"));
 export const permissionDenied = () => new ApiError(403, "Permission Denied");
 /** 404: the object does not exist, for example `notFound("host", 7)`. */
-export const notFound = (kind: string, key: string | number) =>
-  new ApiError(404, "Resource Not Found", base(`${kind} ${key} was not found in the datastore`));
+export const notFound = (kind: string, key: string | number, name = "base") =>
+  new ApiError(404, "Resource Not Found", [{ name, reason: `${kind} ${key} was not found in the datastore` }]);
 /** 404 with a reason, for things of which there is one at most. */
 export const notThere = (reason: string) => new ApiError(404, "Resource Not Found", base(reason));
 export const noSuchPath = (path: string) => new ApiError(404, "Resource Not Found", base(`no endpoint at ${path}`));

@@ -53,6 +53,7 @@ import { hostPolicies, policies, policyCountChanges, policyEvents, policyLabels 
 import { queries, queryLabels, queryResults } from "../queries/tables.ts";
 import { rateLimits } from "../rate-limits/tables.ts";
 import { policyResultIds } from "../result-ids/tables.ts";
+import { scriptExecutions, scripts, scriptTexts } from "../scripts/tables.ts";
 import { serverSecrets } from "../secrets/tables.ts";
 import { sessions } from "../sessions/tables.ts";
 import {
@@ -118,6 +119,9 @@ export const tables: AllTables = {
   softwareCves,
   osCves,
   softwareInstalls,
+  scriptTexts,
+  scripts,
+  scriptExecutions,
   softwareTitleCounts,
   softwareVersionCounts,
   softwareCountChanges,

@@ -1,5 +1,6 @@
 // Lock, unlock and wipe as scripts of the managed agent.
 import { type Ending, HOST_LANE, type Operation, type OperationKind } from "../operations/kind.ts";
+import { shortened } from "../operations/script-output.ts";
 import type { ScriptResult } from "../operations/tables.ts";
 import type { HostAction } from "./deliverer.ts";
 import { type ActionOutcome, actionEnded } from "./outcome.ts";
@@ -16,6 +17,7 @@ const actionKind = (action: HostAction): OperationKind<ScriptResult> => ({
   title: action,
   isCancellableOnceSent: false,
   expires: true,
+  stored: async (_, __, result) => shortened(result),
   isDone: ({ exit_code }) => exit_code === 0,
   ended: (inside, operation, ending) => actionEnded(inside, action, operation, outcomeOf(action, operation, ending)),
 });

@@ -17,8 +17,8 @@ import { keepDeviceToken } from "./rows.ts";
 
 /** Optional features of this server, which agents check before using them. */
 const CAPABILITIES = "scripts,device_token,disk_encryption_key,luks_data,device_mapping";
-/** Maximum stored output of a script (characters). The end is kept, since it usually contains the error. */
-const OUTPUT_MAX = 10_000;
+/** Maximum output of a script that is looked at (characters), of which a part is stored. The end is kept. */
+const OUTPUT_MAX = 100_000;
 /** Sent with every reply to a managed agent, including errors. */
 export const capabilities: Record<string, string> = { "x-svc-capabilities": CAPABILITIES };
 

@@ -39,6 +39,8 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
    * operation is sent.
    */
   outgoing?(inside: Pick<Inside, "store">, operation: Operation, content: string): Promise<string>;
+  /** The answer as it is stored, without secrets that the host has repeated. */
+  stored?(inside: Pick<Inside, "store">, operation: Operation, result: R): Promise<R>;
   /** Milliseconds for which it is kept after it has ended. Default: for as long as its host. */
   readonly keptFor?: number;
   /** How users see it while it waits. Default: as a script. */

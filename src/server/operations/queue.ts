@@ -184,10 +184,12 @@ export async function answerOperation(
  * Stores the answer in the caller's transaction, under its host's lock. Repeated answers, and those to cancelled
  * operations, change nothing.
  */
-export async function storeAnswer(backing: Backing, operation: Operation, result: OperationResult): Promise<void> {
+export async function storeAnswer(backing: Backing, operation: Operation, given: OperationResult): Promise<void> {
   // After it has expired, a late answer still shows the state of the host.
   if (!["queued", "sent", "expired"].includes(operation.state)) return;
-  const state = kindOf(backing, operation.kind).isDone(result) ? "answered" : "failed";
+  const kind = kindOf(backing, operation.kind);
+  const result = kind.stored ? await kind.stored(backing, operation, given) : given;
+  const state = kind.isDone(result) ? "answered" : "failed";
   await endOperation({ ...backing, user: service }, operation, { state, result });
 }
 

@@ -50,6 +50,7 @@ export const Settings = z.strictObject({
     .optional()
     .describe("Postgres database, as postgres://...; without it, the server uses the embedded store"),
   database_pool_size: whole(1, 200).default(10).describe("maximum number of connections to Postgres"),
+  script_sync_period: duration("5m").describe("how long a request to run a script waits for the result, at least 1s"),
   database_migrate: flag(true).describe("update the Postgres schema at start"),
   blobs_url: z
     .string()

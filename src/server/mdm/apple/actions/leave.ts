@@ -3,10 +3,10 @@ import type { Context } from "../../../core/context.ts";
 import { endLeaving } from "../../../mdm-status/managed.ts";
 import { ownMdm } from "../../../mdm-status/own.ts";
 import { openOperations } from "../../../operations/queue.ts";
+import { requesterOf } from "../../../operations/requester.ts";
 import { endEnrollment } from "../channel/check-in.ts";
 import { deviceOfHost } from "../channel/devices.ts";
 import { APPLE_LANE, appleCommandKind } from "../commands/kind.ts";
-import { requesterOf } from "../commands/requester.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 
 export const appleLeave = appleCommandKind({

@@ -6,9 +6,9 @@ import type { Context } from "../../../core/context.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { type AccountRow, changeAccount, dropAccount, putAccount } from "../../../host-passwords/rows.ts";
 import type { Ending, Inside, Operation } from "../../../operations/kind.ts";
+import { requesterOf } from "../../../operations/requester.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
 import { type AppleAnswer, answerOf, appleCommandKind } from "../commands/kind.ts";
-import { requesterOf } from "../commands/requester.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 import { hashForMacos, newPassword } from "./password.ts";
 

@@ -8,10 +8,10 @@ import type { Context } from "../../../core/context.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { changeLock, dropLock, type LockRow, lockCommandsQueued, toSet } from "../../../host-passwords/rows.ts";
 import type { Ending, Inside, Operation } from "../../../operations/kind.ts";
+import { requesterOf } from "../../../operations/requester.ts";
 import { and, isNull, not, oneOf, type Predicate } from "../../../store/query.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
 import { type AppleAnswer, answerOf, appleCommandKind } from "../commands/kind.ts";
-import { requesterOf } from "../commands/requester.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 import { newPassword } from "./password.ts";
 

@@ -45,6 +45,7 @@ import { migration as m0043 } from "./0043-profile-challenges.ts";
 import { migration as m0044 } from "./0044-bitlocker-pin.ts";
 import { migration as m0045 } from "./0045-logo-and-device-links.ts";
 import { migration as m0046 } from "./0046-catalogue.ts";
+import { migration as m0047 } from "./0047-scripts.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   m0044,
   m0045,
   m0046,
+  m0047,
 ];

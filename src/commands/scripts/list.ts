@@ -1,0 +1,17 @@
+import { scriptsApi } from "../../api/scripts.ts";
+import { ScriptsCommand, scriptTeamFlag, scriptView } from "../../cli/features/scripts/scripts.ts";
+import { limitFlags } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class ScriptsList extends ScriptsCommand {
+  static override summary = "List the saved scripts of a team, or of hosts without a team.";
+  static override endpoints = [scriptsApi.list];
+  static override flags = { ...queryFlags(scriptsApi.list), ...scriptTeamFlag, ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> --team Workstations"];
+
+  async run() {
+    const { flags } = await this.parse(ScriptsList);
+    const query = queryOf(scriptsApi.list, flags, await this.teamFilter(flags.team));
+    await this.printList(this.pages(scriptsApi.list, { query }, "scripts"), scriptView);
+  }
+}

@@ -1,0 +1,146 @@
+import * as Flags from "@oclif/core/flags";
+import type { ScriptResult, ScriptRun } from "../../api/scripts.ts";
+import { scriptsApi } from "../../api/scripts.ts";
+import { CliError, errorReport, failed, usage } from "../../cli/errors.ts";
+import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "../../cli/features/named-hosts.ts";
+import { readText } from "../../cli/files/input.ts";
+import { args, teamFlag } from "../../cli/flags.ts";
+import type { View } from "../../cli/output/output.ts";
+import { plural } from "../../cli/output/text.ts";
+import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
+import { ApiCallError } from "../../client/errors.ts";
+import { printable } from "../../text/printable.ts";
+
+interface Outcome {
+  readonly host: string;
+  readonly execution_id: string;
+  readonly exit_code: number | null;
+  readonly output: string;
+  readonly message: string;
+  readonly state: "pending" | "ended" | "refused";
+}
+
+const view: View = {
+  columns: [
+    { key: "host" },
+    { key: "exit_code", header: "exit code" },
+    { key: "message" },
+    { key: "output", text: (text) => printable(String(text)) },
+    { key: "execution_id", header: "execution id" },
+  ],
+};
+
+export default class ScriptsRun extends NamedHostsCommand {
+  static override summary = "Run a script on hosts, as soon as they are online.";
+  static override description =
+    "Runs a saved script (--script), or the text of a file (--file). With --wait, each host's result is reported as it " +
+    "arrives, and the exit code is 0 only if the script ended with 0 on all hosts.";
+  static override endpoints = [scriptsApi.run, scriptsApi.runSync, scriptsApi.result];
+  static override strict = false;
+  static override args = { hosts: args.hosts };
+  static override flags = {
+    script: Flags.string({ summary: "Id or name of a saved script of the host's team.", exclusive: ["file"] }),
+    file: Flags.string({ summary: "File with the script; - is stdin.", helpValue: "FILE" }),
+    online: Flags.boolean({
+      summary: "Only if the host is online: the server waits for its result. For one host.",
+      exclusive: ["wait"],
+    }),
+    ...teamFlag,
+    ...waitFlags,
+    ...namedHostsFlags,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --file cleanup.sh --wait",
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --script tidy.sh --online",
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --script tidy.sh --dry-run",
+  ];
+
+  async run() {
+    const { argv, flags } = await this.parse(ScriptsRun);
+    const timeout = timeoutOf(flags);
+    const given = await this.given(flags);
+    const hosts = await this.named(argv.map(String), flags);
+    if (flags["dry-run"]) this.trying(`run the script on ${shortNameOf(hosts)}`, { hosts: hosts.map(({ id }) => id) });
+    if (flags.online) return this.runOnline(hosts, given);
+    const outcomes: Outcome[] = [];
+    for (const host of hosts) outcomes.push(await this.begin(host, given, hosts.length === 1));
+    let waited: unknown;
+    let now = outcomes;
+    if (flags.wait)
+      waited = await this.follow(outcomes, timeout, (seen) => {
+        now = seen;
+      }).catch((error: unknown) => error);
+    await this.printList(now, view);
+    if (waited) throw waited;
+    this.conclude(now, flags.wait);
+  }
+
+  private async given(flags: { script?: string | undefined; file?: string | undefined; team?: string | undefined }) {
+    if (flags.file !== undefined) return { script_contents: await readText(this.io, flags.file, "--file") };
+    if (flags.script === undefined) throw usage("no script is given", "Name one with --script, or a file with --file.");
+    if (/^\d{1,15}$/.test(flags.script)) return { script_id: Number(flags.script) };
+    return { script_name: flags.script, ...(await this.teamFilter(flags.team)) };
+  }
+
+  private async runOnline(hosts: readonly Target[], given: Omit<ScriptRun, "host_id">): Promise<void> {
+    const [host, ...others] = hosts;
+    if (host === undefined || others.length > 0) throw usage("--online is for one host", "Use --wait for several.");
+    const result = await this.call(scriptsApi.runSync, { body: { ...given, host_id: host.id } });
+    const outcome = outcomeOf(printable(host.display_name), result);
+    await this.printList([outcome], view);
+    this.conclude([outcome], true);
+  }
+
+  private async begin(host: Target, given: Omit<ScriptRun, "host_id">, alone: boolean): Promise<Outcome> {
+    const name = printable(host.display_name);
+    try {
+      const { execution_id } = await this.call(scriptsApi.run, { body: { ...given, host_id: host.id } });
+      const waiting = { exit_code: null, output: "", message: "waiting for the host" };
+      return { host: name, execution_id, ...waiting, state: "pending" };
+    } catch (error) {
+      if (alone || !(error instanceof ApiCallError)) throw error;
+      const { message, errors } = errorReport(error);
+      const reason = errors[0]?.reason ?? message;
+      return { host: name, execution_id: "", exit_code: null, output: "", message: reason, state: "refused" };
+    }
+  }
+
+  private async follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+    const progress = this.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
+    let now = [...outcomes];
+    const isOpen = ({ state }: Outcome) => state === "pending";
+    const done = async () => {
+      now = await Promise.all(now.map((one) => (isOpen(one) ? this.look(one) : one)));
+      report(now);
+      const open = now.filter(isOpen).length;
+      progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
+      return open === 0;
+    };
+    const going = () => ({
+      what: `the script is still waiting for ${plural(now.filter(isOpen).length, "host")}`,
+      hint: "`svc scripts result ID` shows results, `svc hosts cancel` cancels what has not started.",
+    });
+    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
+  }
+
+  private async look(before: Outcome): Promise<Outcome> {
+    const { execution_id } = before;
+    return outcomeOf(before.host, await this.call(scriptsApi.result, { params: { execution_id } }));
+  }
+
+  private conclude(outcomes: readonly Outcome[], isOver: boolean | undefined): void {
+    const bad = outcomes.filter(({ state, exit_code }) => state === "refused" || (isOver && exit_code !== 0));
+    const [first] = bad;
+    if (first === undefined) return;
+    const reason = first.message || `exit code ${first.exit_code}`;
+    if (outcomes.length === 1) throw failed(`${first.host}: ${reason}`);
+    if (bad.length === outcomes.length) throw failed(`failed on all hosts: ${reason}`);
+    throw new CliError("partial", `failed on ${bad.length} of ${plural(outcomes.length, "host")}`);
+  }
+}
+
+/** A script that was cancelled has ended without an exit code. */
+function outcomeOf(host: string, { execution_id, exit_code, output, message }: ScriptResult): Outcome {
+  const isPending = exit_code === null && !message.includes("cancelled");
+  return { host, execution_id, exit_code, output, message, state: isPending ? "pending" : "ended" };
+}

@@ -1,0 +1,26 @@
+import { scriptsApi } from "../../api/scripts.ts";
+import { type Route, route } from "../core/http/route.ts";
+import { resultOf, runAndWait, runOnHost } from "./run.ts";
+import {
+  createScript,
+  deleteScript,
+  downloadScript,
+  getScript,
+  listScripts,
+  scriptsOfHost,
+  updateScript,
+} from "./saved.ts";
+
+export const scriptRoutes: readonly Route[] = [
+  route(scriptsApi.list, ({ query }, ctx) => listScripts(ctx, query)),
+  route(scriptsApi.get, ({ params, query }, ctx) =>
+    query.alt === "media" ? downloadScript(ctx, params.id) : getScript(ctx, params.id),
+  ),
+  route(scriptsApi.create, ({ body }, ctx) => createScript(ctx, body.team_id, body.script)),
+  route(scriptsApi.update, ({ params, body }, ctx) => updateScript(ctx, params.id, body.script)),
+  route(scriptsApi.delete, ({ params }, ctx) => deleteScript(ctx, params.id)),
+  route(scriptsApi.ofHost, ({ params, query }, ctx) => scriptsOfHost(ctx, params.id, query)),
+  route(scriptsApi.run, ({ body }, ctx) => runOnHost(ctx, body)),
+  route(scriptsApi.runSync, ({ body }, ctx, reply) => runAndWait(ctx, body, reply)),
+  route(scriptsApi.result, ({ params }, ctx) => resultOf(ctx, params.execution_id)),
+];

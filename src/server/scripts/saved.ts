@@ -1,0 +1,165 @@
+// Saved scripts: lists, uploads, changes.
+import type { z } from "zod";
+import type { Content } from "../../api/bodies.ts";
+import type { HostScript, Script, scriptsApi } from "../../api/scripts.ts";
+import { recordActivity } from "../activities/record.ts";
+import { type Context, isPremium, within } from "../core/context.ts";
+import { ApiError, conflict, invalid, premiumRequired } from "../core/errors.ts";
+import { page, pageOfArray } from "../core/http/paging.ts";
+import { inTeam } from "../core/security/access.ts";
+import { hostFor } from "../hosts/access.ts";
+import { and, eq, oneOf } from "../store/query.ts";
+import { compareText } from "../store/rows.ts";
+import { checkVariables } from "../variables/use.ts";
+import { type ScriptRow, type ScriptTeam, scriptFor, scriptTeam } from "./access.ts";
+import { checkText, extensionOf, keepText, runsOn, textOf } from "./texts.ts";
+
+const FIELD = "script";
+/** Serializes changes of scripts, so that a script that was just named is not deleted. */
+export const CHANGES = { lock: "scripts" };
+
+interface File {
+  readonly bytes: Uint8Array;
+  readonly name: string;
+}
+
+const onWire = ({ id, team_id, name, created_at, updated_at }: ScriptRow): Script => ({
+  id,
+  team_id,
+  name,
+  created_at,
+  updated_at,
+});
+
+export async function listScripts(ctx: Context, query: z.output<typeof scriptsApi.list.query>) {
+  const { team_id } = await scriptTeam(ctx, "scripts:read", query.team_id);
+  const { rows, meta } = await page(ctx.store.scripts, query, inTeam(team_id ?? 0), {
+    defaultOrder: [{ column: "name", direction: "asc" }],
+  });
+  return { scripts: rows.map(onWire), meta };
+}
+
+export const getScript = async (ctx: Context, id: number): Promise<Script> =>
+  onWire(await scriptFor(ctx, "scripts:read", id));
+
+export async function downloadScript(ctx: Context, id: number): Promise<Content> {
+  const { text_id, name } = await scriptFor(ctx, "scripts:read", id);
+  const content = new TextEncoder().encode(await textOf(ctx.store, text_id));
+  return { content, type: "application/octet-stream", name: `${ctx.clock.iso().slice(0, 10)} ${name}` };
+}
+
+/** Windows line ends become those of Unix: interpreters stumble over them. */
+function readText({ bytes }: File): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replaceAll("\r\n", "\n");
+  } catch {
+    throw invalid(FIELD, "the script is not UTF-8 text");
+  }
+}
+
+export async function createScript(
+  ctx: Context,
+  teamId: number | undefined,
+  file: File,
+): Promise<{ script_id: number }> {
+  if (teamId !== undefined && !isPremium(ctx)) throw premiumRequired();
+  const team = await scriptTeam(ctx, "scripts:write", teamId);
+  const extension = extensionOf(file.name, FIELD);
+  const text = readText(file);
+  checkText(text, extension, FIELD);
+  return ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    await checkVariables(store, text, FIELD);
+    const same = and(inTeam(team.team_id ?? 0), eq("name", file.name));
+    if ((await store.scripts.first({ where: same })) !== null)
+      throw new ApiError(409, "Resource Already Exists", [
+        { name: FIELD, reason: `a script with the name ${JSON.stringify(file.name)} already exists` },
+      ]);
+    const now = ctx.clock.iso();
+    const text_id = await keepText(store, text);
+    const row = await store.scripts.insert({
+      team_id: team.team_id,
+      name: file.name,
+      text_id,
+      created_at: now,
+      updated_at: now,
+    });
+    await record(inside, "added_script", row, team);
+    return { script_id: row.id };
+  }, CHANGES);
+}
+
+export async function updateScript(ctx: Context, id: number, file: File): Promise<Script> {
+  const script = await scriptFor(ctx, "scripts:write", id);
+  const text = readText(file);
+  checkText(text, extensionOf(script.name, FIELD), FIELD);
+  return ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    await checkVariables(store, text, FIELD);
+    const text_id = await keepText(store, text);
+    if (text_id === script.text_id) return onWire(script);
+    const set = { text_id, updated_at: ctx.clock.iso() };
+    await store.scripts.update({ where: eq("id", id), set });
+    await record(inside, "updated_script", script, await teamOf(inside, script));
+    return onWire({ ...script, ...set });
+  }, CHANGES);
+}
+
+export async function deleteScript(ctx: Context, id: number): Promise<Record<string, never>> {
+  const script = await scriptFor(ctx, "scripts:write", id);
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const policy = await store.policies.first({ where: eq("script_id", id) });
+    if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} runs the script: change it first`);
+    await store.scripts.delete(eq("id", id));
+    await record(inside, "deleted_script", script, await teamOf(inside, script));
+  }, CHANGES);
+  return {};
+}
+
+async function teamOf({ store }: Context, { team_id }: ScriptRow): Promise<ScriptTeam> {
+  const team = team_id === null ? null : await store.teams.get(team_id);
+  return { team_id, team_name: team?.name ?? null };
+}
+
+const record = (
+  inside: Context,
+  type: "added_script" | "updated_script" | "deleted_script",
+  { name }: ScriptRow,
+  team: ScriptTeam,
+): Promise<void> => recordActivity(inside, type, { script_name: name, ...team });
+
+/** The scripts of the host's team that fit its platform, each with its last run there. */
+export async function scriptsOfHost(ctx: Context, hostId: number, query: z.output<typeof scriptsApi.ofHost.query>) {
+  const host = await hostFor(ctx, "scripts:read", hostId);
+  const rows = (await ctx.store.scripts.list({ where: inTeam(host.team_id ?? 0) })).filter(({ name }) =>
+    runsOn(extensionOf(name, FIELD), host.platform, host.platform_like),
+  );
+  const sign = query.order_direction === "desc" ? -1 : 1;
+  rows.sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
+  const { after } = query;
+  const kept = after === undefined ? rows : rows.filter(({ name }) => sign * compareText(name, after) > 0);
+  const { items, meta } = pageOfArray(kept, query);
+  const runs = await ctx.store.scriptExecutions.list({
+    where: and(
+      eq("host_id", hostId),
+      oneOf(
+        "script_id",
+        items.map(({ id }) => id),
+      ),
+    ),
+    order: [{ column: "id", direction: "asc" }],
+  });
+  const last = new Map(runs.filter(({ state }) => state !== "cancelled").map((run) => [run.script_id, run]));
+  const scripts = items.map(({ id, name }): HostScript => {
+    const run = last.get(id);
+    if (run === undefined) return { script_id: id, name, last_execution: null };
+    const status = run.state === "pending" ? "pending" : run.exit_code === 0 ? "ran" : "error";
+    return {
+      script_id: id,
+      name,
+      last_execution: { execution_id: run.uuid, executed_at: run.ended_at ?? run.created_at, status },
+    };
+  });
+  return { scripts, meta };
+}
