@@ -45,6 +45,8 @@ export const actions = {
   "mdm:trust": rule("A", ""),
   "abm:read": rule("A", ""),
   "abm:write": rule("A", ""),
+  "vpp:read": rule("A", ""),
+  "vpp:write": rule("A", ""),
   "hosts:release": rule("A", ""),
   "setup:read": rule("AMG", "AMG"),
   "setup:write": rule("AMG", "AMG"),

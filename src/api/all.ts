@@ -65,11 +65,13 @@ import { uploadsApi } from "./uploads.ts";
 import { usersApi } from "./users.ts";
 import { hostVitalsApi, variablesApi } from "./variables.ts";
 import { versionApi } from "./version.ts";
+import { vppApi } from "./vpp.ts";
 import { webhooksApi } from "./webhooks.ts";
 import { windowsChannelApi, windowsEnrollApi } from "./windows.ts";
 
 export const groups: Record<string, Record<string, AnyEndpoint>> = {
   abm: abmApi,
+  vpp: vppApi,
   "setup-assistants": setupAssistantsApi,
   "setup-experience": setupExperienceApi,
   bootstrap: bootstrapApi,

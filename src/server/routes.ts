@@ -42,6 +42,7 @@ import { setupRoutes } from "./setup/routes.ts";
 import { sessionRoutes } from "./sign-in/routes.ts";
 import { softwareRoutes } from "./software/routes.ts";
 import { ssoRoutes } from "./sso/routes.ts";
+import { storeAppRoutes } from "./store-apps/routes.ts";
 import { targetRoutes } from "./targets/routes.ts";
 import { taskRoutes } from "./tasks/routes.ts";
 import { teamRoutes } from "./teams/routes.ts";
@@ -99,6 +100,7 @@ export const routes: readonly Route[] = [
   ...setupRoutes,
   ...setupExperienceRoutes,
   ...ssoRoutes(signInPage),
+  ...storeAppRoutes,
   ...targetRoutes,
   ...taskRoutes,
   ...teamRoutes,

@@ -32,6 +32,7 @@ import { signInByBrowser } from "../support/cli-browser.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
+import { addVppToken, makeVppToken, startLicenceService } from "../support/licence-service.ts";
 import { answerLiveQueries } from "../support/live.ts";
 import { makeHost, makeOperation, makeUser } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
@@ -279,6 +280,13 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
       await app.store.abmTokens.update({ where: eq("id", 1), set: { server_uuid } });
     }
     await writeFile(join(files, "setup.json"), JSON.stringify({ profile_name: "Workstations", is_supervised: true }));
+  }
+  if (id.startsWith("mdm:vpp:")) {
+    const service = await startLicenceService();
+    Object.assign(app.services.settings, service.settings);
+    if (id.endsWith(":renew")) await addVppToken(app, service);
+    else if (!id.endsWith(":add")) await makeVppToken(app);
+    await writeFile(join(files, "main-street.vpptoken"), service.tokenFile());
   }
   if (id.startsWith("software:catalogue:")) await makeCatalogueApp(app);
   if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });

@@ -78,6 +78,7 @@ const partC = {
   "certificate templates": ["AMG", "AMG"],
   // Beyond part C: users who may configure webhooks.
   webhooks: ["AG", ""],
+  "volume licences": ["A", ""],
   "push certificate, vendor business manager": ["A", ""],
   "OS settings, setup experience": ["AMG", "AMG"],
   // The server's rule; the reference has no gitops.
@@ -106,6 +107,12 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /abm_tokens/count": "push certificate, vendor business manager",
   "PATCH /abm_tokens/:id/teams": "push certificate, vendor business manager",
   "DELETE /abm_tokens/:id": "push certificate, vendor business manager",
+  "POST /vpp_tokens": "volume licences",
+  "GET /vpp_tokens": "volume licences",
+  "PATCH /vpp_tokens/:id/teams": "volume licences",
+  "PATCH /vpp_tokens/:id/renew": "volume licences",
+  "DELETE /vpp_tokens/:id": "volume licences",
+  "DELETE /mdm/vendora/vpp_token": "volume licences",
   "GET /mdm/vendora_bm": "push certificate, vendor business manager",
   "GET /hosts/:id/dep_assignment": "list hosts, filter",
   "POST /hosts/release_ab": "push certificate, vendor business manager",

@@ -12,6 +12,7 @@ import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { makeCatalogueApp } from "../support/catalogue.ts";
+import { makeVppToken } from "../support/licence-service.ts";
 import {
   makeCarve,
   makeHost,
@@ -289,6 +290,15 @@ const onTemplate = (call: (id: number, teamId: number | null) => Call): Target =
   },
 });
 
+/** A token of the licence programme. */
+const onVppToken = (rest: string, body?: unknown): Target => ({
+  places: ["none", "missing"],
+  call: async ({ t }, place) => {
+    const id = place === "missing" ? MISSING : (await makeVppToken(t)).id;
+    return { path: `/vpp_tokens/${id}${rest}`, body };
+  },
+});
+
 /** A token of the business portal. */
 const onAbmToken = (rest: string, body?: unknown): Target => ({
   places: ["none", "missing"],
@@ -372,6 +382,8 @@ export const refuses: ReadonlySet<string> = new Set([
   "POST /certificate_authorities/:id/request_certificate",
   "POST /abm_tokens",
   "PATCH /abm_tokens/:id/renew",
+  "POST /vpp_tokens",
+  "PATCH /vpp_tokens/:id/renew",
 ]);
 
 /** A query of that team; where the place is none, a global one, which team users may see but not change. */
@@ -509,6 +521,22 @@ export const targets: Record<string, Target> = {
   "GET /abm_tokens/count": plain("/abm_tokens/count"),
   "PATCH /abm_tokens/:id/teams": onAbmToken("/teams", {}),
   "DELETE /abm_tokens/:id": onAbmToken(""),
+  "POST /vpp_tokens": plain("/vpp_tokens", noToken),
+  "GET /vpp_tokens": plain("/vpp_tokens"),
+  "PATCH /vpp_tokens/:id/teams": onVppToken("/teams", { team_ids: [] }),
+  "PATCH /vpp_tokens/:id/renew": {
+    places: ["none", "missing"],
+    call: async (world, place) => ({ ...(await onVppToken("/renew").call(world, place)), body: noToken() }),
+  },
+  "DELETE /vpp_tokens/:id": onVppToken(""),
+  "DELETE /mdm/vendora/vpp_token": {
+    places: ["none"],
+    call: async ({ t }) => {
+      await t.store.vppTokens.delete(everything);
+      await makeVppToken(t);
+      return { path: "/mdm/vendora/vpp_token" };
+    },
+  },
   "GET /mdm/vendora_bm": {
     places: ["none"],
     call: async ({ t }) => {

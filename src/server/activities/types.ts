@@ -30,6 +30,10 @@ interface AbmTokenDetails {
   abm_token_id: number;
   org_name: string;
 }
+/** The token of a location whose licences the organization has bought. */
+interface LocationDetails {
+  location: string;
+}
 interface UserDetails {
   user_id: number;
   user_name: string;
@@ -202,6 +206,10 @@ export interface ActivityTypes extends CaActivities {
   renewed_abm_token: AbmTokenDetails;
   edited_abm_token_teams: AbmTokenDetails;
   deleted_abm_token: AbmTokenDetails;
+  enabled_vpp: LocationDetails;
+  renewed_vpp: LocationDetails;
+  edited_vpp_teams: LocationDetails;
+  disabled_vpp: LocationDetails;
   released_host: HostDetails & { host_serial: string };
   added_bootstrap_package: TeamDetails & { bootstrap_package_name: string };
   deleted_bootstrap_package: TeamDetails & { bootstrap_package_name: string };

@@ -69,6 +69,7 @@ import {
   softwareVersionCounts,
 } from "../software/tables.ts";
 import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
+import { storeListings, vppAssets, vppTokens, vppTokenTeams } from "../store-apps/tables.ts";
 import { taskPayloads, tasks } from "../tasks/tables.ts";
 import { teams } from "../teams/tables.ts";
 import { unusedRows } from "../unused-rows/tables.ts";
@@ -174,6 +175,10 @@ export const tables: AllTables = {
   setupAssistants,
   portalProfiles,
   portalDevices,
+  vppTokens,
+  vppTokenTeams,
+  vppAssets,
+  storeListings,
   configurationProfiles,
   profileContents,
   profileLabels,

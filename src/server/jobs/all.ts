@@ -34,6 +34,7 @@ import { rateLimitCleanup } from "../rate-limits/cleanup-job.ts";
 import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
+import { vppSync } from "../store-apps/sync-job.ts";
 import { taskCleanup } from "../tasks/cleanup-job.ts";
 import { expiredUploads } from "../uploads/expiry-job.ts";
 import { automations } from "../webhooks/automations-job.ts";
@@ -74,6 +75,7 @@ export const allJobs: readonly Job[] = [
   applePushJob,
   appleDetailsJob,
   portalSync,
+  vppSync,
   catalogueJob,
   certificateRenewal,
   profilesJob,

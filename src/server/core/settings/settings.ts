@@ -135,6 +135,14 @@ export const Settings = z.strictObject({
     .default("https://mdmenrollment.apple.com")
     .describe("address of the service for automatic enrollment of Apple devices"),
   dep_sync_interval: duration("1m").describe("how often the devices of the business portal are synchronized"),
+  vpp_url: z
+    .string()
+    .default("https://vpp.itunes.apple.com/mdm/v2")
+    .describe("address of the service that assigns licences of store apps"),
+  app_lookup_url: z
+    .string()
+    .default("https://itunes.apple.com/lookup")
+    .describe("where names, versions and icons of store apps are looked up"),
   apple_device_ca: z
     .string()
     .optional()

@@ -46,6 +46,7 @@ import { migration as m0044 } from "./0044-bitlocker-pin.ts";
 import { migration as m0045 } from "./0045-logo-and-device-links.ts";
 import { migration as m0046 } from "./0046-catalogue.ts";
 import { migration as m0047 } from "./0047-scripts.ts";
+import { migration as m0048 } from "./0048-vpp-tokens.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   m0045,
   m0046,
   m0047,
+  m0048,
 ];

@@ -1,0 +1,12 @@
+import { vppApi } from "../../api/vpp.ts";
+import { type Route, route } from "../core/http/route.ts";
+import { addToken, deleteOnlyToken, deleteToken, listTokens, renewToken, setTokenTeams } from "./tokens.ts";
+
+export const storeAppRoutes: readonly Route[] = [
+  route(vppApi.add, ({ body }, ctx) => addToken(ctx, Buffer.from(body.token.bytes))),
+  route(vppApi.list, (_input, ctx) => listTokens(ctx)),
+  route(vppApi.teams, ({ params, body }, ctx) => setTokenTeams(ctx, params.id, body.team_ids ?? undefined)),
+  route(vppApi.renew, ({ params, body }, ctx) => renewToken(ctx, params.id, Buffer.from(body.token.bytes))),
+  route(vppApi.delete, ({ params }, ctx) => deleteToken(ctx, params.id)),
+  route(vppApi.deleteFirst, (_input, ctx) => deleteOnlyToken(ctx)),
+];
