@@ -6,11 +6,12 @@ import { type Entry, recordEntries } from "../../activities/record.ts";
 import { type Context, within } from "../../core/context.ts";
 import { badRequest, invalid, notFound } from "../../core/errors.ts";
 import { inTeam } from "../../core/security/access.ts";
+import { resolveTargets } from "../../labels/targeting.ts";
 import { and, eq } from "../../store/query.ts";
 import { teamFor } from "./access.ts";
 import { exchangeProfiles, keyOf } from "./exchange.ts";
 import { platformOf } from "./platform.ts";
-import { checkOneTeam, readUpload, resolveLabels, type Upload } from "./rules.ts";
+import { checkOneTeam, readUpload, type Upload } from "./rules.ts";
 import { CHANGES, type NewProfile } from "./service.ts";
 
 type Query = z.output<typeof profilesApi.batch.query>;
@@ -28,7 +29,7 @@ export async function replaceProfiles(ctx: Context, query: Query, body: Body): P
     const before = await store.configurationProfiles.list({ where: ofUsers });
     const wanted: NewProfile[] = [];
     for (const [i, upload] of uploads.entries())
-      wanted.push({ upload, labels: (await resolveLabels(inside, items[i]!)) ?? [] });
+      wanted.push({ upload, labels: (await resolveTargets(inside, items[i]!, "profile")) ?? [] });
     const changed = await exchangeProfiles(inside, team.team_id, before, wanted);
     const kinds = new Map(changed.map((row) => [`${row.platform} ${row.kind}`, row]));
     const entries: Entry[] = [...kinds.values()].map(({ platform, kind }) =>

@@ -1,11 +1,9 @@
 // What uploads have to satisfy, whatever their platform.
 import { createHash } from "node:crypto";
-import { ACTIVATION_MAX, type GivenLabels, PROFILE_MAX } from "../../../api/profiles.ts";
-import { type Context, isPremium } from "../../core/context.ts";
-import { alreadyExists, badRequest, invalid, mdmOff, premiumRequired } from "../../core/errors.ts";
-import { resolveLabelNames } from "../../labels/scope.ts";
+import { ACTIVATION_MAX, PROFILE_MAX } from "../../../api/profiles.ts";
+import type { Context } from "../../core/context.ts";
+import { alreadyExists, badRequest, invalid, mdmOff } from "../../core/errors.ts";
 import type { ProfileFile, ProfilePlatform, ReadProfile } from "./platform.ts";
-import type { LabelRule } from "./tables.ts";
 import { checkVariables, hasVariables } from "./variables.ts";
 
 export interface Upload extends ReadProfile {
@@ -63,38 +61,6 @@ function readActivation(platform: ProfilePlatform, activation: Uint8Array, profi
   if (hasVariables(Buffer.from(activation).toString("utf8")))
     throw invalid(ACTIVATION, "activations cannot contain variables");
   return platform.readActivation(activation, profile, ACTIVATION);
-}
-
-export interface ResolvedLabel {
-  readonly label_id: number;
-  readonly name: string;
-  readonly rule: LabelRule;
-}
-
-/** 400 for unknown labels, 422 for more than one include list. Null: no labels were given. */
-export async function resolveLabels(ctx: Context, given: GivenLabels): Promise<ResolvedLabel[] | null> {
-  const lists: readonly [LabelRule, string, string[] | undefined][] = [
-    ["include_all", "labels", given.labels],
-    ["include_all", "labels_include_all", given.labels_include_all],
-    ["include_any", "labels_include_any", given.labels_include_any],
-    ["exclude_any", "labels_exclude_any", given.labels_exclude_any],
-  ];
-  const used = lists.filter(([, , names]) => names !== undefined && names.length > 0);
-  if (used.length > 0 && !isPremium(ctx)) throw premiumRequired();
-  const includes = used.filter(([rule]) => rule !== "exclude_any");
-  if (includes.length > 1)
-    throw invalid(
-      includes[1]![1],
-      `only one of ${includes.map(([, field]) => field).join(" and ")} can be given for a profile`,
-    );
-  const found: ResolvedLabel[] = [];
-  for (const [rule, field, names] of used)
-    for (const { id, name } of await resolveLabelNames(ctx, names!, "profile", field))
-      found.push({ label_id: id, name, rule });
-  const excluded = new Set(found.flatMap(({ label_id, rule }) => (rule === "exclude_any" ? [label_id] : [])));
-  const both = found.find(({ label_id, rule }) => rule !== "exclude_any" && excluded.has(label_id));
-  if (both) throw invalid("labels_exclude_any", `the label ${JSON.stringify(both.name)} is included and excluded`);
-  return lists.every(([, , names]) => names === undefined) ? null : found;
 }
 
 export const nameTaken = (name: string) =>

@@ -5,10 +5,11 @@ import { groupBy } from "../../core/maps.ts";
 import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { scopePredicate } from "../../labels/scope.ts";
+import { isBroken, scopeOf } from "../../labels/targeting.ts";
 import { and, eq, everything, isNull, not, nothing, oneOf, type Predicate } from "../../store/query.ts";
 import type { RowOf } from "../../store/table.ts";
 import { type ProfileRow, platformOf } from "./platform.ts";
-import type { LabelRule, profileLabels } from "./tables.ts";
+import type { profileLabels } from "./tables.ts";
 
 export type ProfileLabel = RowOf<typeof profileLabels>;
 
@@ -36,11 +37,6 @@ export const hostsInReach = (
     host_platform === null ? everything : eq("platform", host_platform),
   );
 
-const withRule = (labels: readonly ProfileLabel[], rule: LabelRule): number[] =>
-  labels.flatMap((label) => (label.rule === rule && label.label_id !== null ? [label.label_id] : []));
-
-export const isBroken = (labels: readonly ProfileLabel[]): boolean => labels.some(({ label_id }) => label_id === null);
-
 /** Hosts that are to get the profile if they do not have it. */
 export function hostsToGetIt(
   ctx: Pick<Context, "extensions">,
@@ -48,14 +44,9 @@ export function hostsToGetIt(
   labels: readonly ProfileLabel[],
 ): Predicate {
   if (isBroken(labels)) return nothing;
-  const exclude_any = withRule(labels, "exclude_any");
+  const scope = scopeOf(labels);
   // A host that has not reported its labels yet may have one that excludes it.
-  const isKnown = exclude_any.length === 0 ? [] : [not(isNull("label_updated_at"))];
-  const scope = {
-    include_all: withRule(labels, "include_all"),
-    include_any: withRule(labels, "include_any"),
-    exclude_any,
-  };
+  const isKnown = scope.exclude_any.length === 0 ? [] : [not(isNull("label_updated_at"))];
   return and(hostsInReach(ctx, profile), scopePredicate(scope), ...isKnown);
 }
 

@@ -8,6 +8,7 @@ import { invalid, notFound, premiumRequired } from "../../core/errors.ts";
 import { page } from "../../core/http/paging.ts";
 import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
+import { type ResolvedLabel, resolveTargets } from "../../labels/targeting.ts";
 import { and, eq, not, oneOf } from "../../store/query.ts";
 import { UniqueViolation } from "../../store/store.ts";
 import { checkVariables } from "../../variables/use.ts";
@@ -17,15 +18,7 @@ import { activationsOf, contentsOf } from "./contents.ts";
 import { notifyProfiles } from "./part.ts";
 import { type ProfileRow, platformOf } from "./platform.ts";
 import { sendAgain, sentRows } from "./resend.ts";
-import {
-  activationTaken,
-  identifierTaken,
-  nameTaken,
-  type ResolvedLabel,
-  readUpload,
-  resolveLabels,
-  type Upload,
-} from "./rules.ts";
+import { activationTaken, identifierTaken, nameTaken, readUpload, type Upload } from "./rules.ts";
 import { checkProxies } from "./scep.ts";
 import { namesIn } from "./variables.ts";
 import { profilesOnWire } from "./wire.ts";
@@ -90,7 +83,7 @@ export async function createProfile(ctx: Context, teamId: number | undefined, se
   const upload = await readUpload(ctx, files, "profile");
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const resolved = (await resolveLabels(inside, labels)) ?? [];
+    const resolved = (await resolveTargets(inside, labels, "profile")) ?? [];
     const [row] = await addProfiles(inside, team.team_id, [{ upload, labels: resolved }]);
     await recordEntries(inside, [upload.platform.created(row!, team)]);
     return { profile_uuid: row!.uuid };
@@ -105,7 +98,7 @@ export async function updateProfile(ctx: Context, uuid: string, sent: Partial<Se
   if (upload !== null) checkSame(profile, upload);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const resolved = await resolveLabels(inside, labels);
+    const resolved = await resolveTargets(inside, labels, "profile");
     await changeProfiles(inside, [{ profile, upload, labels: resolved }]);
     await recordEntries(inside, [
       platformOf(ctx, profile.platform).edited(profile.kind, await teamOf(inside, profile)),

@@ -1,3 +1,4 @@
+import type { LabelRule } from "../../labels/targeting.ts";
 import { bool, id, idOf, int, packed, ref, table, text, time } from "../../store/table.ts";
 
 declare module "../../core/tables.ts" {
@@ -56,8 +57,6 @@ export const profileContents = table("profile_contents", {
   content: packed<string>(),
   activation: packed<string>().nullable(),
 });
-
-export type LabelRule = "include_all" | "include_any" | "exclude_any";
 
 /** The labels that limit a profile. A deleted label stays, without its id: the profile is not applied to more hosts. */
 export const profileLabels = table(

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { ProfileLabelNames, ProfilePlatform } from "../../../../api/profiles.ts";
 import type { Context } from "../../../core/context.ts";
+import type { LabelRule } from "../../../labels/targeting.ts";
 import type { ProfileRow } from "../../../mdm/profiles/platform.ts";
 import type { Upload } from "../../../mdm/profiles/rules.ts";
 import type { ProfileLabel } from "../../../mdm/profiles/scope.ts";
-import type { LabelRule } from "../../../mdm/profiles/tables.ts";
 import type { Given } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import type { SharedRows } from "../../shared-rows.ts";

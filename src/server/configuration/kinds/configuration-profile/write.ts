@@ -1,9 +1,10 @@
 import { recordEntries } from "../../../activities/record.ts";
 import type { Context } from "../../../core/context.ts";
 import { invalid } from "../../../core/errors.ts";
+import { resolveTargets } from "../../../labels/targeting.ts";
 import { exchangeProfiles } from "../../../mdm/profiles/exchange.ts";
 import { type ProfileRow, platformOf } from "../../../mdm/profiles/platform.ts";
-import { readUpload, resolveLabels, type Upload } from "../../../mdm/profiles/rules.ts";
+import { readUpload, type Upload } from "../../../mdm/profiles/rules.ts";
 import { type ChangedProfile, changeProfiles, type NewProfile } from "../../../mdm/profiles/service.ts";
 import { locating, refusal, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
@@ -58,7 +59,7 @@ export async function writeProfiles(
   for (const one of gone)
     if (one.owner === null || !work.leaving.has(one.owner)) changesOf(one.owner).before.push(known.get(keyOf(one))!);
   for (const step of changed) {
-    const labels = (await locating(step, () => resolveLabels(work.ctx, step.wanted.value))) ?? [];
+    const labels = (await locating(step, () => resolveTargets(work.ctx, step.wanted.value, "profile"))) ?? [];
     const profile = known.get(keyOf(step));
     const upload = prepared.get(step.index);
     const { before, wanted, relabeled } = changesOf(step.owner);
