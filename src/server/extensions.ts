@@ -71,6 +71,7 @@ import { routes } from "./routes.ts";
 import { runScript } from "./scripts/kind.ts";
 import { scriptsUseVariables } from "./scripts/variables.ts";
 import { softwareInventory } from "./software/ingest.ts";
+import { referencesToTitles } from "./software/titles.ts";
 import { dropIntegrations } from "./teams/integrations.ts";
 import { deliverTicket } from "./tickets/deliver.ts";
 import { activityRequests } from "./webhooks/activities.ts";
@@ -163,5 +164,7 @@ export const extensions: Extensions = {
   requestDetails: [requestDetails],
   routes,
   teamLeaves: policiesLeave,
+  installerListeners: [],
+  titleReferences: referencesToTitles(Object.values(tables)),
   variableUsers: [profilesUseVariables, scriptsUseVariables],
 };

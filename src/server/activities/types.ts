@@ -13,6 +13,17 @@ interface UpdateDetails extends TeamDetails {
   /** Empty: the minimum version was removed. */
   deadline: string;
 }
+interface ShownLabel {
+  id?: number;
+  name: string;
+}
+interface SoftwareDetails extends TeamDetails {
+  software_title: string;
+  self_service: boolean;
+  labels_include_all?: ShownLabel[];
+  labels_include_any?: ShownLabel[];
+  labels_exclude_any?: ShownLabel[];
+}
 type Nothing = Record<string, never>;
 
 /** One changed field of a configuration section. Secrets are masked and long texts truncated. */
@@ -240,6 +251,14 @@ export interface ActivityTypes extends CaActivities {
     policy_id: number | null;
     policy_name: string | null;
   };
+  added_software: SoftwareDetails & { software_package: string; software_title_id: number };
+  edited_software: SoftwareDetails & {
+    software_package: string | null;
+    software_title_id: number;
+    software_icon_url: string | null;
+    software_display_name: string;
+  };
+  deleted_software: SoftwareDetails & { software_package: string; software_icon_url: string | null };
   added_script: TeamDetails & { script_name: string };
   updated_script: TeamDetails & { script_name: string };
   deleted_script: TeamDetails & { script_name: string };

@@ -15,6 +15,7 @@ import { files } from "../files/tables.ts";
 import { hostActions, scriptRuns } from "../host-actions/tables.ts";
 import { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
 import { hostDetails, hostEmails, hostSeen, hosts, osVersions } from "../hosts/tables.ts";
+import { installerLabels, softwareInstallers } from "../installers/tables.ts";
 import { invites, inviteTeams } from "../invites/tables.ts";
 import { jobRuns } from "../jobs/tables.ts";
 import { labelMembers, labels } from "../labels/tables.ts";
@@ -127,6 +128,8 @@ export const tables: AllTables = {
   softwareVersionCounts,
   softwareCountChanges,
   softwareCountState,
+  softwareInstallers,
+  installerLabels,
   catalogueApps,
   policies,
   policyLabels,

@@ -33,7 +33,12 @@ export const counts: Job = {
 };
 
 const unusedVersion = not(exists(softwareVersionCounts, "software_id"));
-const unusedTitle = and(not(exists(softwareTitleCounts, "title_id")), not(exists(versions, "title_id")));
+const unusedTitle = ({ extensions }: Pick<Services, "extensions">): Predicate =>
+  and(
+    not(exists(softwareTitleCounts, "title_id")),
+    not(exists(versions, "title_id")),
+    ...extensions.titleReferences.map(({ table, column }) => not(exists(table, column))),
+  );
 
 async function removeSoftware(services: Services): Promise<void> {
   const { store } = services;
@@ -43,9 +48,9 @@ async function removeSoftware(services: Services): Promise<void> {
   const left = await removeUnused(services, "software", unused, (ids) =>
     store.software.delete(those(ids, unusedVersion)),
   );
-  const untitled = await idsOf(store.softwareTitles.pick(["id"], { where: unusedTitle }));
+  const untitled = await idsOf(store.softwareTitles.pick(["id"], { where: unusedTitle(services) }));
   const lost = await removeUnused(services, "software_titles", untitled, (ids) =>
-    store.softwareTitles.delete(those(ids, unusedTitle)),
+    store.softwareTitles.delete(those(ids, unusedTitle(services))),
   );
   if (left + lost > 0) await store.notify(channels.software, "");
 }

@@ -47,6 +47,7 @@ import { migration as m0045 } from "./0045-logo-and-device-links.ts";
 import { migration as m0046 } from "./0046-catalogue.ts";
 import { migration as m0047 } from "./0047-scripts.ts";
 import { migration as m0048 } from "./0048-vpp-tokens.ts";
+import { migration as m0049 } from "./0049-installers.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   m0046,
   m0047,
   m0048,
+  m0049,
 ];
