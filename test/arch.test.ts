@@ -43,7 +43,13 @@ const packageHomes: Record<string, string[]> = {
   kysely: ["src/server/store/postgres/"],
   pg: ["src/server/store/postgres/"],
   "@aws-sdk/client-s3": ["src/server/store/blobs/s3.ts"],
-  undici: ["src/client/", "src/cli/", "src/server/core/outbound/fetch.ts", "src/simulator/apple/web.ts"],
+  undici: [
+    "src/client/",
+    "src/cli/",
+    "src/server/core/outbound/fetch.ts",
+    "src/simulator/apple/web.ts",
+    "src/agent/net/",
+  ],
   "@fastify/busboy": ["src/server/core/http/bodies/multipart.ts"],
   nodemailer: ["src/server/mail/"],
   "@oclif/core": ["src/cli/", "src/commands/"],
@@ -110,9 +116,27 @@ describe("imports", () => {
   });
 
   it("lets the simulator speak only the wire", () => {
-    const wire = ["src/simulator/", "src/pki/", "src/plist/", "src/soap/", "src/syncml/", "src/xml/"];
+    const wire = [
+      "src/simulator/",
+      "src/agent-wire/",
+      "src/pki/",
+      "src/plist/",
+      "src/soap/",
+      "src/syncml/",
+      "src/xml/",
+    ];
     const own = imports.filter(({ file, target }) => within(file, "src/simulator/") && target.startsWith("src/"));
     expect(show(own.filter(({ target }) => !within(target, ...wire)))).toEqual([]);
+  });
+
+  it("lets the agent know nothing of the server, the client or the simulator", () => {
+    const own = imports.filter(({ file, target }) => within(file, "src/agent/") && target.startsWith("src/"));
+    expect(show(own.filter(({ target }) => !within(target, "src/agent/", "src/agent-wire/")))).toEqual([]);
+  });
+
+  it("lets src/agent-wire import nothing else of the project", () => {
+    const own = imports.filter(({ file, target }) => within(file, "src/agent-wire/") && target.startsWith("src/"));
+    expect(show(own.filter(({ target }) => !within(target, "src/agent-wire/")))).toEqual([]);
   });
 
   it("keeps resources off the engines, and engines off resources", () => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { cleanEnv, type Served, signIn } from "../../bench/support/serve.ts";
 import { newKey } from "../../src/pki/x509.ts";
+import { SECRET, withSecret } from "../e2e/support/agents.ts";
 import { build, newFolder, serve } from "../e2e/support/svc.ts";
 import { commandsOf, root } from "../support/cli.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
@@ -149,6 +150,28 @@ describe("the examples in help", () => {
       }
       expect(await server.stop()).toBe(0);
       await end();
+    },
+    600_000,
+  );
+
+  it.each(examples.filter(({ id }) => id === "agent:run"))(
+    "$text",
+    async ({ argv }) => {
+      const folder = newFolder();
+      const server = await serve({ env: key });
+      await withSecret(server);
+      const secretFile = join(folder, "secret");
+      await writeFile(secretFile, `${SECRET}\n`);
+      const here: Record<string, string> = {
+        "https://svc.example.com": server.url,
+        "/etc/svc-agent/secret": secretFile,
+      };
+      const words = [...argv.map((word) => here[word] ?? word), "--state-dir", join(folder, "state")];
+      const identity = ["--hardware-uuid", "0A0A0A0A-0000-4000-8000-000000000009", "--no-scripts"];
+      const { code, output } = await run([...words, ...identity], folder, {}, enrolled(server, 1));
+      expect(code, output).toBe(0);
+      expect(output).toContain("runs for");
+      expect(await server.stop()).toBe(0);
     },
     600_000,
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { discover, readWork } from "../../src/agent-wire/work.ts";
 import { type HostFacts, platformMatches, readConfig, selectQueries } from "../../src/simulator/agent/config.ts";
-import { discover, readWork } from "../../src/simulator/agent/distributed.ts";
 import { LogBuffer } from "../../src/simulator/agent/log-buffer.ts";
 import { calendarTime, Schedule } from "../../src/simulator/agent/schedule.ts";
 import { Histogram } from "../../src/simulator/histogram.ts";

@@ -1,3 +1,4 @@
+import { discover, readWork } from "../../agent-wire/work.ts";
 import type { Machine } from "../inventory/machine.ts";
 import { discoveryAnswer } from "../inventory/registry.ts";
 import { MachineView } from "../inventory/view.ts";
@@ -7,7 +8,7 @@ import type { Channel } from "../wire/transport.ts";
 import { Caller } from "./caller.ts";
 import { Carver } from "./carver.ts";
 import { type AgentConfig, readConfig, selectQueries } from "./config.ts";
-import { discover, Results, readWork } from "./distributed.ts";
+import { Results } from "./distributed.ts";
 import { enrollBody, identifierOf } from "./enroll-body.ts";
 import { sharedFlags, stretchedFlags } from "./flags.ts";
 import { Logger } from "./logger.ts";

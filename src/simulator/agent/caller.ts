@@ -1,6 +1,6 @@
-import { versionCompare } from "../sql/values.ts";
+import { judge, nodeKeyOf, type Verdict } from "../../agent-wire/verdict.ts";
+import { versionCompare } from "../../agent-wire/version-compare.ts";
 import type { Endpoint } from "../stats.ts";
-import { judge, nodeKeyOf, type Verdict } from "../verdict.ts";
 import type { Answer } from "../wire/parser.ts";
 import type { Call, Channel } from "../wire/transport.ts";
 import type { World } from "./world.ts";

@@ -1,10 +1,10 @@
 // The carver of one agent. A query with `carve = 1` is answered immediately; the upload starts at the next whole
 // minute.
 import { randomUUID } from "node:crypto";
+import { versionCompare } from "../../agent-wire/version-compare.ts";
 import type { Machine } from "../inventory/machine.ts";
 import { hashText, mix } from "../random.ts";
 import type { SqlAnswer } from "../sql/answer.ts";
-import { versionCompare } from "../sql/values.ts";
 import type { Channel } from "../wire/transport.ts";
 import type { Caller } from "./caller.ts";
 import { TarContent } from "./carve-content.ts";

@@ -1,6 +1,6 @@
+import { versionCompare } from "../../agent-wire/version-compare.ts";
 import type { Family } from "../inventory/platforms.ts";
 import { hashText } from "../random.ts";
-import { versionCompare } from "../sql/values.ts";
 
 export type ConfigQuery = {
   name: string;

@@ -1,6 +1,6 @@
+import { versionCompare } from "../../agent-wire/version-compare.ts";
 import { NoModel } from "../sql/answer.ts";
 import type { Row, TableData, Tables } from "../sql/execute.ts";
-import { versionCompare } from "../sql/values.ts";
 import type { Machine } from "./machine.ts";
 import { agentTables } from "./table-names.ts";
 import type { TableSpec } from "./table-spec.ts";

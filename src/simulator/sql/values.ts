@@ -1,3 +1,4 @@
+import { versionCompare } from "../../agent-wire/version-compare.ts";
 import type { Value } from "./ast.ts";
 import { SqlError } from "./tokens.ts";
 
@@ -100,16 +101,6 @@ export function scalar(name: string): (args: Value[]) => Value {
   const found = SCALARS[name === "substring" ? "substr" : name];
   if (!found) throw new Unsupported(`function ${name}`);
   return found;
-}
-
-export function versionCompare(left: string, right: string): number {
-  const a = left.split(/[^\d]+/).map(Number);
-  const b = right.split(/[^\d]+/).map(Number);
-  for (let i = 0; i < Math.max(a.length, b.length); i++) {
-    const step = Math.sign((a[i] || 0) - (b[i] || 0));
-    if (step !== 0) return step;
-  }
-  return 0;
 }
 
 export const AGGREGATES = new Set(["count", "sum", "total", "avg", "group_concat", "min", "max"]);

@@ -1,0 +1,108 @@
+// Requests to the server: through the proxies of the environment, with a private authority, and with pinned
+// certificates.
+import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
+import { checkServerIdentity } from "node:tls";
+import { EnvHttpProxyAgent, request } from "undici";
+
+/** Stock agents give up after the same time. */
+const TIMEOUT_MS = 16_000;
+const LONGEST_REPLY = 8 * 1024 * 1024;
+
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** No reply. */
+export class Unreachable extends Error {}
+
+export interface ConnectionOptions {
+  readonly serverUrl: string;
+  readonly ca?: string;
+  readonly pins: readonly string[];
+  readonly version: string;
+}
+
+const plain = (fingerprint: string) => fingerprint.replaceAll(":", "").toLowerCase();
+
+/** Whether a certificate of the chain has one of the pins. The root's issuer is the root itself. */
+function isPinned(certificate: PeerCertificate, pins: ReadonlySet<string>): boolean {
+  let one = certificate as DetailedPeerCertificate;
+  for (;;) {
+    if (pins.has(plain(one.fingerprint256))) return true;
+    if (one.issuerCertificate === undefined || one.issuerCertificate === one) return false;
+    one = one.issuerCertificate;
+  }
+}
+
+export class Connection {
+  readonly #base: string;
+  readonly #agent: EnvHttpProxyAgent;
+  readonly #userAgent: string;
+
+  constructor({ serverUrl, ca, pins, version }: ConnectionOptions) {
+    this.#base = serverUrl.replace(/\/+$/, "");
+    this.#userAgent = `svc-agent/${version}`;
+    const known = new Set(pins.map(plain));
+    const tls = {
+      ...(ca === undefined ? {} : { ca }),
+      checkServerIdentity: (host: string, certificate: PeerCertificate) =>
+        checkServerIdentity(host, certificate) ??
+        (known.size === 0 || isPinned(certificate, known)
+          ? undefined
+          : new Error(`the server's certificate ${certificate.fingerprint256} is not a pinned one`)),
+    };
+    this.#agent = new EnvHttpProxyAgent({
+      connect: { ...tls, timeout: 10_000 },
+      requestTls: tls,
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+      keepAliveTimeout: 100_000,
+    });
+  }
+
+  post(path: string, body: object, headers: Record<string, string> = {}): Promise<Reply> {
+    const all = { ...headers, "content-type": "application/json", accept: "application/json" };
+    return this.#send("POST", path, all, JSON.stringify(body));
+  }
+
+  head(path: string): Promise<Reply> {
+    return this.#send("HEAD", path, {}, null);
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+
+  async #send(
+    method: "POST" | "HEAD",
+    path: string,
+    headers: Record<string, string>,
+    body: string | null,
+  ): Promise<Reply> {
+    try {
+      const reply = await request(`${this.#base}${path}`, {
+        method,
+        headers: { ...headers, "user-agent": this.#userAgent },
+        body,
+        dispatcher: this.#agent,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      let text = "";
+      reply.body.setEncoding("utf8");
+      for await (const part of reply.body) {
+        text += part;
+        if (text.length > LONGEST_REPLY) throw new Error("the reply is too long");
+      }
+      return { status: reply.statusCode, text };
+    } catch (error) {
+      throw new Unreachable(`${method} ${this.#base}${path}: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+}
+
+/** Of a name with several addresses, Node reports one error for all, without a text of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+}

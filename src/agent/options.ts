@@ -1,0 +1,21 @@
+export type Level = "info" | "warn" | "error";
+export type Log = (level: Level, message: string) => void;
+
+export interface AgentOptions {
+  readonly serverUrl: string;
+  readonly enrollSecret: string;
+  /** Folder for keys and for the journal of scripts. Only its owner can read it. */
+  readonly stateDir: string;
+  readonly version: string;
+  /** PEM certificates of the authorities to trust instead of the system's. */
+  readonly ca?: string;
+  /** SHA-256 fingerprints; one of the certificates that the server presents must have one of them. */
+  readonly pins: readonly string[];
+  /** False: every script is answered with exit code -2. */
+  readonly runsScripts: boolean;
+  /** Instead of the machine's own. */
+  readonly hardware: { readonly uuid?: string; readonly serial?: string };
+  /** A factor for all waits; below 1 in tests. */
+  readonly scale: number;
+  readonly log: Log;
+}

@@ -1,0 +1,143 @@
+// The query engine of machines without osqueryd: it fetches queries, answers them, and reports the results.
+import { discover, readWork, type Work } from "../../agent-wire/work.ts";
+import type { Hardware } from "../machine/hardware.ts";
+import type { OperatingSystem } from "../machine/os.ts";
+import type { Connection } from "../net/connection.ts";
+import type { AgentOptions } from "../options.ts";
+import type { Keys } from "../state/keys.ts";
+import { tablesFor } from "../tables/all.ts";
+import { ENGINE_VERSION, platformMask } from "../tables/system.ts";
+import { EngineCalls } from "./calls.ts";
+import { Session, type SqlAnswer } from "./sqlite.ts";
+
+const ENROLL_TABLES = ["os_version", "osquery_info", "system_info", "platform_info"];
+const ACCELERATED_S = 5;
+
+/** The flags with which the server recommends to start osqueryd. Options of the configuration replace them. */
+const DEFAULT_FLAGS: Readonly<Record<string, string>> = {
+  config_refresh: "60",
+  disable_distributed: "false",
+  distributed_interval: "10",
+  host_identifier: "uuid",
+  logger_tls_period: "10",
+  pack_delimiter: "/",
+};
+
+interface Parts {
+  readonly options: AgentOptions;
+  readonly keys: Keys;
+  readonly hardware: Hardware;
+  readonly os: OperatingSystem;
+  readonly connection: Connection;
+}
+
+interface Result {
+  readonly answer: SqlAnswer;
+  readonly ms: number;
+}
+
+export class QueryEngine {
+  readonly #parts: Parts;
+  readonly #calls: EngineCalls;
+  readonly #tables = tablesFor(process.platform);
+  readonly #startedAt = Math.floor(Date.now() / 1000);
+  readonly #unsent = new Map<string, Result>();
+  #flags: Readonly<Record<string, string>> = DEFAULT_FLAGS;
+  #acceleratedUntil = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { connection, keys, options } = parts;
+    this.#calls = new EngineCalls({ connection, keys, log: options.log, enrollBody: () => this.#enrollBody() });
+  }
+
+  turns(): [name: string, turn: () => Promise<number>][] {
+    return [
+      ["query configuration", () => this.#configTurn()],
+      ["queries", () => this.#distributedTurn()],
+    ];
+  }
+
+  async #configTurn(): Promise<number> {
+    const { options } = { ...(await this.#calls.call("config", {})) };
+    const given = Object.entries({ ...(options as Record<string, unknown> | undefined) });
+    const changed = given.filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
+    this.#flags = { ...this.#flags, ...Object.fromEntries(changed.map(([name, value]) => [name, String(value)])) };
+    return this.#seconds("config_refresh");
+  }
+
+  async #distributedTurn(): Promise<number> {
+    const work = readWork(await this.#calls.call("distributed/read", {}));
+    if (work.accelerate > 0) this.#acceleratedUntil = Date.now() + work.accelerate * 1000;
+    if (work.queries.length > 0) await this.#run(work);
+    if (this.#unsent.size > 0) await this.#write();
+    return this.#acceleratedUntil > Date.now() ? ACCELERATED_S : this.#seconds("distributed_interval");
+  }
+
+  async #run(work: Work): Promise<void> {
+    const session = await this.#session();
+    try {
+      // Discovery queries are answered first, because `discover` needs all their answers at once.
+      const known = new Map<string, SqlAnswer>();
+      for (const [, sql] of work.discovery) if (!known.has(sql)) known.set(sql, await session.answer(sql));
+      for (const [name, sql] of discover(work, ENGINE_VERSION, (query) => known.get(query)!)) {
+        const started = performance.now();
+        const answer = await session.answer(sql);
+        this.#unsent.set(name, { answer, ms: Math.round(performance.now() - started) });
+      }
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Results are kept, and sent with newer ones, until the server has accepted them. */
+  async #write(): Promise<void> {
+    const sent = [...this.#unsent];
+    const of = <T>(value: (result: Result) => T) => Object.fromEntries(sent.map(([name, one]) => [name, value(one)]));
+    await this.#calls.call("distributed/write", {
+      queries: of(({ answer }) => answer.rows),
+      statuses: of(({ answer }) => answer.status),
+      messages: of(({ answer }) => answer.message),
+      stats: of(({ ms }) => ({ wall_time_ms: ms, user_time: ms, system_time: 0, memory: 0 })),
+    });
+    this.#unsent.clear();
+  }
+
+  #session(): Promise<Session> {
+    const { hardware, os, keys, options } = this.#parts;
+    return Session.open(this.#tables, {
+      hardware,
+      os,
+      instanceId: keys.instanceId,
+      agentVersion: options.version,
+      runsScripts: options.runsScripts,
+      startedAt: this.#startedAt,
+      flags: this.#flags,
+    });
+  }
+
+  async #enrollBody(): Promise<object> {
+    const { options, hardware } = this.#parts;
+    const session = await this.#session();
+    try {
+      const details: Record<string, Record<string, string>> = {};
+      for (const table of ENROLL_TABLES) {
+        const [row] = (await session.answer(`SELECT * FROM ${table}`)).rows;
+        if (row !== undefined) details[table] = row;
+      }
+      return {
+        enroll_secret: options.enrollSecret,
+        host_identifier: hardware.uuid,
+        platform_type: String(platformMask()),
+        host_details: details,
+      };
+    } finally {
+      session.close();
+    }
+  }
+
+  #seconds(flag: string): number {
+    const value = Number(this.#flags[flag]);
+    return value > 0 ? value : 60;
+  }
+}

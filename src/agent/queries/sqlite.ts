@@ -1,0 +1,115 @@
+// Answers SQL with SQLite, in memory. A table is filled when a query first names it. SQLite runs as WebAssembly, which
+// has no access to files, so that a query cannot read or write anything but these tables.
+import type { Database, SqlJsStatic, SqlValue } from "sql.js";
+import type { Constraint, Table, TableContext } from "../tables/table.ts";
+import { constraintsOf } from "./constraints.ts";
+import { addFunctions } from "./functions.ts";
+
+export interface SqlAnswer {
+  /** SQLite's code; 0 is success. */
+  readonly status: number;
+  readonly message: string;
+  readonly rows: readonly Record<string, string>[];
+}
+
+export type Tables = ReadonlyMap<string, Table>;
+type Base = Omit<TableContext, "tables" | "constraints">;
+
+/** An option that the library's types do not declare: large integers, and which numbers are integers, are kept. */
+interface ExactStatement {
+  get(params: null, config: { readonly useBigInt: true }): (SqlValue | bigint)[];
+}
+
+let loaded: Promise<SqlJsStatic> | undefined;
+
+async function loadSqlite(): Promise<SqlJsStatic> {
+  const { default: load } = await import("sql.js");
+  return load();
+}
+
+/** Several queries that see the same tables. */
+export class Session {
+  readonly #db: Database;
+  readonly #tables: Tables;
+  readonly #context: Base;
+
+  private constructor(db: Database, tables: Tables, context: Base) {
+    this.#db = db;
+    this.#tables = tables;
+    this.#context = context;
+  }
+
+  static async open(tables: Tables, context: Base): Promise<Session> {
+    loaded ??= loadSqlite();
+    const { Database: Opened } = await loaded;
+    const db = new Opened();
+    addFunctions(db);
+    return new Session(db, tables, context);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  async answer(sql: string): Promise<SqlAnswer> {
+    const own: string[] = [];
+    try {
+      // Each round adds a table.
+      for (;;) {
+        try {
+          return { status: 0, message: "", rows: this.#run(sql) };
+        } catch (error) {
+          const table = this.#missing(error);
+          if (table === undefined) throw error;
+          if (table.findsBy !== undefined) own.push(table.name);
+          await this.#fill(table, table.findsBy === undefined ? {} : constraintsOf(sql, table.findsBy));
+        }
+      }
+    } catch (error) {
+      return { status: 1, message: (error as Error).message, rows: [] };
+    } finally {
+      for (const name of own) this.#db.run(`DROP TABLE IF EXISTS "${name}"`);
+    }
+  }
+
+  /** The table for whose absence the query failed, if it is one of the agent's. */
+  #missing(error: unknown): Table | undefined {
+    const name = /^no such table: (?:main\.)?(\w+)$/.exec((error as Error).message)?.[1];
+    return name === undefined ? undefined : this.#tables.get(name.toLowerCase());
+  }
+
+  async #fill(table: Table, constraints: Readonly<Record<string, readonly Constraint[]>>): Promise<void> {
+    const names = Object.keys(table.columns);
+    const rows = await table.rows({ ...this.#context, tables: [...this.#tables.values()], constraints });
+    const columns = names.map((name) => `"${name}" ${table.columns[name]}`).join(", ");
+    this.#db.run(`CREATE TABLE "${table.name}" (${columns})`);
+    const insert = this.#db.prepare(`INSERT INTO "${table.name}" VALUES (${names.map(() => "?").join(", ")})`);
+    this.#db.run("BEGIN");
+    // The library binds bigint values, which its types do not declare.
+    for (const row of rows) insert.run(names.map((name) => (row[name] ?? null) as SqlValue));
+    this.#db.run("COMMIT");
+    insert.free();
+  }
+
+  /** The rows of the last statement that has any. */
+  #run(sql: string): Record<string, string>[] {
+    let rows: Record<string, string>[] = [];
+    for (const statement of this.#db.iterateStatements(sql)) {
+      const names = statement.getColumnNames();
+      const found: Record<string, string>[] = [];
+      while (statement.step()) {
+        const values = (statement as unknown as ExactStatement).get(null, { useBigInt: true });
+        found.push(Object.fromEntries(names.map((name, i) => [name, textOf(values[i]!)])));
+      }
+      if (names.length > 0) rows = found;
+    }
+    return rows;
+  }
+}
+
+/** As osquery writes values: NULL is an empty text, and a whole real number keeps its fraction. */
+function textOf(value: SqlValue | bigint): string {
+  if (value === null) return "";
+  if (typeof value === "number") return Number.isInteger(value) ? value.toFixed(1) : String(value);
+  return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : String(value);
+}

@@ -1,0 +1,64 @@
+// The agent: loops that run until the signal.
+import { mkdir } from "node:fs/promises";
+import { readHardware } from "./machine/hardware.ts";
+import { readOs } from "./machine/os.ts";
+import { ManagedAgent } from "./managed.ts";
+import { Connection } from "./net/connection.ts";
+import { loop } from "./net/waits.ts";
+import type { AgentOptions } from "./options.ts";
+import { QueryEngine } from "./queries/engine.ts";
+import { ScriptRunner } from "./scripts/runner.ts";
+import { Keys } from "./state/keys.ts";
+
+const CONFIG_S = 30;
+const PING_S = 5 * 60;
+const TOKEN_S = 60 * 60;
+
+export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
+  const { serverUrl, stateDir, enrollSecret, runsScripts, scale, log } = options;
+  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  const [hardware, os] = await Promise.all([readHardware(options.hardware), readOs()]);
+  const keys = await Keys.open(stateDir, serverUrl, hardware.uuid);
+  const connection = new Connection(options);
+  const { platform } = os;
+  const managed = new ManagedAgent({ connection, keys, hardware, platform, enrollSecret, stateDir, log });
+  const scripts = new ScriptRunner({ stateDir, runsScripts, server: managed, log, signal });
+  const engine = new QueryEngine({ options, keys, hardware, os, connection });
+
+  let isRecovered = false;
+  const configTurn = async () => {
+    if (!isRecovered) await scripts.recover();
+    isRecovered = true;
+    const config = await managed.config();
+    for (const id of config.scripts) if (!signal.aborted) await scripts.run(id);
+    // The server names one script at a time.
+    return config.scripts.length > 0 ? 0 : CONFIG_S;
+  };
+  const everySeconds = (seconds: number, work: () => Promise<void>) => async () => {
+    await work();
+    return seconds;
+  };
+  const turns: [name: string, turn: () => Promise<number>][] = [
+    ["configuration", configTurn],
+    ["ping", everySeconds(PING_S, () => managed.ping())],
+    ["device token", everySeconds(TOKEN_S, () => managed.rotateDeviceToken())],
+    ...engine.turns(),
+  ];
+  log("info", `svc agent ${options.version} runs for ${serverUrl} as ${hardware.hostname} (${hardware.uuid})`);
+  try {
+    await Promise.all(
+      turns.map(([name, turn]) =>
+        loop(turn, {
+          signal,
+          scale,
+          onChange: (error) =>
+            error === null
+              ? log("info", `${name}: works again`)
+              : log("warn", `${name}: ${(error as Error).message}; trying again`),
+        }),
+      ),
+    );
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,68 @@
+// What the agent remembers of its enrollments.
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { readObject, replaceFile } from "./files.ts";
+
+type KeyName = "node_key" | "agent_node_key";
+
+interface Remembered {
+  readonly server_url: string;
+  readonly hardware_uuid: string;
+  readonly instance_id: string;
+  readonly node_key: string | null;
+  readonly agent_node_key: string | null;
+}
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+export class Keys {
+  readonly #path: string;
+  #known: Remembered;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, known: Remembered) {
+    this.#path = path;
+    this.#known = known;
+  }
+
+  /** Keys of another server, or of the machine that this one was cloned from, are forgotten. */
+  static async open(stateDir: string, serverUrl: string, hardwareUuid: string): Promise<Keys> {
+    const path = join(stateDir, "agent.json");
+    const stored = await readObject(path);
+    const isSame = stored?.server_url === serverUrl && stored.hardware_uuid === hardwareUuid;
+    const keys = new Keys(path, {
+      server_url: serverUrl,
+      hardware_uuid: hardwareUuid,
+      instance_id: (isSame ? text(stored.instance_id) : null) ?? randomUUID(),
+      node_key: isSame ? text(stored.node_key) : null,
+      agent_node_key: isSame ? text(stored.agent_node_key) : null,
+    });
+    await keys.#write();
+    return keys;
+  }
+
+  get instanceId(): string {
+    return this.#known.instance_id;
+  }
+
+  get(name: KeyName): string | null {
+    return this.#known[name];
+  }
+
+  async set(name: KeyName, key: string | null): Promise<void> {
+    this.#known = { ...this.#known, [name]: key };
+    await this.#write();
+  }
+
+  /** Forgets the key, unless another call has replaced it in the meantime. */
+  async drop(name: KeyName, key: string): Promise<void> {
+    if (this.#known[name] === key) await this.set(name, null);
+  }
+
+  /** One write at a time, so that the last one is the newest. */
+  #write(): Promise<void> {
+    const write = () => replaceFile(this.#path, `${JSON.stringify(this.#known, null, 2)}\n`);
+    this.#writing = this.#writing.then(write, write);
+    return this.#writing;
+  }
+}

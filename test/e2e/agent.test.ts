@@ -1,0 +1,128 @@
+// The agent itself against the built server, over TLS.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Caller, Served } from "../../bench/support/serve.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
+import { runAgent } from "../../src/agent/run.ts";
+import { freePort } from "../support/free-port.ts";
+import { SECRET, withSecret } from "./support/agents.ts";
+import { build, newFolder, serve } from "./support/svc.ts";
+
+beforeAll(build);
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface HostOf {
+  readonly id: number;
+  readonly uuid: string;
+  readonly hostname: string;
+  readonly os_version: string;
+  readonly scripts_enabled: boolean | null;
+  readonly status: string;
+}
+
+/** An agent in this process, with an identity and a folder of its own. */
+async function startAgent(options: Pick<AgentOptions, "serverUrl"> & Partial<AgentOptions>) {
+  const stateDir = options.stateDir ?? (await mkdtemp(join(tmpdir(), "svc-agent-")));
+  const lines: string[] = [];
+  const stop = new AbortController();
+  const ended = runAgent(
+    {
+      enrollSecret: SECRET,
+      stateDir,
+      version: "1.0.0",
+      pins: [],
+      runsScripts: true,
+      hardware: { uuid: "0A0A0A0A-0000-4000-8000-000000000001", serial: "SERIAL-1" },
+      scale: 0.02,
+      log: (level, message) => lines.push(`${level}: ${message}`),
+      ...options,
+    },
+    stop.signal,
+  );
+  const end = async () => {
+    stop.abort();
+    await ended;
+  };
+  ends.push(async () => {
+    await end();
+    await rm(stateDir, { recursive: true, force: true });
+  });
+  return { stateDir, lines, end };
+}
+
+async function startServer(): Promise<{ server: Served; ca: string; call: Caller }> {
+  const dataDir = newFolder();
+  const server = await serve({ dataDir, args: ["--tls-self-signed"] });
+  const call = await withSecret(server);
+  return { server, ca: await readFile(join(dataDir, "tls", "cert.pem"), "utf8"), call };
+}
+
+const hostsOf = async (call: Caller) => (await call<{ hosts: HostOf[] }>("GET", "/hosts")).hosts;
+
+describe("the agent", () => {
+  it("enrolls over both protocols as one host, answers queries, and runs scripts", async () => {
+    const { server, ca, call } = await startServer();
+    const agent = await startAgent({ serverUrl: server.url, ca });
+    await expect
+      .poll(() => hostsOf(call), { timeout: 30_000 })
+      .toEqual([
+        expect.objectContaining({
+          uuid: "0A0A0A0A-0000-4000-8000-000000000001",
+          hardware_serial: "SERIAL-1",
+          scripts_enabled: true,
+          status: "online",
+          agent_version: "1.0.0",
+        }),
+      ]);
+    const [host] = await hostsOf(call);
+    expect(await call("POST", `/hosts/${host!.id}/query`, { query: "SELECT uuid FROM system_info" })).toMatchObject({
+      rows: [{ uuid: "0A0A0A0A-0000-4000-8000-000000000001" }],
+      error: null,
+    });
+    expect(await call("POST", `/hosts/${host!.id}/query`, { query: "SELECT 1 FROM nowhere" })).toMatchObject({
+      error: "no such table: nowhere",
+    });
+    const script = { host_id: host!.id, script_contents: "#!/bin/sh\necho ran; exit 4\n" };
+    expect(await call("POST", "/scripts/run/sync", script)).toMatchObject({ exit_code: 4, output: "ran\n" });
+    expect(await readFile(join(agent.stateDir, "device-token"), "utf8")).toMatch(/^[0-9a-f-]{36}\n$/);
+    expect(agent.lines.filter((line) => !line.startsWith("info:"))).toEqual([]);
+  });
+
+  it("keeps its keys for the next start, and enrolls again if the server no longer knows them", async () => {
+    const { server, ca, call } = await startServer();
+    const first = await startAgent({ serverUrl: server.url, ca });
+    const hasStarted = () => expect.poll(async () => (await hostsOf(call))[0]?.scripts_enabled, { timeout: 30_000 });
+    await hasStarted().toBe(true);
+    await first.end();
+    const second = await startAgent({ serverUrl: server.url, ca, stateDir: first.stateDir });
+    await expect.poll(() => second.lines.length, { timeout: 30_000 }).toBeGreaterThan(0);
+    const [before] = await hostsOf(call);
+    await call("DELETE", `/hosts/${before!.id}`);
+    await expect
+      .poll(() => second.lines.filter((line) => line.includes("enrolled")).sort(), { timeout: 30_000 })
+      .toEqual(["info: enrolled for queries", "info: enrolled for scripts and configuration"]);
+    await hasStarted().toBe(true);
+    const [after] = await hostsOf(call);
+    expect(after!.id).not.toBe(before!.id);
+  });
+
+  it("waits for a server that is not there, and reports each kind of failure once", async () => {
+    const agent = await startAgent({ serverUrl: `http://127.0.0.1:${await freePort()}` });
+    const failures = () => agent.lines.filter((line) => line.includes("ECONNREFUSED"));
+    await expect.poll(failures).toHaveLength(5);
+    expect(new Set(failures()).size).toBe(5);
+  });
+
+  it("is refused with a wrong secret", async () => {
+    const { server, ca, call } = await startServer();
+    const agent = await startAgent({ serverUrl: server.url, ca, enrollSecret: "wrong" });
+    await expect.poll(() => agent.lines.join("\n")).toContain("enroll: status 401");
+    expect(await hostsOf(call)).toEqual([]);
+  });
+});
