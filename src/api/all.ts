@@ -49,6 +49,7 @@ import { deviceProfilesApi, profilesApi } from "./profiles.ts";
 import { queriesApi } from "./queries.ts";
 import { scepProxyApi } from "./scep-proxy.ts";
 import { scheduleApi } from "./schedule.ts";
+import { scriptBatchesApi } from "./script-batches.ts";
 import { scriptsApi } from "./scripts.ts";
 import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
@@ -102,6 +103,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   software: softwareApi,
   catalogue: catalogueApi,
   scripts: scriptsApi,
+  scriptBatches: scriptBatchesApi,
   labels: { ...labelsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,
   mail: mailApi,

@@ -33,9 +33,13 @@ import { windowsEnrollment } from "./mdm/windows/enroll/kind.ts";
 import { outbox } from "./outbox/sender.ts";
 import { policyCounts } from "./policies/counts.ts";
 import { scopeTrim } from "./policies/scope-trim.ts";
+import { cancelScriptBatch } from "./scripts/batches/cancel.ts";
+import { scriptBatchRuns, scriptBatchTask } from "./scripts/batches/carry-out.ts";
 import { userStreams } from "./sessions/streams.ts";
 import { softwareCounts } from "./software/counts.ts";
 import { startTasks } from "./tasks/start.ts";
+
+const taskKinds = [hostDeletion, approvedDeletion, scopeTrim, scriptBatchTask, cancelScriptBatch];
 
 export interface Features {
   readonly agent: Agent;
@@ -74,7 +78,8 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(appleUpdateDeadlines);
   await start(filevaultKeeper);
   await start(recoveryLockKeeper);
-  await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));
+  await start(scriptBatchRuns);
+  await start(startedPart("tasks", (given) => startTasks(given, taskKinds)));
   await start(startedPart("jobs", async (given) => startJobs(given)));
   await start(mailQueue);
   return { agent, stop: () => running.stop() };

@@ -18,6 +18,7 @@ import { issueToken } from "../../src/server/mail/one-time.ts";
 import { uploadPushCertificate } from "../../src/server/mdm/apple/trust/service.ts";
 import { answerOperation } from "../../src/server/operations/queue.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
+import { settleBatches } from "../../src/server/scripts/batches/carry-out.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import { endSignUps, startAndroid, turnAndroidOn } from "../support/android.ts";
@@ -124,6 +125,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await app.store.managedAgents.insert({ id: 1, agent_key_hash: "of 1", enrolled_at: app.clock.iso() });
   }
   if (id.startsWith("scripts:")) await makeScripts(app, files);
+  if (/^scripts:batch:(get|hosts|cancel)$/.test(id)) await makeBatch(app);
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
     await turnOnAppleMdm(app);
@@ -330,6 +332,38 @@ const readsOnly = (id: string) =>
 const prepared =
   /^(approvals|mdm|scripts|ca|software:catalogue|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
+/** A run of a script that has not ended. */
+async function makeBatch(app: TestApp): Promise<void> {
+  const linux = (await app.store.hosts.first({ where: eq("hostname", "linux-1.example.com") }))!;
+  const enrolled_at = app.clock.iso();
+  const batch = await app.store.scriptBatches.insert({
+    uuid: "6b1d2f1e-0d1c-4c7d-9b1e-000000000002",
+    created_at: enrolled_at,
+    script_id: 1,
+    script_name: "tidy.sh",
+    team_id: null,
+    user_id: 1,
+    not_before: null,
+    status: "started",
+    started_at: enrolled_at,
+    finished_at: null,
+    host_count: 2,
+  });
+  for (const [host_id, state] of [
+    [linux.id, "pending"],
+    [linux.id + 1, "errored"],
+  ] as const)
+    await app.store.scriptBatchHosts.insert({
+      batch_id: batch.id,
+      host_id,
+      display_name: linux.display_name,
+      hostname: linux.hostname,
+      state,
+      execution_uuid: null,
+      updated_at: enrolled_at,
+    });
+}
+
 /** A saved script, a host that runs scripts, and one that it has run. */
 async function makeScripts(app: TestApp, files: string): Promise<void> {
   await writeFile(join(files, "cleanup.sh"), "#!/bin/sh\necho clean\n");
@@ -358,6 +392,7 @@ async function makeScripts(app: TestApp, files: string): Promise<void> {
   const answer = async () => {
     for (const { uuid, host_id } of await app.store.operations.list({ where: eq("state", "queued") }))
       await answerOperation(app.services, host_id, uuid, { exit_code: 0, output: "done", runtime: 1 });
+    await settleBatches(app.services);
   };
   // Until the example's server is closed.
   const answering = setInterval(() => void answer().catch(() => clearInterval(answering)), 50);

@@ -64,6 +64,8 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "DELETE /bootstrap/:team_id": ["../mdm/bootstrap", "deleted_bootstrap_package"],
   "POST /setup_experience/eula": ["../mdm/bootstrap", "added_eula", "add(content"],
   "DELETE /setup_experience/eula/:token": ["../mdm/bootstrap", "deleted_eula"],
+  "POST /scripts/run/batch": ["script-batches", "ran_script_batch", "begin(t"],
+  "POST /scripts/batch/:batch_execution_id/cancel": ["script-batches", "canceled_script_batch", "/cancel`"],
   "POST /scripts": ["scripts", "added_script", "save(t"],
   "PATCH /scripts/:id": ["scripts", "updated_script"],
   "DELETE /scripts/:id": ["scripts", "deleted_script"],

@@ -90,7 +90,7 @@ describe.each(rulesEngines)("the chain of activities on %s", (engine) => {
       host_id: 9,
     };
     const covered = Object.keys(row).filter(
-      (name) => !["id", "revision", "webhook_url", "chain_position", "chain_hash"].includes(name),
+      (name) => !["id", "revision", "host_only", "webhook_url", "chain_position", "chain_hash"].includes(name),
     );
     expect(Object.keys(changes).sort()).toEqual(covered.sort());
     for (const [column, value] of Object.entries(changes)) {

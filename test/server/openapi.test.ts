@@ -124,7 +124,7 @@ describe("the API's description", () => {
     expect(all).toHaveLength(allEndpoints.length);
     expect(new Set(all.map(({ operation }) => operation.operationId)).size).toBe(all.length);
     for (const { path, method, operation } of all) {
-      expect(path, path).toMatch(/^\/[\w{}/.]+$/);
+      expect(path, path).toMatch(/^\/[\w{}/.-]+$/);
       expect(["get", "put", "post", "delete", "patch"]).toContain(method);
       expect(operation.summary, operation.operationId).toMatch(/^[A-Z].{5,}\.$/);
       expect(operation.tags).toHaveLength(1);

@@ -141,6 +141,16 @@ const withAgentAt = async (world: World, place: Place): Promise<number> => {
     await store.managedAgents.insert({ id, agent_key_hash: `of ${id}`, enrolled_at: clock.iso() });
   return id;
 };
+const onBatch = (rest = ""): Target => ({
+  places,
+  call: async (world, place) => {
+    if (place === "missing") return { path: `/scripts/batch/unknown${rest}` };
+    const body = { script_id: await scriptAt(world, place), host_ids: [await withAgentAt(world, place)] };
+    const reply = await world.t.post("/scripts/run/batch", { ...body, not_before: "2099-01-01T00:00:00Z" });
+    const { batch_execution_id } = (await reply.json()) as { batch_execution_id: string };
+    return { path: `/scripts/batch/${batch_execution_id}${rest}` };
+  },
+});
 /** As the host's agent: it answers what is asked of it within some seconds. */
 function answerSoon({ t }: World, hostId: number): void {
   const answer = async () => {
@@ -817,6 +827,17 @@ export const targets: Record<string, Target> = {
       return { path: "/scripts/run/sync", body: { host_id, script_contents: "echo" } };
     },
   },
+  "POST /scripts/run/batch": {
+    places,
+    call: async (world, place) => {
+      const host_id = place === "missing" ? MISSING : await withAgentAt(world, place);
+      return { path: "/scripts/run/batch", body: { script_id: await scriptAt(world, place), host_ids: [host_id] } };
+    },
+  },
+  "GET /scripts/batch": byTeamFilter("/scripts/batch"),
+  "GET /scripts/batch/:batch_execution_id": onBatch(),
+  "GET /scripts/batch/:batch_execution_id/host-results": onBatch("/host-results?status=pending"),
+  "POST /scripts/batch/:batch_execution_id/cancel": onBatch("/cancel"),
   "GET /scripts/results/:execution_id": {
     places,
     call: async (world, place) => {

@@ -16,6 +16,7 @@ export const topics: Record<string, { description: string }> = {
   hosts: { description: "Hosts: computers and devices." },
   "hosts:labels": { description: "Manual labels of a host." },
   vitals: { description: "Custom host vitals: facts about hosts, for scripts and profiles." },
+  "scripts:batch": { description: "Runs of scripts on many hosts." },
   jobs: { description: "Regular jobs of the server." },
   invites: { description: "Invites to create an account." },
   labels: { description: "Labels: named sets of hosts." },

@@ -37,13 +37,15 @@ export async function recordActivity<T extends keyof ActivityTypes>(
   ctx: Recorder,
   type: T,
   details: ActivityTypes[T],
-  options: { hostId?: number } = {},
+  options: { hostId?: number; isHostOnly?: boolean } = {},
 ): Promise<void> {
   await recordActivities(ctx, type, [details], options);
 }
 
 interface Marks {
   readonly hostId?: number;
+  /** They are listed under their host only. */
+  readonly isHostOnly?: boolean;
   readonly hostIds?: readonly number[];
   readonly addresses?: readonly string[];
 }
@@ -94,6 +96,7 @@ async function record(
       details: { ...details } as Record<string, unknown>,
       host_id: options.hostIds?.[i] ?? options.hostId ?? null,
       actor_address: (options.addresses?.[i] ?? address) || null,
+      host_only: options.isHostOnly ?? false,
       webhook_url,
       ...actor,
     })),

@@ -8,7 +8,7 @@ declare module "../core/tables.ts" {
 }
 
 /**
- * Entries never change: their hash covers every column except the webhook's and the chain's own. So there are no
+ * Entries never change: their hash covers every column except `host_only`, the webhook's and the chain's own. So there are no
  * foreign keys, which would be set to null when their target is deleted.
  */
 export const activities = table(
@@ -30,6 +30,8 @@ export const activities = table(
     details: json<Record<string, unknown>>().nullable(),
     /** Set for entries listed under a host. No foreign key: the entry outlives the host. */
     host_id: int().nullable().index(),
+    /** Listed under its host, and not in the feed of all. Not covered by the hash. */
+    host_only: bool().default(false),
     /** The activities webhook configured at the time of recording; null if it was disabled, and after sealing. */
     webhook_url: text().nullable(),
     /** Position in the chain, contiguous from 1; null until sealed, shortly after the commit. */

@@ -32,6 +32,12 @@ export interface ConfigChange {
   old: z.core.util.JSONType;
   new: z.core.util.JSONType;
 }
+interface BatchDetails {
+  script_name: string;
+  batch_execution_id: string;
+  host_count: number;
+}
+
 interface HostDetails {
   host_id: number;
   host_display_name: string;
@@ -244,8 +250,12 @@ export interface ActivityTypes extends CaActivities {
   rotated_managed_local_account_password: HostDetails;
   failed_to_rotate_managed_local_account_password: HostDetails & { detail: string };
   canceled_run_script: HostDetails & { script_name: string };
+  ran_script_batch: BatchDetails & { team_id: number | null };
+  scheduled_script_batch: BatchDetails & { team_id: number | null; not_before: string | null };
+  canceled_script_batch: BatchDetails & { canceled_count: number };
   ran_script: HostDetails & {
     script_execution_id: string;
+    batch_execution_id?: string;
     script_name: string;
     async: boolean;
     policy_id: number | null;

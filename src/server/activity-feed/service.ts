@@ -3,12 +3,13 @@ import { ACTIVITIES_MAX, type Activity, type activitiesApi } from "../../api/act
 import type { ActivityRow } from "../activities/chain.ts";
 import type { Context } from "../core/context.ts";
 import { cursorPage, DEFAULT_PER_PAGE, page } from "../core/http/paging.ts";
+import { and, eq } from "../store/query.ts";
 import { activitiesWhere } from "./filters.ts";
 
 type Query = z.output<typeof activitiesApi.list.query>;
 
 export async function listActivities({ store }: Context, query: Query) {
-  const where = activitiesWhere(query);
+  const where = and(activitiesWhere(query), eq("host_only", false));
   const whole = query.page === undefined && query.cursor === undefined;
   const per_page = Math.min(query.per_page ?? (whole ? ACTIVITIES_MAX : DEFAULT_PER_PAGE), ACTIVITIES_MAX);
   const paged = { ...query, per_page };

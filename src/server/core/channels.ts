@@ -25,6 +25,8 @@ export const channels = {
   live: "svc_live",
   /** Queries, packs or their schedules were changed or deleted; no payload. */
   queries: "svc_queries",
+  /** Batch runs of scripts were started, or hosts have answered; no payload. */
+  scriptBatches: "svc_script_batches",
   /** Policies were changed or deleted; no payload. */
   policies: "svc_policies",
   /**

@@ -54,7 +54,7 @@ import { hostPolicies, policies, policyCountChanges, policyEvents, policyLabels 
 import { queries, queryLabels, queryResults } from "../queries/tables.ts";
 import { rateLimits } from "../rate-limits/tables.ts";
 import { policyResultIds } from "../result-ids/tables.ts";
-import { scriptExecutions, scripts, scriptTexts } from "../scripts/tables.ts";
+import { scriptBatches, scriptBatchHosts, scriptExecutions, scripts, scriptTexts } from "../scripts/tables.ts";
 import { serverSecrets } from "../secrets/tables.ts";
 import { sessions } from "../sessions/tables.ts";
 import {
@@ -123,6 +123,8 @@ export const tables: AllTables = {
   softwareInstalls,
   scriptTexts,
   scripts,
+  scriptBatches,
+  scriptBatchHosts,
   scriptExecutions,
   softwareTitleCounts,
   softwareVersionCounts,

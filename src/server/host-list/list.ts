@@ -82,10 +82,12 @@ async function* rowsById({ store }: Context, ids: readonly number[], where: Pred
 export const totalOfList = (ctx: Context, query: HostListQuery): Promise<number> =>
   counted(ctx, listed(ctx, query), query);
 
-const actionsOf = { delete: "hosts:delete", transfer: "hosts:transfer", lock: "hosts:lock" } satisfies Record<
-  NonNullable<HostListQuery["may"]>,
-  Action
->;
+const actionsOf = {
+  delete: "hosts:delete",
+  transfer: "hosts:transfer",
+  lock: "hosts:lock",
+  run_scripts: "scripts:run",
+} satisfies Record<NonNullable<HostListQuery["may"]>, Action>;
 
 function listed(ctx: Context, query: HostListQuery): Predicate {
   const where = hostsWhere(ctx, query, "hosts:list");

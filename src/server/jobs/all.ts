@@ -31,6 +31,7 @@ import { policyCounts } from "../policies/counts-job.ts";
 import { queryReports } from "../queries/reports-job.ts";
 import { queryStats } from "../queries/stats-job.ts";
 import { rateLimitCleanup } from "../rate-limits/cleanup-job.ts";
+import { scriptBatchesJob } from "../scripts/batches/carry-out.ts";
 import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
@@ -71,6 +72,7 @@ export const allJobs: readonly Job[] = [
   vulnerabilities,
   integrations,
   operationsJob,
+  scriptBatchesJob,
   identityRenewal,
   applePushJob,
   appleDetailsJob,

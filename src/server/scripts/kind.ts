@@ -11,6 +11,7 @@ import { shortened } from "../operations/script-output.ts";
 import type { ScriptResult } from "../operations/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { expandFor, maskSecrets } from "../variables/use.ts";
+import { endedInBatch } from "./batches/hosts.ts";
 import { textOf } from "./texts.ts";
 
 const executionOf = (store: ServerTx, { uuid }: Pick<Operation, "uuid">) =>
@@ -88,6 +89,7 @@ export const runScript: OperationKind<ScriptResult> = {
       where: eq("id", execution.id),
       set: { ...ended, state: isCancelled ? "cancelled" : "ended", ended_at: clock.iso() },
     });
+    if (execution.batch_uuid !== null) await endedInBatch(inside, operation.uuid, isCancelled ? null : ended.exit_code);
     if (isCancelled) return;
     await recordActivity(
       await requesterOf(inside, operation),
@@ -100,8 +102,9 @@ export const runScript: OperationKind<ScriptResult> = {
         async: !execution.is_sync,
         policy_id: null,
         policy_name: null,
+        ...(execution.batch_uuid === null ? {} : { batch_execution_id: execution.batch_uuid }),
       },
-      { hostId: host.id },
+      { hostId: host.id, isHostOnly: execution.batch_uuid !== null },
     );
   },
 };

@@ -1,5 +1,9 @@
+import { scriptBatchesApi } from "../../api/script-batches.ts";
 import { scriptsApi } from "../../api/scripts.ts";
 import { type Route, route } from "../core/http/route.ts";
+import { cancelBatch } from "./batches/cancel.ts";
+import { createBatch } from "./batches/create.ts";
+import { getBatch, hostsOfBatch, listBatches } from "./batches/view.ts";
 import { resultOf, runAndWait, runOnHost } from "./run.ts";
 import {
   createScript,
@@ -23,4 +27,9 @@ export const scriptRoutes: readonly Route[] = [
   route(scriptsApi.run, ({ body }, ctx) => runOnHost(ctx, body)),
   route(scriptsApi.runSync, ({ body }, ctx, reply) => runAndWait(ctx, body, reply)),
   route(scriptsApi.result, ({ params }, ctx) => resultOf(ctx, params.execution_id)),
+  route(scriptBatchesApi.create, ({ body }, ctx) => createBatch(ctx, body)),
+  route(scriptBatchesApi.list, ({ query }, ctx) => listBatches(ctx, query)),
+  route(scriptBatchesApi.get, ({ params }, ctx) => getBatch(ctx, params.batch_execution_id)),
+  route(scriptBatchesApi.hosts, ({ params, query }, ctx) => hostsOfBatch(ctx, params.batch_execution_id, query)),
+  route(scriptBatchesApi.cancel, ({ params }, ctx) => cancelBatch(ctx, params.batch_execution_id)),
 ];

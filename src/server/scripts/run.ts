@@ -20,7 +20,7 @@ type Execution = RowOf<typeof scriptExecutions>;
 
 /** Seconds, unless the agent options say otherwise. */
 const TIMEOUT = 300;
-const QUEUED_MAX = 1_000;
+export const QUEUED_MAX = 1_000;
 const conflicting = (reason: string) => new ApiError(409, "Conflict", [{ name: "base", reason }]);
 
 /** What is to run: a saved script, or the text of the request. */
@@ -77,8 +77,7 @@ async function start(ctx: Context, given: ScriptRun, isSync: boolean): Promise<E
   await requireAgent(ctx, host);
   if (isSync && !(await isOnline(ctx, host.id)))
     throw invalid("host_id", `${host.display_name} is offline: run the script without waiting for it`);
-  const team = host.team_id === null ? null : await ctx.store.teams.get(host.team_id);
-  const options = team?.agent_options ?? (await ctx.config.current()).agent_options;
+  const timeout = await timeoutOf(ctx, host.team_id);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     await checkVariables(store, text, script === null ? "script_contents" : "script_id");
@@ -91,7 +90,7 @@ async function start(ctx: Context, given: ScriptRun, isSync: boolean): Promise<E
     const [operation] = await addOperations(inside, runScript, {
       hostIds: [host.id],
       content: text,
-      timeout: options.script_execution_timeout ?? TIMEOUT,
+      timeout,
     });
     return store.scriptExecutions.insert({
       uuid: operation!.uuid,
@@ -101,12 +100,20 @@ async function start(ctx: Context, given: ScriptRun, isSync: boolean): Promise<E
       script_id: script?.id ?? null,
       script_name: script?.name ?? "",
       text_id: script?.text_id ?? (await keepText(store, text)),
+      batch_uuid: null,
       is_sync: isSync,
       exit_code: null,
       created_at: operation!.created_at,
       ended_at: null,
     });
   }, operationLock(host.id));
+}
+
+/** Seconds that a script of this team's hosts may run. */
+export async function timeoutOf({ store, config }: Context, teamId: number | null): Promise<number> {
+  const team = teamId === null ? null : await store.teams.get(teamId);
+  const options = team?.agent_options ?? (await config.current()).agent_options;
+  return options.script_execution_timeout ?? TIMEOUT;
 }
 
 const isAmong = async (store: Context["store"], uuids: readonly string[], scriptId: number): Promise<boolean> =>

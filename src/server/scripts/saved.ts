@@ -16,7 +16,7 @@ import { checkText, extensionOf, keepText, runsOn, textOf } from "./texts.ts";
 
 const FIELD = "script";
 /** Serializes changes of scripts, so that a script that was just named is not deleted. */
-export const CHANGES = { lock: "scripts" };
+export const SCRIPT_CHANGES = { lock: "scripts" };
 
 interface File {
   readonly bytes: Uint8Array;
@@ -86,7 +86,7 @@ export async function createScript(
     });
     await record(inside, "added_script", row, team);
     return { script_id: row.id };
-  }, CHANGES);
+  }, SCRIPT_CHANGES);
 }
 
 export async function updateScript(ctx: Context, id: number, file: File): Promise<Script> {
@@ -102,7 +102,7 @@ export async function updateScript(ctx: Context, id: number, file: File): Promis
     await store.scripts.update({ where: eq("id", id), set });
     await record(inside, "updated_script", script, await teamOf(inside, script));
     return onWire({ ...script, ...set });
-  }, CHANGES);
+  }, SCRIPT_CHANGES);
 }
 
 export async function deleteScript(ctx: Context, id: number): Promise<Record<string, never>> {
@@ -111,9 +111,12 @@ export async function deleteScript(ctx: Context, id: number): Promise<Record<str
     const inside = within(ctx, store);
     const policy = await store.policies.first({ where: eq("script_id", id) });
     if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} runs the script: change it first`);
+    const unfinished = and(eq("script_id", id), oneOf("status", ["scheduled", "started"]));
+    const batch = await store.scriptBatches.first({ where: unfinished });
+    if (batch) throw conflict(`the batch run ${batch.uuid} has not ended: wait for it, or cancel it`);
     await store.scripts.delete(eq("id", id));
     await record(inside, "deleted_script", script, await teamOf(inside, script));
-  }, CHANGES);
+  }, SCRIPT_CHANGES);
   return {};
 }
 

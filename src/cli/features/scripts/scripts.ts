@@ -1,10 +1,10 @@
 // What commands for scripts share.
 import { Script, ScriptResult, scriptsApi } from "../../../api/scripts.ts";
 import { printable } from "../../../text/printable.ts";
-import { ClientCommand } from "../../client-command.ts";
 import { notFound } from "../../errors.ts";
 import { args } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
+import { HostsCommand } from "../hosts-command.ts";
 import { profileTeamFlag } from "../profiles.ts";
 
 export const scriptArg = args.required("id, or name within the team, of the script");
@@ -32,7 +32,7 @@ export const resultView: View = {
   ],
 };
 
-export abstract class ScriptsCommand extends ClientCommand {
+export abstract class ScriptsCommand extends HostsCommand {
   /** Finds a script by name within the given team, or by id in any. */
   protected async script(text: string, team: string | undefined): Promise<Script> {
     const query = await this.teamFilter(team);

@@ -1,0 +1,24 @@
+import { scriptBatchesApi } from "../../../api/script-batches.ts";
+import { batchArg } from "../../../cli/features/scripts/batches.ts";
+import { ScriptsCommand } from "../../../cli/features/scripts/scripts.ts";
+import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+
+export default class ScriptsBatchCancel extends ScriptsCommand {
+  static override summary = "Cancel a run on the hosts on which it has not started.";
+  static override destructive = true;
+  static override endpoints = [scriptBatchesApi.get, scriptBatchesApi.cancel];
+  static override args = { run: batchArg };
+  static override flags = { ...yesFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> 6b1d2f1e-0d1c-4c7d-9b1e-000000000002 --yes"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(ScriptsBatchCancel);
+    const params = { batch_execution_id: given.run };
+    const { script_name, pending_host_count } = await this.call(scriptBatchesApi.get, { params });
+    const what = { run: given.run, script_name, pending: pending_host_count };
+    if (flags["dry-run"]) this.trying(`cancel the run ${given.run}`, what);
+    await this.confirm(`Cancel the run of ${script_name}, which ${pending_host_count} hosts have not ended?`);
+    await this.call(scriptBatchesApi.cancel, { params });
+    await this.report(`cancelled the run ${given.run}`, { ...what, canceled: true });
+  }
+}

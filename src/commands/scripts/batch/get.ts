@@ -1,0 +1,19 @@
+import { scriptBatchesApi } from "../../../api/script-batches.ts";
+import { batchArg, batchView, ScriptBatchCommand } from "../../../cli/features/scripts/batches.ts";
+import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
+
+export default class ScriptsBatchGet extends ScriptBatchCommand {
+  static override summary = "Show on how many hosts a run has ended; with --wait, until all have.";
+  static override endpoints = [scriptBatchesApi.get];
+  static override args = { run: batchArg };
+  static override flags = { ...waitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> 6b1d2f1e-0d1c-4c7d-9b1e-000000000002"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(ScriptsBatchGet);
+    const timeout = timeoutOf(flags);
+    const params = { batch_execution_id: given.run };
+    if (flags.wait) return this.conclude(await this.waitForBatch(given.run, timeout));
+    await this.printOne(await this.call(scriptBatchesApi.get, { params }), batchView);
+  }
+}

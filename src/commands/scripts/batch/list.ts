@@ -1,0 +1,21 @@
+import { scriptBatchesApi } from "../../../api/script-batches.ts";
+import { batchView } from "../../../cli/features/scripts/batches.ts";
+import { ScriptsCommand, scriptTeamFlag } from "../../../cli/features/scripts/scripts.ts";
+import { limitFlags } from "../../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+
+export default class ScriptsBatchList extends ScriptsCommand {
+  static override summary = "List the runs of scripts on many hosts.";
+  static override endpoints = [scriptBatchesApi.list];
+  static override flags = { ...queryFlags(scriptBatchesApi.list), ...scriptTeamFlag, ...limitFlags };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --team Workstations",
+    "<%= config.bin %> <%= command.id %> --status scheduled -o json",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(ScriptsBatchList);
+    const query = queryOf(scriptBatchesApi.list, flags, await this.teamFilter(flags.team));
+    await this.printList(this.pages(scriptBatchesApi.list, { query }, "batch_executions"), batchView);
+  }
+}

@@ -1,0 +1,69 @@
+import * as Flags from "@oclif/core/flags";
+import { type ScriptBatchRun, scriptBatchesApi } from "../../../api/script-batches.ts";
+import { scriptsApi } from "../../../api/scripts.ts";
+import { choiceFlags, type Filters, type Shown } from "../../../cli/features/hosts-command.ts";
+import { ScriptBatchCommand } from "../../../cli/features/scripts/batches.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
+import { asShown } from "../../../cli/selection.ts";
+import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class ScriptsBatchRun extends ScriptBatchCommand {
+  static override summary = "Run a saved script on many hosts, at once or later.";
+  static override description =
+    "Hosts of the script's team are named, or selected by filters, and are fixed when the run is created. For several hosts, you must " +
+    "type their number or give --confirm NUMBER. With --wait, the exit code is 0 only if the script ended with 0 on all hosts.";
+  static override endpoints = [scriptBatchesApi.create, scriptBatchesApi.get, scriptsApi.list, scriptsApi.get];
+  static override strict = false;
+  static override args = { hosts: args.hosts };
+  static override flags = {
+    script: Flags.string({ required: true, summary: "Id or name of a saved script.", helpValue: "SCRIPT" }),
+    "not-before": Flags.string({ summary: "Earliest time, such as 2027-01-31T22:00:00Z.", helpValue: "TIME" }),
+    ...choiceFlags,
+    ...waitFlags,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --script tidy.sh --wait",
+    "<%= config.bin %> <%= command.id %> --where 'platform != windows' --script 1 --confirm 2 --not-before 2099-01-31T22:00:00Z",
+    "<%= config.bin %> <%= command.id %> --status online --all-hosts --script 1 --dry-run",
+  ];
+
+  async run() {
+    const { argv, flags } = await this.parse(ScriptsBatchRun);
+    const timeout = timeoutOf(flags);
+    const script = await this.script(flags.script, flags.team);
+    const names = argv.map(String);
+    const filters = await this.filtersOr(names, flags);
+    const given = filters && { ...filters, team_id: script.team_id ?? 0 };
+    const shown = await this.chosen(given, names, flags["all-hosts"]);
+    const { count } = shown.selection;
+    const what = `run ${printable(script.name)} on ${this.nameOf(shown)}`;
+    if (flags["dry-run"]) this.trying(what, shown.first);
+    if (count > 1) {
+      this.printSelection(shown);
+      await this.confirmTyped(`Run ${printable(script.name)} on ${plural(count, "host")}?`, String(count));
+    }
+    const body: ScriptBatchRun = {
+      script_id: script.id,
+      ...(given === null ? { host_ids: shown.first.map(({ id }) => id) } : { filters: given }),
+      ...(flags["not-before"] === undefined ? {} : { not_before: flags["not-before"] }),
+    };
+    const reply = await asShown(shown.selection, (options) => this.call(scriptBatchesApi.create, { body }, options));
+    const id = reply.batch_execution_id;
+    if (!flags.wait) return this.report(`the run ${id} was created: ${what}`, { ...reply, hosts: count });
+    await this.conclude(await this.waitForBatch(id, timeout));
+  }
+
+  private async chosen(filters: Filters | null, names: readonly string[], all?: boolean): Promise<Shown> {
+    if (filters !== null) {
+      const shown = await this.shownPicked(filters, "run_scripts");
+      await this.checkChoice(shown.selection.count, all);
+      return shown;
+    }
+    const hosts = await this.named(names);
+    await this.checkChoice(hosts.length, all);
+    return this.shownNamed(hosts);
+  }
+}
