@@ -57,6 +57,7 @@ import { setupAssistantsApi } from "./setup-assistants.ts";
 import { setupExperienceApi } from "./setup-experience.ts";
 import { softwareApi } from "./software.ts";
 import { ssoApi } from "./sso.ts";
+import { storeAppsApi } from "./store-apps.ts";
 import { targetsApi } from "./targets.ts";
 import { tasksApi } from "./tasks.ts";
 import { teamsApi } from "./teams.ts";
@@ -102,6 +103,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   diskEncryption: diskEncryptionApi,
   software: softwareApi,
   catalogue: catalogueApi,
+  "store-apps": storeAppsApi,
   scripts: scriptsApi,
   scriptBatches: scriptBatchesApi,
   labels: { ...labelsApi, ...labelHostsApi },

@@ -72,6 +72,9 @@ import { runScript } from "./scripts/kind.ts";
 import { scriptsUseVariables } from "./scripts/variables.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { referencesToTitles } from "./software/titles.ts";
+import { appOfTitle } from "./store-apps/apps.ts";
+import { installMetadata, storeAppCommand, storeAppListener, storeAppVerification } from "./store-apps/commands.ts";
+import { storeAppInstall } from "./store-apps/installs.ts";
 import { dropIntegrations } from "./teams/integrations.ts";
 import { deliverTicket } from "./tickets/deliver.ts";
 import { activityRequests } from "./webhooks/activities.ts";
@@ -123,6 +126,7 @@ export const extensions: Extensions = {
     recoveryLockListener,
     managedAccountListener,
     setupListener,
+    storeAppListener,
   ],
   appleReaders: { [appleDetails.name]: readDetails, [securityInfo.name]: readSecurityInfo },
   openDiskKey,
@@ -157,12 +161,17 @@ export const extensions: Extensions = {
       appleDetails,
       windowsLeave,
       windowsWipe,
+      storeAppInstall,
+      storeAppCommand,
+      storeAppVerification,
     ]),
     script: scriptKind,
     [runScript.name]: runScript,
   },
   requestDetails: [requestDetails],
   routes,
+  resultsMetadata: [installMetadata],
+  otherOffers: [async (store, titleId, teamId) => (await appOfTitle(store, titleId, teamId)) !== null],
   teamLeaves: policiesLeave,
   installerListeners: [],
   titleReferences: referencesToTitles(Object.values(tables)),

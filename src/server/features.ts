@@ -37,6 +37,7 @@ import { cancelScriptBatch } from "./scripts/batches/cancel.ts";
 import { scriptBatchRuns, scriptBatchTask } from "./scripts/batches/carry-out.ts";
 import { userStreams } from "./sessions/streams.ts";
 import { softwareCounts } from "./software/counts.ts";
+import { storeAppWorker } from "./store-apps/worker.ts";
 import { startTasks } from "./tasks/start.ts";
 
 const taskKinds = [hostDeletion, approvedDeletion, scopeTrim, scriptBatchTask, cancelScriptBatch];
@@ -80,6 +81,8 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(recoveryLockKeeper);
   await start(scriptBatchRuns);
   await start(startedPart("tasks", (given) => startTasks(given, taskKinds)));
+  await start(storeAppWorker);
+  await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));
   await start(startedPart("jobs", async (given) => startJobs(given)));
   await start(mailQueue);
   return { agent, stop: () => running.stop() };

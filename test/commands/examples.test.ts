@@ -33,7 +33,7 @@ import { signInByBrowser } from "../support/cli-browser.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
-import { addVppToken, makeVppToken, startLicenceService } from "../support/licence-service.ts";
+import { addVppToken, makeStoreApp, makeVppToken, startLicenceService } from "../support/licence-service.ts";
 import { answerLiveQueries } from "../support/live.ts";
 import { makeHost, makeOperation, makeUser } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
@@ -283,6 +283,17 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     }
     await writeFile(join(files, "setup.json"), JSON.stringify({ profile_name: "Workstations", is_supervised: true }));
   }
+  if (id.startsWith("software:store-apps:")) {
+    const service = await startLicenceService();
+    Object.assign(app.services.settings, service.settings);
+    await addVppToken(app, service);
+    await writeFile(join(files, "store-apps.yml"), "- app_store_id: '361309726'\n  self_service: true\n");
+    if (id.endsWith(":update")) {
+      const team = (await app.store.teams.first({ where: eq("name", "Workstations") }))!;
+      await makeStoreApp(app, team.id, { title_id: 1 });
+      await makeStoreApp(app, null, { title_id: 2 });
+    }
+  }
   if (id.startsWith("mdm:vpp:")) {
     const service = await startLicenceService();
     Object.assign(app.services.settings, service.settings);
@@ -330,7 +341,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm|scripts|ca|software:catalogue|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|scripts|ca|software:(catalogue|store-apps)|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 /** A run of a script that has not ended. */
 async function makeBatch(app: TestApp): Promise<void> {

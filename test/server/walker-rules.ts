@@ -24,6 +24,7 @@ const partC = {
   "edit, delete labels of others": ["AMTG", ""],
   "view labels": ["AMTOPG", "AMTOPG"],
   "view software": ["AMTOP", "AMTOP"],
+  "add, edit, delete software": ["AMG", "AMG"],
   // Beyond part C: users who view software or add it.
   "view the catalogue of maintained apps": ["AMTOPG", "AMTOPG"],
   "run scripts": ["AMT", "AMT"],
@@ -205,6 +206,10 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /software/versions": "view software",
   "GET /software/versions/:id": "view software",
   "GET /software/count": "view software",
+  "GET /software/app_store_apps": "add, edit, delete software",
+  "POST /software/app_store_apps": "add, edit, delete software",
+  "PATCH /software/titles/:id/app_store_app": "add, edit, delete software",
+  "POST /software/app_store_apps/batch": "add, edit, delete software",
   "GET /software/svc_maintained_apps": "view the catalogue of maintained apps",
   "GET /software/svc_maintained_apps/:id": "view the catalogue of maintained apps",
   "GET /os_versions": "view software",

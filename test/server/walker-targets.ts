@@ -12,7 +12,7 @@ import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { makeCatalogueApp } from "../support/catalogue.ts";
-import { makeVppToken } from "../support/licence-service.ts";
+import { makeStoreApp, makeVppToken } from "../support/licence-service.ts";
 import {
   makeCarve,
   makeHost,
@@ -309,6 +309,21 @@ const onVppToken = (rest: string, body?: unknown): Target => ({
   },
 });
 
+/** A store app that a team offers, and its token. */
+const onStoreApps = (call: (app: { title_id: number; team_id: number; name: string }) => Call): Target => ({
+  places,
+  call: async (world, place) => {
+    const missing = { title_id: MISSING, team_id: MISSING, name: "missing" };
+    if (place === "missing") return call(missing);
+    const { store } = world.t;
+    const team = teamOf(world, place);
+    const { title_id, token_id } = await makeStoreApp(world.t, team);
+    await store.vppTokenTeams.upsert([{ token_id, scope: team ?? 0, team_id: team }], { on: ["scope"] });
+    const name = team === null ? "" : (await store.teams.get(team))!.name;
+    return call({ title_id, team_id: team ?? 0, name });
+  },
+});
+
 /** A token of the business portal. */
 const onAbmToken = (rest: string, body?: unknown): Target => ({
   places: ["none", "missing"],
@@ -394,6 +409,8 @@ export const refuses: ReadonlySet<string> = new Set([
   "PATCH /abm_tokens/:id/renew",
   "POST /vpp_tokens",
   "PATCH /vpp_tokens/:id/renew",
+  // The app has no licences.
+  "POST /software/app_store_apps",
 ]);
 
 /** A query of that team; where the place is none, a global one, which team users may see but not change. */
@@ -853,6 +870,21 @@ export const targets: Record<string, Target> = {
   "GET /software/versions": byTeamFilter("/software/versions"),
   "GET /software/versions/:id": onSoftware(({ id }) => `/software/versions/${id}`),
   "GET /software/count": byTeamFilter("/software/count"),
+  "GET /software/app_store_apps": onStoreApps(({ team_id }) => ({
+    path: `/software/app_store_apps?team_id=${team_id}`,
+  })),
+  "POST /software/app_store_apps": onStoreApps(({ team_id }) => ({
+    path: "/software/app_store_apps",
+    body: { app_store_id: "1", team_id },
+  })),
+  "PATCH /software/titles/:id/app_store_app": onStoreApps(({ title_id, team_id }) => ({
+    path: `/software/titles/${title_id}/app_store_app`,
+    body: { team_id, self_service: true },
+  })),
+  "POST /software/app_store_apps/batch": onStoreApps(({ name }) => ({
+    path: `/software/app_store_apps/batch${name === "" ? "" : `?team_name=${encodeURIComponent(name)}`}`,
+    body: { app_store_apps: [] },
+  })),
   "GET /software/svc_maintained_apps": byTeamFilter("/software/svc_maintained_apps"),
   "GET /software/svc_maintained_apps/:id": {
     places,

@@ -216,3 +216,22 @@ export const makeVppToken = async ({ store, clock }: Pick<TestApp, "store" | "cl
     renew_date: "2027-03-01T00:00:00.000Z",
   });
 let made = 0;
+
+/** A store app that the team offers, as if it had been added. */
+export async function makeStoreApp(t: Pick<TestApp, "store" | "clock">, teamId: number | null, more = {}) {
+  const { store, clock } = t;
+  const number = ++made;
+  const token = await makeVppToken(t);
+  const title = { name: `App ${number}`, source: "ios_apps", bundle_identifier: `com.example.app${number}` };
+  const { id: title_id } = await store.softwareTitles.insert({ ...title, key: title.bundle_identifier });
+  return store.storeApps.insert({
+    created_at: clock.iso(),
+    team_id: teamId,
+    title_id,
+    token_id: token.id,
+    adam_id: String(1_000_000 + number),
+    platform: "ios",
+    categories: [],
+    ...more,
+  });
+}

@@ -45,6 +45,7 @@ export const topics: Record<string, { description: string }> = {
   sessions: { description: "Sessions and tokens of users." },
   scripts: { description: "Scripts that managed agents run: saved ones, runs and results." },
   software: { description: "Software on hosts: titles and their versions." },
+  "software:store-apps": { description: "Store apps that teams offer, with licences of the organization." },
   "software:catalogue": { description: "The catalogue of maintained apps." },
   sso: { description: "Single sign-on (SAML): status, and metadata for the identity provider." },
   targets: { description: "Possible targets of a live query." },

@@ -47,6 +47,17 @@ interface AbmTokenDetails {
   abm_token_id: number;
   org_name: string;
 }
+interface StoreAppDetails extends TeamDetails {
+  software_title: string;
+  software_title_id: number;
+  app_store_id: string;
+  platform: "darwin" | "ios" | "ipados";
+  self_service: boolean;
+  labels_include_any?: ShownLabel[];
+  labels_include_all?: ShownLabel[];
+  labels_exclude_any?: ShownLabel[];
+  configuration?: { plist: string };
+}
 /** The token of a location whose licences the organization has bought. */
 interface LocationDetails {
   location: string;
@@ -223,6 +234,21 @@ export interface ActivityTypes extends CaActivities {
   renewed_abm_token: AbmTokenDetails;
   edited_abm_token_teams: AbmTokenDetails;
   deleted_abm_token: AbmTokenDetails;
+  added_app_store_app: StoreAppDetails;
+  edited_app_store_app: StoreAppDetails & { software_icon_url: string | null; software_display_name: string };
+  deleted_app_store_app: Omit<StoreAppDetails, "software_title_id" | "self_service" | "configuration"> & {
+    software_icon_url: string | null;
+  };
+  installed_app_store_app: HostDetails & {
+    software_title: string;
+    app_store_id: string;
+    command_uuid: string;
+    status?: string;
+    self_service: boolean;
+    policy_id: number | null;
+    policy_name: string | null;
+  };
+  canceled_install_app_store_app: HostDetails & { software_title: string; software_title_id: number };
   enabled_vpp: LocationDetails;
   renewed_vpp: LocationDetails;
   edited_vpp_teams: LocationDetails;

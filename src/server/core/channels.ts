@@ -40,6 +40,8 @@ export const channels = {
   jobs: "svc_jobs",
   /** A task was created that no server runs yet; no payload. */
   tasks: "svc_tasks",
+  /** Steps of installations of store apps are due; no payload. */
+  storeApps: "svc_store_apps",
   /** Activities were recorded and must be added to the hash chain; no payload. */
   activities: "svc_activities",
   /** Activities were added to the hash chain; payload: the chain's newest position. */

@@ -70,7 +70,16 @@ import {
   softwareVersionCounts,
 } from "../software/tables.ts";
 import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
-import { storeListings, vppAssets, vppTokens, vppTokenTeams } from "../store-apps/tables.ts";
+import {
+  storeAppInstalls,
+  storeAppLabels,
+  storeAppLicences,
+  storeApps,
+  storeListings,
+  vppAssets,
+  vppTokens,
+  vppTokenTeams,
+} from "../store-apps/tables.ts";
 import { taskPayloads, tasks } from "../tasks/tables.ts";
 import { teams } from "../teams/tables.ts";
 import { unusedRows } from "../unused-rows/tables.ts";
@@ -184,6 +193,10 @@ export const tables: AllTables = {
   vppTokenTeams,
   vppAssets,
   storeListings,
+  storeApps,
+  storeAppLabels,
+  storeAppLicences,
+  storeAppInstalls,
   configurationProfiles,
   profileContents,
   profileLabels,

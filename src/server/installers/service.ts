@@ -2,6 +2,7 @@
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { type ResolvedLabel, shownTargets, targetLists } from "../labels/targeting.ts";
 import { type TitleIdentity, titleIdFor } from "../software/titles.ts";
 import { eq } from "../store/query.ts";
@@ -66,6 +67,8 @@ export interface InstallerListener {
 declare module "../core/extensions.ts" {
   interface Extensions {
     readonly installerListeners: readonly InstallerListener[];
+    /** Whether the team offers the title in another way than by a package. */
+    readonly otherOffers: readonly ((store: ServerTx, titleId: number, teamId: number | null) => Promise<boolean>)[];
   }
 }
 
@@ -84,6 +87,8 @@ export async function createInstaller(inside: Context, given: NewInstaller): Pro
   const { team, file, read, choices, labels } = given;
   const title_id = await titleIdFor(store, read.title);
   if ((await installerOfTitle(store, team.team_id, title_id)) !== null) throw hasOne(read.title.name, team);
+  for (const isOffered of inside.extensions.otherOffers)
+    if (await isOffered(store, title_id, team.team_id)) throw hasOne(read.title.name, team);
   const row = { team_id: team.team_id, title_id, ...columnsOf(read), ...fileColumns(inside, file), ...choices };
   let installer: Installer;
   try {

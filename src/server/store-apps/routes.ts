@@ -1,5 +1,7 @@
+import { storeAppsApi } from "../../api/store-apps.ts";
 import { vppApi } from "../../api/vpp.ts";
 import { type Route, route } from "../core/http/route.ts";
+import { addApp, editApp, listLicensed, replaceApps } from "./apps.ts";
 import { addToken, deleteOnlyToken, deleteToken, listTokens, renewToken, setTokenTeams } from "./tokens.ts";
 
 export const storeAppRoutes: readonly Route[] = [
@@ -9,4 +11,8 @@ export const storeAppRoutes: readonly Route[] = [
   route(vppApi.renew, ({ params, body }, ctx) => renewToken(ctx, params.id, Buffer.from(body.token.bytes))),
   route(vppApi.delete, ({ params }, ctx) => deleteToken(ctx, params.id)),
   route(vppApi.deleteFirst, (_input, ctx) => deleteOnlyToken(ctx)),
+  route(storeAppsApi.list, ({ query }, ctx) => listLicensed(ctx, query.team_id)),
+  route(storeAppsApi.add, ({ body }, ctx) => addApp(ctx, body)),
+  route(storeAppsApi.edit, ({ params, body }, ctx) => editApp(ctx, params.id, body)),
+  route(storeAppsApi.batch, ({ query, body }, ctx) => replaceApps(ctx, query.team_name, body.app_store_apps)),
 ];

@@ -5,7 +5,8 @@ import { eq } from "../store/query.ts";
 import { accountColumns, readLibrary, readListings, writeLibrary } from "./library.ts";
 import { LicenceError } from "./licence-client.ts";
 import { LookupError } from "./store-lookup.ts";
-import { clientOf, type VppTokenRow } from "./tokens.ts";
+import type { VppTokenRow } from "./tables.ts";
+import { clientOf } from "./tokens.ts";
 
 /** Reads what each token licenses, and what the store says of it. */
 export const vppSync: Job = {

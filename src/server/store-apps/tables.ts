@@ -1,4 +1,5 @@
-import { bool, id, int, json, ref, table, text, time } from "../store/table.ts";
+import type { LabelRule } from "../labels/targeting.ts";
+import { bool, id, idOf, int, json, type RowOf, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
@@ -6,6 +7,10 @@ declare module "../core/tables.ts" {
     readonly vppTokenTeams: typeof vppTokenTeams;
     readonly vppAssets: typeof vppAssets;
     readonly storeListings: typeof storeListings;
+    readonly storeApps: typeof storeApps;
+    readonly storeAppLabels: typeof storeAppLabels;
+    readonly storeAppLicences: typeof storeAppLicences;
+    readonly storeAppInstalls: typeof storeAppInstalls;
   }
 }
 
@@ -77,3 +82,106 @@ export const storeListings = table(
   },
   { unique: [["adam_id", "platform"]] },
 );
+
+/** A store app that a team offers to its hosts of one platform. */
+export const storeApps = table(
+  "store_apps",
+  {
+    id: id(),
+    created_at: time(),
+    team_id: ref("teams").nullable().onDelete("cascade"),
+    title_id: ref("software_titles").onDelete("restrict"),
+    /** Whose licences hosts get. */
+    token_id: ref("vpp_tokens"),
+    adam_id: text(),
+    platform: text<StorePlatform>(),
+    self_service: bool().default(false),
+    categories: json<readonly string[]>(),
+    /** What users see instead of the store's name; empty: that. */
+    display_name: text().default(""),
+    /** A property list with the app's settings; empty: none. */
+    configuration: text().default(""),
+    install_during_setup: bool().default(false),
+    auto_update_enabled: bool().default(false),
+    /** Local time of the host, as HH:MM. */
+    auto_update_window_start: text().nullable(),
+    auto_update_window_end: text().nullable(),
+  },
+  {
+    unique: [
+      ["team_id", "title_id"],
+      ["team_id", "adam_id", "platform"],
+    ],
+  },
+);
+
+/** The labels that limit to which hosts an app is offered. */
+export const storeAppLabels = table(
+  "store_app_labels",
+  {
+    id: id(),
+    store_app_id: ref("store_apps"),
+    label_id: ref("labels").onDelete("restrict"),
+    name: text(),
+    rule: text<LabelRule>(),
+  },
+  { unique: [["store_app_id", "label_id"]] },
+);
+
+/** A licence that this server has assigned to a device. */
+export const storeAppLicences = table(
+  "store_app_licences",
+  {
+    id: id(),
+    token_id: ref("vpp_tokens"),
+    adam_id: text(),
+    pricing_param: text(),
+    serial: text(),
+    /** Null: the host was deleted. */
+    host_id: ref("hosts").nullable(),
+    /** The device needs it no more: the service is still to be told. */
+    is_released: bool().default(false).index(),
+    /** Not before this time. */
+    retry_at: time(),
+  },
+  { unique: [["token_id", "adam_id", "serial"]] },
+);
+
+/**
+ * How far the installation of an app on a host is. `licence`: a licence is to be assigned. `event`: the service assigns
+ * it. `command`: the device has the command. `verify`: the device installs it.
+ */
+export type InstallStep = "licence" | "event" | "command" | "verify";
+
+/** An installation that was asked for; its id is that of its operation. */
+export const storeAppInstalls = table("store_app_installs", {
+  id: idOf("operations"),
+  created_at: time(),
+  host_id: ref("hosts"),
+  /** Null: the team no longer offers it. */
+  store_app_id: ref("store_apps").nullable(),
+  title_id: ref("software_titles").onDelete("restrict"),
+  adam_id: text(),
+  /** The id of the device's command, once there is one, and of the operation. */
+  command_uuid: text().unique(),
+  step: text<InstallStep>().default("licence"),
+  status: text<"pending" | "installed" | "failed">().default("pending"),
+  /** Why it has failed. */
+  detail: text().default(""),
+  /** The service's id of the assignment. */
+  event_id: text().default(""),
+  /** When the next step is due. Null: it waits for the device, or has ended. */
+  due_at: time().nullable().index(),
+  /** The installation has failed if the device does not list the app by this time. */
+  verify_until: time().nullable(),
+  self_service: bool().default(false),
+  policy_id: ref("policies").nullable(),
+  ended_at: time().nullable(),
+});
+
+export type VppTokenRow = RowOf<typeof vppTokens>;
+export type AssetRow = RowOf<typeof vppAssets>;
+export type ListingRow = RowOf<typeof storeListings>;
+export type StoreAppRow = RowOf<typeof storeApps>;
+export type LicenceRow = RowOf<typeof storeAppLicences>;
+export type InstallRow = RowOf<typeof storeAppInstalls>;

@@ -5,16 +5,14 @@ import { isoAt } from "../core/clock.ts";
 import { type Context, type Services, within } from "../core/context.ts";
 import { ApiError, conflict, invalid, notFound, notThere } from "../core/errors.ts";
 import { byId, groupBy } from "../core/maps.ts";
+import { inTeam } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { eq, oneOf } from "../store/query.ts";
-import type { RowOf } from "../store/table.ts";
+import { and, eq, everything, not, oneOf, or, type Predicate } from "../store/query.ts";
 import { accountColumns, readLibrary, readListings, writeLibrary } from "./library.ts";
 import { type LicenceAccount, type LicenceAsset, LicenceError, licenceClient, platformsOf } from "./licence-client.ts";
 import { LookupError } from "./store-lookup.ts";
-import { EVERY_TEAM, NO_TEAM, type vppTokens } from "./tables.ts";
+import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "./tables.ts";
 import { BadTokenFile, type LicenceToken, readTokenFile } from "./token-file.ts";
-
-export type VppTokenRow = RowOf<typeof vppTokens>;
 
 /** Lock under which the teams of tokens change. */
 const TEAMS_LOCK = { lock: "vpp-token-teams" };
@@ -121,6 +119,7 @@ export async function setTokenTeams(
         gone.map((row) => row.id),
       ),
     );
+    await store.storeApps.delete(and(eq("token_id", id), not(ofScopes(scopes))));
     await store.vppTokenTeams.insertMany(
       scopes
         .filter((scope) => !had.has(scope))
@@ -130,6 +129,10 @@ export async function setTokenTeams(
   }, TEAMS_LOCK);
   return { vpp_token: await viewOne(ctx, await tokenRow(ctx, id)) };
 }
+
+/** The rows of teams that a token licenses. */
+const ofScopes = (scopes: readonly number[]): Predicate =>
+  scopes.includes(EVERY_TEAM) ? everything : or(...scopes.map((scope) => inTeam(scope)));
 
 async function requireTeams(store: ServerTx, scopes: readonly number[]): Promise<void> {
   const wanted = scopes.filter((scope) => scope > NO_TEAM);

@@ -143,6 +143,9 @@ export const Settings = z.strictObject({
     .string()
     .default("https://itunes.apple.com/lookup")
     .describe("where names, versions and icons of store apps are looked up"),
+  vpp_verify_timeout: duration("10m").describe(
+    "how long a device that has accepted a store app may take until it lists the app as installed",
+  ),
   apple_device_ca: z
     .string()
     .optional()

@@ -116,6 +116,7 @@ async function read(ctx: Context, ids: readonly number[]): Promise<CommandResult
   const contentIds = new Set([...operations.values()].flatMap(({ content_id }) => content_id ?? []));
   const contents = byId(await store.operationContents.getMany([...contentIds]));
   const commands = await onWire(store, rows);
+  const metadata = await Promise.all(rows.map(({ command_uuid }) => metadataOf(ctx, command_uuid)));
   return rows.flatMap((row, i) => {
     const operation = operations.get(row.id);
     // Deleted at this moment.
@@ -126,9 +127,27 @@ async function read(ctx: Context, ids: readonly number[]): Promise<CommandResult
       ...commands[i]!,
       payload: Buffer.from(payload).toString("base64"),
       result: row.result ?? "",
-      results_metadata: {},
+      results_metadata: metadata[i]!,
     };
   });
+}
+
+declare module "../../core/extensions.ts" {
+  interface Extensions {
+    /** What features add to the results of their commands; null: the command is not theirs. */
+    readonly resultsMetadata: readonly ((
+      ctx: Context,
+      commandUuid: string,
+    ) => Promise<CommandResult["results_metadata"] | null>)[];
+  }
+}
+
+async function metadataOf(ctx: Context, uuid: string): Promise<CommandResult["results_metadata"]> {
+  for (const source of ctx.extensions.resultsMetadata) {
+    const found = await source(ctx, uuid);
+    if (found !== null) return found;
+  }
+  return {};
 }
 
 async function onWire(store: ServerTx, rows: readonly CommandRow[]): Promise<Command[]> {

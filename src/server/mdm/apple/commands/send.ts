@@ -15,11 +15,12 @@ export interface AppleCommand {
   readonly name?: string;
 }
 
-/** Queues commands in the caller's transaction. Returns the uuid of each. */
+/** Queues commands in the caller's transaction. Returns the uuid of each: `uuid`, if that is given, or one of its own. */
 export async function sendAppleCommands(
   inside: Context,
   kind: OperationKind<AppleAnswer>,
   commands: readonly AppleCommand[],
+  uuid?: string,
 ): Promise<string[]> {
   const uuids = await addCommands(
     inside,
@@ -30,6 +31,7 @@ export async function sendAppleCommands(
       name,
       content: writePlist(command),
     })),
+    uuid,
   );
   const hostIds = [...new Set(commands.map(({ hostId }) => hostId))];
   await push(inside, await inside.extensions.pushDevices.ofHosts(inside.store, hostIds));

@@ -1,0 +1,41 @@
+// Flags with which a team offers a store app.
+import * as Flags from "@oclif/core/flags";
+import { readText } from "../../files/input.ts";
+import type { Io } from "../../io.ts";
+
+const labels = (summary: string) => Flags.string({ summary, multiple: true, helpValue: "LABEL" });
+
+export const offerFlags = {
+  "self-service": Flags.boolean({ summary: "Users of hosts may install it themselves.", allowNo: true }),
+  category: Flags.string({ summary: "Category in self-service. Can be repeated.", multiple: true, helpValue: "NAME" }),
+  "include-any": labels("Only hosts with at least one of these labels. Can be repeated."),
+  "include-all": labels("Only hosts with all of these labels. Can be repeated."),
+  "exclude-any": labels("Only hosts without these labels. Can be repeated."),
+  configuration: Flags.string({
+    summary: "File with a property list of the app's settings (iPhones and iPads).",
+    helpValue: "FILE",
+  }),
+};
+
+interface Given {
+  readonly "self-service"?: boolean | undefined;
+  readonly category?: string[] | undefined;
+  readonly "include-any"?: string[] | undefined;
+  readonly "include-all"?: string[] | undefined;
+  readonly "exclude-any"?: string[] | undefined;
+  readonly configuration?: string | undefined;
+}
+
+/** The fields of the request that the flags set. */
+export async function offerOf(io: Io, flags: Given) {
+  const { category, configuration } = flags;
+  const text = configuration === undefined ? undefined : await readText(io, configuration, "--configuration");
+  return {
+    ...(flags["self-service"] === undefined ? {} : { self_service: flags["self-service"] }),
+    ...(category === undefined ? {} : { categories: category }),
+    ...(flags["include-any"] === undefined ? {} : { labels_include_any: flags["include-any"] }),
+    ...(flags["include-all"] === undefined ? {} : { labels_include_all: flags["include-all"] }),
+    ...(flags["exclude-any"] === undefined ? {} : { labels_exclude_any: flags["exclude-any"] }),
+    ...(text === undefined ? {} : { configuration: text }),
+  };
+}

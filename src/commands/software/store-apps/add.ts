@@ -1,0 +1,37 @@
+import * as Flags from "@oclif/core/flags";
+import { storeAppsApi, storePlatforms } from "../../../api/store-apps.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { offerFlags, offerOf } from "../../../cli/features/store-apps/flags.ts";
+import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
+
+export default class SoftwareStoreAppsAdd extends ClientCommand {
+  static override summary = "Offer a store app to the hosts of a team.";
+  static override description = "`svc software store-apps list` shows the apps that the organization has licences of.";
+  static override endpoints = [storeAppsApi.add];
+  static override args = { app: args.required("id of the app in the store") };
+  static override flags = {
+    ...teamFlag,
+    platform: Flags.option({ summary: "Platform of the hosts.", options: storePlatforms, default: "darwin" })(),
+    ...offerFlags,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 361309726 --team Workstations --self-service",
+    "<%= config.bin %> <%= command.id %> 310633997 --platform ios",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwareStoreAppsAdd);
+    const body = {
+      app_store_id: given.app,
+      team_id: 0,
+      platform: flags.platform,
+      ...(await this.teamFilter(flags.team)),
+      ...(await offerOf(this.io, flags)),
+    };
+    const whom = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+    if (flags["dry-run"]) this.trying(`offer the app ${given.app} to ${whom}`, body);
+    const added = await this.call(storeAppsApi.add, { body });
+    await this.report(`${whom} can install ${added.name} (title ${added.software_title_id})`, added);
+  }
+}

@@ -1,0 +1,48 @@
+import * as Flags from "@oclif/core/flags";
+import { StoreApp, storeAppsApi } from "../../../api/store-apps.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { usage } from "../../../cli/errors.ts";
+import { offerFlags, offerOf } from "../../../cli/features/store-apps/flags.ts";
+import { readBody } from "../../../cli/files/input.ts";
+import { args, dryRunFlag, inputFlag, teamFlag } from "../../../cli/flags.ts";
+
+export default class SoftwareStoreAppsUpdate extends ClientCommand {
+  static override summary = "Change how a team offers a store app.";
+  static override endpoints = [storeAppsApi.edit];
+  static override args = { title: args.required("id of the software title") };
+  static override flags = {
+    ...teamFlag,
+    "display-name": Flags.string({ summary: "Name that users see; empty: that of the store." }),
+    ...offerFlags,
+    "auto-update": Flags.boolean({
+      summary: "Update the app on iPhones and iPads, between --from and --until.",
+      allowNo: true,
+    }),
+    from: Flags.string({ summary: "Start of updates, in the host's local time.", helpValue: "HH:MM" }),
+    until: Flags.string({ summary: "End of updates; may be on the next day.", helpValue: "HH:MM" }),
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 1 --team Workstations --self-service --category Office",
+    "<%= config.bin %> <%= command.id %> 2 --auto-update --from 22:00 --until 04:30",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwareStoreAppsUpdate);
+    const changes: Record<string, unknown> = {
+      ...(await readBody(this.io, flags.input)),
+      ...(await offerOf(this.io, flags)),
+      ...(flags["display-name"] === undefined ? {} : { display_name: flags["display-name"] }),
+      ...(flags["auto-update"] === undefined ? {} : { auto_update_enabled: flags["auto-update"] }),
+      ...(flags.from === undefined ? {} : { auto_update_window_start: flags.from }),
+      ...(flags.until === undefined ? {} : { auto_update_window_end: flags.until }),
+    };
+    if (Object.keys(changes).length === 0)
+      throw usage("nothing to change", "See `svc software store-apps update --help`.");
+    const body = { team_id: 0, ...(await this.teamFilter(flags.team)), ...changes };
+    if (flags["dry-run"]) this.trying(`change the app of title ${given.title}`, body);
+    const { app_store_app: changed } = await this.call(storeAppsApi.edit, { params: { id: given.title }, body });
+    await this.report(`changed ${changed.name}`, changed, { schema: StoreApp });
+  }
+}

@@ -1,0 +1,313 @@
+// Which store apps a team offers.
+import type { z } from "zod";
+import type { BatchApp, LicensedApp, StoreApp, storeAppsApi } from "../../api/store-apps.ts";
+import { readPlistDict } from "../../plist/read.ts";
+import { BadPlist } from "../../plist/value.ts";
+import { recordActivity } from "../activities/record.ts";
+import { type Context, within } from "../core/context.ts";
+import { alreadyExists, invalid, notFound, upstreamFailed } from "../core/errors.ts";
+import { may } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { installerOfTitle } from "../installers/hosts.ts";
+import { CHANGES } from "../installers/service.ts";
+import { resolveTargets } from "../labels/targeting.ts";
+import { teamFor } from "../mdm/profiles/access.ts";
+import type { TeamName } from "../mdm/profiles/platform.ts";
+import { titleIdFor } from "../software/titles.ts";
+import { and, eq, oneOf } from "../store/query.ts";
+import { compareText } from "../store/rows.ts";
+import { labelListsOf, writeLabels } from "./labels.ts";
+import { readListings } from "./library.ts";
+import { LookupError } from "./store-lookup.ts";
+import type { AssetRow, ListingRow, StoreAppRow, StorePlatform, VppTokenRow } from "./tables.ts";
+import { tokenOfTeam } from "./tokens.ts";
+import { appsOnWire } from "./view.ts";
+
+type Added = z.output<typeof storeAppsApi.add.body>;
+type Edited = Omit<z.output<typeof storeAppsApi.edit.body>, "team_id">;
+
+/** The inventory's names of the apps of a platform. */
+const sources: Readonly<Record<StorePlatform, string>> = { darwin: "apps", ios: "ios_apps", ipados: "ipados_apps" };
+
+export async function requireToken(store: ServerTx, team: TeamName): Promise<VppTokenRow> {
+  const token = await tokenOfTeam(store, team.team_id);
+  if (token) return token;
+  const whose = team.team_name === null ? "hosts without a team" : `the team ${team.team_name}`;
+  throw invalid("team_id", `no token of the licence programme is for ${whose}: see svc mdm vpp teams`);
+}
+
+/** Licensed apps that the team does not offer yet. Apps that the store does not know are left out. */
+export async function listLicensed(ctx: Context, teamId: number): Promise<{ app_store_apps: LicensedApp[] }> {
+  const team = await teamFor(ctx, "software:write", teamId);
+  const { store } = ctx;
+  const token = await requireToken(store, team);
+  const assets = await store.vppAssets.list({ where: eq("token_id", token.id) });
+  const platforms = new Map(assets.map((asset) => [asset.adam_id, asset.platforms]));
+  const offered = await store.storeApps.list({ where: eq("team_id", team.team_id) });
+  const isOffered = new Set(offered.map(({ adam_id, platform }) => `${adam_id} ${platform}`));
+  const listings = await store.storeListings.list({ where: oneOf("adam_id", [...platforms.keys()]) });
+  return {
+    app_store_apps: listings
+      .filter(({ adam_id, platform }) => platforms.get(adam_id)!.includes(platform))
+      .filter(({ adam_id, platform }) => !isOffered.has(`${adam_id} ${platform}`))
+      .sort((a, b) => compareText(a.name, b.name) || compareText(a.platform, b.platform))
+      .map(licensedOnWire),
+  };
+}
+
+const licensedOnWire = (one: ListingRow): LicensedApp => ({
+  app_store_id: one.adam_id,
+  platform: one.platform,
+  name: one.name,
+  display_name: one.name,
+  icon_url: one.icon_url,
+  latest_version: one.version,
+});
+
+/** The licences of an app; 422 if the organization has none for that platform. */
+async function requireAsset(
+  store: ServerTx,
+  token: VppTokenRow,
+  adamId: string,
+  platform?: StorePlatform,
+): Promise<AssetRow> {
+  const found = await store.vppAssets.list({ where: and(eq("token_id", token.id), eq("adam_id", adamId)) });
+  const asset = found.find(({ platforms }) => platform === undefined || platforms.includes(platform));
+  if (asset) return asset;
+  const where = platform === undefined ? "" : ` for the platform ${platform}`;
+  throw invalid("app_store_id", `${token.location} has no licences of the app ${adamId}${where}`);
+}
+
+/** What the store says of the app, by platform. It is asked if nothing is stored. Not in a transaction. */
+async function listingsOf(
+  ctx: Context,
+  token: VppTokenRow,
+  { adam_id, platforms }: Pick<AssetRow, "adam_id" | "platforms">,
+): Promise<ListingRow[]> {
+  const where = and(eq("adam_id", adam_id), oneOf("platform", platforms));
+  const stored = await ctx.store.storeListings.list({ where });
+  if (stored.length > 0) return stored;
+  try {
+    await readListings(ctx, [{ adam_id, platforms }], token);
+  } catch (error) {
+    if (error instanceof LookupError) throw upstreamFailed(error.message);
+    throw error;
+  }
+  const found = await ctx.store.storeListings.list({ where });
+  if (found.length === 0) throw invalid("app_store_id", `the store does not know the app ${adam_id}`);
+  return found;
+}
+
+export async function addApp(ctx: Context, given: Added): Promise<{ software_title_id: number; name: string }> {
+  const team = await teamFor(ctx, "software:write", given.team_id);
+  const { app_store_id: adamId, platform } = given;
+  const token = await requireToken(ctx.store, team);
+  const asset = await requireAsset(ctx.store, token, adamId, platform);
+  const listing = (await listingsOf(ctx, token, asset)).find((one) => one.platform === platform);
+  if (!listing) throw invalid("platform", `the store has no version of the app ${adamId} for the platform ${platform}`);
+  checkSettings(platform, given);
+  const title_id = await ctx.store.tx(
+    (store) => insertApp(within(ctx, store), team, { listing, token, given }),
+    CHANGES,
+  );
+  return { software_title_id: title_id, name: listing.name };
+}
+
+type Given = Edited & Pick<BatchApp, "install_during_setup">;
+interface NewApp {
+  readonly listing: ListingRow;
+  readonly token: VppTokenRow;
+  readonly given: Given;
+}
+
+/** In the caller's transaction. Returns the id of the title. */
+async function insertApp(inside: Context, team: TeamName, { listing, token, given }: NewApp): Promise<number> {
+  const { store, clock } = inside;
+  const { adam_id, platform, name, bundle_identifier } = listing;
+  const title_id = await titleIdFor(store, { name, source: sources[platform], bundle_identifier });
+  if ((await appOfTitle(store, title_id, team.team_id)) ?? (await installerOfTitle(store, team.team_id, title_id)))
+    throw alreadyExists(`${team.team_name ?? "no team"} offers ${name} already`);
+  const row = await store.storeApps.insert({
+    created_at: clock.iso(),
+    team_id: team.team_id,
+    title_id,
+    token_id: token.id,
+    adam_id,
+    platform,
+    categories: [],
+    ...columnsOf(given),
+  });
+  await writeLabels(store, row.id, (await resolveTargets(inside, given, "software")) ?? []);
+  await recordActivity(inside, "added_app_store_app", await detailsOf(store, row, team));
+  return title_id;
+}
+
+const copied = [
+  "self_service",
+  "categories",
+  "configuration",
+  "display_name",
+  "install_during_setup",
+  "auto_update_enabled",
+  "auto_update_window_start",
+  "auto_update_window_end",
+] as const;
+
+/** The columns that the request sets. */
+type Copied = Pick<StoreAppRow, (typeof copied)[number]>;
+const columnsOf = (given: { readonly [K in keyof Copied]?: Copied[K] | undefined }): Partial<Copied> =>
+  Object.fromEntries(copied.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
+
+/** 422 for settings that hosts of the platform do not have. `now`: what is stored. */
+function checkSettings(platform: StorePlatform, given: Given, now?: StoreAppRow): void {
+  const isPhone = platform !== "darwin";
+  if (given.configuration) {
+    if (!isPhone) throw invalid("configuration", "only apps for iPhones and iPads can be configured");
+    try {
+      readPlistDict(Buffer.from(given.configuration), { bytes: 1024 * 1024 });
+    } catch (error) {
+      if (error instanceof BadPlist) throw invalid("configuration", `not a property list: ${error.message}`);
+      throw error;
+    }
+  }
+  if (!(given.auto_update_enabled ?? now?.auto_update_enabled)) return;
+  if (!isPhone) throw invalid("auto_update_enabled", "only apps for iPhones and iPads are updated by the server");
+  for (const name of ["auto_update_window_start", "auto_update_window_end"] as const)
+    if ((given[name] ?? now?.[name] ?? null) === null) throw invalid(name, "is required with auto_update_enabled");
+}
+
+/** The app of this title that the team offers; null: it offers none. */
+export const appOfTitle = (store: ServerTx, titleId: number, teamId: number | null): Promise<StoreAppRow | null> =>
+  store.storeApps.first({ where: and(eq("title_id", titleId), eq("team_id", teamId)) });
+
+export async function editApp(
+  ctx: Context,
+  titleId: number,
+  { team_id, ...given }: z.output<typeof storeAppsApi.edit.body>,
+): Promise<{ app_store_app: StoreApp }> {
+  const team = await teamFor(ctx, "software:write", team_id);
+  const id = await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const row = await appOfTitle(store, titleId, team.team_id);
+    if (!row) throw notFound("store app of the title", titleId);
+    await updateApp(inside, team, row, given);
+    return row.id;
+  });
+  const [view] = await appsOnWire(ctx.store, [(await ctx.store.storeApps.get(id))!]);
+  return { app_store_app: view! };
+}
+
+/** In the caller's transaction. Nothing is recorded if nothing changes. */
+async function updateApp(inside: Context, team: TeamName, row: StoreAppRow, given: Given): Promise<void> {
+  const { store } = inside;
+  checkSettings(row.platform, given, row);
+  const labels = await resolveTargets(inside, given, "software");
+  const before = await detailsOf(store, row, team);
+  await store.storeApps.update({ where: eq("id", row.id), set: columnsOf(given) });
+  if (labels !== null) await writeLabels(store, row.id, labels);
+  const now = (await store.storeApps.get(row.id))!;
+  const after = await detailsOf(store, now, team);
+  const isSame = JSON.stringify([before, columnsOf(row)]) === JSON.stringify([after, columnsOf(now)]);
+  if (!isSame) {
+    const listing = await listingOf(store, row);
+    const software_icon_url = listing?.icon_url ?? null;
+    await recordActivity(inside, "edited_app_store_app", {
+      ...after,
+      software_icon_url,
+      software_display_name: now.display_name,
+    });
+  }
+}
+
+/** In the caller's transaction. Licences stay with the hosts that have the app. */
+export async function removeApp(inside: Context, team: TeamName, row: StoreAppRow): Promise<void> {
+  const { store } = inside;
+  const { self_service, software_title_id, configuration, ...details } = await detailsOf(store, row, team);
+  const software_icon_url = (await listingOf(store, row))?.icon_url ?? null;
+  await store.storeApps.delete(eq("id", row.id));
+  await recordActivity(inside, "deleted_app_store_app", { ...details, software_icon_url });
+}
+
+export const listingOf = (
+  store: ServerTx,
+  { adam_id, platform }: Pick<StoreAppRow, "adam_id" | "platform">,
+): Promise<ListingRow | null> =>
+  store.storeListings.first({ where: and(eq("adam_id", adam_id), eq("platform", platform)) });
+
+/** For the activity feed. */
+async function detailsOf(store: ServerTx, row: StoreAppRow, team: TeamName) {
+  const title = await store.softwareTitles.get(row.title_id);
+  return {
+    software_title: title!.name,
+    software_title_id: row.title_id,
+    app_store_id: row.adam_id,
+    platform: row.platform,
+    self_service: row.self_service,
+    ...team,
+    ...(await labelListsOf(store, [row.id])).get(row.id),
+    ...(row.configuration === "" ? {} : { configuration: { plist: row.configuration } }),
+  };
+}
+
+/** Replaces the team's store apps: those that are not in the list are no longer offered. */
+export async function replaceApps(ctx: Context, teamName: string | undefined, items: readonly BatchApp[]) {
+  const team = await teamFor(ctx, "software:write", await teamIdOf(ctx, teamName));
+  const wanted = items.length === 0 ? new Map<string, NewApp>() : await readBatch(ctx, team, items);
+  const rows = await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const before = await store.storeApps.list({ where: eq("team_id", team.team_id) });
+    const known = new Map(before.map((row) => [`${row.adam_id} ${row.platform}`, row]));
+    for (const [key, row] of known) if (!wanted.has(key)) await removeApp(inside, team, row);
+    for (const [key, app] of wanted) {
+      const row = known.get(key);
+      if (row) await updateApp(inside, team, row, { ...unset, ...app.given });
+      else await insertApp(inside, team, app);
+    }
+    return store.storeApps.list({ where: eq("team_id", team.team_id) });
+  }, CHANGES);
+  return {
+    app_store_apps: rows.map(({ team_id, title_id, adam_id, platform }) => ({
+      team_id,
+      title_id,
+      app_store_id: adam_id,
+      platform,
+      icon_hash_sha256: "",
+      icon_filename: "",
+    })),
+  };
+}
+
+/** What an item of a list leaves out is reset. */
+const unset = {
+  self_service: false,
+  categories: [],
+  configuration: "",
+  display_name: "",
+  install_during_setup: false,
+  auto_update_enabled: false,
+  labels_include_any: [],
+} satisfies Given;
+
+/** A team that the caller cannot see is answered like a missing one. */
+async function teamIdOf(ctx: Context, name: string | undefined): Promise<number | undefined> {
+  if (name === undefined) return undefined;
+  const team = await ctx.store.teams.first({ where: eq("name", name) });
+  if (!team || !may(ctx.user, "teams:list", team.id)) throw notFound("team", name);
+  return team.id;
+}
+
+async function readBatch(ctx: Context, team: TeamName, items: readonly BatchApp[]): Promise<Map<string, NewApp>> {
+  const token = await requireToken(ctx.store, team);
+  const wanted = new Map<string, NewApp>();
+  for (const [i, { app_store_id: adamId, platform, ...given }] of items.entries()) {
+    const asset = await requireAsset(ctx.store, token, adamId, platform);
+    const listings = await listingsOf(ctx, token, asset);
+    for (const listing of listings.filter((one) => platform === undefined || one.platform === platform)) {
+      const key = `${adamId} ${listing.platform}`;
+      if (wanted.has(key)) throw invalid(`app_store_apps.${i}.app_store_id`, `${listing.name} is listed twice`);
+      checkSettings(listing.platform, given);
+      wanted.set(key, { listing, token, given });
+    }
+  }
+  return wanted;
+}
