@@ -80,9 +80,8 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(filevaultKeeper);
   await start(recoveryLockKeeper);
   await start(scriptBatchRuns);
-  await start(startedPart("tasks", (given) => startTasks(given, taskKinds)));
   await start(storeAppWorker);
-  await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));
+  await start(startedPart("tasks", (given) => startTasks(given, taskKinds)));
   await start(startedPart("jobs", async (given) => startJobs(given)));
   await start(mailQueue);
   return { agent, stop: () => running.stop() };
