@@ -1,7 +1,25 @@
+import { accountTables } from "./accounts.ts";
+import { diskTables } from "./disks.ts";
+import { extensionTables } from "./extensions.ts";
+import { fileTables } from "./files.ts";
+import { networkTables } from "./network.ts";
+import { packageTables } from "./packages.ts";
+import { processTables } from "./processes.ts";
+import { serviceTables } from "./services.ts";
 import { systemTables } from "./system.ts";
 import type { Table } from "./table.ts";
 
-const everything: readonly Table[] = [...systemTables];
+const everything: readonly Table[] = [
+  ...systemTables,
+  ...accountTables,
+  ...diskTables,
+  ...extensionTables,
+  ...fileTables,
+  ...networkTables,
+  ...packageTables,
+  ...processTables,
+  ...serviceTables,
+];
 
 /** The tables of this platform, by name. */
 export const tablesFor = (platform: NodeJS.Platform): ReadonlyMap<string, Table> =>

@@ -12,7 +12,6 @@ export const platformMask = (): number => MASKS[process.platform] ?? 1;
 
 const DARWIN_OR = (linux: string) =>
   process.platform === "darwin" ? "darwin" : process.platform === "win32" ? "windows" : linux;
-const padded = (value: number) => String(value).padStart(2, "0");
 
 export const systemTables: readonly Table[] = [
   {
@@ -165,6 +164,7 @@ export const systemTables: readonly Table[] = [
     rows() {
       const now = new Date();
       const iso = `${now.toISOString().slice(0, 19)}Z`;
+      const [weekday, day, month, year, time] = now.toUTCString().replace(",", "").split(" ");
       return [
         {
           weekday: now.toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" }),
@@ -177,10 +177,7 @@ export const systemTables: readonly Table[] = [
           timezone: "UTC",
           local_timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
           unix_time: Math.floor(now.getTime() / 1000),
-          timestamp:
-            `${now.toLocaleDateString("en-US", { weekday: "short", month: "short", timeZone: "UTC" }).replace(",", "")} ` +
-            `${now.getUTCDate()} ${padded(now.getUTCHours())}:${padded(now.getUTCMinutes())}:${padded(now.getUTCSeconds())} ` +
-            `${now.getUTCFullYear()} UTC`,
+          timestamp: `${weekday} ${month} ${day} ${time} ${year} UTC`,
           datetime: iso,
           iso_8601: iso,
           win_timestamp: null,

@@ -1,0 +1,175 @@
+// Files that a query names: with `=`, and with LIKE, where `%` stands for one name, and `%%` for everything below.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { mapFew, readOr } from "./read.ts";
+import { ALL, bigint, type Constraint, integer, type Row, type Table, type TableContext, text, UNIX } from "./table.ts";
+
+const MOST = 100_000;
+const DEEPEST = 32;
+/** As osquery does, larger files are not hashed. */
+const HASHED_BYTES = 50 * 1024 * 1024;
+
+const entries = (folder: string) => readdir(folder, { withFileTypes: true }).catch(() => []);
+
+/** One part of a path: `%` any text, `_` any character, `*` as in shells. */
+const matcher = (part: string) =>
+  new RegExp(
+    `^${part
+      .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+      .replace(/[%*]+/g, ".*")
+      .replaceAll("_", ".")}$`,
+    "i",
+  );
+
+async function below(folder: string, found: string[], depth = 0): Promise<void> {
+  for (const entry of await entries(folder)) {
+    if (found.length >= MOST) return;
+    const path = join(folder, entry.name);
+    found.push(path);
+    if (entry.isDirectory() && depth < DEEPEST) await below(path, found, depth + 1);
+  }
+}
+
+/** The paths that a pattern stands for. */
+export async function expand(pattern: string): Promise<string[]> {
+  const [root = "", ...parts] = pattern.split(/[/\\]/).filter((part, i) => i === 0 || part !== "");
+  let paths = [root === "" ? "/" : root];
+  for (const [i, part] of parts.entries()) {
+    if (part === "%%" && i === parts.length - 1) {
+      const found: string[] = [];
+      for (const path of paths) await below(path, found);
+      return found;
+    }
+    if (!/[%*]/.test(part)) {
+      paths = paths.map((path) => join(path, part));
+      continue;
+    }
+    const isMatch = matcher(part);
+    const next = await mapFew(paths, async (path) =>
+      (await entries(path)).flatMap(({ name }) => (isMatch.test(name) ? [join(path, name)] : [])),
+    );
+    paths = next.flat().slice(0, MOST);
+  }
+  return paths;
+}
+
+interface Named {
+  readonly path: string;
+  readonly directory: string;
+}
+
+const pathsOf = async ({ value, isLike }: Constraint) => (isLike ? expand(value) : [value]);
+
+/** Found by the query's paths and directories. A directory is given back as the query writes it. */
+export async function namedFiles({ path = [], directory = [] }: TableContext["constraints"]): Promise<Named[]> {
+  const byPath = (await mapFew(path, pathsOf)).flat().map((one) => ({ path: one, directory: dirname(one) }));
+  const folders = (await mapFew(directory, pathsOf)).flat();
+  const inFolders = await mapFew(folders, async (folder) =>
+    (await entries(folder)).map(({ name }) => ({ path: join(folder, name), directory: folder })),
+  );
+  return [...new Map([...byPath, ...inFolders.flat()].map((one) => [one.path, one])).values()].slice(0, MOST);
+}
+
+const KINDS = {
+  regular: "isFile",
+  directory: "isDirectory",
+  link: "isSymbolicLink",
+  character: "isCharacterDevice",
+  block: "isBlockDevice",
+  socket: "isSocket",
+  fifo: "isFIFO",
+} as const;
+
+async function fileRow({ path, directory }: Named): Promise<Row | null> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null) return null;
+  const type = Object.entries(KINDS).find(([, is]) => found[is]())?.[0] ?? "unknown";
+  return {
+    path,
+    directory,
+    filename: basename(path),
+    inode: found.ino,
+    uid: found.uid,
+    gid: found.gid,
+    mode: (found.mode & 0o7777).toString(8).padStart(4, "0"),
+    device: found.rdev,
+    size: found.size,
+    block_size: found.blksize,
+    atime: Math.floor(found.atimeMs / 1000),
+    mtime: Math.floor(found.mtimeMs / 1000),
+    ctime: Math.floor(found.ctimeMs / 1000),
+    btime: Math.floor(found.birthtimeMs / 1000),
+    hard_links: found.nlink,
+    symlink: type === "link" ? 1 : 0,
+    type,
+    symlink_target_path: "",
+  };
+}
+
+async function hashRow({ path, directory }: Named): Promise<Row | null> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null || !found.isFile() || found.size > HASHED_BYTES) return null;
+  const hashes = ["md5", "sha1", "sha256"].map((name) => createHash(name));
+  try {
+    for await (const part of createReadStream(path)) for (const hash of hashes) hash.update(part as Buffer);
+  } catch {
+    return null;
+  }
+  const [md5, sha1, sha256] = hashes.map((hash) => hash.digest("hex"));
+  return { path, directory, md5, sha1, sha256 };
+}
+
+/** The settings in a file with one on each line: `Name value` or `name = value`. */
+export function settingRows(content: string, path: string): Row[] {
+  return content.split("\n").flatMap((line) => {
+    const [, label, value] = /^\s*([\w.-]+)(?:\s*=\s*|\s+)(.*\S)\s*$/.exec(line) ?? [];
+    return label === undefined ? [] : [{ node: `/files${path}/${label}`, value: value!, label, path }];
+  });
+}
+
+const rowsOf =
+  (row: (file: Named) => Promise<Row | null>): Table["rows"] =>
+  async ({ constraints }) =>
+    (await mapFew(await namedFiles(constraints), row)).filter((one) => one !== null);
+
+export const fileTables: readonly Table[] = [
+  {
+    name: "file",
+    platforms: ALL,
+    findsBy: ["path", "directory"],
+    columns: {
+      ...text("path directory filename"),
+      ...bigint("inode uid gid"),
+      ...text("mode"),
+      ...bigint("device size"),
+      ...integer("block_size"),
+      ...bigint("atime mtime ctime btime"),
+      ...integer("hard_links symlink"),
+      ...text(
+        "type symlink_target_path attributes volume_serial file_id file_version product_version original_filename",
+      ),
+      ...text("bsd_flags shortcut_target_path shortcut_target_type shortcut_target_location shortcut_start_in"),
+      ...text("shortcut_run shortcut_comment"),
+    },
+    rows: rowsOf(fileRow),
+  },
+  {
+    name: "hash",
+    platforms: ALL,
+    findsBy: ["path", "directory"],
+    columns: text("path directory md5 sha1 sha256"),
+    rows: rowsOf(hashRow),
+  },
+  {
+    name: "augeas",
+    platforms: UNIX,
+    findsBy: ["path"],
+    columns: text("node value label path"),
+    async rows({ constraints: { path = [] } }) {
+      const paths = (await mapFew(path, pathsOf)).flat();
+      return (await mapFew(paths, async (one) => settingRows(await readOr(one), one))).flat();
+    },
+  },
+];

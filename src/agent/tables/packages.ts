@@ -1,0 +1,257 @@
+// Packages of the system and of languages.
+import { join } from "node:path";
+import { homes } from "./accounts.ts";
+import { fieldsOf, linesOf, mapFew, namesIn, outputOf, readJson, readOr, stringOf } from "./read.ts";
+import { ALL, bigint, integer, LINUX, MAC, type Row, type Table, text } from "./table.ts";
+
+const DPKG = "/var/lib/dpkg";
+
+export function debPackages(status: string): Row[] {
+  return status.split(/\n{2,}/).flatMap((block) => {
+    const fields = fieldsOf(block);
+    const [name, version = ""] = [fields.get("Package"), fields.get("Version")];
+    if (name === undefined) return [];
+    const dash = version.lastIndexOf("-");
+    return [
+      {
+        name,
+        version,
+        source: fields.get("Source") ?? "",
+        size: Number(fields.get("Installed-Size") ?? 0) * 1024,
+        arch: fields.get("Architecture") ?? "",
+        revision: dash < 0 ? "" : version.slice(dash + 1),
+        status: fields.get("Status") ?? "",
+        maintainer: fields.get("Maintainer") ?? "",
+        section: fields.get("Section") ?? "",
+        priority: fields.get("Priority") ?? "",
+        admindir: DPKG,
+      },
+    ];
+  });
+}
+
+const RPM_TAGS = [
+  "NAME",
+  "VERSION",
+  "RELEASE",
+  "SOURCERPM",
+  "SIZE",
+  "SHA1HEADER",
+  "ARCH",
+  "EPOCHNUM",
+  "INSTALLTIME",
+  "VENDOR",
+  "GROUP",
+];
+
+async function rpmPackages(): Promise<Row[]> {
+  const output = await outputOf("rpm", ["-qa", "--qf", `${RPM_TAGS.map((tag) => `%{${tag}}`).join("\\t")}\\n`]);
+  return output.split("\n").flatMap((line) => {
+    const values = line.split("\t").map((value) => (value === "(none)" ? "" : value));
+    const [name, version, release, source, size, sha1, arch, epoch, installed, vendor, group] = values;
+    if (!name || group === undefined) return [];
+    return [
+      {
+        name,
+        version,
+        release,
+        source,
+        size: Number(size),
+        sha1,
+        arch,
+        epoch: Number(epoch),
+        install_time: Number(installed),
+        vendor,
+        package_group: group,
+      },
+    ];
+  });
+}
+
+interface Place {
+  readonly uid: number;
+  readonly folder: string;
+}
+
+/** `/usr/lib/python3.11/site-packages` and the like below a folder. */
+async function pythonFolders(lib: string): Promise<string[]> {
+  const versions = (await namesIn(lib)).filter((name) => /^python\d/.test(name));
+  return versions.flatMap((name) => [join(lib, name, "dist-packages"), join(lib, name, "site-packages")]);
+}
+
+async function pythonPlaces(): Promise<Place[]> {
+  const system = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/opt/homebrew/lib"];
+  const users = (await homes()).map(({ uid, home }) => ({ uid, lib: join(home, ".local", "lib") }));
+  const all = [...system.map((lib) => ({ uid: 0, lib })), ...users];
+  const found = await mapFew(all, async ({ uid, lib }) =>
+    (await pythonFolders(lib)).map((folder) => ({ uid, folder })),
+  );
+  return found.flat();
+}
+
+async function pythonPackages({ uid, folder }: Place): Promise<Row[]> {
+  const names = (await namesIn(folder)).filter((name) => /\.(dist|egg)-info$/.test(name));
+  const rows = await mapFew(names, async (name) => {
+    const path = join(folder, name);
+    const header = name.endsWith(".dist-info")
+      ? await readOr(join(path, "METADATA"))
+      : (await readOr(join(path, "PKG-INFO"))) || (await readOr(path));
+    const fields = fieldsOf(header.split(/\n\s*\n/, 1)[0]!);
+    const [title, version] = [fields.get("Name"), fields.get("Version")];
+    if (title === undefined || version === undefined) return null;
+    return {
+      name: title,
+      version,
+      summary: fields.get("Summary") ?? "",
+      author: fields.get("Author") ?? "",
+      license: fields.get("License") ?? "",
+      path,
+      directory: folder,
+      uid,
+    };
+  });
+  return rows.filter((row) => row !== null);
+}
+
+const NODE_FOLDERS = ["/usr/lib", "/usr/local/lib", "/opt/homebrew/lib"];
+
+async function npmPackages(directory: string): Promise<Row[]> {
+  const modules = join(directory, "node_modules");
+  const names = await mapFew(await namesIn(modules), async (name) =>
+    name.startsWith("@") ? (await namesIn(join(modules, name))).map((one) => join(name, one)) : [name],
+  );
+  const rows = await mapFew(names.flat(), async (name) => {
+    const path = join(modules, name);
+    const about = await readJson(join(path, "package.json"));
+    if (typeof about.name !== "string") return null;
+    const author = about.author as { name?: unknown } | string | undefined;
+    return {
+      name: about.name,
+      version: stringOf(about.version),
+      description: stringOf(about.description),
+      author: typeof author === "object" ? stringOf(author?.name) : stringOf(author),
+      license: stringOf(about.license),
+      homepage: stringOf(about.homepage),
+      path,
+      directory,
+      depth: 0,
+    };
+  });
+  return rows.filter((row) => row !== null);
+}
+
+async function brewPackages(): Promise<Row[]> {
+  const places = ["/opt/homebrew", "/usr/local"].flatMap((prefix) => [
+    { prefix, folder: join(prefix, "Cellar"), type: "formula" },
+    { prefix, folder: join(prefix, "Caskroom"), type: "cask" },
+  ]);
+  const found = await mapFew(places, async ({ prefix, folder, type }) =>
+    mapFew(await namesIn(folder), async (name) => {
+      const path = join(folder, name);
+      const versions = (await namesIn(path)).filter((one) => !one.startsWith("."));
+      return versions.map((version) => ({ name, path, version, type, auto_updates: 0, app_name: "", prefix }));
+    }),
+  );
+  return found.flat(2);
+}
+
+export const packageTables: readonly Table[] = [
+  {
+    name: "deb_packages",
+    platforms: LINUX,
+    columns: {
+      ...text("name version source"),
+      ...bigint("size"),
+      ...text("arch revision status maintainer section priority admindir"),
+    },
+    async rows() {
+      // Images without dpkg itself have one file for each package.
+      const parts = (await namesIn(`${DPKG}/status.d`)).filter((name) => !name.endsWith(".md5sums"));
+      const texts = await mapFew([`${DPKG}/status`, ...parts.map((name) => `${DPKG}/status.d/${name}`)], (path) =>
+        readOr(path),
+      );
+      return texts.flatMap(debPackages);
+    },
+  },
+  {
+    name: "rpm_packages",
+    platforms: LINUX,
+    columns: {
+      ...text("name version release source"),
+      ...bigint("size"),
+      ...text("sha1 arch"),
+      ...integer("epoch install_time"),
+      ...text("vendor package_group"),
+    },
+    rows: rpmPackages,
+  },
+  {
+    name: "portage_packages",
+    platforms: LINUX,
+    columns: {
+      ...text("package version slot"),
+      ...bigint("build_time"),
+      ...text("repository"),
+      ...bigint("eapi size world"),
+    },
+    async rows() {
+      const root = "/var/db/pkg";
+      const found = await mapFew(await namesIn(root), async (category) =>
+        (await namesIn(join(root, category))).flatMap((name) => {
+          const [, title, version] = /^(.+?)-(\d.*)$/.exec(name) ?? [];
+          return title === undefined ? [] : [{ package: `${category}/${title}`, version: version! }];
+        }),
+      );
+      return found.flat();
+    },
+  },
+  {
+    name: "apt_sources",
+    platforms: LINUX,
+    columns: text("name source base_uri release version maintainer components architectures"),
+    async rows() {
+      const folder = "/etc/apt/sources.list.d";
+      const lists = (await namesIn(folder)).filter((name) => name.endsWith(".list")).map((name) => join(folder, name));
+      const found = await mapFew(["/etc/apt/sources.list", ...lists], async (source) =>
+        (await linesOf(source)).flatMap((line) => {
+          const [, options = "", uri, release, components = ""] =
+            /^deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s*(.*)$/.exec(line.trim()) ?? [];
+          if (uri === undefined) return [];
+          const architectures = /arch=(\S+)/.exec(options)?.[1] ?? "";
+          const name = `${uri.replace(/^\w+:\/+/, "")} ${release}`;
+          return [
+            { name, source, base_uri: uri, release: release!, version: "", maintainer: "", components, architectures },
+          ];
+        }),
+      );
+      return found.flat();
+    },
+  },
+  {
+    name: "python_packages",
+    platforms: ALL,
+    columns: { ...text("name version summary author license path directory"), ...bigint("uid") },
+    findsBy: ["directory"],
+    async rows({ constraints: { directory = [] } }) {
+      const places =
+        directory.length > 0 ? directory.map(({ value }) => ({ uid: 0, folder: value })) : await pythonPlaces();
+      return (await mapFew(places, pythonPackages)).flat();
+    },
+  },
+  {
+    name: "npm_packages",
+    platforms: ALL,
+    columns: { ...text("name version description author license homepage path directory"), ...integer("depth") },
+    findsBy: ["directory"],
+    async rows({ constraints: { directory = [] } }) {
+      const folders = directory.length > 0 ? directory.map(({ value }) => value) : NODE_FOLDERS;
+      return (await mapFew(folders, npmPackages)).flat();
+    },
+  },
+  {
+    name: "homebrew_packages",
+    platforms: MAC,
+    columns: { ...text("name path version type"), ...integer("auto_updates"), ...text("app_name prefix") },
+    rows: brewPackages,
+  },
+];

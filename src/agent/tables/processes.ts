@@ -1,0 +1,273 @@
+import { access, readlink } from "node:fs/promises";
+import si from "systeminformation";
+import { ipv4, ipv6 } from "./network.ts";
+import { linesOf, mapFew, namesIn, readOr } from "./read.ts";
+import { bigint, integer, LINUX, type Row, type Table, text } from "./table.ts";
+
+const TICKS = 100;
+const PAGE = 4096;
+const OTHERS: readonly NodeJS.Platform[] = ["darwin", "win32"];
+
+const link = (path: string) => readlink(path).catch(() => "");
+const pids = async () => (await namesIn("/proc")).filter((name) => /^\d+$/.test(name));
+
+async function linuxProcess(pid: string, bootedAt: number): Promise<Row | null> {
+  const [stat, status, cmdline, exe, cwd, root, io] = await Promise.all([
+    readOr(`/proc/${pid}/stat`),
+    readOr(`/proc/${pid}/status`),
+    readOr(`/proc/${pid}/cmdline`),
+    link(`/proc/${pid}/exe`),
+    link(`/proc/${pid}/cwd`),
+    link(`/proc/${pid}/root`),
+    readOr(`/proc/${pid}/io`),
+  ]);
+  const end = stat.lastIndexOf(")");
+  // It has ended since its name was read.
+  if (end < 0) return null;
+  const [state, parent, pgroup, ...rest] = stat.slice(end + 2).split(" ");
+  const field = (number: number) => Number(rest[number - 6]);
+  const ids = (name: string) =>
+    (new RegExp(`^${name}:\\s+(.*)$`, "m").exec(status)?.[1] ?? "").split(/\s+/).map(Number);
+  const [uid, euid, suid] = ids("Uid");
+  const [gid, egid, sgid] = ids("Gid");
+  const path = exe.replace(/ \(deleted\)$/, "");
+  const isDeleted = path !== exe;
+  return {
+    pid: Number(pid),
+    name: stat.slice(stat.indexOf("(") + 1, end),
+    path,
+    cmdline: cmdline.replaceAll("\0", " ").trimEnd(),
+    state: state!,
+    cwd,
+    root,
+    uid,
+    gid,
+    euid,
+    egid,
+    suid,
+    sgid,
+    on_disk:
+      path === ""
+        ? -1
+        : isDeleted
+          ? 0
+          : await access(path).then(
+              () => 1,
+              () => 0,
+            ),
+    wired_size: 0,
+    resident_size: field(24) * PAGE,
+    total_size: field(23),
+    user_time: (field(14) * 1000) / TICKS,
+    system_time: (field(15) * 1000) / TICKS,
+    disk_bytes_read: Number(/^read_bytes: (\d+)/m.exec(io)?.[1] ?? 0),
+    disk_bytes_written: Number(/^write_bytes: (\d+)/m.exec(io)?.[1] ?? 0),
+    start_time: bootedAt + Math.floor(field(22) / TICKS),
+    parent: Number(parent),
+    pgroup: Number(pgroup),
+    threads: field(20),
+    nice: field(19),
+  };
+}
+
+async function linuxProcesses(): Promise<Row[]> {
+  const bootedAt = Number(/^btime (\d+)/m.exec(await readOr("/proc/stat"))?.[1] ?? 0);
+  const found = await mapFew(await pids(), (pid) => linuxProcess(pid, bootedAt));
+  return found.filter((row) => row !== null);
+}
+
+async function otherProcesses(): Promise<Row[]> {
+  return (await si.processes()).list.map((one) => ({
+    pid: one.pid,
+    name: one.name,
+    path: one.path,
+    cmdline: `${one.command} ${one.params}`.trim(),
+    state: one.state,
+    on_disk: -1,
+    resident_size: one.memRss * 1024,
+    total_size: one.memVsz * 1024,
+    start_time: Math.floor(Date.parse(one.started) / 1000) || 0,
+    parent: one.parentPid,
+    nice: one.nice,
+  }));
+}
+
+const PROCESS_COLUMNS = {
+  ...bigint("pid"),
+  ...text("name path cmdline state cwd root"),
+  ...bigint("uid gid euid egid suid sgid"),
+  ...integer("on_disk"),
+  ...bigint(
+    "wired_size resident_size total_size user_time system_time disk_bytes_read disk_bytes_written start_time parent pgroup",
+  ),
+  ...integer("threads nice is_elevated_token"),
+  ...bigint("elapsed_time handle_count percent_processor_time"),
+  ...text("upid uppid cpu_type cpu_subtype translated cgroup_path"),
+};
+
+interface Socket {
+  readonly family: number;
+  readonly protocol: number;
+  readonly local: string;
+  readonly localPort: number;
+  readonly remote: string;
+  readonly remotePort: number;
+  readonly state: string;
+  readonly inode: string;
+  readonly path: string;
+}
+
+const [UNIX_FAMILY, IPV4, IPV6] = [1, 2, 10];
+const LISTEN = "0A";
+const UDP_OPEN = "07";
+const STATES: Record<string, string> = {
+  "01": "ESTABLISHED",
+  "02": "SYN_SENT",
+  "03": "SYN_RECV",
+  "04": "FIN_WAIT1",
+  "05": "FIN_WAIT2",
+  "06": "TIME_WAIT",
+  "07": "CLOSE",
+  "08": "CLOSE_WAIT",
+  "09": "LAST_ACK",
+  [LISTEN]: "LISTEN",
+  "0B": "CLOSING",
+};
+
+/** Each word of 32 bits has its lowest byte first. */
+const wordsTurned = (hex: string) => hex.replace(/(..)(..)(..)(..)/g, "$4$3$2$1");
+
+function endOf(text: string): [address: string, port: number] {
+  const [address = "", port = ""] = text.split(":");
+  return [address.length === 8 ? ipv4(address) : ipv6(wordsTurned(address)), Number.parseInt(port, 16)];
+}
+
+async function internetSockets(file: string, protocol: number): Promise<Socket[]> {
+  return (await linesOf(`/proc/net/${file}`)).slice(1).map((line) => {
+    const [, from = "", to = "", state = "", , , , , , inode = ""] = line.trim().split(/\s+/);
+    const [[local, localPort], [remote, remotePort]] = [endOf(from), endOf(to)];
+    const family = file.endsWith("6") ? IPV6 : IPV4;
+    return { family, protocol, local, localPort, remote, remotePort, state, inode, path: "" };
+  });
+}
+
+async function unixSockets(): Promise<Socket[]> {
+  return (await linesOf("/proc/net/unix")).slice(1).map((line) => {
+    const [, , , , , state = "", inode = "", path = ""] = line.trim().split(/\s+/);
+    const rest = { local: "", localPort: 0, remote: "", remotePort: 0 };
+    return { family: UNIX_FAMILY, protocol: 0, ...rest, state, inode, path };
+  });
+}
+
+async function sockets(): Promise<Socket[]> {
+  const [TCP, UDP] = [6, 17];
+  const found = await Promise.all([
+    internetSockets("tcp", TCP),
+    internetSockets("tcp6", TCP),
+    internetSockets("udp", UDP),
+    internetSockets("udp6", UDP),
+    unixSockets(),
+  ]);
+  return found.flat();
+}
+
+/** Who has a socket open, by its inode. */
+async function owners(): Promise<Map<string, { pid: number; fd: number }>> {
+  const found = await mapFew(await pids(), async (pid) => {
+    const folder = `/proc/${pid}/fd`;
+    const links = await Promise.all(
+      (await namesIn(folder)).map(async (fd) => ({ fd, to: await link(`${folder}/${fd}`) })),
+    );
+    return links.flatMap(({ fd, to }) => {
+      const inode = /^socket:\[(\d+)\]$/.exec(to)?.[1];
+      return inode === undefined ? [] : [[inode, { pid: Number(pid), fd: Number(fd) }] as const];
+    });
+  });
+  return new Map(found.flat());
+}
+
+async function linuxPorts(): Promise<Row[]> {
+  const [all, byInode, namespace] = await Promise.all([sockets(), owners(), link("/proc/self/ns/net")]);
+  const LISTENING_UNIX = "01";
+  return all
+    .filter(({ family, protocol, state, path }) =>
+      family === UNIX_FAMILY ? path !== "" && state === LISTENING_UNIX : state === (protocol === 6 ? LISTEN : UDP_OPEN),
+    )
+    .map(({ family, protocol, local, localPort, inode, path }) => ({
+      pid: byInode.get(inode)?.pid ?? -1,
+      port: localPort,
+      protocol,
+      family,
+      address: local,
+      fd: byInode.get(inode)?.fd ?? -1,
+      socket: Number(inode),
+      path,
+      net_namespace: /\d+/.exec(namespace)?.[0] ?? "",
+    }));
+}
+
+async function linuxOpenSockets(): Promise<Row[]> {
+  const [all, byInode, namespace] = await Promise.all([sockets(), owners(), link("/proc/self/ns/net")]);
+  return all.flatMap((one) => {
+    const owner = byInode.get(one.inode);
+    if (owner === undefined) return [];
+    return [
+      {
+        pid: owner.pid,
+        fd: owner.fd,
+        socket: Number(one.inode),
+        family: one.family,
+        protocol: one.protocol,
+        local_address: one.local,
+        remote_address: one.remote,
+        local_port: one.localPort,
+        remote_port: one.remotePort,
+        path: one.path,
+        state: one.protocol === 6 ? (STATES[one.state] ?? "") : "",
+        net_namespace: /\d+/.exec(namespace)?.[0] ?? "",
+      },
+    ];
+  });
+}
+
+async function otherPorts(): Promise<Row[]> {
+  return (await si.networkConnections())
+    .filter(({ protocol, state }) => state === "LISTEN" || protocol.startsWith("udp"))
+    .map(({ pid, protocol, localAddress, localPort }) => ({
+      pid,
+      port: Number(localPort) || 0,
+      protocol: protocol.startsWith("tcp") ? 6 : 17,
+      family: localAddress.includes(":") ? IPV6 : IPV4,
+      address: localAddress,
+      fd: -1,
+      socket: -1,
+      path: "",
+    }));
+}
+
+const PORT_COLUMNS = {
+  ...integer("pid port protocol family"),
+  ...text("address"),
+  ...bigint("fd socket"),
+  ...text("path net_namespace"),
+};
+
+export const processTables: readonly Table[] = [
+  { name: "processes", platforms: LINUX, columns: PROCESS_COLUMNS, rows: linuxProcesses },
+  { name: "processes", platforms: OTHERS, columns: PROCESS_COLUMNS, rows: otherProcesses },
+  { name: "listening_ports", platforms: LINUX, columns: PORT_COLUMNS, rows: linuxPorts },
+  { name: "listening_ports", platforms: OTHERS, columns: PORT_COLUMNS, rows: otherPorts },
+  {
+    name: "process_open_sockets",
+    platforms: LINUX,
+    columns: {
+      ...integer("pid"),
+      ...bigint("fd socket"),
+      ...integer("family protocol"),
+      ...text("local_address remote_address"),
+      ...integer("local_port remote_port"),
+      ...text("path state net_namespace"),
+    },
+    rows: linuxOpenSockets,
+  },
+];
