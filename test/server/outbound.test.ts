@@ -4,6 +4,7 @@ import { isAddressAllowed, type Resolve } from "../../src/server/core/outbound/a
 import { checkOutboundUrl, fetchOutbound, makeFetch, OutboundError } from "../../src/server/core/outbound/fetch.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import { readSettings } from "../../src/server/core/settings/sources.ts";
+import { startFake } from "../support/ca-fakes.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { runningOf } from "../support/running.ts";
 
@@ -235,6 +236,30 @@ describe("a request", () => {
     expect([cut.status, cut.body.length]).toEqual([200, 1_000]);
     receiver.answer = () => ({ body, headers: { "x-long": "y".repeat(15_000), "x-more": "y".repeat(25_000) } });
     expect((await failure(fetch(receiver.url))).reason).toBe("too_large");
+  });
+
+  it("hands the content of a reply over while it arrives", async () => {
+    const { url } = await startFake(({ url: { pathname } }) =>
+      pathname === "/moved"
+        ? { status: 302, headers: { location: "/file" } }
+        : { status: pathname === "/file" ? 200 : 404, body: Buffer.alloc(300_000, "x") },
+    );
+    const fetch = makeFetch(local);
+    let received = 0;
+    const receive = async (content: AsyncIterable<Uint8Array>) => {
+      for await (const part of content) received += part.length;
+    };
+    const { status, body } = await fetch(`${url}/moved`, { maxBytes: 300_000, receive });
+    expect([status, body.length, received]).toEqual([200, 0, 300_000]);
+    expect((await failure(fetch(`${url}/file`, { maxBytes: 299_999, receive }))).reason).toBe("too_large");
+    received = 0;
+    expect((await fetch(`${url}/other`, { receive })).status).toBe(404);
+    expect(received).toBe(0);
+    const broken = new Error("the disk is full");
+    const refuse = async () => {
+      throw broken;
+    };
+    await expect(fetch(`${url}/file`, { receive: refuse })).rejects.toBe(broken);
   });
 
   it("reports the problem with a certificate", async () => {

@@ -24,6 +24,11 @@ export interface OutboundRequest {
   readonly redirects?: number;
   /** Only the status matters: a reply that is too long or incomplete is truncated instead of causing an error. */
   readonly isBodyOptional?: boolean;
+  /**
+   * Receives the content of a reply with status 200 while it arrives; the reply's `body` is then empty. What it throws is
+   * thrown as it is, errors of the connection as `OutboundError`.
+   */
+  readonly receive?: (content: AsyncIterable<Uint8Array>) => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
@@ -231,8 +236,13 @@ async function once(
   method: Dispatcher.HttpMethod,
   headers: Record<string, string>,
 ): Promise<OutboundReply> {
-  const { body, maxBytes = MAX_BYTES, isBodyOptional = false } = request;
+  const { body, maxBytes = MAX_BYTES, isBodyOptional = false, receive } = request;
   let isHanded = false;
+  const plain = (error: unknown) => plainError(error, url, signal, isHanded);
+  const tooLarge = () =>
+    new OutboundError("too_large", `the reply of ${url.hostname} is larger than ${maxBytes} bytes`, true);
+  let content: AsyncIterable<Uint8Array>;
+  let replied: Omit<OutboundReply, "body">;
   try {
     await check(url);
     signal.throwIfAborted();
@@ -246,15 +256,44 @@ async function once(
     });
     isHanded = true;
     const reply = await sent;
-    const replied = new Headers();
+    const fields = new Headers();
     for (const [name, value] of Object.entries(reply.headers))
-      for (const one of [value ?? []].flat()) replied.append(name, one);
-    const read = await bounded(reply.body, maxBytes, isBodyOptional);
-    if (read === null)
-      throw new OutboundError("too_large", `the reply of ${url.hostname} is larger than ${maxBytes} bytes`, true);
-    return { status: reply.statusCode, headers: replied, body: read };
+      for (const one of [value ?? []].flat()) fields.append(name, one);
+    replied = { status: reply.statusCode, headers: fields };
+    if (receive === undefined || reply.statusCode !== 200) {
+      const read = await bounded(reply.body, maxBytes, isBodyOptional);
+      if (read === null) throw tooLarge();
+      return { ...replied, body: read };
+    }
+    content = limited(reply.body, maxBytes, (error) => (error === null ? tooLarge() : plain(error)));
   } catch (error) {
-    throw plainError(error, url, signal, isHanded);
+    throw plain(error);
+  }
+  await receive(content);
+  return { ...replied, body: Buffer.alloc(0) };
+}
+
+/** The content as it arrives. `failure` makes the error that the reader gets; null: the content is too long. */
+async function* limited(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  failure: (error: unknown) => OutboundError,
+): AsyncGenerator<Uint8Array> {
+  const parts = body[Symbol.asyncIterator]();
+  let length = 0;
+  try {
+    for (;;) {
+      const { done, value } = await parts.next().catch((error: unknown) => {
+        throw failure(error);
+      });
+      if (done) return;
+      length += value.length;
+      if (length > maxBytes) throw failure(null);
+      yield value;
+    }
+  } finally {
+    // Closes the connection if the reader stops early.
+    await parts.return?.();
   }
 }
 
