@@ -13,6 +13,8 @@ export interface AgentOptions {
   readonly pins: readonly string[];
   /** False: every script is answered with exit code -2. */
   readonly runsScripts: boolean;
+  /** The program to run for queries; null: the agent answers them itself. */
+  readonly osqueryd: string | null;
   /** Instead of the machine's own. */
   readonly hardware: { readonly uuid?: string; readonly serial?: string };
   /** A factor for all waits; below 1 in tests. */

@@ -6,6 +6,7 @@ import { ManagedAgent } from "./managed.ts";
 import { Connection } from "./net/connection.ts";
 import { loop } from "./net/waits.ts";
 import type { AgentOptions } from "./options.ts";
+import { Osqueryd } from "./osqueryd.ts";
 import { QueryEngine } from "./queries/engine.ts";
 import { ScriptRunner } from "./scripts/runner.ts";
 import { Keys } from "./state/keys.ts";
@@ -24,12 +25,14 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   const managed = new ManagedAgent({ connection, keys, hardware, platform, enrollSecret, stateDir, log });
   const scripts = new ScriptRunner({ stateDir, runsScripts, server: managed, log, signal });
   const engine = new QueryEngine({ options, keys, hardware, os, connection });
+  const osqueryd = options.osqueryd === null ? null : new Osqueryd(options.osqueryd, options);
 
   let isRecovered = false;
   const configTurn = async () => {
     if (!isRecovered) await scripts.recover();
     isRecovered = true;
     const config = await managed.config();
+    osqueryd?.use(config.flags);
     for (const id of config.scripts) if (!signal.aborted) await scripts.run(id);
     // The server names one script at a time.
     return config.scripts.length > 0 ? 0 : CONFIG_S;
@@ -42,12 +45,13 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
     ["configuration", configTurn],
     ["ping", everySeconds(PING_S, () => managed.ping())],
     ["device token", everySeconds(TOKEN_S, () => managed.rotateDeviceToken())],
-    ...engine.turns(),
+    ...(osqueryd === null ? engine.turns() : []),
   ];
   log("info", `svc agent ${options.version} runs for ${serverUrl} as ${hardware.hostname} (${hardware.uuid})`);
   try {
-    await Promise.all(
-      turns.map(([name, turn]) =>
+    await Promise.all([
+      osqueryd?.run(signal),
+      ...turns.map(([name, turn]) =>
         loop(turn, {
           signal,
           scale,
@@ -57,7 +61,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
               : log("warn", `${name}: ${(error as Error).message}; trying again`),
         }),
       ),
-    );
+    ]);
   } finally {
     await connection.close();
   }

@@ -37,6 +37,7 @@ async function startAgent(options: Pick<AgentOptions, "serverUrl"> & Partial<Age
       stateDir,
       version: "1.0.0",
       pins: [],
+      osqueryd: null,
       runsScripts: true,
       hardware: { uuid: "0A0A0A0A-0000-4000-8000-000000000001", serial: "SERIAL-1" },
       scale: 0.02,

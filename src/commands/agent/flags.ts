@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
+import { osqueryFlags } from "../../agent-wire/osquery-flags.ts";
 import { appConfigApi } from "../../api/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { agentFlags } from "../../cli/features/agent-flags.ts";
 
 export default class AgentFlags extends ClientCommand {
   static override summary = "Print the flag file of an osqueryd that enrolls in this server.";
@@ -24,7 +24,7 @@ export default class AgentFlags extends ClientCommand {
       this.warn(
         "agents only connect over TLS: run the server with --tls-self-signed, or behind a proxy that terminates TLS",
       );
-    const lines = agentFlags({
+    const lines = osqueryFlags({
       serverUrl: url,
       ...(flags["server-certs"] === undefined ? {} : { serverCerts: flags["server-certs"] }),
       ...(flags["secret-path"] === undefined ? {} : { secretPath: flags["secret-path"] }),

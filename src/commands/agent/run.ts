@@ -38,6 +38,12 @@ export default class AgentRun extends BaseCommand {
       summary: "Folder for the agent's keys and its journal of scripts. Default: /var/lib/svc-agent.",
       helpValue: "DIR",
     }),
+    osqueryd: Flags.boolean({
+      summary: "Run the osqueryd that is installed for queries, if there is one and the server has https.",
+      allowNo: true,
+      default: true,
+    }),
+    "osqueryd-path": Flags.string({ summary: "Where osqueryd is installed.", helpValue: "FILE" }),
     scripts: Flags.boolean({ summary: "Run scripts of administrators.", allowNo: true, default: true }),
     "hardware-uuid": Flags.string({ summary: "UUID to enroll with instead of the machine's own.", helpValue: "UUID" }),
     "hardware-serial": Flags.string({ summary: "Serial number instead of the machine's own.", helpValue: "SERIAL" }),
@@ -65,6 +71,10 @@ export default class AgentRun extends BaseCommand {
     if (enrollSecret === "")
       throw usage("--enroll-secret-file FILE is required", "`svc enroll-secrets list` prints the secrets of a server.");
     const { runAgent } = await import("../../agent/run.ts");
+    const { findOsqueryd } = await import("../../agent/osqueryd.ts");
+    // It connects only over TLS.
+    const isUsed = flags.osqueryd && serverUrl.startsWith("https:");
+    const osqueryd = isUsed ? (flags["osqueryd-path"] ?? (await findOsqueryd())) : null;
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
     const { "hardware-uuid": uuid, "hardware-serial": serial } = flags;
@@ -77,6 +87,7 @@ export default class AgentRun extends BaseCommand {
         ...(ca === undefined ? {} : { ca }),
         pins,
         runsScripts: flags.scripts,
+        osqueryd,
         hardware: { ...(uuid === undefined ? {} : { uuid }), ...(serial === undefined ? {} : { serial }) },
         scale,
         log: (level, message) => this.note(`${env.JOURNAL_STREAM ? PRIORITIES[level] : `${level}: `}${message}`),

@@ -1,5 +1,5 @@
 /** The flag file for an unmodified osqueryd that enrolls in this server. */
-export function agentFlags(options: { serverUrl: string; serverCerts?: string; secretPath?: string }): string[] {
+export function osqueryFlags(options: { serverUrl: string; serverCerts?: string; secretPath?: string }): string[] {
   const { host, hostname, port, protocol } = new URL(options.serverUrl);
   const at = port === "" ? `${hostname}:${protocol === "http:" ? 80 : 443}` : host;
   const path = (name: string) => `/api/v1/qengine/${name}`;
