@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import type { PlistDict } from "../../src/plist/value.ts";
-import { isOlder } from "../../src/server/mdm/apple/enroll/automatic.ts";
 import { wholeProfile } from "../../src/server/mdm/apple/portal/assign.ts";
 import { eq } from "../../src/server/store/query.ts";
+import { isOlder } from "../../src/text/versions.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowEnrollment } from "../support/apple.ts";
 import { installProfile, payloadIn } from "../support/apple-device.ts";

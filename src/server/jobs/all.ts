@@ -36,6 +36,7 @@ import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
 import { vppSync } from "../store-apps/sync-job.ts";
+import { storeAppUpdates } from "../store-apps/updates.ts";
 import { storeAppsJob } from "../store-apps/worker.ts";
 import { taskCleanup } from "../tasks/cleanup-job.ts";
 import { expiredUploads } from "../uploads/expiry-job.ts";
@@ -80,6 +81,7 @@ export const allJobs: readonly Job[] = [
   portalSync,
   vppSync,
   storeAppsJob,
+  storeAppUpdates,
   catalogueJob,
   certificateRenewal,
   profilesJob,

@@ -1,5 +1,6 @@
 // Automatic enrollment: a device that the business portal assigns to this server asks for its profile at its first start.
 
+import { isOlder } from "../../../../text/versions.ts";
 import { hours, minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { type ApiError, forbidden, limitExceeded } from "../../../core/errors.ts";
@@ -111,15 +112,4 @@ async function requiredVersion(
   if (device.family === "macos" && !mdm.macos_updates.update_new_hosts) return null;
   const { minimum_version: least } = mdm[settingOf[device.family]];
   return least !== "" && isOlder(info.osVersion, least) ? least : null;
-}
-
-/** Versions such as 15.1 and 14.6.1; missing parts are 0. */
-export function isOlder(version: string, least: string): boolean {
-  const parts = (text: string) => text.split(".").map((part) => Number.parseInt(part, 10) || 0);
-  const [own, other] = [parts(version), parts(least)];
-  for (let i = 0; i < Math.max(own.length, other.length); i++) {
-    const difference = (own[i] ?? 0) - (other[i] ?? 0);
-    if (difference !== 0) return difference < 0;
-  }
-  return false;
 }
