@@ -61,6 +61,8 @@ export const actions = {
   "scripts:read": rule("AMTOP", "AMTOP"),
   "scripts:write": rule("AMG", "AMG"),
   "scripts:run": rule("AMT", "AMT"),
+  "packages:read": rule("AMTG", "AMTG"),
+  "packages:write": rule("AMG", "AMG"),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
   /** Includes labels that other users created. */

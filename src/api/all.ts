@@ -43,6 +43,7 @@ import { logoApi } from "./logo.ts";
 import { mailApi } from "./mail.ts";
 import { managedAgentApi } from "./managed-agent.ts";
 import { osVersionsApi } from "./os-versions.ts";
+import { packagesApi } from "./packages.ts";
 import { packsApi } from "./packs.ts";
 import { policiesApi } from "./policies.ts";
 import { deviceProfilesApi, profilesApi } from "./profiles.ts";
@@ -109,6 +110,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   labels: { ...labelsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,
   mail: mailApi,
+  packages: packagesApi,
   packs: packsApi,
   profiles: profilesApi,
   assets: assetsApi,

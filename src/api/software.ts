@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, Meta, pagingAfter, QueryFlag, QueryInt, QueryTeam, QueryText, Timestamp } from "./fields.ts";
+import { ListedPackage, Package } from "./packages.ts";
 
 /** Details of a vulnerability beyond its id are premium, and null if no source provides them. */
 export const Vulnerability = z.object({
@@ -63,9 +64,10 @@ export type HostSoftwareItem = z.infer<typeof HostSoftwareItem>;
 
 const installable = {
   icon_url: z.string().nullable(),
-  software_package: z.null(),
-  packages: z.null(),
+  software_package: ListedPackage.nullable(),
+  packages: z.array(ListedPackage).nullable(),
   app_store_app: z.null(),
+  hash_sha256: z.string().optional().meta({ description: "of the package" }),
 };
 const TitleVersion = z.object({
   id: Id,
@@ -91,6 +93,8 @@ export type SoftwareTitle = z.infer<typeof SoftwareTitle>;
 
 export const SoftwareTitleDetails = SoftwareTitle.extend({
   versions: z.array(TitleVersion.extend({ hosts_count: z.int() })),
+  software_package: Package.nullable(),
+  packages: z.array(Package).nullable(),
   counts_updated_at: Timestamp.nullable(),
 });
 export type SoftwareTitleDetails = z.infer<typeof SoftwareTitleDetails>;

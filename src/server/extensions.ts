@@ -19,6 +19,8 @@ import { forgetPasswords } from "./host-passwords/rows.ts";
 import { batteryInventory } from "./hosts/inventory/batteries.ts";
 import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
+import { installersUseVariables } from "./installers/scripts.ts";
+import { packageExtras } from "./installers/title-extras.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
 import { endAllDevices } from "./mdm/android/devices/enroll.ts";
@@ -173,7 +175,9 @@ export const extensions: Extensions = {
   resultsMetadata: [installMetadata],
   otherOffers: [async (store, titleId, teamId) => (await appOfTitle(store, titleId, teamId)) !== null],
   teamLeaves: policiesLeave,
+  installCounts: async () => new Map(),
   installerListeners: [],
+  titleExtras: [packageExtras],
   titleReferences: referencesToTitles(Object.values(tables)),
-  variableUsers: [profilesUseVariables, scriptsUseVariables],
+  variableUsers: [profilesUseVariables, scriptsUseVariables, installersUseVariables],
 };

@@ -15,6 +15,7 @@ import { hostActionRoutes } from "./host-actions/routes.ts";
 import { hostDetailRoutes } from "./host-details/routes.ts";
 import { hostRoutes } from "./host-list/routes.ts";
 import { hostPasswordRoutes } from "./host-passwords/routes.ts";
+import { packageRoutes } from "./installers/routes.ts";
 import { inviteRoutes } from "./invites/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { labelRoutes } from "./labels/routes.ts";
@@ -92,6 +93,7 @@ export const routes: readonly Route[] = [
   ...applePasswordRoutes,
   ...pushRoutes,
   ...profileRoutes,
+  ...packageRoutes,
   ...packRoutes,
   ...portalRoutes,
   ...queryRoutes,

@@ -126,6 +126,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   }
   if (id.startsWith("scripts:")) await makeScripts(app, files);
   if (/^scripts:batch:(get|hosts|cancel)$/.test(id)) await makeBatch(app);
+  if (id.startsWith("software:packages:")) await makePackages(id, { app, files });
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
     await turnOnAppleMdm(app);
@@ -341,7 +342,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm|scripts|ca|software:(catalogue|store-apps)|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|scripts|ca|software:(catalogue|packages|store-apps)|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 /** A run of a script that has not ended. */
 async function makeBatch(app: TestApp): Promise<void> {
@@ -373,6 +374,27 @@ async function makeBatch(app: TestApp): Promise<void> {
       execution_uuid: null,
       updated_at: enrolled_at,
     });
+}
+
+/** A script package as a file, and unless it is to be uploaded also as the first title on the server. */
+async function makePackages(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
+  await writeFile(join(files, "tool.sh"), "echo tool");
+  await writeFile(join(files, "check.sh"), "echo checked");
+  if (id.endsWith(":upload")) return;
+  for (const team_id of ["0", "1"]) {
+    const body = new FormData();
+    body.set("team_id", team_id);
+    body.set("software", new File(["echo"], "tool.sh"));
+    await app.post("/software/package", body);
+  }
+  const [{ id: installer, title_id } = { id: 0, title_id: 0 }] = await app.store.softwareInstallers.list({});
+  const { key, name, source } = (await app.store.softwareTitles.get(title_id))!;
+  await app.store.softwareTitles.update({ where: eq("id", title_id), set: { key: "moved" } });
+  await app.store.softwareTitles.update({ where: eq("id", 1), set: { key, name, source } });
+  await app.store.softwareInstallers.update({ where: eq("title_id", title_id), set: { title_id: 1 } });
+  const context = serviceContext(app.services);
+  const data = { installer: String(installer) };
+  await issueToken(context, "package_download", 1, 600_000, data, "1XnS3bBxVbIpDqBkNnXK");
 }
 
 /** A saved script, a host that runs scripts, and one that it has run. */

@@ -69,6 +69,9 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "DELETE /setup_experience/eula/:token": ["../mdm/bootstrap", "deleted_eula"],
   "POST /scripts/run/batch": ["script-batches", "ran_script_batch", "begin(t"],
   "POST /scripts/batch/:batch_execution_id/cancel": ["script-batches", "canceled_script_batch", "/cancel`"],
+  "POST /software/package": ["packages", "added_software", "upload(t"],
+  "PATCH /software/titles/:id/package": ["packages", "edited_software", "t.patch(path"],
+  "DELETE /software/titles/:id/available_for_install": ["packages", "deleted_software", "available_for_install"],
   "POST /scripts": ["scripts", "added_script", "save(t"],
   "PATCH /scripts/:id": ["scripts", "updated_script"],
   "DELETE /scripts/:id": ["scripts", "deleted_script"],
@@ -121,6 +124,7 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
 
 /** Changes for which the list of activities has no type. */
 const untold = [
+  "POST /software/titles/:id/package/token",
   "PUT /logo",
   "DELETE /logo",
   // The activity is recorded when the host has run the script.

@@ -78,6 +78,8 @@ it("requires a token except where a review found that none is needed", () => {
     "GET /logo",
     "GET /results/info",
     "GET /setup_experience/eula/:token",
+    // A token of its own, for one download.
+    "GET /software/titles/:id/package/token/:token",
     "GET /sso",
     "GET /sso/metadata",
     "POST /device/:token/apns_ping",

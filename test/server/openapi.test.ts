@@ -108,6 +108,7 @@ describe("the API's description", () => {
       "logo.get",
       "mail.forgotPassword",
       "mail.resetPassword",
+      "packages.downloadByToken",
       "sessions.create",
       "sessions.login",
       "setup.run",

@@ -1,5 +1,6 @@
 // A request for every endpoint whose rule is a role, on an object of the caller's team, of another, of none, or one that
 // does not exist.
+import type { Package } from "../../src/api/packages.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { appleCustomCommand } from "../../src/server/mdm/apple/actions/custom.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
@@ -376,6 +377,26 @@ const onBootstrap = (rest = ""): Target => ({
     const row = await bootstrapAt(world, place);
     await world.t.store.bootstrapPackages.insert({ ...row, file_id: await fileRow(world) });
     return { path: `/bootstrap/${row.team_id ?? 0}${rest}` };
+  },
+});
+const scriptPackage = (team?: number): FormData => {
+  const body = new FormData();
+  if (team !== undefined) body.set("team_id", String(team));
+  body.set("software", new File([`echo ${++names}`], `made-${names}.sh`));
+  return body;
+};
+/** The title of a package that is offered where the place is. */
+const packageAt = async (world: World, place: Place): Promise<{ title: number; team: number }> => {
+  if (place === "missing") return { title: MISSING, team: MISSING };
+  const team = teamOf(world, place) ?? 0;
+  const reply = await world.t.post("/software/package", scriptPackage(team));
+  return { title: ((await reply.json()) as { software_package: Package }).software_package.title_id, team };
+};
+const onPackage = (rest: string, query = ""): Target => ({
+  places,
+  call: async (world, place) => {
+    const { title, team } = await packageAt(world, place);
+    return { path: `/software/titles/${title}${rest}?team_id=${team}${query}` };
   },
 });
 const onEula = (path: (token: string) => string): Target => ({
@@ -817,6 +838,35 @@ export const targets: Record<string, Target> = {
     },
   },
   "GET /hosts/:id/software": onHost("/software"),
+  "POST /software/package": {
+    places,
+    call: async (world, place) => ({
+      path: "/software/package",
+      body: scriptPackage(place === "none" ? undefined : teamAt(world, place)),
+    }),
+  },
+  "PATCH /software/titles/:id/package": {
+    places,
+    call: async (world, place) => {
+      const { title, team } = await packageAt(world, place);
+      return { path: `/software/titles/${title}/package`, body: { team_id: team, self_service: true } };
+    },
+  },
+  "GET /software/titles/:id/package": onPackage("/package", "&alt=media"),
+  "POST /software/titles/:id/package/token": onPackage("/package/token", "&alt=media"),
+  "DELETE /software/titles/:id/available_for_install": onPackage("/available_for_install"),
+  "GET /software/package_hashes": {
+    places: ["none"],
+    call: async (world) => {
+      const { t } = world;
+      const sha256 = "0".repeat(64);
+      if ((await t.store.softwareInstallers.count(eq("sha256", sha256))) === 0) {
+        const { title } = await packageAt(world, "none");
+        await t.store.softwareInstallers.update({ where: eq("title_id", title), set: { sha256 } });
+      }
+      return { path: `/software/package_hashes?sha256=${sha256}` };
+    },
+  },
   "GET /scripts": byTeamFilter("/scripts"),
   "GET /scripts/:id": onScript(),
   "POST /scripts": {

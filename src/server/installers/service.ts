@@ -4,6 +4,7 @@ import type { Context } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { type ResolvedLabel, shownTargets, targetLists } from "../labels/targeting.ts";
+import { POLICIES_LOCK } from "../policies/counts.ts";
 import { type TitleIdentity, titleIdFor } from "../software/titles.ts";
 import { eq } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
@@ -11,8 +12,8 @@ import type { InsertOf } from "../store/table.ts";
 import { type Installer, installerOfTitle, labelsOfInstallers } from "./hosts.ts";
 import type { softwareInstallers } from "./tables.ts";
 
-/** Serializes changes of packages, so that one that was just named is not removed. */
-export const CHANGES = { lock: "installers" };
+/** Serializes changes of what teams offer with those of policies, which install it: what was just named is not removed. */
+export const CHANGES = { lock: POLICIES_LOCK };
 
 export interface InstallerTeam {
   readonly team_id: number | null;
@@ -81,7 +82,7 @@ const fileColumns = (ctx: Context, { id, name, size, sha256 }: InstallerFile) =>
   uploaded_at: ctx.clock.iso(),
 });
 
-/** Runs in the caller's transaction under `CHANGES`. 409 if the team offers something for the title already. */
+/** Runs in the caller's transaction (`changingPackages`). 409 if the team offers something for the title already. */
 export async function createInstaller(inside: Context, given: NewInstaller): Promise<Installer> {
   const { store } = inside;
   const { team, file, read, choices, labels } = given;
@@ -119,7 +120,7 @@ export interface InstallerChanges {
 
 const SHOWN = ["self_service", "categories", "display_name"];
 
-/** Runs in the caller's transaction under `CHANGES`. Without a difference, nothing is written and recorded. */
+/** Runs in the caller's transaction (`changingPackages`). Without a difference, nothing is written and recorded. */
 export async function updateInstaller(
   inside: Context,
   before: Installer,
@@ -155,7 +156,7 @@ export async function updateInstaller(
   return installer;
 }
 
-/** Runs in the caller's transaction under `CHANGES`. Hosts keep what they have installed. */
+/** Runs in the caller's transaction (`changingPackages`). Hosts keep what they have installed. */
 export async function deleteInstaller(inside: Context, installer: Installer, team: InstallerTeam): Promise<void> {
   for (const listener of inside.extensions.installerListeners) await listener.removed(inside, installer);
   const { software_title_id: _, software_display_name: __, ...details } = await detailsOf(inside, installer, team);

@@ -6,10 +6,10 @@ declare module "../core/tables.ts" {
   }
 }
 
-/** Single-use tokens of mailed links and browser sign-ins. Stored as hashes, deleted after use or expiry. */
+/** Single-use tokens of mailed links, browser sign-ins and downloads. Stored as hashes, deleted after use or expiry. */
 export const oneTimeTokens = table("one_time_tokens", {
   id: id(),
-  kind: text<"password_reset" | "email_change" | "mfa" | "cli_login">().index(),
+  kind: text<"password_reset" | "email_change" | "mfa" | "cli_login" | "package_download">().index(),
   user_id: ref("users"),
   /** SHA-256 of the token, hexadecimal. */
   token_hash: text().unique(),

@@ -2,6 +2,8 @@
 import { type PolicyChanges, policyPlatforms } from "../../api/policies.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
+import { inTeam } from "../core/security/access.ts";
+import { and, eq } from "../store/query.ts";
 import type { Place, PolicyRow } from "./applies.ts";
 
 export const refused = (why: string, field = "base") => badRequest(`policy payload verification: ${why}`, field);
@@ -50,18 +52,19 @@ export function checkTier(ctx: Context, given: Given): void {
 }
 
 /** A software package or script to run on failing hosts must belong to the policy's team. */
-export async function checkAutomations({ store }: Context, { scope }: Place, given: Given): Promise<void> {
+export async function checkAutomations({ store }: Context, { scope, team_id }: Place, given: Given): Promise<void> {
   const title = given.software_title_id ?? 0;
   const script = given.script_id ?? 0;
   if (title > 0) {
     if (scope === "global") throw refused("software_title_id cannot be set on a global policy", "software_title_id");
     const known = await store.softwareTitles.get(title);
-    throw refused(
-      known
-        ? `software title ${title} (${known.name}) has no package that the team could install`
-        : `software title ${title} does not exist`,
-      "software_title_id",
-    );
+    if (!known) throw refused(`software title ${title} does not exist`, "software_title_id");
+    const offered = await store.softwareInstallers.count(and(inTeam(team_id ?? 0), eq("title_id", title)));
+    if (offered === 0)
+      throw refused(
+        `software title ${title} (${known.name}) has no package that the team could install`,
+        "software_title_id",
+      );
   }
   if (script > 0) {
     if (scope === "global") throw refused("script_id cannot be set on a global policy", "script_id");

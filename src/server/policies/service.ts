@@ -12,7 +12,7 @@ import { may } from "../core/security/access.ts";
 import { resolveLabelNames } from "../labels/scope.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { knows, placeFor, sameTeam } from "./access.ts";
-import { type Place, type PolicyRow, teamIdOf } from "./applies.ts";
+import { type Place, type PolicyRow, placeOf, teamIdOf } from "./applies.ts";
 import { forgetInConfig } from "./automations.ts";
 import { POLICIES_LOCK } from "./counts.ts";
 import { removeResults } from "./results.ts";
@@ -48,6 +48,13 @@ export async function createPolicy(
     await recordActivity(inside, "created_policy", await detailsOf(inside, row));
     return { policy: await policyOnWire(inside, row) };
   });
+}
+
+/** Runs in a transaction of `changingPolicies`. The caller has checked the request. */
+export async function addPolicy(inside: Context, teamId: number, given: PolicyChanges): Promise<PolicyRow> {
+  const row = await insertPolicy(inside, placeOf(teamId), wholeColumns(given), undefined);
+  await recordActivity(inside, "created_policy", await detailsOf(inside, row));
+  return row;
 }
 
 /** Copies name, query and description from the saved query named by `query_id`. */

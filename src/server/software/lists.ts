@@ -27,6 +27,7 @@ import { countedAt } from "./counts.ts";
 import { sourcesOn } from "./queries.ts";
 import { cvesOf, vulnerabilityOf } from "./service.ts";
 import { ALL_HOSTS, NO_TEAM, software, softwareCves, softwareTitles, softwareVersionCounts } from "./tables.ts";
+import { detailedExtras, listedExtras, offeredTitles } from "./titles.ts";
 
 type TitlesQuery = z.output<typeof softwareApi.titles.query>;
 type VersionsQuery = z.output<typeof softwareApi.versions.query>;
@@ -96,14 +97,7 @@ function titlesWhere(scopes: Scopes, query: TitlesQuery): Predicate {
   for (const name of ["platform", "hash_sha256", "package_name"] as const)
     if (query[name] !== undefined && query.team_id === undefined)
       throw badRequest(`Missing team_id (it must be present when ${name} is specified)`, "team_id");
-  // Nothing can be installed yet.
-  const isInstallable =
-    query.available_for_install ||
-    query.self_service ||
-    query.packages_only ||
-    query.hash_sha256 !== undefined ||
-    query.package_name !== undefined;
-  if (isInstallable || needsScores(query)) return nothing;
+  if (needsScores(query)) return nothing;
   const text = query.query ?? "";
   const named = exists(softwareTitles, "id", search(["name"], text), "title_id");
   return and(
@@ -121,17 +115,50 @@ export async function listTitles(ctx: Context, query: TitlesQuery) {
   const scopes = await scopesFor(ctx, query.team_id);
   const counts_updated_at = await countedAt(store);
   const where = scopes === null ? nothing : titlesWhere(scopes, query);
+  const onWire = (rows: readonly TitleSum[]) => titlesOnWire(ctx, scopes ?? [NO_TEAM], rows, query.team_id);
+  if (scopes !== null && isAboutOffers(query)) {
+    checkAfter(ctx, query);
+    const sums = await offeredSums(ctx, scopes, query, where);
+    const { items, meta } = pageOfSums(sums, query, ({ title_id }) => title_id);
+    return { counts_updated_at, count: sums.length, software_titles: await onWire(items), meta };
+  }
   if (scopes === null || scopes.length === 1) {
     const [{ rows, meta }, count] = await Promise.all([
       page(store.softwareTitleCounts, query, where, { defaultOrder: mostHosts }),
       store.softwareTitleCounts.count(where),
     ]);
-    return { counts_updated_at, count, software_titles: await titlesOnWire(store, scopes ?? [NO_TEAM], rows), meta };
+    return { counts_updated_at, count, software_titles: await onWire(rows), meta };
   }
   const sums = sumTitles(await store.softwareTitleCounts.list({ where }));
   checkAfter(ctx, query);
   const { items, meta } = pageOfSums(sums, query, ({ title_id }) => title_id);
-  return { counts_updated_at, count: sums.length, software_titles: await titlesOnWire(store, scopes, items), meta };
+  return { counts_updated_at, count: sums.length, software_titles: await onWire(items), meta };
+}
+
+const isAboutOffers = (query: TitlesQuery): boolean =>
+  query.available_for_install ||
+  query.self_service ||
+  query.packages_only ||
+  query.hash_sha256 !== undefined ||
+  query.package_name !== undefined;
+
+/** Titles that teams offer, also those that are on no host yet. */
+async function offeredSums(ctx: Context, scopes: Scopes, query: TitlesQuery, onHosts: Predicate): Promise<TitleSum[]> {
+  const { store } = ctx;
+  const ids = [...(await offeredTitles(ctx, query.team_id, query))];
+  if (ids.length === 0 || needsScores(query)) return [];
+  const text = query.query ?? "";
+  // Only hosts show which versions are vulnerable.
+  const needsHosts = query.vulnerable || isCve(text);
+  const among = needsHosts ? onHosts : oneOf("scope", scopes);
+  const sums = sumTitles(await store.softwareTitleCounts.list({ where: and(oneOf("title_id", ids), among) }));
+  if (needsHosts) return sums;
+  const countOf = new Map(sums.map(({ title_id, hosts_count }) => [title_id, hosts_count]));
+  const sources = query.platform === undefined ? everything : oneOf("source", sourcesOn(query.platform));
+  const titles = await store.softwareTitles.pick(["id", "name"], {
+    where: and(oneOf("id", ids), text === "" ? everything : search(["name"], text), sources),
+  });
+  return titles.map(({ id, name }) => ({ title_id: id, name, hosts_count: countOf.get(id) ?? 0 }));
 }
 
 /** Refuses what a list from the store would refuse. */
@@ -183,10 +210,17 @@ async function versionsByTitle(
 
 const notInstallable = { icon_url: null, software_package: null, packages: null, app_store_app: null } as const;
 
-async function titlesOnWire(store: ServerTx, scopes: Scopes, counts: readonly TitleSum[]): Promise<SoftwareTitle[]> {
+async function titlesOnWire(
+  ctx: Context,
+  scopes: Scopes,
+  counts: readonly TitleSum[],
+  teamId: number | undefined,
+): Promise<SoftwareTitle[]> {
+  const { store } = ctx;
   const ids = counts.map(({ title_id }) => title_id);
   const rows = byId(await store.softwareTitles.getMany(ids));
   const versions = await versionsByTitle(store, scopes, ids);
+  const extrasOf = await listedExtras(ctx, teamId, ids);
   return counts.flatMap(({ title_id, hosts_count }) => {
     const row = rows.get(title_id);
     const own = versions.get(title_id) ?? [];
@@ -197,6 +231,7 @@ async function titlesOnWire(store: ServerTx, scopes: Scopes, counts: readonly Ti
           hosts_count,
           versions_count: own.length,
           versions: own.map(({ id, version, vulnerabilities }) => ({ id, version, vulnerabilities })),
+          ...extrasOf(title_id),
         };
   });
 }
@@ -212,7 +247,9 @@ const titleOnWire = (row: RowOf<typeof softwareTitles>) => ({
   ...notInstallable,
 });
 
-/** A title that is on no host of the scope is answered like a missing one. */
+const anyOffer = { self_service: false, packages_only: false, exclude_svc_maintained_apps: false };
+
+/** A title that is on no host of the scope, and that nobody there offers, is answered like a missing one. */
 export async function getTitle(
   ctx: Context,
   id: number,
@@ -223,7 +260,9 @@ export async function getTitle(
   const row = await store.softwareTitles.get(id);
   const where = and(eq("title_id", id), oneOf("scope", scopes ?? []));
   const counts = row === null ? [] : await store.softwareTitleCounts.list({ where });
-  if (row === null || scopes === null || counts.length === 0) throw notFound("software title", id);
+  if (row === null || scopes === null) throw notFound("software title", id);
+  if (counts.length === 0 && !(await offeredTitles(ctx, teamId, anyOffer)).has(id))
+    throw notFound("software title", id);
   const versions = (await versionsByTitle(store, scopes, [id])).get(id) ?? [];
   return {
     software_title: {
@@ -237,6 +276,7 @@ export async function getTitle(
         hosts_count,
       })),
       counts_updated_at: await countedAt(store),
+      ...(await detailedExtras(ctx, teamId, id)),
     },
   };
 }

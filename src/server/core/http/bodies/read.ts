@@ -65,6 +65,7 @@ function filesOfJson({ files }: Multipart, given: unknown): unknown {
     Object.entries(given).map(([name, value]) => {
       const part = Object.hasOwn(files, name) ? files[name] : undefined;
       if (part === undefined) return [name, value];
+      if (part.isStored) throw badRequest(`${name} has to be sent in a form (multipart/form-data)`, name);
       const bytes = typeof value === "string" ? bytesOfBase64(value) : null;
       if (bytes === null) throw badRequest(`${name} has to be base64`, name);
       if (bytes.byteLength > part.limit) throw partTooLarge(name, part.limit);

@@ -1,0 +1,26 @@
+import { packagesApi } from "../../../api/packages.ts";
+import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
+import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+
+export default class SoftwarePackagesDownload extends DownloadCommand {
+  static override summary = "Download the package of a software title.";
+  static override description =
+    "If the file exists and is the beginning of this package, the download continues where it ends. Lost connections " +
+    "are resumed.";
+  static override endpoints = [packagesApi.download];
+  static override args = { title: titleArg };
+  static override flags = { ...packageTeamFlag, ...downloadFlags("the package's name") };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 --team Workstations -o copy.sh"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwarePackagesDownload);
+    const { team_id = 0 } = await this.teamFilter(flags.team);
+    const client = await this.client();
+    const request = { params: { id: given.title }, query: { team_id, alt: "media" } } as const;
+    return this.download(
+      (headers, signal) => client.open(packagesApi.download, request, { headers, signal }),
+      "the package",
+      flags,
+    );
+  }
+}

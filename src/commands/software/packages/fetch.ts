@@ -1,0 +1,33 @@
+import * as Flags from "@oclif/core/flags";
+import { packagesApi } from "../../../api/packages.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { titleArg } from "../../../cli/features/packages.ts";
+import { saveBytes } from "../../../cli/files/whole-file.ts";
+import { args, connectionFlags, generalFlags } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class SoftwarePackagesFetch extends ClientCommand {
+  static override summary = "Download a package once, with the token of `svc software packages link`.";
+  static override endpoints = [packagesApi.downloadByToken];
+  // -o is the output file; nothing else is printed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
+  static override args = { title: titleArg, token: args.required("token") };
+  static override flags = {
+    out: Flags.string({
+      char: "o",
+      summary: "File to write; - is stdout. Default: title-ID.package, in the current folder.",
+      helpValue: "FILE",
+    }),
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 1XnS3bBxVbIpDqBkNnXK -o tool.sh"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwarePackagesFetch);
+    const client = await this.client();
+    const params = { id: given.title, token: given.token };
+    const { body } = await client.open(packagesApi.downloadByToken, { params, query: { alt: "media" } });
+    const path = flags.out ?? `title-${given.title.replaceAll(/\D/g, "")}.package`;
+    const size = await saveBytes(this.io, path, body);
+    if (path !== "-") await this.report(`${size} bytes in ${printable(path)}`, { file: path, size });
+  }
+}

@@ -1,0 +1,25 @@
+import { fullPath } from "../../../api/endpoint.ts";
+import { packagesApi } from "../../../api/packages.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { dryRunFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class SoftwarePackagesLink extends ClientCommand {
+  static override summary = "Create a path at which the package of a software title can be downloaded once.";
+  static override description = "It needs no token, and is valid for ten minutes.";
+  static override endpoints = [packagesApi.token];
+  static override args = { title: titleArg };
+  static override flags = { ...packageTeamFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 --team Workstations"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwarePackagesLink);
+    const { team_id = 0 } = await this.teamFilter(flags.team);
+    const params = { id: given.title };
+    if (flags["dry-run"]) this.trying(`create a path for the package of software title ${printable(given.title)}`, {});
+    const { token } = await this.call(packagesApi.token, { params, query: { team_id, alt: "media" } });
+    const path = fullPath(packagesApi.downloadByToken, "latest").replace(":id", given.title).replace(":token", token);
+    await this.report(`${path}?alt=media`, { token, path: `${path}?alt=media` });
+  }
+}

@@ -1,0 +1,50 @@
+import * as Flags from "@oclif/core/flags";
+import { packagesApi } from "../../../api/packages.ts";
+import { usage } from "../../../cli/errors.ts";
+import { packageFields, packageFlags, packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { dryRunFlag } from "../../../cli/flags.ts";
+import { UploadCommand } from "../../../cli/upload-command.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class SoftwarePackagesUpdate extends UploadCommand {
+  static override summary = "Change the package of a software title: its file, scripts, labels, or how users see it.";
+  static override description =
+    "Installations that wait for hosts are cancelled, unless only self-service, categories or the displayed name " +
+    "change. An empty name clears a list: --labels-include-any ''.";
+  static override endpoints = [packagesApi.update];
+  static override args = { title: titleArg };
+  static override flags = {
+    ...packageTeamFlag,
+    file: Flags.string({ summary: "File that replaces the package.", helpValue: "FILE" }),
+    "display-name": Flags.string({ summary: "Name that users of hosts see.", helpValue: "NAME" }),
+    ...packageFlags,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 1 --no-self-service",
+    "<%= config.bin %> <%= command.id %> 1 --team Workstations --file tool.sh",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwarePackagesUpdate);
+    const { team_id = 0 } = await this.teamFilter(flags.team);
+    const fields = {
+      ...(await packageFields(this.io, flags)),
+      ...(flags["display-name"] === undefined ? {} : { display_name: flags["display-name"] }),
+    };
+    if (flags.file === undefined && Object.keys(fields).length === 0)
+      throw usage("nothing is to be changed", "Give --file, or a flag for what is to change.");
+    const source = flags.file === undefined ? null : await uploadSource(this.io, flags.file, "--file");
+    const what = `the package of software title ${printable(given.title)}`;
+    if (flags["dry-run"]) this.trying(`change ${what}`, { team_id });
+    const params = { id: given.title };
+    const body = { team_id, ...fields };
+    const { software_installer: changed } = await (source === null
+      ? this.call(packagesApi.update, { params, body })
+      : this.uploading(source, (onSent) =>
+          this.call(packagesApi.update, { params, body: { ...body, software: source } }, { onSent }),
+        ));
+    await this.report(`changed ${what}`, changed);
+  }
+}

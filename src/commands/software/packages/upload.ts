@@ -1,0 +1,37 @@
+import { packagesApi } from "../../../api/packages.ts";
+import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { UploadCommand } from "../../../cli/upload-command.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class SoftwarePackagesUpload extends UploadCommand {
+  static override summary = "Upload a package, which hosts of a team, or those without one, can install.";
+  static override description =
+    "The title, the version and default scripts are read from the file. For .exe and .tar.gz files, give " +
+    "--install-script and --uninstall-script. A large file is uploaded in pieces: run the same command again after an " +
+    "interruption, and it continues.";
+  static override endpoints = [packagesApi.upload];
+  static override args = {
+    file: args.required("package: .pkg, .msi, .exe, .deb, .rpm, .tar.gz, .ipa, .sh, .py or .ps1"),
+  };
+  static override flags = { ...packageTeamFlag, ...packageFlags, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> tool.sh --team Workstations --self-service",
+    "<%= config.bin %> <%= command.id %> tool.sh --labels-include-any Loaners --post-install-script check.sh",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwarePackagesUpload);
+    const source = await uploadSource(this.io, given.file, "FILE");
+    const fields = { ...(await this.teamFilter(flags.team)), ...(await packageFields(this.io, flags)) };
+    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const name = printable(given.file);
+    if (flags["dry-run"]) this.trying(`offer ${name} to ${of}`, { file: given.file });
+    const body = { ...fields, software: source };
+    const { software_package: added } = await this.uploading(source, (onSent) =>
+      this.call(packagesApi.upload, { body }, { onSent }),
+    );
+    await this.report(`${name} is the package of software title ${added.title_id} for ${of}`, added);
+  }
+}

@@ -1,0 +1,52 @@
+// The policy that installs a package on hosts without it.
+import type { PolicyCreated } from "../../api/policies.ts";
+import type { Context } from "../core/context.ts";
+import { invalid } from "../core/errors.ts";
+import { addPolicy } from "../policies/service.ts";
+import { eq } from "../store/query.ts";
+import type { Installer } from "./hosts.ts";
+
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** A query that hosts with the software answer with a row. Null: there is none for such packages. */
+function detectionQuery(installer: Installer, title: string): string | null {
+  const { kind, bundle_identifier, upgrade_code, package_ids } = installer;
+  if (kind === "deb")
+    return `SELECT 1 FROM deb_packages WHERE name = ${quote(title)} AND status = 'install ok installed';`;
+  if (kind === "rpm") return `SELECT 1 FROM rpm_packages WHERE name = ${quote(title)};`;
+  if (kind === "msi" && upgrade_code !== "")
+    return `SELECT 1 FROM programs WHERE upgrade_code = ${quote(upgrade_code)};`;
+  if (kind === "msi") return `SELECT 1 FROM programs WHERE name = ${quote(title)};`;
+  if (kind !== "pkg") return null;
+  if (bundle_identifier !== "") return `SELECT 1 FROM apps WHERE bundle_identifier = ${quote(bundle_identifier)};`;
+  const [first] = package_ids;
+  return first === undefined ? null : `SELECT 1 FROM package_receipts WHERE package_id = ${quote(first)};`;
+}
+
+/** Runs in the caller's transaction, which holds the lock of policies. */
+export async function addInstallPolicy(inside: Context, installer: Installer): Promise<void> {
+  const { store } = inside;
+  const title = (await store.softwareTitles.get(installer.title_id))!.name;
+  const query = detectionQuery(installer, title);
+  if (query === null)
+    throw invalid(
+      "automatic_install",
+      `hosts cannot be asked whether a package of the type .${installer.kind} is installed: create a policy yourself`,
+    );
+  const given: PolicyCreated = {
+    name: await freeName(inside, `[Install software] ${title} (${installer.kind})`),
+    query,
+    description: `Installs ${title} on hosts that do not have it.`,
+    platform: installer.platform,
+    software_title_id: installer.title_id,
+  };
+  await addPolicy(inside, installer.team_id ?? 0, given);
+}
+
+/** Names of policies are unique in a team, and an earlier policy may have been kept. */
+async function freeName({ store }: Context, wanted: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? wanted : `${wanted} ${number}`;
+    if ((await store.policies.count(eq("name", name))) === 0) return name;
+  }
+}
