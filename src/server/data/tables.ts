@@ -86,6 +86,8 @@ import { unusedRows } from "../unused-rows/tables.ts";
 import { uploadPieces, uploads } from "../uploads/tables.ts";
 import { users, userTeams } from "../users/tables.ts";
 import { customHostVitals, customVariables, hostVitalValues } from "../variables/tables.ts";
+import { vulnerabilityFeeds } from "../vulnerabilities/feeds/tables.ts";
+import { vulnerabilityMatching } from "../vulnerabilities/matching/tables.ts";
 import { seenCves, webhookDestinations, webhookMarks } from "../webhooks/tables.ts";
 
 export const tables: AllTables = {
@@ -142,6 +144,8 @@ export const tables: AllTables = {
   softwareInstallers,
   installerLabels,
   catalogueApps,
+  vulnerabilityFeeds,
+  vulnerabilityMatching,
   policies,
   policyLabels,
   hostPolicies,

@@ -109,7 +109,7 @@ const vendorFetching = part("requests to vendors", ({ settings }) => makeVendorF
 
 /**
  * Sends a request to a service whose URL only the operator can set, so that it may be at any address. Uses
- * the proxy of the settings, and follows no redirects.
+ * the proxy of the settings, and follows no redirects, except for downloads (`receive`).
  */
 export function fetchVendor(
   { running, dryRun }: Pick<Services, "running" | "dryRun">,
@@ -117,7 +117,7 @@ export function fetchVendor(
   request: OutboundRequest = {},
 ): Promise<OutboundReply> {
   refuseInDryRun(dryRun, request);
-  return running.of(vendorFetching)(url, { ...request, redirects: 0 });
+  return running.of(vendorFetching)(url, request.receive === undefined ? { ...request, redirects: 0 } : request);
 }
 
 const connecting = { timeout: TIMEOUT, autoSelectFamilyAttemptTimeout: 1_000 };

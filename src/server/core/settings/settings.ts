@@ -200,6 +200,12 @@ export const Settings = z.strictObject({
     .describe(
       "Ed25519 public key (PEM, or its base64 on one line) with which the signature of the catalogue is verified",
     ),
+  vulnerability_data_url: z
+    .string()
+    .optional()
+    .describe(
+      "where vulnerability data is imported from: the URL or directory of a mirror, or publishers for the feeds at their publishers; without it, none is imported; see docs/vulnerabilities.md",
+    ),
   check_integrations: flag(true).describe(
     "check with a ticket system that it accepts tickets before its settings are saved",
   ),

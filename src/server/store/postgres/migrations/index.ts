@@ -50,6 +50,7 @@ import { migration as m0048 } from "./0048-vpp-tokens.ts";
 import { migration as m0049 } from "./0049-installers.ts";
 import { migration as m0050 } from "./0050-script-batches.ts";
 import { migration as m0051 } from "./0051-store-apps.ts";
+import { migration as m0052 } from "./0052-vulnerability-feeds.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -104,4 +105,5 @@ export const migrations: readonly Migration[] = [
   m0049,
   m0050,
   m0051,
+  m0052,
 ];

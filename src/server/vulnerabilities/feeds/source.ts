@@ -1,0 +1,133 @@
+// Reads files of feeds: over HTTP from a mirror or from their publishers, or in a directory.
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { hours } from "../../core/clock.ts";
+import type { Services } from "../../core/context.ts";
+import { fetchVendor, OutboundError } from "../../core/outbound/fetch.ts";
+import { FeedError } from "./errors.ts";
+import type { Feed } from "./list.ts";
+
+/** The setting's value for the feeds at their publishers. */
+export const PUBLISHERS = "publishers";
+
+const TIMEOUT = hours(1);
+const META_MAX = 4096;
+export const FILE_MAX = 4 * 1024 * 1024 * 1024;
+
+export interface Known {
+  readonly etag: string;
+  readonly last_modified: string;
+}
+
+export type ReadResult = { readonly status: "missing" | "unchanged" } | ({ readonly status: "read" } & Known);
+
+export interface Content {
+  readonly bytes: AsyncIterable<Buffer>;
+  /** 0: unknown. */
+  readonly total: number;
+  /** The path, if it is a file of this machine. */
+  readonly file: string | null;
+}
+
+export interface FeedSource {
+  /** Reads the feed's file unless it is the known one. What `receive` throws is thrown as it is. */
+  read(
+    feed: Feed,
+    known: Known,
+    signal: AbortSignal,
+    receive: (content: Content) => Promise<void>,
+  ): Promise<ReadResult>;
+  /** The file beside a feed that has its digest; null: there is none. */
+  meta(feed: Feed, signal: AbortSignal): Promise<string | null>;
+}
+
+/** Null if no place of feeds is set. */
+export function feedSource(services: Pick<Services, "settings" | "running" | "dryRun">): FeedSource | null {
+  const { vulnerability_data_url: url } = services.settings;
+  if (url === undefined) return null;
+  if (url === PUBLISHERS) return webSource(services, ({ publisher }) => publisher);
+  if (!/^https?:\/\//i.test(url)) return folderSource(url.startsWith("file:") ? fileURLToPath(url) : url);
+  const base = url.replace(/\/+$/, "");
+  return webSource(services, ({ path }) => `${base}/${path}`);
+}
+
+const metaPath = (path: string): string => path.replace(/\.json\.gz$/, ".meta");
+
+function webSource(services: Pick<Services, "running" | "dryRun">, urlOf: (feed: Feed) => string): FeedSource {
+  const explained = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw error instanceof OutboundError ? new FeedError(error.message) : error;
+    }
+  };
+  return {
+    async read(feed, { etag, last_modified }, signal, receive) {
+      const headers = {
+        accept: feed.kind === "msrc" ? "application/json" : "*/*",
+        ...(etag === "" ? {} : { "if-none-match": etag }),
+        ...(last_modified === "" ? {} : { "if-modified-since": last_modified }),
+      };
+      const { status, headers: replied } = await explained(
+        fetchVendor(services, urlOf(feed), {
+          timeout: TIMEOUT,
+          maxBytes: FILE_MAX,
+          headers,
+          signal,
+          receive: (content) => receive({ bytes: content as AsyncIterable<Buffer>, total: 0, file: null }),
+        }),
+      );
+      if (status === 304) return { status: "unchanged" };
+      if (status === 404 || status === 410) return { status: "missing" };
+      if (status !== 200) throw new FeedError(`the server answered with status ${status}`);
+      return {
+        status: "read",
+        etag: replied.get("etag") ?? "",
+        last_modified: replied.get("last-modified") ?? "",
+      };
+    },
+    async meta(feed, signal) {
+      const url = metaPath(urlOf(feed));
+      const { status, body } = await explained(
+        fetchVendor(services, url, { timeout: 30_000, maxBytes: META_MAX, signal }),
+      );
+      return status === 200 ? body.toString("latin1") : null;
+    },
+  };
+}
+
+function folderSource(folder: string): FeedSource {
+  const placeOf = (path: string) => join(folder, ...path.split("/").map(decodeURIComponent));
+  const sizeOf = async (path: string) => {
+    try {
+      return await stat(path);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR") return null;
+      throw new FeedError(`${path} cannot be read: ${code}`);
+    }
+  };
+  return {
+    async read({ path }, known, signal, receive) {
+      const file = placeOf(path);
+      const info = await sizeOf(file);
+      if (info === null) return { status: "missing" };
+      if (info.size > FILE_MAX) throw new FeedError(`${file} is larger than ${FILE_MAX} bytes`);
+      const etag = `${info.size}-${Math.floor(info.mtimeMs)}`;
+      if (etag === known.etag) return { status: "unchanged" };
+      const bytes = createReadStream(file, { signal, highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>;
+      await receive({ bytes, total: info.size, file });
+      return { status: "read", etag, last_modified: "" };
+    },
+    async meta({ path }) {
+      const file = metaPath(placeOf(path));
+      const info = await sizeOf(file);
+      if (info === null || info.size > META_MAX) return null;
+      const parts: Buffer[] = [];
+      for await (const part of createReadStream(file)) parts.push(part as Buffer);
+      return Buffer.concat(parts).toString("latin1");
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { id, int, table, text, time } from "../../store/table.ts";
+
+declare module "../../core/tables.ts" {
+  interface Tables {
+    readonly vulnerabilityMatching: typeof vulnerabilityMatching;
+  }
+}
+
+/** How far software has been matched with the reference data. One row, or none before the first time. */
+export const vulnerabilityMatching = table("vulnerability_matching", {
+  id: id(),
+  /** Which reference data and rules: others need everything matched again. */
+  data: text(),
+  /** Software versions up to this id have been matched. */
+  software_id: int(),
+  started_at: time(),
+  /** Null: not all versions have been matched with this data. */
+  finished_at: time().nullable(),
+});
