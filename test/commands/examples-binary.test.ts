@@ -176,6 +176,28 @@ describe("the examples in help", () => {
     600_000,
   );
 
+  it.each(examples.filter(({ id }) => /^agent:(un)?install$/.test(id)))("$text", async ({ argv }) => {
+    const folder = newFolder();
+    await writeFile(join(folder, "secret.txt"), "secret\n");
+    // Below a folder in any case: the examples must not change this machine.
+    const given = argv.indexOf("--root");
+    const words = given === -1 ? argv : argv.filter((_, i) => i !== given && i !== given + 1);
+    const { code, output } = await run([...words, "--root", join(folder, "root")], folder, {});
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/^\S+secret: created|^\S+: absent/m);
+  });
+
+  it.each(examples.filter(({ id }) => id === "agent:status" || id === "agent:logs"))("$text", async ({ argv }) => {
+    // Nothing is installed here: the commands report that, or that there is no such service manager.
+    const { code, output } = await run(
+      argv.filter((word) => word !== "--follow"),
+      newFolder(),
+      {},
+    );
+    expect([0, 1], output).toContain(code);
+    expect(output).not.toContain("    at ");
+  });
+
   it.each(examples.filter(({ id }) => id === "agent:simulate"))(
     "$text",
     async (example) => {

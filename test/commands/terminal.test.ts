@@ -70,7 +70,7 @@ const apart = new Set([
 ]);
 
 const reading = config.commands
-  .filter(({ id }) => !apart.has(id) && !/^(serve|db:|agent:(run|simulate))/.test(id))
+  .filter(({ id }) => !apart.has(id) && !/^(serve|db:|agent:)/.test(id))
   .filter(({ id }) => id in lines || endpointsOf(id).every(({ method }) => method === "GET"))
   .filter(({ id }) => id in lines || endpointsOf(id).length > 0);
 const argvOf = (id: string): readonly (readonly string[])[] => {

@@ -1,0 +1,94 @@
+import { execFile, spawn } from "node:child_process";
+import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { RemovalPlan, ServiceFile, ServicePlan } from "./plan.ts";
+
+export type Outcome = "created" | "changed" | "unchanged" | "removed" | "absent";
+export interface Change {
+  readonly path: string;
+  readonly outcome: Outcome;
+}
+
+export interface Where {
+  /** Files are written below this folder, and no command is run: for images and tests. */
+  readonly root: string | null;
+  /** Nothing is written or run. */
+  readonly isDryRun: boolean;
+}
+
+/** A command of the system that failed. */
+export class CommandFailed extends Error {}
+
+const placed = (path: string, { root }: Where) => (root === null ? path : join(root, path.replace(/^[A-Za-z]:/, "")));
+
+const run = ([file, ...args]: readonly string[]) =>
+  new Promise<{ code: number; text: string }>((resolve) => {
+    execFile(file!, args, { windowsHide: true }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+      resolve({ code, text: `${stderr || stdout || (error?.message ?? "")}`.trim() });
+    });
+  });
+
+async function writeOne({ path, content, mode }: ServiceFile, where: Where): Promise<Change> {
+  const target = placed(path, where);
+  const before = await readFile(target, "utf8").catch(() => null);
+  const hasMode = process.platform === "win32" || ((await stat(target).catch(() => null))?.mode ?? 0) % 0o1000 === mode;
+  if (before === content && hasMode) return { path: target, outcome: "unchanged" };
+  if (!where.isDryRun) {
+    await mkdir(dirname(target), { recursive: true });
+    // The mode is set before the content: nobody else may read the secret meanwhile.
+    await writeFile(target, "", { mode });
+    await chmod(target, mode);
+    await writeFile(target, content);
+  }
+  return { path: target, outcome: before === null ? "created" : "changed" };
+}
+
+const isRunning = async (status: readonly string[]) => (await run(status)).code === 0;
+
+/** Starts or restarts the service only if something has changed, or if it does not run. */
+export async function install(
+  plan: ServicePlan,
+  status: readonly string[],
+  where: Where,
+): Promise<{ changes: readonly Change[]; commands: readonly (readonly string[])[] }> {
+  const changes: Change[] = [];
+  for (const file of plan.files) changes.push(await writeOne(file, where));
+  const isSame = changes.every(({ outcome }) => outcome === "unchanged");
+  if (where.root !== null) return { changes, commands: [] };
+  if (isSame && (await isRunning(status))) return { changes, commands: [] };
+  if (!where.isDryRun)
+    for (const command of plan.start) {
+      const { code, text } = await run(command);
+      // launchd refuses to load what is loaded; the next command restarts it.
+      if (code !== 0 && command[1] !== "bootstrap") throw new CommandFailed(`${command.join(" ")} failed: ${text}`);
+    }
+  return { changes, commands: plan.start };
+}
+
+/** What is not there is no error. */
+export async function uninstall(plan: RemovalPlan, where: Where): Promise<readonly Change[]> {
+  const hasCommands = where.root === null && !where.isDryRun;
+  if (hasCommands) for (const command of plan.stop) await run(command);
+  const changes: Change[] = [];
+  for (const path of plan.paths) {
+    const target = placed(path, where);
+    const exists = (await stat(target).catch(() => null)) !== null;
+    if (exists && !where.isDryRun) await rm(target, { recursive: true });
+    changes.push({ path: target, outcome: exists ? "removed" : "absent" });
+  }
+  if (hasCommands) for (const command of plan.after) await run(command);
+  return changes;
+}
+
+/** Runs a command with this process's output; resolves with its exit code, and with 0 after an interrupt. */
+export const show = ([file, ...args]: readonly string[]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(file!, args, { stdio: "inherit" });
+    const interrupt = () => child.kill("SIGTERM");
+    process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+    child.once("error", (error) => reject(new CommandFailed(`${file} cannot be started: ${error.message}`)));
+    child.once("exit", (code, signal) => resolve(signal === null ? (code ?? 1) : 0));
+  });
+
+export const isActive = isRunning;

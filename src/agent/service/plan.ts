@@ -1,0 +1,218 @@
+// What makes the agent start with the machine: files, and commands of the system's own service manager.
+import { posix, win32 } from "node:path";
+
+export type ServicePlatform = "linux" | "darwin" | "win32";
+
+export interface ServiceFile {
+  readonly path: string;
+  readonly content: string;
+  readonly mode: number;
+}
+
+export interface ServiceSetup {
+  readonly platform: ServicePlatform;
+  /** The agent's program, to which `run` and its flags are added. */
+  readonly program: readonly string[];
+  readonly serverUrl: string;
+  readonly enrollSecret: string;
+  readonly ca: string | null;
+  readonly pins: readonly string[];
+  readonly stateDir: string;
+  readonly runsScripts: boolean;
+}
+
+export interface ServicePlan {
+  readonly files: readonly ServiceFile[];
+  /** Run after the files were written, if one has changed or the service does not run. */
+  readonly start: readonly (readonly string[])[];
+}
+
+export interface RemovalPlan {
+  readonly stop: readonly (readonly string[])[];
+  readonly paths: readonly string[];
+  /** Run after the files were removed. */
+  readonly after: readonly (readonly string[])[];
+}
+
+const NAME = "svc-agent";
+const LABEL = "com.svc.agent";
+const UNIT = `/etc/systemd/system/${NAME}.service`;
+const DAEMON = `/Library/LaunchDaemons/${LABEL}.plist`;
+const MAC_LOG = `/var/log/${NAME}.log`;
+
+export const isServicePlatform = (platform: string): platform is ServicePlatform =>
+  ["linux", "darwin", "win32"].includes(platform);
+
+const programData = () => process.env.ProgramData ?? "C:\\ProgramData";
+
+/** The folder of the agent's configuration. */
+export const configFolder = (platform: ServicePlatform): string =>
+  platform === "win32" ? win32.join(programData(), NAME, "config") : `/etc/${NAME}`;
+
+export const defaultStateDir = (platform: NodeJS.Platform = process.platform): string =>
+  platform === "win32" ? win32.join(programData(), NAME) : `/var/lib/${NAME}`;
+
+const windowsLog = () => win32.join(programData(), NAME, "agent.log");
+const launcher = () => win32.join(configFolder("win32"), "run.cmd");
+
+/** systemd expands `%` and `$`, and splits words at spaces. */
+const unitWord = (word: string) => `"${word.replace(/[\\"]/g, "\\$&").replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
+
+const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+const unitOf = (argv: readonly string[]) => `[Unit]
+Description=Agent of svc: inventory, queries and scripts of this machine
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+ExecStart=${argv.map(unitWord).join(" ")}
+Restart=always
+RestartSec=5
+
+[Install]
+WantedBy=multi-user.target
+`;
+
+const daemonOf = (argv: readonly string[]) => `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>${LABEL}</string>
+  <key>ProgramArguments</key>
+  <array>
+${argv.map((word) => `    <string>${escaped(word)}</string>`).join("\n")}
+  </array>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><true/>
+  <key>StandardErrorPath</key><string>${MAC_LOG}</string>
+</dict>
+</plist>
+`;
+
+/** A task starts one program with a short line, and not again when it ends: so it starts this. */
+const launcherOf = (argv: readonly string[]) =>
+  [
+    "@echo off",
+    ":start",
+    `${argv.map((word) => `"${word.replaceAll("%", "%%")}"`).join(" ")} 2>> "${windowsLog()}"`,
+    "timeout /t 5 /nobreak > nul",
+    "goto start",
+    "",
+  ].join("\r\n");
+
+export function servicePlan(setup: ServiceSetup): ServicePlan {
+  const { platform, program, serverUrl, enrollSecret, ca, pins, stateDir, runsScripts } = setup;
+  const folder = configFolder(platform);
+  const own = (name: string) => (platform === "win32" ? win32 : posix).join(folder, name);
+  const [secretFile, caFile] = [own("secret"), own("ca.pem")];
+  const argv = [
+    ...program,
+    "run",
+    "--server-url",
+    serverUrl,
+    "--enroll-secret-file",
+    secretFile,
+    ...(ca === null ? [] : ["--ca-file", caFile]),
+    ...pins.flatMap((pin) => ["--pin", pin]),
+    "--state-dir",
+    stateDir,
+    ...(runsScripts ? [] : ["--no-scripts"]),
+  ];
+  const files: ServiceFile[] = [
+    { path: secretFile, content: `${enrollSecret}\n`, mode: 0o600 },
+    ...(ca === null ? [] : [{ path: caFile, content: ca, mode: 0o644 }]),
+  ];
+  if (platform === "linux")
+    return {
+      files: [...files, { path: UNIT, content: unitOf(argv), mode: 0o644 }],
+      start: [
+        ["systemctl", "daemon-reload"],
+        ["systemctl", "enable", NAME],
+        ["systemctl", "restart", NAME],
+      ],
+    };
+  if (platform === "darwin")
+    return {
+      files: [...files, { path: DAEMON, content: daemonOf(argv), mode: 0o644 }],
+      start: [
+        ["launchctl", "enable", `system/${LABEL}`],
+        ["launchctl", "bootstrap", "system", DAEMON],
+        ["launchctl", "kickstart", "-k", `system/${LABEL}`],
+      ],
+    };
+  return {
+    files: [...files, { path: launcher(), content: launcherOf(argv), mode: 0o644 }],
+    start: [
+      // Only administrators and the system read the secret and the keys.
+      [
+        "icacls",
+        win32.join(programData(), NAME),
+        "/inheritance:r",
+        "/grant:r",
+        "*S-1-5-18:(OI)(CI)F",
+        "*S-1-5-32-544:(OI)(CI)F",
+      ],
+      [
+        "schtasks",
+        "/Create",
+        "/TN",
+        NAME,
+        "/SC",
+        "ONSTART",
+        "/RU",
+        "SYSTEM",
+        "/RL",
+        "HIGHEST",
+        "/TR",
+        `"${launcher()}"`,
+        "/F",
+      ],
+      ["schtasks", "/Run", "/TN", NAME],
+    ],
+  };
+}
+
+/** `stateDir`: also forget the keys and the journal. */
+export function removalPlan(platform: ServicePlatform, stateDir: string | null): RemovalPlan {
+  const paths = [configFolder(platform), ...(stateDir === null ? [] : [stateDir])];
+  if (platform === "linux")
+    return {
+      stop: [["systemctl", "disable", "--now", NAME]],
+      paths: [UNIT, ...paths],
+      after: [["systemctl", "daemon-reload"]],
+    };
+  if (platform === "darwin")
+    return { stop: [["launchctl", "bootout", `system/${LABEL}`]], paths: [DAEMON, ...paths], after: [] };
+  return {
+    stop: [
+      ["schtasks", "/End", "/TN", NAME],
+      ["schtasks", "/Delete", "/TN", NAME, "/F"],
+    ],
+    paths,
+    after: [],
+  };
+}
+
+/** The file by which the service manager knows the agent. */
+export const unitFile = (platform: ServicePlatform): string =>
+  platform === "linux" ? UNIT : platform === "darwin" ? DAEMON : launcher();
+
+/** Its exit code is 0 if the agent runs. */
+export const statusCommand = (platform: ServicePlatform): readonly string[] =>
+  platform === "linux"
+    ? ["systemctl", "is-active", NAME]
+    : platform === "darwin"
+      ? ["launchctl", "print", `system/${LABEL}`]
+      : ["schtasks", "/Query", "/TN", NAME];
+
+export function logCommand(
+  platform: ServicePlatform,
+  { lines, follow }: { lines: number; follow: boolean },
+): readonly string[] {
+  if (platform === "linux")
+    return ["journalctl", "--unit", NAME, "--lines", String(lines), "--no-pager", ...(follow ? ["--follow"] : [])];
+  if (platform === "darwin") return ["tail", "-n", String(lines), ...(follow ? ["-f"] : []), MAC_LOG];
+  const content = `Get-Content -LiteralPath '${windowsLog()}' -Tail ${lines}${follow ? " -Wait" : ""}`;
+  return ["powershell.exe", "-NoProfile", "-Command", content];
+}

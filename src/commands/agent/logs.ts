@@ -1,0 +1,20 @@
+import * as Flags from "@oclif/core/flags";
+import { show } from "../../agent/service/apply.ts";
+import { logCommand } from "../../agent/service/plan.ts";
+import { failed } from "../../cli/errors.ts";
+import { AgentServiceCommand } from "../../cli/features/agent-service.ts";
+
+export default class AgentLogs extends AgentServiceCommand {
+  static override summary = "Show the log of the agent's service on this machine.";
+  static override examples = ["<%= config.bin %> <%= command.id %> --follow"];
+  static override flags = {
+    lines: Flags.integer({ char: "n", summary: "Number of lines.", min: 1, default: 100 }),
+    follow: Flags.boolean({ char: "f", summary: "Show new lines until interrupted." }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(AgentLogs);
+    const command = logCommand(this.platform, flags);
+    if ((await this.asRoot(() => show(command))) !== 0) throw failed(`${command[0]} could not show the log`);
+  }
+}

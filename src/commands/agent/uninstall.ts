@@ -1,0 +1,32 @@
+import * as Flags from "@oclif/core/flags";
+import { uninstall } from "../../agent/service/apply.ts";
+import { defaultStateDir, removalPlan } from "../../agent/service/plan.ts";
+import { AgentServiceCommand, rootFlag } from "../../cli/features/agent-service.ts";
+import { agentSetupFlags } from "../../cli/features/agent-setup.ts";
+import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
+
+export default class AgentUninstall extends AgentServiceCommand {
+  static override summary = "Stop the agent's service on this machine, and remove it.";
+  static override description =
+    "The host stays on the server: delete it with `svc hosts delete`. Without --purge the agent's keys stay, so that a later installation is the same host without enrolling.";
+  static override destructive = true;
+  static override examples = ["<%= config.bin %> <%= command.id %> --purge --yes"];
+  static override flags = {
+    purge: Flags.boolean({ summary: "Also remove the agent's keys and its journal of scripts." }),
+    "state-dir": agentSetupFlags["state-dir"],
+    ...rootFlag,
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(AgentUninstall);
+    await this.confirm("Remove the agent from this machine?");
+    const plan = removalPlan(this.platform, flags.purge ? (flags["state-dir"] ?? defaultStateDir()) : null);
+    const where = { root: flags.root ?? null, isDryRun: this.triesOut };
+    const changes = await this.asRoot(() => uninstall(plan, where));
+    for (const { path, outcome } of changes)
+      this.note(`${path}: ${this.triesOut && outcome === "removed" ? "would be " : ""}${outcome}`);
+    if (this.structured) await this.printOne({ dry_run: this.triesOut, files: changes });
+  }
+}

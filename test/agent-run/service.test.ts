@@ -1,0 +1,100 @@
+// The agent as a service. Nothing is installed here: files are written below a folder, and commands are only compared.
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { install, uninstall } from "../../src/agent/service/apply.ts";
+import {
+  configFolder,
+  removalPlan,
+  type ServiceSetup,
+  servicePlan,
+  statusCommand,
+} from "../../src/agent/service/plan.ts";
+import { readPlist } from "../../src/plist/read.ts";
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "svc-service-"));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const setup: ServiceSetup = {
+  platform: "linux",
+  program: ["/usr/bin/node", "/opt/with space/100%/$x.mjs"],
+  serverUrl: "https://svc.example.com",
+  enrollSecret: "the-secret",
+  ca: "-----BEGIN CERTIFICATE-----\n",
+  pins: ["ab".repeat(32)],
+  stateDir: "/var/lib/svc-agent",
+  runsScripts: true,
+};
+
+const contentOf = (of: ServiceSetup, name: RegExp) =>
+  servicePlan(of).files.find(({ path }) => name.test(path))!.content;
+
+describe("an installation", () => {
+  const where = () => ({ root, isDryRun: false });
+
+  it("writes the service and its secret, which only root can read, and does nothing the second time", async () => {
+    const first = await install(servicePlan(setup), statusCommand("linux"), where());
+    expect(first.commands).toEqual([]);
+    expect(first.changes.map(({ path, outcome }) => [path.slice(root.length), outcome])).toEqual([
+      ["/etc/svc-agent/secret", "created"],
+      ["/etc/svc-agent/ca.pem", "created"],
+      ["/etc/systemd/system/svc-agent.service", "created"],
+    ]);
+    const secret = join(root, "etc/svc-agent/secret");
+    expect(await readFile(secret, "utf8")).toBe("the-secret\n");
+    expect((await stat(secret)).mode & 0o777).toBe(0o600);
+    const second = await install(servicePlan(setup), statusCommand("linux"), where());
+    expect(second.changes.map(({ outcome }) => outcome)).toEqual(["unchanged", "unchanged", "unchanged"]);
+    const third = await install(servicePlan({ ...setup, enrollSecret: "new" }), statusCommand("linux"), where());
+    expect(third.changes.map(({ outcome }) => outcome)).toEqual(["changed", "unchanged", "unchanged"]);
+  });
+
+  it("writes nothing in a dry run", async () => {
+    const { changes } = await install(servicePlan(setup), statusCommand("linux"), { root, isDryRun: true });
+    expect(changes.map(({ outcome }) => outcome)).toEqual(["created", "created", "created"]);
+    await expect(stat(join(root, "etc"))).rejects.toThrow("ENOENT");
+  });
+
+  it("is removed without traces, and twice without an error", async () => {
+    await install(servicePlan(setup), statusCommand("linux"), where());
+    const plan = removalPlan("linux", setup.stateDir);
+    expect((await uninstall(plan, where())).map(({ outcome }) => outcome)).toEqual(["removed", "removed", "absent"]);
+    expect((await uninstall(plan, where())).map(({ outcome }) => outcome)).toEqual(["absent", "absent", "absent"]);
+    await expect(stat(join(root, configFolder("linux")))).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("a service", () => {
+  it("of systemd starts with the machine, with words as they are", () => {
+    const unit = contentOf(setup, /\.service$/);
+    expect(unit).toContain('ExecStart="/usr/bin/node" "/opt/with space/100%%/$$x.mjs" "run" "--server-url"');
+    expect(unit).toContain(`"--pin" "${"ab".repeat(32)}" "--state-dir" "/var/lib/svc-agent"\n`);
+    expect(unit).toContain("Restart=always");
+    expect(unit).not.toContain("the-secret");
+    expect(contentOf({ ...setup, runsScripts: false }, /\.service$/)).toContain('"--no-scripts"');
+  });
+
+  it("of launchd is a property list", () => {
+    const mac: ServiceSetup = { ...setup, platform: "darwin", program: ["/opt/a&b <c>"] };
+    const daemon = readPlist(Buffer.from(contentOf(mac, /\.plist$/))) as Record<string, unknown>;
+    expect(daemon).toMatchObject({ Label: "com.svc.agent", RunAtLoad: true, KeepAlive: true });
+    expect((daemon.ProgramArguments as string[]).slice(0, 3)).toEqual(["/opt/a&b <c>", "run", "--server-url"]);
+  });
+
+  it("of Windows is a task that starts a short command, which starts the agent again", () => {
+    const windows: ServiceSetup = {
+      ...setup,
+      platform: "win32",
+      program: ["C:\\Program Files\\nodejs\\node.exe", "C:\\x.mjs"],
+    };
+    const launcher = contentOf(windows, /run\.cmd$/);
+    expect(launcher).toContain('"C:\\Program Files\\nodejs\\node.exe" "C:\\x.mjs" "run"');
+    expect(launcher).toMatch(/:start\r\n[^\r]*\r\ntimeout [^\r]*\r\ngoto start\r\n$/);
+    const task = servicePlan(windows).start.find((command) => command.includes("/Create"))!;
+    expect(task[task.indexOf("/TR") + 1]!.length).toBeLessThan(262);
+  });
+});
