@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { install } from "../../agent/service/apply.ts";
 import { servicePlan, statusCommand } from "../../agent/service/plan.ts";
-import { AgentServiceCommand, rootFlag } from "../../cli/features/agent-service.ts";
-import { agentSetup, agentSetupFlags } from "../../cli/features/agent-setup.ts";
+import { AgentServiceCommand, rootFlag } from "../../cli/features/agent/service.ts";
+import { agentSetup, agentSetupFlags } from "../../cli/features/agent/setup.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 
 export default class AgentInstall extends AgentServiceCommand {

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { show } from "../../agent/service/apply.ts";
 import { logCommand } from "../../agent/service/plan.ts";
 import { failed } from "../../cli/errors.ts";
-import { AgentServiceCommand } from "../../cli/features/agent-service.ts";
+import { AgentServiceCommand } from "../../cli/features/agent/service.ts";
 
 export default class AgentLogs extends AgentServiceCommand {
   static override summary = "Show the log of the agent's service on this machine.";

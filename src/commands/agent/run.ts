@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import type { Level } from "../../agent/options.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { agentSetup, agentSetupFlags } from "../../cli/features/agent-setup.ts";
+import { agentSetup, agentSetupFlags } from "../../cli/features/agent/setup.ts";
 
 /** As journals of systemd read them: a number in front of the line. */
 const PRIORITIES: Record<Level, string> = { error: "<3>", warn: "<4>", info: "<6>" };

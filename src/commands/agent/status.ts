@@ -4,8 +4,8 @@ import { isActive } from "../../agent/service/apply.ts";
 import { defaultStateDir, statusCommand, unitFile } from "../../agent/service/plan.ts";
 import { readObject } from "../../agent/state/files.ts";
 import { failed } from "../../cli/errors.ts";
-import { AgentServiceCommand } from "../../cli/features/agent-service.ts";
-import { agentSetupFlags } from "../../cli/features/agent-setup.ts";
+import { AgentServiceCommand } from "../../cli/features/agent/service.ts";
+import { agentSetupFlags } from "../../cli/features/agent/setup.ts";
 
 export default class AgentStatus extends AgentServiceCommand {
   static override summary = "Show whether the agent is installed on this machine, runs, and has enrolled.";

@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { uninstall } from "../../agent/service/apply.ts";
 import { defaultStateDir, removalPlan } from "../../agent/service/plan.ts";
-import { AgentServiceCommand, rootFlag } from "../../cli/features/agent-service.ts";
-import { agentSetupFlags } from "../../cli/features/agent-setup.ts";
+import { AgentServiceCommand, rootFlag } from "../../cli/features/agent/service.ts";
+import { agentSetupFlags } from "../../cli/features/agent/setup.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class AgentUninstall extends AgentServiceCommand {

@@ -1,8 +1,8 @@
 // What `svc agent run` and `svc agent install` have in common.
 import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
-import { defaultStateDir } from "../../agent/service/plan.ts";
-import { failed, usage } from "../errors.ts";
+import { defaultStateDir } from "../../../agent/service/plan.ts";
+import { failed, usage } from "../../errors.ts";
 
 export const agentSetupFlags = {
   "server-url": Flags.string({ summary: "URL of the server. Env: SVC_SERVER_URL.", helpValue: "URL" }),

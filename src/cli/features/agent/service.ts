@@ -1,8 +1,8 @@
 // Commands about the agent as a service of this machine.
 import * as Flags from "@oclif/core/flags";
-import { isServicePlatform, type ServicePlatform } from "../../agent/service/plan.ts";
-import { BaseCommand } from "../base-command.ts";
-import { CliError, failed } from "../errors.ts";
+import { isServicePlatform, type ServicePlatform } from "../../../agent/service/plan.ts";
+import { BaseCommand } from "../../base-command.ts";
+import { CliError, failed } from "../../errors.ts";
 
 export const rootFlag = {
   root: Flags.string({
