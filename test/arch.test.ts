@@ -111,6 +111,16 @@ describe("imports", () => {
     expect(show(foreign)).toEqual([]);
   });
 
+  it("lets src/packages import only what reads XML and property lists", () => {
+    const foreign = imports.filter(
+      ({ file, target }) =>
+        within(file, "src/packages/") &&
+        target.startsWith("src/") &&
+        !within(target, "src/packages/", "src/plist/", "src/xml/"),
+    );
+    expect(show(foreign)).toEqual([]);
+  });
+
   it("lets src/text import nothing", () => {
     expect(show(imports.filter(({ file }) => within(file, "src/text/")))).toEqual([]);
   });

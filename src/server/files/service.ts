@@ -195,23 +195,32 @@ async function* batches(keys: AsyncIterable<string>): AsyncGenerator<string[]> {
 }
 
 /** The first bytes of a file; fewer if it is shorter. */
-export async function startOf(
-  { store, blobs }: { readonly store: ServerTx; readonly blobs: Blobs },
-  id: number,
-  bytes: number,
-): Promise<Buffer> {
+export async function startOf(stored: StoredFiles, id: number, bytes: number): Promise<Buffer> {
+  const { size, read } = await partsOf(stored, id);
+  return size === 0 ? Buffer.alloc(0) : read(0, Math.min(bytes, size));
+}
+
+interface StoredFiles {
+  readonly store: ServerTx;
+  readonly blobs: Blobs;
+}
+
+/** To read parts of a file: the bytes from `start` to before `end`, which must not be empty. */
+export async function partsOf({ store, blobs }: StoredFiles, id: number) {
   const row = await store.files.get(id);
   if (row === null) throw new Error(`there is no file ${id}`);
-  if (row.size === 0) return Buffer.alloc(0);
-  const chunks: Buffer[] = [];
-  for await (const chunk of await blobs.get(row.key, { start: 0, end: Math.min(bytes, row.size) - 1 }))
-    chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+  const { key, size } = row;
+  const read = async (start: number, end: number): Promise<Buffer> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of await blobs.get(key, { start, end: end - 1 })) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  };
+  return { size, read };
 }
 
 /** The file as a reply, under the name that the feature gives it. Throws if there is none with this id. */
 export async function downloadOf(
-  { store, blobs }: { readonly store: ServerTx; readonly blobs: Blobs },
+  { store, blobs }: StoredFiles,
   id: number,
   as: { readonly name?: string; readonly type?: string } = {},
 ): Promise<Download> {

@@ -1,12 +1,14 @@
 // Bootstrap packages: upload, download, and the command with which Macs install them.
+
 import type { z } from "zod";
 import type { Download, StoredFile } from "../../../../api/bodies.ts";
 import { type BootstrapPackage, bootstrapApi } from "../../../../api/bootstrap.ts";
 import { fullPath } from "../../../../api/endpoint.ts";
+import { PackageError } from "../../../../packages/package.ts";
 import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { alreadyExists, badRequest, notThere } from "../../../core/errors.ts";
-import { downloadOf } from "../../../files/service.ts";
+import { downloadOf, partsOf } from "../../../files/service.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import {
   countBootstraps,
@@ -29,7 +31,7 @@ import { deviceUrl } from "../trust/service.ts";
 import { changeSetup } from "./settings.ts";
 import type { SetupStep } from "./steps.ts";
 import type { bootstrapPackages } from "./tables.ts";
-import { BadPackage, checkPackage } from "./xar.ts";
+import { checkPackage } from "./xar.ts";
 
 type Row = RowOf<typeof bootstrapPackages>;
 type Given = z.output<(typeof bootstrapApi)["upload"]["body"]>;
@@ -68,12 +70,11 @@ export async function addPackage(ctx: Context, given: Given): Promise<Record<str
 const hasOne = ({ team_name: name }: TeamName) =>
   alreadyExists(`${name === null ? "no team" : `the team ${name}`} has a bootstrap package already: delete it first`);
 
-async function checkFile({ store, blobs }: Context, { id, size }: StoredFile): Promise<void> {
-  const { key } = (await store.files.get(id))!;
+async function checkFile(ctx: Context, { id, name }: StoredFile): Promise<void> {
   try {
-    await checkPackage((start, end) => blobs.get(key, { start, end }), size);
+    await checkPackage({ name, ...(await partsOf(ctx, id)) });
   } catch (error) {
-    throw error instanceof BadPackage ? badRequest(`the file ${error.message}`, "package") : error;
+    throw error instanceof PackageError ? badRequest(`the file ${error.message}`, "package") : error;
   }
 }
 

@@ -1,0 +1,213 @@
+// Readers of installer files: what tools of others have made, and what is damaged or hostile.
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { defaultScripts } from "../../src/packages/default-scripts.ts";
+import { plainStreamName } from "../../src/packages/msi.ts";
+import { PackageError, type PackageFile, type PackageInfo } from "../../src/packages/package.ts";
+import { readPackage } from "../../src/packages/read.ts";
+
+const folder = "test/fixtures/packages";
+const fileOf = (name: string, bytes: Buffer): PackageFile => ({
+  name,
+  size: bytes.length,
+  async read(start, end) {
+    if (start < 0 || end > bytes.length || start >= end) throw new Error(`read from ${start} to ${end}`);
+    return bytes.subarray(start, end);
+  },
+});
+const read = async (name: string): Promise<PackageInfo> =>
+  readPackage(fileOf(name, await readFile(join(folder, name))));
+const refusal = (name: string, bytes: Buffer) =>
+  readPackage(fileOf(name, bytes)).then(
+    (info) => `was read as ${info.name}`,
+    (error: unknown) => {
+      if (!(error instanceof PackageError)) throw error;
+      return error.message;
+    },
+  );
+
+describe("packages that other tools have made", () => {
+  it.each(["hello-gzip.deb", "hello-xz.deb", "hello-zstd.deb"])("%s", async (name) => {
+    expect(await read(name)).toEqual({
+      kind: "deb",
+      platform: "linux",
+      name: "svc-hello",
+      version: "1:2.0-3",
+      source: "deb_packages",
+      bundleIdentifier: "",
+      packageIds: ["svc-hello"],
+      upgradeCode: "",
+    });
+  });
+
+  it.each([
+    ["hello.rpm", { platform: "linux", name: "svc-hello", version: "2.0", source: "rpm_packages" }],
+    [
+      "hello.msi",
+      {
+        platform: "windows",
+        name: "Svc Hello",
+        version: "2.0.3",
+        source: "programs",
+        packageIds: ["{11111111-2222-3333-4444-555555555555}"],
+        upgradeCode: "{AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE}",
+      },
+    ],
+    ["hello.exe", { platform: "windows", name: "Svc Hello", version: "2.0.3", source: "programs" }],
+    [
+      "hello.pkg",
+      {
+        platform: "darwin",
+        name: "Svc Hello",
+        version: "2.0.3",
+        source: "apps",
+        bundleIdentifier: "com.example.hello",
+        packageIds: ["com.example.hello"],
+      },
+    ],
+    ["component.pkg", { name: "component", version: "2.0.3", bundleIdentifier: "com.example.hello" }],
+    [
+      "hello.ipa",
+      {
+        platform: "ios",
+        name: "Svc Hello",
+        version: "2.0.3",
+        source: "ios_apps",
+        bundleIdentifier: "com.example.hello",
+      },
+    ],
+    ["hello.tar.gz", { platform: "linux", name: "hello", version: "" }],
+  ])("%s", async (name, expected) => {
+    expect(await read(name)).toMatchObject(expected);
+  });
+
+  it("have default scripts where it is known how they are installed", async () => {
+    const scripts = new Map<string, ReturnType<typeof defaultScripts>>();
+    for (const name of await readdir(folder))
+      if (!name.endsWith(".md")) {
+        const info = await read(name);
+        scripts.set(info.kind, defaultScripts(info));
+      }
+    for (const kind of ["deb", "rpm", "pkg", "msi"])
+      expect(scripts.get(kind)!.install, kind).toContain("INSTALLER_PATH");
+    expect(scripts.get("deb")!.uninstall).toContain("'svc-hello'");
+    expect(scripts.get("msi")!.uninstall).toContain("'{11111111-2222-3333-4444-555555555555}'");
+    for (const kind of ["exe", "tar.gz", "ipa"]) expect(scripts.get(kind)).toEqual({ install: "", uninstall: "" });
+  });
+
+  it("cannot put commands into default scripts", () => {
+    const info: PackageInfo = {
+      kind: "rpm",
+      platform: "linux",
+      name: "a'; reboot; '",
+      version: "1",
+      source: "rpm_packages",
+      bundleIdentifier: "",
+      packageIds: ["a'; reboot; '"],
+      upgradeCode: "'; reboot; '",
+    };
+    expect(defaultScripts(info).uninstall).toContain(`--erase 'a'\\''; reboot; '\\'''`);
+    expect(defaultScripts({ ...info, kind: "pkg" }).uninstall).toContain(`remove 'a'\\''; reboot; '\\'''`);
+    expect(defaultScripts({ ...info, kind: "msi" }).uninstall).toContain("'''; reboot; '''");
+  });
+});
+
+describe("files that are no packages", () => {
+  it.each([
+    ["notes.txt", "anything", "has to be named"],
+    ["a.deb", "", "empty"],
+    ["a.deb", "!<arch>", "not a Debian package"],
+    ["a.deb", "!<arch>\n", "without a description"],
+    ["a.rpm", "x".repeat(200), "not an RPM package"],
+    ["a.msi", "x".repeat(2000), "not a Windows Installer package"],
+    ["a.exe", `MZ${"\0".repeat(100)}`, "not a program"],
+    ["a.pkg", "x".repeat(200), "not a package"],
+    ["a.ipa", "x".repeat(200), "damaged"],
+    ["a.tar.gz", "x".repeat(200), "not a compressed"],
+  ])("%s with %j: %s", async (name, content, reason) => {
+    expect(await refusal(name, Buffer.from(content, "latin1"))).toContain(reason);
+  });
+
+  it("pass on that the file could not be read", async () => {
+    const broken: PackageFile = {
+      name: "a.ipa",
+      size: 1000,
+      read: () => Promise.reject(new Error("the bucket is away")),
+    };
+    await expect(readPackage(broken)).rejects.toThrow("the bucket is away");
+  });
+});
+
+describe("hostile packages", () => {
+  const member = (name: string, content: Buffer, size = content.length) =>
+    Buffer.concat([
+      Buffer.from(
+        `${name.padEnd(16)}${"0".padEnd(12)}${"0".padEnd(6)}${"0".padEnd(6)}${"644".padEnd(8)}${String(size).padEnd(10)}\`\n`,
+      ),
+      content,
+    ]);
+  const deb = (name: string, content: Buffer, size?: number) =>
+    Buffer.concat([Buffer.from("!<arch>\n"), member(name, content, size)]);
+
+  it("cannot unpack without end", async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    expect(await refusal("a.deb", deb("control.tar.gz", bomb))).toContain("damaged");
+  });
+
+  it("cannot lie about sizes", async () => {
+    expect(await refusal("a.deb", deb("control.tar.gz", Buffer.alloc(10), 4_000_000))).toContain("damaged");
+    expect(await refusal("a.deb", deb("control.tar.gz", Buffer.alloc(10), 999_999_999))).toContain("too large");
+    const tar = Buffer.alloc(1024);
+    tar.write("./control", 0);
+    tar.write("-1000\0", 124);
+    expect(await refusal("a.deb", deb("control.tar", tar))).toContain("damaged");
+    // A window of 2 GB for a few bytes.
+    const frame = Buffer.from("28b52ffd00a8010000", "hex");
+    expect(await refusal("a.deb", deb("control.tar.zst", frame))).toMatch(/damaged|description/);
+  });
+
+  it("end in a loop neither of sectors nor of folders", async () => {
+    const msi = Buffer.from(await readFile(join(folder, "hello.msi")));
+    // Every sector of the table follows itself.
+    const table = 512 + msi.readUInt32LE(76) * 512;
+    for (let i = 0; i < 128; i++) msi.writeUInt32LE(i, table + i * 4);
+    expect(await refusal("a.msi", msi)).toBeTruthy();
+  });
+
+  it("are refused or read, however they are mutated, with bounded memory", { timeout: 120_000 }, async () => {
+    let seed = 20_261_123;
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((seed / 2_147_483_648) * below);
+    };
+    const names = (await readdir(folder)).filter((name) => !name.endsWith(".md") && !name.endsWith(".exe"));
+    const originals = await Promise.all(
+      names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })),
+    );
+    const exe = await readFile(join(folder, "hello.exe"));
+    const before = process.memoryUsage().rss;
+    const outcomes = { read: 0, refused: 0 };
+    for (let i = 0; i < 500; i++) {
+      const { name, bytes } = i % 10 === 0 ? { name: "hello.exe", bytes: exe } : originals[i % originals.length]!;
+      let mutated = Buffer.from(bytes);
+      for (let changes = 1 + random(6); changes > 0; changes--) {
+        const at = random(Math.min(mutated.length, 4096));
+        if (random(4) === 0) mutated.fill(random(2) * 255, at, Math.min(mutated.length, at + random(16)));
+        else mutated[at] = random(256);
+      }
+      if (random(5) === 0) mutated = mutated.subarray(0, random(mutated.length));
+      const outcome = await refusal(name, mutated);
+      outcomes[outcome.startsWith("was read") ? "read" : "refused"]++;
+    }
+    expect(outcomes.read).toBeGreaterThan(50);
+    expect(outcomes.refused).toBeGreaterThan(50);
+    expect(process.memoryUsage().rss - before).toBeLessThan(256 * 1024 * 1024);
+  });
+});
+
+it("decodes the names of streams in an installer database", () => {
+  expect(plainStreamName("\u4840\u3f7f\u4164\u422f\u4836")).toMatch(/^!_/);
+  expect(plainStreamName("\u0005SummaryInformation")).toBe("\u0005SummaryInformation");
+});
