@@ -79,7 +79,6 @@ export const actions = {
   "carves:start": rule("AM", "AM"),
   "carves:read": rule("A", ""),
   "software:list": rule("AMTOP", "AMTOP"),
-  "software:write": rule("AMG", "AMG"),
   "catalogue:read": rule("AMTOPG", "AMTOPG"),
   "users:list": rule("A", "A"),
   "users:write": rule("A", "A"),

@@ -2,6 +2,8 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, Meta, paging, QueryFlag, QueryTeam, QueryText } from "./fields.ts";
+import { PACKAGE_SCRIPT_MAX } from "./packages.ts";
+import { ProfileLabelNames } from "./profiles.ts";
 
 export const CatalogueApp = z.object({
   id: Id,
@@ -24,6 +26,8 @@ export const CatalogueAppDetails = CatalogueApp.extend({
 export type CatalogueAppDetails = z.infer<typeof CatalogueAppDetails>;
 
 const params = z.object({ id: IdParam });
+/** Base64 is a third longer. */
+const script = z.string().max(PACKAGE_SCRIPT_MAX * 1.4);
 const read = { action: "catalogue:read", scope: "team" } as const;
 
 export const catalogueApi = {
@@ -56,5 +60,32 @@ export const catalogueApi = {
     params,
     query: z.object({ team_id: QueryTeam.optional() }),
     response: z.object({ svc_maintained_app: CatalogueAppDetails }),
+  }),
+  add: endpoint({
+    method: "POST",
+    path: "/software/svc_maintained_apps",
+    summary: "Offer a maintained app to the hosts of a team. The server downloads its installer first.",
+    tier: "premium",
+    access: { action: "packages:write", scope: "team" },
+    dryRun: "the server would download the installer",
+    body: z.object({
+      svc_maintained_app_id: Id,
+      team_id: z.int().min(0).meta({ description: "0: hosts without a team" }),
+      install_script: script.optional().meta({ description: "instead of the catalogue's" }),
+      uninstall_script: script.optional().meta({ description: "instead of the catalogue's" }),
+      pre_install_query: script
+        .optional()
+        .meta({ description: "hosts install the app only if it returns a row; empty: always" }),
+      post_install_script: script.optional(),
+      self_service: z.boolean().optional().meta({ description: "users of hosts may install it" }),
+      automatic_install: z
+        .boolean()
+        .optional()
+        .meta({ description: "create a policy that installs the app on hosts without it" }),
+      labels_include_all: ProfileLabelNames.optional(),
+      labels_include_any: ProfileLabelNames.optional(),
+      labels_exclude_any: ProfileLabelNames.optional(),
+    }),
+    response: z.object({ software_title_id: Id }),
   }),
 };

@@ -80,7 +80,15 @@ const fields = {
   labels_include_any: ProfileLabelNames.optional(),
   labels_exclude_any: ProfileLabelNames.optional(),
 };
-const change = { ...fields, display_name: nameText().optional(), team_id: QueryTeam };
+const change = {
+  ...fields,
+  display_name: nameText().optional(),
+  version: nameText().optional().meta({
+    description:
+      "maintained apps: the version to stay at, such as 147.0.2 or ^147; empty: follow the newest. No other change",
+  }),
+  team_id: QueryTeam,
+};
 export type PackageFields = z.output<z.ZodObject<typeof fields>>;
 
 const read = { action: "packages:read", scope: "team" } as const;

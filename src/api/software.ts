@@ -2,6 +2,7 @@ import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, Meta, pagingAfter, QueryFlag, QueryInt, QueryTeam, QueryText, Timestamp } from "./fields.ts";
 import { ListedPackage, Package } from "./packages.ts";
+import { StoreApp } from "./store-apps.ts";
 
 /** Details of a vulnerability beyond its id are premium, and null if no source provides them. */
 export const Vulnerability = z.object({
@@ -66,7 +67,7 @@ const installable = {
   icon_url: z.string().nullable(),
   software_package: ListedPackage.nullable(),
   packages: z.array(ListedPackage).nullable(),
-  app_store_app: z.null(),
+  app_store_app: StoreApp.nullable(),
   hash_sha256: z.string().optional().meta({ description: "of the package" }),
 };
 const TitleVersion = z.object({

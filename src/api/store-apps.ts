@@ -72,7 +72,7 @@ export const BatchApp = z.object({
 });
 export type BatchApp = z.infer<typeof BatchApp>;
 
-const write = { action: "software:write", scope: "team" } as const;
+const write = { action: "packages:write", scope: "team" } as const;
 
 export const storeAppsApi = {
   list: endpoint({

@@ -1,5 +1,6 @@
 // Who does what features ask of those that they do not know.
 
+import { pinVersion } from "./catalogue/updates.ts";
 import { certificateInventory } from "./certificates/inventory.ts";
 import { endChallenges } from "./certificates/scep-proxy.ts";
 import type { Extensions } from "./core/extensions.ts";
@@ -74,9 +75,10 @@ import { runScript } from "./scripts/kind.ts";
 import { scriptsUseVariables } from "./scripts/variables.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { referencesToTitles } from "./software/titles.ts";
-import { appOfTitle } from "./store-apps/apps.ts";
+import { storeAppOffer } from "./store-apps/apps.ts";
 import { installMetadata, storeAppCommand, storeAppListener, storeAppVerification } from "./store-apps/commands.ts";
 import { storeAppInstall } from "./store-apps/installs.ts";
+import { storeAppExtras } from "./store-apps/title-extras.ts";
 import { dropIntegrations } from "./teams/integrations.ts";
 import { deliverTicket } from "./tickets/deliver.ts";
 import { activityRequests } from "./webhooks/activities.ts";
@@ -173,11 +175,12 @@ export const extensions: Extensions = {
   requestDetails: [requestDetails],
   routes,
   resultsMetadata: [installMetadata],
-  otherOffers: [async (store, titleId, teamId) => (await appOfTitle(store, titleId, teamId)) !== null],
+  otherOffers: [storeAppOffer],
+  pinPackage: pinVersion,
   teamLeaves: policiesLeave,
   installCounts: async () => new Map(),
   installerListeners: [],
-  titleExtras: [packageExtras],
+  titleExtras: [packageExtras, storeAppExtras],
   titleReferences: referencesToTitles(Object.values(tables)),
   variableUsers: [profilesUseVariables, scriptsUseVariables, installersUseVariables],
 };

@@ -27,7 +27,7 @@ import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { startSigning } from "../support/ca-fakes.ts";
-import { makeCatalogueApp } from "../support/catalogue.ts";
+import { makeDownloadableApp } from "../support/catalogue.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
 import { signInByBrowser } from "../support/cli-browser.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
@@ -302,7 +302,12 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     else if (!id.endsWith(":add")) await makeVppToken(app);
     await writeFile(join(files, "main-street.vpptoken"), service.tokenFile());
   }
-  if (id.startsWith("software:catalogue:")) await makeCatalogueApp(app);
+  if (id.startsWith("software:catalogue:")) await makeDownloadableApp(app);
+  if (id === "software:catalogue:pin") {
+    const team = (await app.store.teams.first({ where: eq("name", "Workstations") }))!;
+    await app.post("/software/svc_maintained_apps", { svc_maintained_app_id: 1, team_id: team.id });
+    await app.store.softwareInstallers.update({ where: everything, set: { title_id: 1 } });
+  }
   if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });
   if (id === "config:edit")
     await writeFile(

@@ -143,6 +143,31 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       expect((await edit(title + 1000, {})).status).toBe(404);
     });
 
+    it("show in titles, share them with packages, and are withdrawn unless a policy installs them", async () => {
+      const title = await added({ app_store_id: PAGES, self_service: true });
+      const shown = await (await t.get(`/software/titles/${title}?team_id=${team}`)).json();
+      expect(shown).toMatchObject({ software_title: { app_store_app: { app_store_id: PAGES, self_service: true } } });
+      const listed = await (await t.get(`/software/titles?team_id=${team}&available_for_install=true`)).json();
+      expect(listed).toMatchObject({
+        software_titles: [{ id: title, software_package: null, app_store_app: { name: "Pages" } }],
+      });
+      expect(await (await t.get(`/software/titles?team_id=${team}&packages_only=true`)).json()).toMatchObject({
+        count: 0,
+      });
+      const policy = await t.post(`/teams/${team}/policies`, {
+        name: "Pages",
+        query: "SELECT 1",
+        software_title_id: title,
+      });
+      expect(policy.status, await policy.clone().text()).toBe(200);
+      const withdraw = () => t.delete(`/software/titles/${title}/available_for_install?team_id=${team}`);
+      expect((await withdraw()).status).toBe(409);
+      await t.store.policies.update({ where: eq("team_id", team), set: { software_title_id: null } });
+      expect((await withdraw()).status).toBe(204);
+      expect(await recorded("deleted_app_store_app")).toMatchObject([{ software_title: "Pages" }]);
+      expect((await withdraw()).status).toBe(404);
+    });
+
     it("are replaced as a list", async () => {
       const title = await added({ app_store_id: XCODE, self_service: true });
       await added({ app_store_id: MESSENGER, platform: "ios" });

@@ -49,6 +49,7 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "PATCH /mdm/hosts/:id/unenroll": ["host-mdm", "mdm_unenrolled"],
   "PATCH /teams/0": ["team-settings", "edited_team"],
   "PATCH /webhooks/destinations": ["webhooks", "edited_webhook_destination"],
+  "POST /software/svc_maintained_apps": ["catalogue-add", "added_software"],
   "POST /software/app_store_apps": ["../mdm/store-apps", "added_app_store_app"],
   "PATCH /software/titles/:id/app_store_app": ["../mdm/store-apps", "edited_app_store_app"],
   "POST /software/app_store_apps/batch": ["../mdm/store-apps", "deleted_app_store_app"],

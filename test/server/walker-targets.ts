@@ -430,6 +430,8 @@ export const refuses: ReadonlySet<string> = new Set([
   "PATCH /abm_tokens/:id/renew",
   "POST /vpp_tokens",
   "PATCH /vpp_tokens/:id/renew",
+  // The installer cannot be downloaded.
+  "POST /software/svc_maintained_apps",
   // The app has no licences.
   "POST /software/app_store_apps",
 ]);
@@ -935,6 +937,16 @@ export const targets: Record<string, Target> = {
     path: `/software/app_store_apps/batch${name === "" ? "" : `?team_name=${encodeURIComponent(name)}`}`,
     body: { app_store_apps: [] },
   })),
+  "POST /software/svc_maintained_apps": {
+    places,
+    call: async (world, place) => ({
+      path: "/software/svc_maintained_apps",
+      body: {
+        svc_maintained_app_id: (await makeCatalogueApp(world.t)).id,
+        team_id: place === "none" ? 0 : teamAt(world, place),
+      },
+    }),
+  },
   "GET /software/svc_maintained_apps": byTeamFilter("/software/svc_maintained_apps"),
   "GET /software/svc_maintained_apps/:id": {
     places,

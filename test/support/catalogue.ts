@@ -3,7 +3,9 @@ import { createHash, type KeyObject, sign } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Manifest } from "../../src/server/catalogue/format.ts";
+import { eq } from "../../src/server/store/query.ts";
 import type { TestApp } from "./app.ts";
+import { startFake } from "./ca-fakes.ts";
 
 export interface GivenApp {
   name?: string;
@@ -45,6 +47,18 @@ export function writeCatalogue(dir: string, apps: readonly GivenApp[], key?: Key
   const list = Buffer.from(JSON.stringify({ version: 2, apps: entries }));
   writeFileSync(join(dir, "apps.json"), list);
   if (key) writeFileSync(join(dir, "apps.json.sig"), sign(null, list, key).toString("base64"));
+}
+
+/** As `makeCatalogueApp`, with an installer that a server has. */
+export async function makeDownloadableApp(t: Pick<TestApp, "store" | "services">): Promise<void> {
+  const file = "the installer";
+  const { url } = await startFake(() => ({ status: 200, body: file }));
+  Object.assign(t.services.settings, { outbound_allow: ["127.0.0.1", "localhost"] });
+  const { id } = await makeCatalogueApp(t);
+  const installer_url = `${url}/app.pkg`;
+  const versions = [catalogueVersion({ installer_url, sha256: createHash("sha256").update(file).digest("hex") })];
+  const manifest = Manifest.parse({ versions, refs: { in: "#!/bin/sh", out: "#!/bin/sh" } });
+  await t.store.catalogueApps.update({ where: eq("id", id), set: { manifest } });
 }
 
 /** An app, as if the server had read it from its catalogue. */

@@ -1,18 +1,19 @@
 import type { z } from "zod";
 import type { CatalogueApp, CatalogueAppDetails, catalogueApi } from "../../api/catalogue.ts";
 import type { Context } from "../core/context.ts";
-import { badRequest, notFound } from "../core/errors.ts";
+import { badRequest } from "../core/errors.ts";
 import { pageOfArray } from "../core/http/paging.ts";
 import { groupBy } from "../core/maps.ts";
-import { and, eq, everything, search } from "../store/query.ts";
+import { inTeam } from "../core/security/access.ts";
+import { titleKey } from "../software/inventory.ts";
+import { and, eq, everything, oneOf, search } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
-import type { RowOf } from "../store/table.ts";
 import { getTeamRow } from "../teams/access.ts";
+import { listedApp, titleOf } from "./add.ts";
 import { fileNameOf, scriptsOf } from "./format.ts";
-import type { catalogueApps } from "./tables.ts";
+import type { AppRow } from "./tables.ts";
 
 type ListQuery = z.output<typeof catalogueApi.list.query>;
-type AppRow = RowOf<typeof catalogueApps>;
 const columns = ["id", "name", "slug", "platform", "version", "unique_identifier"] as const;
 type AppBrief = Pick<AppRow, (typeof columns)[number]>;
 
@@ -27,35 +28,68 @@ export async function listApps(ctx: Context, query: ListQuery) {
     text === "" ? everything : search(["name"], text),
     query.platform === undefined ? everything : eq("platform", query.platform),
   );
-  const apps = await ctx.store.catalogueApps.pick(columns, { where });
+  const known = await ctx.store.catalogueApps.pick(columns, { where });
+  const offered = await offeredTitles(ctx, query.team_id, known);
+  const apps = query.available ? known.filter(({ id }) => !offered.has(id)) : known;
   const sign = query.order_direction === "desc" ? -1 : 1;
   const groups = [...groupBy(apps, ({ name }) => name.toLowerCase())]
     .sort(([a], [b]) => sign * compareText(a, b))
     .map(([, group]) => group.sort((a, b) => compareText(a.slug, b.slug)));
   const { items, meta } = pageOfArray(groups, query);
-  return { svc_maintained_apps: items.flat().map(briefOf), count: apps.length, meta };
+  return { svc_maintained_apps: items.flat().map((app) => briefOf(app, offered)), count: apps.length, meta };
 }
 
 async function requireTeam(ctx: Context, teamId: number | undefined): Promise<void> {
   if (teamId) await getTeamRow(ctx, "catalogue:read", teamId);
 }
 
-const briefOf = ({ id, name, slug, platform, version }: AppBrief): CatalogueApp => ({
+/** The titles of apps that the team offers, whether it has added them from the catalogue or not, by the app's id. */
+async function offeredTitles(
+  { store }: Context,
+  teamId: number | undefined,
+  apps: readonly AppBrief[],
+): Promise<ReadonlyMap<number, number>> {
+  if (teamId === undefined) return new Map();
+  const keys = apps.map(
+    (app) => [app.id, titleKey({ extension_for: "", bundle_identifier: "", ...titleOf(app) })] as const,
+  );
+  const titles = await store.softwareTitles.pick(["id", "key"], {
+    where: oneOf(
+      "key",
+      keys.map(([, key]) => key),
+    ),
+  });
+  const ids = new Map(titles.map(({ id, key }) => [key, id]));
+  const isOfTitle = and(inTeam(teamId), oneOf("title_id", [...ids.values()]));
+  const packages = await store.softwareInstallers.pick(["title_id"], { where: isOfTitle });
+  const storeApps = await store.storeApps.pick(["title_id"], { where: isOfTitle });
+  const offered = new Set([...packages, ...storeApps].map(({ title_id }) => title_id));
+  return new Map(
+    keys.flatMap(([id, key]) => {
+      const title = ids.get(key);
+      return title !== undefined && offered.has(title) ? [[id, title] as const] : [];
+    }),
+  );
+}
+
+const briefOf = (
+  { id, name, slug, platform, version }: AppBrief,
+  offered: ReadonlyMap<number, number>,
+): CatalogueApp => ({
   id,
   name,
   slug,
   platform,
   version,
-  software_title_id: null,
+  software_title_id: offered.get(id) ?? null,
 });
 
 export async function getApp(ctx: Context, id: number, teamId: number | undefined): Promise<CatalogueAppDetails> {
   await requireTeam(ctx, teamId);
-  const app = await ctx.store.catalogueApps.first({ where: and(eq("id", id), eq("is_listed", true)) });
-  if (!app) throw notFound("maintained app", id);
+  const app = await listedApp(ctx, id);
   const newest = app.manifest.versions[0]!;
   return {
-    ...briefOf(app),
+    ...briefOf(app, await offeredTitles(ctx, teamId, [app])),
     filename: fileNameOf(newest),
     url: newest.installer_url,
     ...scriptsOf(app.manifest, newest),

@@ -1,5 +1,6 @@
 import { catalogueApi } from "../../api/catalogue.ts";
 import { type Route, route } from "../core/http/route.ts";
+import { addApp } from "./add.ts";
 import { getApp, listApps } from "./lists.ts";
 
 export const catalogueRoutes: readonly Route[] = [
@@ -7,4 +8,5 @@ export const catalogueRoutes: readonly Route[] = [
   route(catalogueApi.get, async ({ params, query }, ctx) => ({
     svc_maintained_app: await getApp(ctx, params.id, query.team_id),
   })),
+  route(catalogueApi.add, ({ body }, ctx) => addApp(ctx, body)),
 ];

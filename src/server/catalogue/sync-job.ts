@@ -5,10 +5,9 @@ import { parts } from "../core/concurrency/parts.ts";
 import type { Services } from "../core/context.ts";
 import type { Job } from "../core/job.ts";
 import { and, eq, not, oneOf } from "../store/query.ts";
-import type { RowOf } from "../store/table.ts";
 import { CatalogueEntry } from "./format.ts";
 import { CatalogueError, type CatalogueSource, catalogueSource } from "./source.ts";
-import type { catalogueApps } from "./tables.ts";
+import type { AppRow } from "./tables.ts";
 
 /** Manifests that are read at the same time, and written together. */
 const BATCH = 8;
@@ -51,7 +50,6 @@ function entriesOf({ log, settings }: Services, apps: readonly unknown[]): Catal
 
 const problemOf = ({ issues }: z.ZodError): string => `${issues[0]!.path.join(".")} ${issueText(issues[0]!)}`;
 
-type AppRow = RowOf<typeof catalogueApps>;
 type ManifestColumns = Pick<AppRow, "version" | "manifest" | "manifest_sha256">;
 
 async function readApps(services: Services, source: CatalogueSource, entries: readonly CatalogueEntry[]) {

@@ -1,9 +1,10 @@
-import { bool, id, packed, table, text } from "../store/table.ts";
+import { bool, id, idOf, packed, type RowOf, table, text } from "../store/table.ts";
 import type { Manifest } from "./format.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
     readonly catalogueApps: typeof catalogueApps;
+    readonly catalogueOffers: typeof catalogueOffers;
   }
 }
 
@@ -25,4 +26,13 @@ export const catalogueApps = table("catalogue_apps", {
   manifest_sha256: text(),
   /** Apps that leave the catalogue keep their rows, because packages of teams refer to them. */
   is_listed: bool().default(true),
+});
+
+export type AppRow = RowOf<typeof catalogueApps>;
+
+/** The catalogue's scripts that a package had when it was added or updated, by their SHA-256. */
+export const catalogueOffers = table("catalogue_offers", {
+  id: idOf("software_installers"),
+  install_sha256: text(),
+  uninstall_sha256: text(),
 });

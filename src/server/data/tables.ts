@@ -4,7 +4,7 @@ import { configSections } from "../app-config/tables.ts";
 import { approvalChoices, approvals, approvalTeams, dangerUses } from "../approvals/tables.ts";
 import { certificateAuthorities } from "../ca/tables.ts";
 import { carves } from "../carves/tables.ts";
-import { catalogueApps } from "../catalogue/tables.ts";
+import { catalogueApps, catalogueOffers } from "../catalogue/tables.ts";
 import { certificateTemplates, hostCertificates } from "../certificates/tables.ts";
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
@@ -142,6 +142,7 @@ export const tables: AllTables = {
   softwareCountChanges,
   softwareCountState,
   softwareInstallers,
+  catalogueOffers,
   installerLabels,
   catalogueApps,
   vulnerabilityFeeds,

@@ -23,11 +23,11 @@ function detectionQuery(installer: Installer, title: string): string | null {
   return first === undefined ? null : `SELECT 1 FROM package_receipts WHERE package_id = ${quote(first)};`;
 }
 
-/** Runs in the caller's transaction, which holds the lock of policies. */
-export async function addInstallPolicy(inside: Context, installer: Installer): Promise<void> {
+/** Runs in the caller's transaction, which holds the lock of policies. `known`: a query for the software that is known. */
+export async function addInstallPolicy(inside: Context, installer: Installer, known?: string): Promise<void> {
   const { store } = inside;
   const title = (await store.softwareTitles.get(installer.title_id))!.name;
-  const query = detectionQuery(installer, title);
+  const query = known ?? detectionQuery(installer, title);
   if (query === null)
     throw invalid(
       "automatic_install",

@@ -81,6 +81,8 @@ export async function uploadPackage(ctx: Context, given: Given): Promise<{ softw
 /** Under the lock of policies, which install packages: one that was just named is not removed. */
 export const changingPackages = changingPolicies;
 
+const PINNING: ReadonlySet<string> = new Set(["team_id", "version"]);
+
 type Change = z.output<typeof packagesApi.update.body>;
 
 export async function changePackage(
@@ -90,6 +92,11 @@ export async function changePackage(
 ): Promise<{ software_installer: Package }> {
   const team = await installerTeam(ctx, "packages:write", given.team_id);
   const before = await installerFor(ctx, team, titleId);
+  if (given.version !== undefined) {
+    const [other] = Object.entries(given).find(([name, value]) => value !== undefined && !PINNING.has(name)) ?? [];
+    if (other !== undefined) throw invalid("version", `must be the only change, without ${other}`);
+    return { software_installer: await wire(ctx, await ctx.extensions.pinPackage(ctx, before, given.version)) };
+  }
   const file = given.software === undefined ? undefined : fileOf(given.software);
   const found = file === undefined ? undefined : await readInstaller(ctx, file, FILE);
   if (found !== undefined && found.read.kind !== before.kind)
@@ -169,6 +176,7 @@ export async function downloadByToken(ctx: Context, titleId: number, token: stri
 export async function deletePackage(ctx: Context, titleId: number, teamId: number): Promise<Record<string, never>> {
   const team = await installerTeam(ctx, "packages:write", teamId);
   await changingPackages(ctx, async (inside) => {
+    for (const other of inside.extensions.otherOffers) if (await other.remove(inside, team, titleId)) return;
     const installer = await installerFor(inside, team, titleId);
     const [policy] = await policiesThatInstall(inside.store, installer);
     if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the package: change it first`);

@@ -65,11 +65,19 @@ export interface InstallerListener {
   removed(inside: Context, installer: Installer): Promise<void>;
 }
 
+/** A way in which teams offer titles that have no package. */
+export interface OtherOffer {
+  isOffered(store: ServerTx, titleId: number, teamId: number | null): Promise<boolean>;
+  /** In the caller's transaction (`changingPackages`). False: the team does not offer the title in this way. */
+  remove(inside: Context, team: InstallerTeam, titleId: number): Promise<boolean>;
+}
+
 declare module "../core/extensions.ts" {
   interface Extensions {
     readonly installerListeners: readonly InstallerListener[];
-    /** Whether the team offers the title in another way than by a package. */
-    readonly otherOffers: readonly ((store: ServerTx, titleId: number, teamId: number | null) => Promise<boolean>)[];
+    readonly otherOffers: readonly OtherOffer[];
+    /** Pins a package to a version that its catalogue has. Not in a transaction. */
+    readonly pinPackage: (ctx: Context, installer: Installer, version: string) => Promise<Installer>;
   }
 }
 
@@ -88,8 +96,8 @@ export async function createInstaller(inside: Context, given: NewInstaller): Pro
   const { team, file, read, choices, labels } = given;
   const title_id = await titleIdFor(store, read.title);
   if ((await installerOfTitle(store, team.team_id, title_id)) !== null) throw hasOne(read.title.name, team);
-  for (const isOffered of inside.extensions.otherOffers)
-    if (await isOffered(store, title_id, team.team_id)) throw hasOne(read.title.name, team);
+  for (const other of inside.extensions.otherOffers)
+    if (await other.isOffered(store, title_id, team.team_id)) throw hasOne(read.title.name, team);
   const row = { team_id: team.team_id, title_id, ...columnsOf(read), ...fileColumns(inside, file), ...choices };
   let installer: Installer;
   try {

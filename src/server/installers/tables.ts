@@ -8,7 +8,20 @@ declare module "../core/tables.ts" {
   }
 }
 
-export type InstallerKind = "pkg" | "msi" | "exe" | "deb" | "rpm" | "tar.gz" | "ipa" | "sh" | "py" | "ps1";
+/** `dmg` and `zip` come from the catalogue of maintained apps only, with scripts that install them. */
+export type InstallerKind =
+  | "pkg"
+  | "msi"
+  | "exe"
+  | "deb"
+  | "rpm"
+  | "tar.gz"
+  | "ipa"
+  | "sh"
+  | "py"
+  | "ps1"
+  | "dmg"
+  | "zip";
 export type InstallerPlatform = "darwin" | "windows" | "linux" | "ios";
 
 /** The packages that teams offer: at most one for each title. */

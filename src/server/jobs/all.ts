@@ -1,6 +1,7 @@
 import { approvals } from "../approvals/approvals-job.ts";
 import { carveBlocks, carveExpiry } from "../carves/expiry-job.ts";
 import { catalogueJob } from "../catalogue/sync-job.ts";
+import { catalogueUpdates } from "../catalogue/updates.ts";
 import type { Job } from "../core/job.ts";
 import { deviceCertificates } from "../device-ca/cleanup-job.ts";
 import { fileCleanup } from "../files/cleanup-job.ts";
@@ -83,6 +84,7 @@ export const allJobs: readonly Job[] = [
   storeAppsJob,
   storeAppUpdates,
   catalogueJob,
+  catalogueUpdates,
   certificateRenewal,
   profilesJob,
   androidSync,

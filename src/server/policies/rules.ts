@@ -59,7 +59,11 @@ export async function checkAutomations({ store }: Context, { scope, team_id }: P
     if (scope === "global") throw refused("software_title_id cannot be set on a global policy", "software_title_id");
     const known = await store.softwareTitles.get(title);
     if (!known) throw refused(`software title ${title} does not exist`, "software_title_id");
-    const offered = await store.softwareInstallers.count(and(inTeam(team_id ?? 0), eq("title_id", title)));
+    const ofTeam = and(inTeam(team_id ?? 0), eq("title_id", title));
+    // Of store apps, only Macs answer policies.
+    const offered =
+      (await store.softwareInstallers.count(ofTeam)) +
+      (await store.storeApps.count(and(ofTeam, eq("platform", "darwin"))));
     if (offered === 0)
       throw refused(
         `software title ${title} (${known.name}) has no package that the team could install`,

@@ -5,11 +5,11 @@ import { readPlistDict } from "../../plist/read.ts";
 import { BadPlist } from "../../plist/value.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
-import { alreadyExists, invalid, notFound, upstreamFailed } from "../core/errors.ts";
-import { may } from "../core/security/access.ts";
+import { alreadyExists, conflict, invalid, notFound, upstreamFailed } from "../core/errors.ts";
+import { inTeam, may } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { installerOfTitle } from "../installers/hosts.ts";
-import { CHANGES } from "../installers/service.ts";
+import { CHANGES, type OtherOffer } from "../installers/service.ts";
 import { resolveTargets } from "../labels/targeting.ts";
 import { teamFor } from "../mdm/profiles/access.ts";
 import type { TeamName } from "../mdm/profiles/platform.ts";
@@ -38,7 +38,7 @@ export async function requireToken(store: ServerTx, team: TeamName): Promise<Vpp
 
 /** Licensed apps that the team does not offer yet. Apps that the store does not know are left out. */
 export async function listLicensed(ctx: Context, teamId: number): Promise<{ app_store_apps: LicensedApp[] }> {
-  const team = await teamFor(ctx, "software:write", teamId);
+  const team = await teamFor(ctx, "packages:write", teamId);
   const { store } = ctx;
   const token = await requireToken(store, team);
   const assets = await store.vppAssets.list({ where: eq("token_id", token.id) });
@@ -99,7 +99,7 @@ async function listingsOf(
 }
 
 export async function addApp(ctx: Context, given: Added): Promise<{ software_title_id: number; name: string }> {
-  const team = await teamFor(ctx, "software:write", given.team_id);
+  const team = await teamFor(ctx, "packages:write", given.team_id);
   const { app_store_id: adamId, platform } = given;
   const token = await requireToken(ctx.store, team);
   const asset = await requireAsset(ctx.store, token, adamId, platform);
@@ -185,7 +185,7 @@ export async function editApp(
   titleId: number,
   { team_id, ...given }: z.output<typeof storeAppsApi.edit.body>,
 ): Promise<{ app_store_app: StoreApp }> {
-  const team = await teamFor(ctx, "software:write", team_id);
+  const team = await teamFor(ctx, "packages:write", team_id);
   const id = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const row = await appOfTitle(store, titleId, team.team_id);
@@ -228,6 +228,21 @@ export async function removeApp(inside: Context, team: TeamName, row: StoreAppRo
   await recordActivity(inside, "deleted_app_store_app", { ...details, software_icon_url });
 }
 
+/** How store apps share titles with packages. */
+export const storeAppOffer: OtherOffer = {
+  isOffered: async (store, titleId, teamId) => (await appOfTitle(store, titleId, teamId)) !== null,
+  async remove(inside, team, titleId) {
+    const { store } = inside;
+    const row = await appOfTitle(store, titleId, team.team_id);
+    if (!row) return false;
+    const installs = and(inTeam(team.team_id ?? 0), eq("software_title_id", titleId));
+    const policy = await store.policies.first({ where: installs });
+    if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the app: change it first`);
+    await removeApp(inside, team, row);
+    return true;
+  },
+};
+
 export const listingOf = (
   store: ServerTx,
   { adam_id, platform }: Pick<StoreAppRow, "adam_id" | "platform">,
@@ -251,7 +266,7 @@ async function detailsOf(store: ServerTx, row: StoreAppRow, team: TeamName) {
 
 /** Replaces the team's store apps: those that are not in the list are no longer offered. */
 export async function replaceApps(ctx: Context, teamName: string | undefined, items: readonly BatchApp[]) {
-  const team = await teamFor(ctx, "software:write", await teamIdOf(ctx, teamName));
+  const team = await teamFor(ctx, "packages:write", await teamIdOf(ctx, teamName));
   const wanted = items.length === 0 ? new Map<string, NewApp>() : await readBatch(ctx, team, items);
   const rows = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);

@@ -51,6 +51,7 @@ import { migration as m0049 } from "./0049-installers.ts";
 import { migration as m0050 } from "./0050-script-batches.ts";
 import { migration as m0051 } from "./0051-store-apps.ts";
 import { migration as m0052 } from "./0052-vulnerability-feeds.ts";
+import { migration as m0053 } from "./0053-catalogue-offers.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -106,4 +107,5 @@ export const migrations: readonly Migration[] = [
   m0050,
   m0051,
   m0052,
+  m0053,
 ];

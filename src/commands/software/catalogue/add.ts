@@ -1,0 +1,30 @@
+import { catalogueApi } from "../../../api/catalogue.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+// The catalogue decides the categories.
+const { categories: _, ...flagsOfApps } = packageFlags;
+
+export default class SoftwareCatalogueAdd extends ClientCommand {
+  static override summary = "Offer a maintained app to the hosts of a team.";
+  static override description =
+    "The server downloads the installer first, and checks its digest. Scripts are those of the catalogue, unless you give " +
+    "others. The package then follows the catalogue; see `svc software catalogue pin`.";
+  static override endpoints = [catalogueApi.add];
+  static override args = { id: args.required("id of the app in the catalogue") };
+  static override flags = { ...packageTeamFlag, ...flagsOfApps, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 --team Workstations --self-service"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwareCatalogueAdd);
+    const { team_id = 0 } = await this.teamFilter(flags.team);
+    const fields = await packageFields(this.io, flags);
+    const body = { svc_maintained_app_id: Number(given.id), team_id, ...fields };
+    const whom = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    if (flags["dry-run"]) this.trying(`offer app ${printable(given.id)} to ${whom}`, body);
+    const added = await this.call(catalogueApi.add, { body });
+    await this.report(`${whom} can install app ${given.id} (title ${added.software_title_id})`, added);
+  }
+}
