@@ -1,5 +1,6 @@
 // Packages that teams offer: uploads, changes, downloads, and what titles show of them.
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import type { Package } from "../../src/api/packages.ts";
 import type { SoftwareTitle } from "../../src/api/software.ts";
@@ -46,6 +47,42 @@ const titleOf = async (t: TestApp, id: number, team = 0) =>
       t.get(`/software/titles/${id}?team_id=${team}`),
     )
   ).software_title;
+
+it.each([
+  ["hello-xz.deb", { platform: "linux", version: "1:2.0-3" }, "svc-hello", "deb_packages", "apt-get install"],
+  ["hello.rpm", { platform: "linux", version: "2.0" }, "svc-hello", "rpm_packages", "dnf"],
+  ["hello.msi", { platform: "windows", version: "2.0.3" }, "Svc Hello", "programs", "msiexec"],
+  ["hello.pkg", { platform: "darwin", version: "2.0.3" }, "Svc Hello", "apps", "installer -pkg"],
+])("a file says itself what it is: %s", async (name, expected, title, source, command) => {
+  const t = await startApp();
+  const body = new FormData();
+  body.set("software", new File([await readFile(`test/fixtures/packages/${name}`)], name));
+  const res = await t.post("/software/package", body);
+  expect(res.status, await res.clone().text()).toBe(200);
+  const { software_package: made } = (await res.json()) as { software_package: Package };
+  expect(made).toMatchObject({ ...expected, name, install_script: expect.stringContaining(command) });
+  expect(made.uninstall_script).not.toBe("");
+  const { name: titleName, source: titleSource } = (await titleOf(t, made.title_id)) as unknown as SoftwareTitle;
+  expect([titleName, titleSource]).toEqual([title, source]);
+});
+
+it("needs scripts for what does not say how it is installed, and refuses what is not what it seems", async () => {
+  const t = await startApp();
+  const exe = new File([await readFile("test/fixtures/packages/hello.exe")], "hello.exe");
+  const body = new FormData();
+  body.set("software", exe);
+  expect((await refusal(t.post("/software/package", body))).slice(0, 2)).toEqual([422, "install_script"]);
+  const whole = new FormData();
+  whole.set("install_script", "Start-Process $env:INSTALLER_PATH -Wait");
+  whole.set("uninstall_script", "exit 0");
+  whole.set("software", exe);
+  expect((await t.post("/software/package", whole)).status).toBe(200);
+  expect(await refusal(t.post("/software/package", form({}, "no package", "tool.deb")))).toEqual([
+    422,
+    "software",
+    expect.stringContaining("Debian"),
+  ]);
+});
 
 describe.each(bothEngines)("packages on %s", (engine) => {
   it("are uploaded, changed, downloaded and removed", async () => {

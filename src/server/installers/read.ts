@@ -1,10 +1,13 @@
 // Reads what an uploaded package says of itself.
+import { defaultScripts } from "../../packages/default-scripts.ts";
+import { PackageError, type PackageInfo } from "../../packages/package.ts";
+import { readPackage } from "../../packages/read.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
-import { startOf } from "../files/service.ts";
+import { partsOf, startOf } from "../files/service.ts";
 import { checkText, extensionOf } from "../scripts/texts.ts";
+import { isScript } from "./scripts.ts";
 import type { InstallerFile, ReadInstaller } from "./service.ts";
-import type { InstallerKind, InstallerPlatform } from "./tables.ts";
 
 export interface ReadFile {
   readonly read: ReadInstaller;
@@ -15,24 +18,31 @@ export interface ReadFile {
 /** Of a script that is a package. */
 const SCRIPT_FILE_MAX = 1.5 * 1024 * 1024;
 
-const scriptPlatforms: readonly (readonly [InstallerKind, InstallerPlatform])[] = [
-  ["sh", "linux"],
-  ["py", "linux"],
-  ["ps1", "windows"],
-];
-
 /** 422 that says why, if hosts could not install the file. */
 export async function readInstaller(ctx: Context, file: InstallerFile, field: string): Promise<ReadFile> {
-  if (file.size === 0) throw invalid(field, "the package is empty");
-  const script = scriptPlatforms.find(([kind]) => file.name.toLowerCase().endsWith(`.${kind}`));
-  if (script === undefined)
-    throw invalid(field, "the file has to be named .pkg, .msi, .exe, .deb, .rpm, .tar.gz, .ipa, .sh, .py or .ps1");
-  const [kind, platform] = script;
+  const info = await infoOf(ctx, file, field);
+  const { kind, platform, name, version, source } = info;
+  const read: ReadInstaller = {
+    title: { name, source, bundle_identifier: info.bundleIdentifier },
+    kind,
+    platform,
+    version,
+    package_ids: info.packageIds,
+    bundle_identifier: info.bundleIdentifier,
+    upgrade_code: info.upgradeCode,
+  };
+  if (!isScript(kind)) return { read, scripts: defaultScripts(info) };
   const install = await scriptIn(ctx, file, field);
   checkText(install, extensionOf(file.name, field), field);
-  const title = { name: file.name.replace(/\.[^.]+$/, ""), source: `${kind}_packages` };
-  const read = { title, kind, platform, version: "", package_ids: [], bundle_identifier: "", upgrade_code: "" };
   return { read, scripts: { install, uninstall: "" } };
+}
+
+async function infoOf(ctx: Context, { id, name }: InstallerFile, field: string): Promise<PackageInfo> {
+  try {
+    return await readPackage({ name, ...(await partsOf(ctx, id)) });
+  } catch (error) {
+    throw error instanceof PackageError ? invalid(field, error.message) : error;
+  }
 }
 
 async function scriptIn(ctx: Context, { id, size }: InstallerFile, field: string): Promise<string> {

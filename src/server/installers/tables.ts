@@ -1,3 +1,4 @@
+import type { PackageKind, PackagePlatform } from "../../packages/package.ts";
 import type { LabelRule } from "../labels/targeting.ts";
 import { bool, id, int, json, ref, table, text, time } from "../store/table.ts";
 
@@ -9,20 +10,7 @@ declare module "../core/tables.ts" {
 }
 
 /** `dmg` and `zip` come from the catalogue of maintained apps only, with scripts that install them. */
-export type InstallerKind =
-  | "pkg"
-  | "msi"
-  | "exe"
-  | "deb"
-  | "rpm"
-  | "tar.gz"
-  | "ipa"
-  | "sh"
-  | "py"
-  | "ps1"
-  | "dmg"
-  | "zip";
-export type InstallerPlatform = "darwin" | "windows" | "linux" | "ios";
+export type InstallerKind = PackageKind | "dmg" | "zip";
 
 /** The packages that teams offer: at most one for each title. */
 export const softwareInstallers = table(
@@ -35,7 +23,7 @@ export const softwareInstallers = table(
     file_id: ref("files").onDelete("restrict"),
     file_name: text(),
     kind: text<InstallerKind>(),
-    platform: text<InstallerPlatform>(),
+    platform: text<PackagePlatform>(),
     version: text(),
     /** Of the file, in hex. */
     sha256: text().index(),
