@@ -21,7 +21,7 @@ export const InstallCounts = z.object({
 });
 export type InstallCounts = z.infer<typeof InstallCounts>;
 
-const InstallPolicy = z.object({ id: Id, name: z.string(), type: z.literal("dynamic") });
+export const InstallPolicy = z.object({ id: Id, name: z.string(), type: z.literal("dynamic") });
 
 export const Package = z.object({
   team_id: z.int().nonnegative().meta({ description: "0 = no team" }),

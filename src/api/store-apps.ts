@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp } from "./fields.ts";
+import { InstallPolicy } from "./packages.ts";
 import { ProfileLabel } from "./profiles.ts";
 
 export const storePlatforms = ["darwin", "ios", "ipados"] as const;
@@ -32,6 +33,7 @@ export const StoreApp = LicensedApp.extend({
   created_at: Timestamp,
   status: z.object({ installed: z.int(), pending: z.int(), failed: z.int() }).meta({ description: "numbers of hosts" }),
   install_during_setup: z.boolean(),
+  automatic_install_policies: z.array(InstallPolicy).nullable(),
   configuration: z.string().optional(),
   auto_update_enabled: z.boolean(),
   auto_update_window_start: z.string().nullable(),
@@ -90,7 +92,15 @@ export const storeAppsApi = {
     summary: "Offer a store app to the hosts of a team.",
     tier: "premium",
     access: write,
-    body: z.object({ app_store_id: appId, team_id: TeamId, platform: Platform.default("darwin"), ...settings }),
+    body: z.object({
+      app_store_id: appId,
+      team_id: TeamId,
+      platform: Platform.default("darwin"),
+      ensure: z.literal("present").optional().meta({
+        description: "create a policy that installs the app on Macs without it",
+      }),
+      ...settings,
+    }),
     response: z.object({ software_title_id: Id, name: z.string() }),
   }),
   edit: endpoint({

@@ -14,6 +14,7 @@ import { enrolledDevice } from "../support/apple-device.ts";
 import { bothEngines } from "../support/engines.ts";
 import { addVppToken, type LicenceService, licenceError, startLicenceService } from "../support/licence-service.ts";
 import { makeLabel, makeTeam } from "../support/make.ts";
+import { withSecondServer } from "../support/second-server.ts";
 
 const PAGES = "361309726";
 const XCODE = "497799835";
@@ -119,6 +120,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
         created_at: t.clock.iso(),
         status: { installed: 0, pending: 0, failed: 0 },
         install_during_setup: false,
+        automatic_install_policies: null,
         ...change,
         labels_include_any: undefined,
         labels_exclude_any: [{ id: label.id, name: "Writers" }],
@@ -166,6 +168,17 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       expect((await withdraw()).status).toBe(204);
       expect(await recorded("deleted_app_store_app")).toMatchObject([{ software_title: "Pages" }]);
       expect((await withdraw()).status).toBe(404);
+    });
+
+    it("can be installed by a policy, on Macs", async () => {
+      expect((await add({ app_store_id: PAGES, platform: "ios", ensure: "present" })).status).toBe(422);
+      const title = await added({ app_store_id: PAGES, ensure: "present" });
+      expect((await edited(title, {})).automatic_install_policies).toMatchObject([
+        { name: "[Install software] Pages (App Store)" },
+      ]);
+      expect(await t.store.policies.list({ where: eq("team_id", team) })).toMatchObject([
+        { query: "SELECT 1 FROM apps WHERE bundle_identifier = 'com.apple.iWork.Pages';", platform: "darwin" },
+      ]);
     });
 
     it("are replaced as a list", async () => {
@@ -420,4 +433,34 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
         .toBe("the team no longer offers the app");
     });
   });
+});
+
+it("gives one licence to a device although two servers work at the same time", async () => {
+  const service = await startLicenceService();
+  const t = await startApp({ engine: "postgres", settings: service.settings });
+  await turnOnAppleMdm(t);
+  await addVppToken(t, service);
+  await t.post("/software/app_store_apps", { app_store_id: PAGES, team_id: 0 });
+  const devices: Awaited<ReturnType<typeof enrolledDevice>>[] = [];
+  for (let key = 0; key < 4; key++) devices.push(await enrolledDevice(t, { SerialNumber: `C02TWO${key}` }, { key }));
+  await withSecondServer(t, async (there) => {
+    for (const { id } of devices)
+      await t.store.tx(async (store) => {
+        const app = (await store.storeApps.first({}))!;
+        await requestStoreApp({ ...serviceContext(t.services), store }, (await store.hosts.get(id))!, app);
+      }, operationLock(id));
+    await Promise.all([t, there, t, there].map(({ services }) => runJob(services, "store_apps").catch(() => {})));
+    const isSent = () => t.store.mdmCommands.count(eq("request_type", "InstallApplication"));
+    await expect.poll(isSent).toBe(4);
+  });
+  const associated = service.requests.filter(({ url }) => url.pathname.endsWith("/associate"));
+  expect(
+    associated.map(({ body }) => (JSON.parse(body.toString()) as { serialNumbers: string[] }).serialNumbers[0]).sort(),
+  ).toEqual(["C02TWO0", "C02TWO1", "C02TWO2", "C02TWO3"]);
+  for (const { device } of devices) {
+    const command = (await device.idle())!;
+    expect(command.type).toBe("InstallApplication");
+    const verification = await device.answer(command.uuid, "Acknowledged");
+    expect(verification!.type).toBe("InstalledApplicationList");
+  }
 });

@@ -6,7 +6,7 @@ import { addPolicy } from "../policies/service.ts";
 import { eq } from "../store/query.ts";
 import type { Installer } from "./hosts.ts";
 
-const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+export const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** A query that hosts with the software answer with a row. Null: there is none for such packages. */
 function detectionQuery(installer: Installer, title: string): string | null {
@@ -33,14 +33,30 @@ export async function addInstallPolicy(inside: Context, installer: Installer, kn
       "automatic_install",
       `hosts cannot be asked whether a package of the type .${installer.kind} is installed: create a policy yourself`,
     );
+  await addPolicyFor(inside, installer, { title, what: installer.kind, query });
+}
+
+interface InstallPolicy {
+  readonly title: string;
+  /** What it installs: the policy's name contains it. */
+  readonly what: string;
+  readonly query: string;
+}
+
+/** Runs in the caller's transaction, which holds the lock of policies. */
+export async function addPolicyFor(
+  inside: Context,
+  { team_id, title_id, platform }: Pick<Installer, "team_id" | "title_id"> & { readonly platform: string },
+  { title, what, query }: InstallPolicy,
+): Promise<void> {
   const given: PolicyCreated = {
-    name: await freeName(inside, `[Install software] ${title} (${installer.kind})`),
+    name: await freeName(inside, `[Install software] ${title} (${what})`),
     query,
     description: `Installs ${title} on hosts that do not have it.`,
-    platform: installer.platform,
-    software_title_id: installer.title_id,
+    platform,
+    software_title_id: title_id,
   };
-  await addPolicy(inside, installer.team_id ?? 0, given);
+  await addPolicy(inside, team_id ?? 0, given);
 }
 
 /** Names of policies are unique in a team, and an earlier policy may have been kept. */

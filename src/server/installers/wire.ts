@@ -28,11 +28,13 @@ const NO_HOSTS: InstallCounts = {
 };
 
 type InstallPolicies = NonNullable<Package["automatic_install_policies"]>;
+/** A package, or a store app. */
+type Offered = Pick<Installer, "id" | "team_id" | "title_id">;
 
 /** By the package's id: the policies that install it. */
-async function policiesOf(
+export async function policiesOf(
   store: ServerTx,
-  installers: readonly Installer[],
+  installers: readonly Offered[],
 ): Promise<ReadonlyMap<number, InstallPolicies>> {
   const titles = installers.map(({ title_id }) => title_id);
   const rows = await store.policies.pick(["id", "name", "scope", "team_id", "software_title_id"], {
@@ -51,7 +53,7 @@ async function policiesOf(
 export const policiesThatInstall = async (store: ServerTx, installer: Installer): Promise<InstallPolicies> =>
   (await policiesOf(store, [installer])).get(installer.id) ?? [];
 
-const orNull = <T>(list: readonly T[]): T[] | null => (list.length === 0 ? null : [...list]);
+export const orNull = <T>(list: readonly T[]): T[] | null => (list.length === 0 ? null : [...list]);
 
 /** In the order of the rows. */
 export async function packagesOnWire(

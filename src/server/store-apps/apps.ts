@@ -6,10 +6,12 @@ import { BadPlist } from "../../plist/value.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { alreadyExists, conflict, invalid, notFound, upstreamFailed } from "../core/errors.ts";
-import { inTeam, may } from "../core/security/access.ts";
+import { authorize, inTeam, may } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { addPolicyFor, quote } from "../installers/automatic.ts";
 import { installerOfTitle } from "../installers/hosts.ts";
-import { CHANGES, type OtherOffer } from "../installers/service.ts";
+import { changingPackages } from "../installers/packages.ts";
+import type { OtherOffer } from "../installers/service.ts";
 import { resolveTargets } from "../labels/targeting.ts";
 import { teamFor } from "../mdm/profiles/access.ts";
 import type { TeamName } from "../mdm/profiles/platform.ts";
@@ -106,10 +108,18 @@ export async function addApp(ctx: Context, given: Added): Promise<{ software_tit
   const listing = (await listingsOf(ctx, token, asset)).find((one) => one.platform === platform);
   if (!listing) throw invalid("platform", `the store has no version of the app ${adamId} for the platform ${platform}`);
   checkSettings(platform, given);
-  const title_id = await ctx.store.tx(
-    (store) => insertApp(within(ctx, store), team, { listing, token, given }),
-    CHANGES,
-  );
+  if (given.ensure !== undefined) {
+    authorize(ctx, "policies:write", team.team_id);
+    if (platform !== "darwin") throw invalid("ensure", "policies install apps on Macs only");
+  }
+  const title_id = await changingPackages(ctx, async (inside) => {
+    const id = await insertApp(inside, team, { listing, token, given });
+    const offer = { team_id: team.team_id, title_id: id, platform };
+    const query = `SELECT 1 FROM apps WHERE bundle_identifier = ${quote(listing.bundle_identifier)};`;
+    if (given.ensure !== undefined)
+      await addPolicyFor(inside, offer, { title: listing.name, what: "App Store", query });
+    return id;
+  });
   return { software_title_id: title_id, name: listing.name };
 }
 
@@ -268,8 +278,8 @@ async function detailsOf(store: ServerTx, row: StoreAppRow, team: TeamName) {
 export async function replaceApps(ctx: Context, teamName: string | undefined, items: readonly BatchApp[]) {
   const team = await teamFor(ctx, "packages:write", await teamIdOf(ctx, teamName));
   const wanted = items.length === 0 ? new Map<string, NewApp>() : await readBatch(ctx, team, items);
-  const rows = await ctx.store.tx(async (store) => {
-    const inside = within(ctx, store);
+  const rows = await changingPackages(ctx, async (inside) => {
+    const { store } = inside;
     const before = await store.storeApps.list({ where: eq("team_id", team.team_id) });
     const known = new Map(before.map((row) => [`${row.adam_id} ${row.platform}`, row]));
     for (const [key, row] of known) if (!wanted.has(key)) await removeApp(inside, team, row);
@@ -279,7 +289,7 @@ export async function replaceApps(ctx: Context, teamName: string | undefined, it
       else await insertApp(inside, team, app);
     }
     return store.storeApps.list({ where: eq("team_id", team.team_id) });
-  }, CHANGES);
+  });
   return {
     app_store_apps: rows.map(({ team_id, title_id, adam_id, platform }) => ({
       team_id,

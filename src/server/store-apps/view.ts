@@ -1,6 +1,7 @@
 // How replies show the store apps of a team.
 import type { StoreApp } from "../../api/store-apps.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { orNull, policiesOf } from "../installers/wire.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { labelListsOf } from "./labels.ts";
 import type { StoreAppRow } from "./tables.ts";
@@ -8,7 +9,7 @@ import type { StoreAppRow } from "./tables.ts";
 /** In the order of the rows. */
 export async function appsOnWire(store: ServerTx, rows: readonly StoreAppRow[]): Promise<StoreApp[]> {
   const ids = rows.map(({ id }) => id);
-  const [labels, listings, counts] = await Promise.all([
+  const [labels, listings, counts, policies] = await Promise.all([
     labelListsOf(store, ids),
     store.storeListings.list({
       where: oneOf(
@@ -17,6 +18,7 @@ export async function appsOnWire(store: ServerTx, rows: readonly StoreAppRow[]):
       ),
     }),
     Promise.all(ids.map((id) => countsOf(store, id))),
+    policiesOf(store, rows),
   ]);
   const known = new Map(listings.map((one) => [`${one.adam_id} ${one.platform}`, one]));
   return rows.map((row, i) => {
@@ -33,6 +35,7 @@ export async function appsOnWire(store: ServerTx, rows: readonly StoreAppRow[]):
       created_at: row.created_at,
       status: counts[i]!,
       install_during_setup: row.install_during_setup,
+      automatic_install_policies: orNull(policies.get(row.id) ?? []),
       ...(row.configuration === "" ? {} : { configuration: row.configuration }),
       auto_update_enabled: row.auto_update_enabled,
       auto_update_window_start: row.auto_update_window_start,

@@ -13,6 +13,7 @@ export default class SoftwareStoreAppsAdd extends ClientCommand {
     ...teamFlag,
     platform: Flags.option({ summary: "Platform of the hosts.", options: storePlatforms, default: "darwin" })(),
     ...offerFlags,
+    "automatic-install": Flags.boolean({ summary: "Create a policy that installs it on Macs without it." }),
     ...dryRunFlag,
   };
   static override examples = [
@@ -27,6 +28,7 @@ export default class SoftwareStoreAppsAdd extends ClientCommand {
       team_id: 0,
       platform: flags.platform,
       ...(await this.teamFilter(flags.team)),
+      ...(flags["automatic-install"] ? { ensure: "present" as const } : {}),
       ...(await offerOf(this.io, flags)),
     };
     const whom = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
