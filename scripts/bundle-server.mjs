@@ -25,7 +25,7 @@ export async function bundleServer(esbuild, { common, folder, modules, homes, re
   const users = [...modules.keys()].filter((name) => name.startsWith("commands/") && usesAny(modules, name, entries));
   const shared = closure(modules, users, (name) => !name.startsWith("server/"));
   const isBundled = (name) =>
-    /^(server|text|pki|plist|xml|soap|syncml)\//.test(name)
+    /^(server|packages|text|pki|plist|xml|soap|syncml)\//.test(name)
       ? !modules.get(name).readsFiles
       : /^(api|license)\//.test(name) && !shared.has(name);
   for (const [name, { readsFiles }] of modules)
