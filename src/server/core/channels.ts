@@ -19,6 +19,8 @@ export const channels = {
   software: "svc_software",
   /** Changes of software counts are waiting to be added up; no payload. */
   softwareCounts: "svc_software_counts",
+  /** Changes of counts of vulnerabilities are waiting to be added up, or all hosts are to be counted; no payload. */
+  vulnerabilityCounts: "svc_vulnerability_counts",
   /** Munki issues that are on no host were removed; no payload. */
   munki: "svc_munki",
   /** Live queries started or ended, or hosts sent results; payload: JSON, see live-queries/messages.ts. */

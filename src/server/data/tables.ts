@@ -59,11 +59,9 @@ import { serverSecrets } from "../secrets/tables.ts";
 import { sessions } from "../sessions/tables.ts";
 import {
   hostSoftware,
-  osCves,
   software,
   softwareCountChanges,
   softwareCountState,
-  softwareCves,
   softwareInstalls,
   softwareTitleCounts,
   softwareTitles,
@@ -88,6 +86,14 @@ import { users, userTeams } from "../users/tables.ts";
 import { customHostVitals, customVariables, hostVitalValues } from "../variables/tables.ts";
 import { vulnerabilityFeeds } from "../vulnerabilities/feeds/tables.ts";
 import { vulnerabilityMatching } from "../vulnerabilities/matching/tables.ts";
+import {
+  osCves,
+  softwareCves,
+  vulnerabilities,
+  vulnerabilityCountChanges,
+  vulnerabilityCountState,
+  vulnerabilityCounts,
+} from "../vulnerabilities/tables.ts";
 import { seenCves, webhookDestinations, webhookMarks } from "../webhooks/tables.ts";
 
 export const tables: AllTables = {
@@ -131,6 +137,10 @@ export const tables: AllTables = {
   hostSoftware,
   softwareCves,
   osCves,
+  vulnerabilities,
+  vulnerabilityCounts,
+  vulnerabilityCountChanges,
+  vulnerabilityCountState,
   softwareInstalls,
   scriptTexts,
   scripts,

@@ -23,10 +23,11 @@ import {
 } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
+import { softwareCves } from "../vulnerabilities/tables.ts";
 import { countedAt } from "./counts.ts";
 import { sourcesOn } from "./queries.ts";
 import { cvesOf, vulnerabilityOf } from "./service.ts";
-import { ALL_HOSTS, NO_TEAM, software, softwareCves, softwareTitles, softwareVersionCounts } from "./tables.ts";
+import { ALL_HOSTS, NO_TEAM, software, softwareTitles, softwareVersionCounts } from "./tables.ts";
 import { detailedExtras, listedExtras, offeredTitles } from "./titles.ts";
 
 type TitlesQuery = z.output<typeof softwareApi.titles.query>;

@@ -1,12 +1,10 @@
-import { id, idOf, ids, int, packed, ref, table, text, time } from "../store/table.ts";
+import { bool, id, idOf, ids, int, packed, real, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
     readonly softwareTitles: typeof softwareTitles;
     readonly software: typeof software;
     readonly hostSoftware: typeof hostSoftware;
-    readonly softwareCves: typeof softwareCves;
-    readonly osCves: typeof osCves;
     readonly softwareInstalls: typeof softwareInstalls;
     readonly softwareTitleCounts: typeof softwareTitleCounts;
     readonly softwareVersionCounts: typeof softwareVersionCounts;
@@ -44,6 +42,12 @@ export const software = table("software", {
   upgrade_code: text().default(""),
   /** The identity of the version: equal keys mean the same version. */
   key: text().unique(),
+  /** The worst of its vulnerabilities, for lists (severity.ts). Below 0 or empty: not known. */
+  is_vulnerable: bool().default(false),
+  cvss_score: real().default(-1),
+  epss_probability: real().default(-1),
+  cisa_known_exploit: bool().default(false),
+  cve_published: text().default(""),
 });
 
 /** What one host reports about its software versions, by version id: [last opened (ISO or null), installed paths]. */
@@ -61,20 +65,6 @@ export const hostSoftware = table("host_software", {
   /** A fingerprint of the last inventory, which detects an unchanged one without reading the row's lists. */
   fingerprint: text().default(""),
 });
-
-/** Vulnerabilities of a version. Empty until vulnerability data exists. */
-export const softwareCves = table(
-  "software_cves",
-  { id: id(), software_id: ref("software"), cve: text().index() },
-  { unique: [["software_id", "cve"]] },
-);
-
-/** The same for operating system versions. */
-export const osCves = table(
-  "os_cves",
-  { id: id(), os_version_id: ref("os_versions"), cve: text().index() },
-  { unique: [["os_version_id", "cve"]] },
-);
 
 export type InstallStatus =
   | "pending_install"
