@@ -67,6 +67,14 @@ import {
   softwareTitles,
   softwareVersionCounts,
 } from "../software/tables.ts";
+import {
+  osCves,
+  softwareCves,
+  vulnerabilities,
+  vulnerabilityCountChanges,
+  vulnerabilityCountState,
+  vulnerabilityCounts,
+} from "../software/vulnerabilities/tables.ts";
 import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
 import {
   storeAppInstalls,
@@ -86,14 +94,6 @@ import { users, userTeams } from "../users/tables.ts";
 import { customHostVitals, customVariables, hostVitalValues } from "../variables/tables.ts";
 import { vulnerabilityFeeds } from "../vulnerabilities/feeds/tables.ts";
 import { vulnerabilityMatching } from "../vulnerabilities/matching/tables.ts";
-import {
-  osCves,
-  softwareCves,
-  vulnerabilities,
-  vulnerabilityCountChanges,
-  vulnerabilityCountState,
-  vulnerabilityCounts,
-} from "../vulnerabilities/tables.ts";
 import { seenCves, webhookDestinations, webhookMarks } from "../webhooks/tables.ts";
 
 export const tables: AllTables = {

@@ -23,12 +23,12 @@ import {
 } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
-import { softwareCves } from "../vulnerabilities/tables.ts";
 import { countedAt } from "./counts.ts";
 import { sourcesOn } from "./queries.ts";
 import { cvesOf, vulnerabilityOf } from "./service.ts";
 import { ALL_HOSTS, NO_TEAM, software, softwareTitles, softwareVersionCounts } from "./tables.ts";
 import { detailedExtras, listedExtras, offeredTitles } from "./titles.ts";
+import { softwareCves } from "./vulnerabilities/tables.ts";
 
 type TitlesQuery = z.output<typeof softwareApi.titles.query>;
 type VersionsQuery = z.output<typeof softwareApi.versions.query>;

@@ -42,7 +42,7 @@ export const software = table("software", {
   upgrade_code: text().default(""),
   /** The identity of the version: equal keys mean the same version. */
   key: text().unique(),
-  /** The worst of its vulnerabilities, for lists (severity.ts). Below 0 or empty: not known. */
+  /** The worst of its vulnerabilities, for lists (vulnerabilities/severity.ts). Below 0 or empty: not known. */
   is_vulnerable: bool().default(false),
   cvss_score: real().default(-1),
   epss_probability: real().default(-1),

@@ -6,10 +6,10 @@ import { serverUrl } from "../core/http/links.ts";
 import { checkDestination } from "../core/outbound/fetch.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { enqueueMany, type Outgoing } from "../outbox/service.ts";
+import { osCves, softwareCves } from "../software/vulnerabilities/tables.ts";
 import { and, eq, exists, gte, hasOf, isNull, lt, not, oneOf } from "../store/query.ts";
 import { destinationOfTracker, trackerWith } from "../tickets/destination.ts";
 import { cveTicket } from "../tickets/texts.ts";
-import { osCves, softwareCves } from "../vulnerabilities/tables.ts";
 import { batches } from "./failing-policies.ts";
 import { type RenderedHost, renderedHosts } from "./hosts.ts";
 

@@ -1,8 +1,8 @@
 // What is stored of the vulnerabilities that versions have.
 import { describe, expect, it } from "vitest";
+import { replaceVulnerabilities, setMetadata } from "../../../src/server/software/vulnerabilities/service.ts";
+import { correctSeverities } from "../../../src/server/software/vulnerabilities/severity.ts";
 import { eq } from "../../../src/server/store/query.ts";
-import { replaceVulnerabilities, setMetadata } from "../../../src/server/vulnerabilities/service.ts";
-import { correctSeverities } from "../../../src/server/vulnerabilities/severity.ts";
 import { startApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
 import { makeSoftware } from "../../support/make.ts";

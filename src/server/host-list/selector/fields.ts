@@ -8,9 +8,9 @@ import { hostProfiles } from "../../mdm/profiles/tables.ts";
 import { hostMunki, munkiIssues } from "../../munki/tables.ts";
 import { hostPolicies } from "../../policies/tables.ts";
 import { hostSoftware, software } from "../../software/tables.ts";
+import { softwareCves } from "../../software/vulnerabilities/tables.ts";
 import { eq, exists, hasOf, isNull, not, type Predicate } from "../../store/query.ts";
 import { teams } from "../../teams/tables.ts";
-import { softwareCves } from "../../vulnerabilities/tables.ts";
 import {
   type Field,
   flagColumn,

@@ -3,7 +3,7 @@ import { channels } from "../../core/channels.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { eq } from "../../store/query.ts";
 import type { RowOf } from "../../store/table.ts";
-import type { vulnerabilityCountState } from "../tables.ts";
+import type { vulnerabilityCountState } from "./tables.ts";
 
 export type State = RowOf<typeof vulnerabilityCountState>;
 

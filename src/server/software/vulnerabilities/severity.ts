@@ -1,8 +1,8 @@
 // The worst of each software version's vulnerabilities.
-import { parts } from "../core/concurrency/parts.ts";
-import type { ServerTx } from "../core/tables.ts";
-import { notVulnerable, type Severity, setSeverities } from "../software/severity.ts";
-import { gt, oneOf } from "../store/query.ts";
+import { parts } from "../../core/concurrency/parts.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import { gt, oneOf } from "../../store/query.ts";
+import { notVulnerable, type Severity, setSeverities } from "./write-severities.ts";
 
 type Known = Omit<Severity, "id" | "is_vulnerable">;
 

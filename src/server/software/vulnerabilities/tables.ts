@@ -1,6 +1,6 @@
-import { bool, id, int, packed, real, ref, table, text, time } from "../store/table.ts";
+import { bool, id, int, packed, real, ref, table, text, time } from "../../store/table.ts";
 
-declare module "../core/tables.ts" {
+declare module "../../core/tables.ts" {
   interface Tables {
     readonly vulnerabilities: typeof vulnerabilities;
     readonly softwareCves: typeof softwareCves;

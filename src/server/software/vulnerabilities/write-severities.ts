@@ -1,8 +1,8 @@
 // The worst of each version's vulnerabilities, in its row, so that lists can be sorted and filtered by it.
-import type { ServerTx } from "../core/tables.ts";
-import { oneOf } from "../store/query.ts";
-import type { RowOf } from "../store/table.ts";
-import type { software } from "./tables.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import { oneOf } from "../../store/query.ts";
+import type { RowOf } from "../../store/table.ts";
+import type { software } from "../tables.ts";
 
 const columns = [
   "id",

@@ -1,9 +1,9 @@
 // What other features store of vulnerabilities: which versions have which, and what is known about them.
-import { parts } from "../core/concurrency/parts.ts";
-import type { ServerTx } from "../core/tables.ts";
-import { eq, oneOf } from "../store/query.ts";
-import { requestRecount } from "./counts/state.ts";
+import { parts } from "../../core/concurrency/parts.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import { eq, oneOf } from "../../store/query.ts";
 import { writeSeverities } from "./severity.ts";
+import { requestRecount } from "./state.ts";
 import { UNKNOWN_SCORE, UNKNOWN_TIME } from "./tables.ts";
 
 export interface FoundVulnerability {
