@@ -73,6 +73,7 @@ import { policiesLeave } from "./policies/service.ts";
 import { routes } from "./routes.ts";
 import { runScript } from "./scripts/kind.ts";
 import { scriptsUseVariables } from "./scripts/variables.ts";
+import { setupScriptsUseVariables } from "./setup-experience/script.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { referencesToTitles } from "./software/titles.ts";
 import { storeAppOffer } from "./store-apps/apps.ts";
@@ -182,5 +183,5 @@ export const extensions: Extensions = {
   installerListeners: [],
   titleExtras: [packageExtras, storeAppExtras],
   titleReferences: referencesToTitles(Object.values(tables)),
-  variableUsers: [profilesUseVariables, scriptsUseVariables, installersUseVariables],
+  variableUsers: [profilesUseVariables, scriptsUseVariables, setupScriptsUseVariables, installersUseVariables],
 };

@@ -40,6 +40,7 @@ import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
 import { scriptRoutes } from "./scripts/routes.ts";
 import { setupRoutes } from "./setup/routes.ts";
+import { setupItemRoutes } from "./setup-experience/routes.ts";
 import { sessionRoutes } from "./sign-in/routes.ts";
 import { softwareRoutes } from "./software/routes.ts";
 import { ssoRoutes } from "./sso/routes.ts";
@@ -101,6 +102,7 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...setupRoutes,
   ...setupExperienceRoutes,
+  ...setupItemRoutes,
   ...ssoRoutes(signInPage),
   ...storeAppRoutes,
   ...targetRoutes,

@@ -126,6 +126,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   }
   if (id.startsWith("scripts:")) await makeScripts(app, files);
   if (/^scripts:batch:(get|hosts|cancel)$/.test(id)) await makeBatch(app);
+  if (id.startsWith("setup-experience:")) await makeSetupItems(id, { app, files });
   if (id.startsWith("software:packages:")) await makePackages(id, { app, files });
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
@@ -382,6 +383,16 @@ async function makeBatch(app: TestApp): Promise<void> {
 }
 
 /** A script package as a file, and unless it is to be uploaded also as the first title on the server. */
+/** A title that hosts can install during their setup, and unless it is to be uploaded the script. */
+async function makeSetupItems(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
+  await writeFile(join(files, "welcome.sh"), "echo welcome");
+  if ((await app.store.softwareInstallers.count()) === 0) await makePackages(id, { app, files });
+  const body = new FormData();
+  body.set("team_id", "1");
+  body.set("script", new File(["echo welcome"], "welcome.sh"));
+  if (!id.endsWith(":upload")) await app.post("/setup_experience/script", body);
+}
+
 async function makePackages(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
   await writeFile(join(files, "tool.sh"), "echo tool");
   await writeFile(join(files, "check.sh"), "echo checked");

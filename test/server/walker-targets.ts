@@ -358,6 +358,19 @@ const onSetup = (path: string, settings: object): Target => ({
   call: async (world, place) => ({ path, body: { team_id: teamOf(world, place), ...settings } }),
 });
 
+const onSetupScript: Target = {
+  places: ["own", "other", "none"],
+  call: async (world, place) => {
+    const { store, clock } = world.t;
+    const team_id = teamOf(world, place);
+    const [text] = await store.scriptTexts.upsert([{ digest: "of a setup", content: "echo" }], { on: ["digest"] });
+    const row = { team_key: String(team_id ?? "none"), team_id, name: "setup.sh", text_id: text!.id };
+    const now = clock.iso();
+    await store.setupScripts.upsert([{ ...row, created_at: now, updated_at: now }], { on: ["team_key"] });
+    return { path: `/setup_experience/script?team_id=${team_id ?? 0}` };
+  },
+};
+
 /** A file without a content. */
 const fileRow = async ({ t }: World) => {
   const key = `files/made-${++names}`;
@@ -619,6 +632,18 @@ export const targets: Record<string, Target> = {
   "POST /disk_encryption": onSetup("/disk_encryption", { enable_disk_encryption: false }),
   "PATCH /mdm/vendora/settings": onSetup("/mdm/vendora/settings", { enable_disk_encryption: false }),
   "PATCH /setup_experience": onSetup("/setup_experience", { lock_end_user_info: true }),
+  "GET /setup_experience/software": byTeamFilter("/setup_experience/software"),
+  "PUT /setup_experience/software": onSetup("/setup_experience/software", { software_title_ids: [] }),
+  "POST /setup_experience/script": {
+    places,
+    call: async (world, place) => {
+      await world.t.store.setupScripts.delete(everything);
+      const fields: Record<string, string> = place === "none" ? {} : { team_id: String(teamAt(world, place)) };
+      return { path: "/setup_experience/script", body: scriptForm("echo", undefined, fields) };
+    },
+  },
+  "GET /setup_experience/script": onSetupScript,
+  "DELETE /setup_experience/script": onSetupScript,
   "POST /managed_local_account": onSetup("/managed_local_account", { enable_managed_local_account: false }),
   "POST /bootstrap": {
     places: ["own", "other", "none"],

@@ -178,6 +178,8 @@ export interface ActivityTypes extends CaActivities {
   edited_activity_automations: { webhook_url: string };
   disabled_activity_automations: Nothing;
   edited_macos_min_version: UpdateDetails;
+  /** The team's id is 0, and its name empty, for hosts without a team. */
+  edited_setup_experience_software: { platform: string; team_id: number; team_name: string };
   edited_ios_min_version: UpdateDetails;
   edited_ipados_min_version: UpdateDetails;
   /** Null: the setting was removed. */

@@ -57,6 +57,7 @@ import { policyResultIds } from "../result-ids/tables.ts";
 import { scriptBatches, scriptBatchHosts, scriptExecutions, scripts, scriptTexts } from "../scripts/tables.ts";
 import { serverSecrets } from "../secrets/tables.ts";
 import { sessions } from "../sessions/tables.ts";
+import { setupScripts } from "../setup-experience/tables.ts";
 import {
   hostSoftware,
   software,
@@ -144,6 +145,7 @@ export const tables: AllTables = {
   softwareInstalls,
   scriptTexts,
   scripts,
+  setupScripts,
   scriptBatches,
   scriptBatchHosts,
   scriptExecutions,

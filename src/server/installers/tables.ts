@@ -1,5 +1,6 @@
 import type { PackageKind, PackagePlatform } from "../../packages/package.ts";
 import type { LabelRule } from "../labels/targeting.ts";
+import type { SetupPositions } from "../software/setup-order.ts";
 import { bool, id, int, json, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
@@ -50,6 +51,8 @@ export const softwareInstallers = table(
     /** The version of the maintained app that is kept. Empty: the latest one. */
     pinned_version: text().default(""),
     install_during_setup: bool().default(false),
+    /** Of the platforms during whose setup it is installed; empty: its own, after all others. */
+    setup_positions: json<SetupPositions>().default({}),
     /** When the present file was uploaded. */
     uploaded_at: time(),
   },

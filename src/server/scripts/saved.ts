@@ -4,7 +4,7 @@ import type { Content } from "../../api/bodies.ts";
 import type { HostScript, Script, scriptsApi } from "../../api/scripts.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
-import { ApiError, conflict, invalid, premiumRequired } from "../core/errors.ts";
+import { ApiError, conflict, premiumRequired } from "../core/errors.ts";
 import { page, pageOfArray } from "../core/http/paging.ts";
 import { inTeam } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
@@ -12,16 +12,12 @@ import { and, eq, oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import { checkVariables } from "../variables/use.ts";
 import { type ScriptRow, type ScriptTeam, scriptFor, scriptTeam } from "./access.ts";
-import { checkText, extensionOf, keepText, runsOn, textOf } from "./texts.ts";
+import { readScript, type ScriptFile } from "./file.ts";
+import { extensionOf, keepText, runsOn, textOf } from "./texts.ts";
 
 const FIELD = "script";
 /** Serializes changes of scripts, so that a script that was just named is not deleted. */
 export const SCRIPT_CHANGES = { lock: "scripts" };
-
-interface File {
-  readonly bytes: Uint8Array;
-  readonly name: string;
-}
 
 const onWire = ({ id, team_id, name, created_at, updated_at }: ScriptRow): Script => ({
   id,
@@ -48,25 +44,14 @@ export async function downloadScript(ctx: Context, id: number): Promise<Content>
   return { content, type: "application/octet-stream", name: `${ctx.clock.iso().slice(0, 10)} ${name}` };
 }
 
-/** Windows line ends become those of Unix: interpreters stumble over them. */
-function readText({ bytes }: File): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replaceAll("\r\n", "\n");
-  } catch {
-    throw invalid(FIELD, "the script is not UTF-8 text");
-  }
-}
-
 export async function createScript(
   ctx: Context,
   teamId: number | undefined,
-  file: File,
+  file: ScriptFile,
 ): Promise<{ script_id: number }> {
   if (teamId !== undefined && !isPremium(ctx)) throw premiumRequired();
   const team = await scriptTeam(ctx, "scripts:write", teamId);
-  const extension = extensionOf(file.name, FIELD);
-  const text = readText(file);
-  checkText(text, extension, FIELD);
+  const text = readScript(file, FIELD);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     await checkVariables(store, text, FIELD);
@@ -89,10 +74,9 @@ export async function createScript(
   }, SCRIPT_CHANGES);
 }
 
-export async function updateScript(ctx: Context, id: number, file: File): Promise<Script> {
+export async function updateScript(ctx: Context, id: number, file: ScriptFile): Promise<Script> {
   const script = await scriptFor(ctx, "scripts:write", id);
-  const text = readText(file);
-  checkText(text, extensionOf(script.name, FIELD), FIELD);
+  const text = readScript(file, FIELD, script.name);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     await checkVariables(store, text, FIELD);

@@ -154,12 +154,31 @@ async function offeredSums(ctx: Context, scopes: Scopes, query: TitlesQuery, onH
   const among = needsHosts ? onHosts : oneOf("scope", scopes);
   const sums = sumTitles(await store.softwareTitleCounts.list({ where: and(oneOf("title_id", ids), among) }));
   if (needsHosts) return sums;
-  const countOf = new Map(sums.map(({ title_id, hosts_count }) => [title_id, hosts_count]));
   const sources = query.platform === undefined ? everything : oneOf("source", sourcesOn(query.platform));
-  const titles = await store.softwareTitles.pick(["id", "name"], {
-    where: and(oneOf("id", ids), text === "" ? everything : search(["name"], text), sources),
-  });
+  return withoutHostsToo(
+    store,
+    sums,
+    and(oneOf("id", ids), text === "" ? everything : search(["name"], text), sources),
+  );
+}
+
+/** The titles that the predicate selects, also those that have no sum. */
+async function withoutHostsToo(store: ServerTx, sums: readonly TitleSum[], where: Predicate): Promise<TitleSum[]> {
+  const countOf = new Map(sums.map(({ title_id, hosts_count }) => [title_id, hosts_count]));
+  const titles = await store.softwareTitles.pick(["id", "name"], { where });
   return titles.map(({ id, name }) => ({ title_id: id, name, hosts_count: countOf.get(id) ?? 0 }));
+}
+
+/** A page of these titles as lists of the team show them, also of those that are on none of its hosts. */
+export async function pageOfTitles(ctx: Context, teamId: number, ids: readonly number[], query: PageQuery) {
+  const { store } = ctx;
+  checkAfter(ctx, query);
+  const counts = and(oneOf("title_id", ids), eq("scope", teamId));
+  const sums = sumTitles(await store.softwareTitleCounts.list({ where: counts }));
+  const all = await withoutHostsToo(store, sums, oneOf("id", ids));
+  const { items, meta } = pageOfSums(all, query, ({ title_id }) => title_id);
+  const software_titles = await titlesOnWire(ctx, [teamId], items, teamId);
+  return { counts_updated_at: await countedAt(store), count: all.length, software_titles, meta };
 }
 
 /** Refuses what a list from the store would refuse. */

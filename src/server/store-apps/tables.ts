@@ -1,4 +1,5 @@
 import type { LabelRule } from "../labels/targeting.ts";
+import type { SetupPositions } from "../software/setup-order.ts";
 import { bool, id, idOf, int, json, type RowOf, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
@@ -102,6 +103,8 @@ export const storeApps = table(
     /** A property list with the app's settings; empty: none. */
     configuration: text().default(""),
     install_during_setup: bool().default(false),
+    /** As of packages. */
+    setup_positions: json<SetupPositions>().default({}),
     auto_update_enabled: bool().default(false),
     /** Local time of the host, as HH:MM. */
     auto_update_window_start: text().nullable(),

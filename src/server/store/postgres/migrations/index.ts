@@ -53,6 +53,7 @@ import { migration as m0051 } from "./0051-store-apps.ts";
 import { migration as m0052 } from "./0052-vulnerability-feeds.ts";
 import { migration as m0053 } from "./0053-catalogue-offers.ts";
 import { migration as m0054 } from "./0054-vulnerabilities.ts";
+import { migration as m0055 } from "./0055-setup-experience.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -110,4 +111,5 @@ export const migrations: readonly Migration[] = [
   m0052,
   m0053,
   m0054,
+  m0055,
 ];

@@ -1,0 +1,26 @@
+import { setupExperienceApi } from "../../../api/setup-experience.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class SetupExperienceScriptUpload extends ClientCommand {
+  static override summary = "Upload the script that the hosts of a team run at the end of their setup.";
+  static override description =
+    "A team has at most one: delete it before you upload another one. .sh and .py run on macOS and Linux, .ps1 on Windows.";
+  static override endpoints = [setupExperienceApi.addScript];
+  static override args = { file: args.required("file: .sh, .py or .ps1") };
+  static override flags = { ...teamFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> welcome.sh --team Workstations"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SetupExperienceScriptUpload);
+    const team = await this.teamFilter(flags.team);
+    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const what = `${printable(given.file)} the setup script of ${of}`;
+    const body = { ...team, script: await uploadSource(this.io, given.file, "FILE") };
+    if (flags["dry-run"]) this.trying(`make ${what}`, { file: given.file, ...team });
+    await this.call(setupExperienceApi.addScript, { body });
+    await this.report(`made ${what}`, { file: given.file, ...team });
+  }
+}

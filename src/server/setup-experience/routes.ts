@@ -1,0 +1,20 @@
+import { setupExperienceApi } from "../../api/setup-experience.ts";
+import { type Route, route } from "../core/http/route.ts";
+import { addSetupScript, deleteSetupScript, downloadSetupScript, getSetupScript } from "./script.ts";
+import { agreed, listSetupSoftware, setSetupSoftware } from "./software.ts";
+
+export const setupItemRoutes: readonly Route[] = [
+  route(setupExperienceApi.software, ({ query }, ctx) => listSetupSoftware(ctx, query)),
+  route(setupExperienceApi.setSoftware, ({ query, body }, ctx) =>
+    setSetupSoftware(ctx, {
+      platform: agreed("platform", body.platform, query.platform) ?? "darwin",
+      team_id: agreed("team_id", body.team_id, query.team_id),
+      software_title_ids: body.software_title_ids,
+    }),
+  ),
+  route(setupExperienceApi.addScript, ({ body }, ctx) => addSetupScript(ctx, body.team_id, body.script)),
+  route(setupExperienceApi.script, ({ query }, ctx) =>
+    query.alt === "media" ? downloadSetupScript(ctx, query.team_id) : getSetupScript(ctx, query.team_id),
+  ),
+  route(setupExperienceApi.deleteScript, ({ query }, ctx) => deleteSetupScript(ctx, query.team_id)),
+];
