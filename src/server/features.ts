@@ -39,6 +39,7 @@ import { userStreams } from "./sessions/streams.ts";
 import { softwareCounts } from "./software/counts.ts";
 import { storeAppWorker } from "./store-apps/worker.ts";
 import { startTasks } from "./tasks/start.ts";
+import { vulnerabilityMatcher } from "./vulnerabilities/matching/run.ts";
 
 const taskKinds = [hostDeletion, approvedDeletion, scopeTrim, scriptBatchTask, cancelScriptBatch];
 
@@ -62,6 +63,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(memberCounts);
   await start(policyCounts);
   await start(softwareCounts);
+  await start(vulnerabilityMatcher);
   await start(diskEncryptionStates);
   await start(liveQueries);
   const agent = await start(agents);

@@ -64,9 +64,9 @@ export const DETAIL_QUERIES: Record<string, DetailQuery> = {
   software_safari: { on: D, sql: perUser("safari_extensions", "x.name, x.version, x.path") },
   software_deb: {
     on: L,
-    sql: "SELECT name, version, revision, arch FROM deb_packages WHERE status LIKE '% ok installed';",
+    sql: "SELECT name, version, revision, arch, source FROM deb_packages WHERE status LIKE '% ok installed';",
   },
-  software_rpm: { on: L, sql: "SELECT name, version, release, epoch, arch, vendor FROM rpm_packages;" },
+  software_rpm: { on: L, sql: "SELECT name, version, release, epoch, arch, vendor, source FROM rpm_packages;" },
   software_portage: { on: L, sql: "SELECT package AS name, version FROM portage_packages;" },
   software_programs: {
     on: W,

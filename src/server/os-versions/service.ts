@@ -14,6 +14,7 @@ import { cvesOf, vulnerabilityOf } from "../software/service.ts";
 import { and, contains, eq, exists, has, oneOf, or, type Predicate } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
+import { systemCpes } from "../vulnerabilities/matching/systems.ts";
 
 type Row = RowOf<typeof osVersions>;
 type ListQuery = z.output<typeof osVersionsApi.list.query>;
@@ -92,7 +93,7 @@ function onWire(
     name_only: row.name,
     version: row.version,
     platform: row.platform,
-    generated_cpes: [],
+    generated_cpes: systemCpes(row),
     vulnerabilities: listed.map((cve) => vulnerabilityOf(cve, isPremium(ctx))),
     vulnerabilities_count: cves.length,
   };

@@ -385,7 +385,7 @@ async function versionsOnWire(
             arch: row.arch,
             extension_id: row.extension_id,
           }),
-          generated_cpe: "",
+          generated_cpe: row.generated_cpe,
           hosts_count,
           vulnerabilities:
             own === undefined ? null : form === "ids" ? own : own.map((cve) => vulnerabilityOf(cve, premium)),

@@ -44,7 +44,7 @@ export const softwareQueries: readonly (DetailQuery & { readonly source: string 
     feature: "enable_software_inventory",
     isLarge: true,
     source: "deb_packages",
-    sql: "SELECT name, version, revision, arch FROM deb_packages WHERE status LIKE '% ok installed';",
+    sql: "SELECT name, version, revision, arch, source FROM deb_packages WHERE status LIKE '% ok installed';",
   },
   {
     name: "software_rpm",
@@ -52,7 +52,7 @@ export const softwareQueries: readonly (DetailQuery & { readonly source: string 
     feature: "enable_software_inventory",
     isLarge: true,
     source: "rpm_packages",
-    sql: "SELECT name, version, release, epoch, arch, vendor FROM rpm_packages;",
+    sql: "SELECT name, version, release, epoch, arch, vendor, source FROM rpm_packages;",
   },
   {
     name: "software_portage",

@@ -15,6 +15,8 @@ export interface SoftwareVersion {
   readonly vendor: string;
   readonly arch: string;
   readonly upgrade_code: string;
+  /** Follows from the name and version of the package, so it is not part of its identity. */
+  readonly source_package: string;
 }
 
 /** A version as rows report it. Rows with the same text share one object. */
@@ -58,7 +60,8 @@ const columns: Readonly<Record<string, Columns>> = {
   ios_apps: { bundle_identifier: "bundle_identifier" },
   ipados_apps: { bundle_identifier: "bundle_identifier" },
   android_apps: { bundle_identifier: "bundle_identifier" },
-  rpm_packages: { release: "release", arch: "arch", vendor: "vendor" },
+  deb_packages: { source_package: "source" },
+  rpm_packages: { release: "release", arch: "arch", vendor: "vendor", source_package: "source" },
   programs: { vendor: "publisher", upgrade_code: "identifying_number", path: "install_location" },
   chrome_extensions: { extension_for: "browser_type", extension_id: "identifier", path: "path" },
   firefox_addons: { extension_id: "identifier", path: "path" },
@@ -92,6 +95,7 @@ function softwareIn(row: Row, { source, isPythonDeb }: RowRules): SoftwareVersio
     vendor: column(row, has.vendor),
     arch: column(row, has.arch),
     upgrade_code: column(row, has.upgrade_code),
+    source_package: column(row, has.source_package),
   };
 }
 

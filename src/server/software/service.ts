@@ -109,7 +109,7 @@ function entryOf(
     ...(version.bundle_identifier === "" ? {} : { bundle_identifier: version.bundle_identifier }),
     ...(version.upgrade_code === "" ? {} : { upgrade_code: version.upgrade_code }),
     ...(tellsOpened.has(version.source) ? { last_opened_at: openedAt } : {}),
-    generated_cpe: "",
+    generated_cpe: version.generated_cpe,
     vulnerabilities,
     installed_paths: [...paths],
     ...signatureOf(version),

@@ -40,6 +40,12 @@ export const software = table("software", {
   vendor: text().default(""),
   arch: text().default(""),
   upgrade_code: text().default(""),
+  /** The source package of a package of a distribution, as its agent reports it. */
+  source_package: text().default(""),
+  /** The product of NVD with this version; empty: none is known. */
+  generated_cpe: text().default(""),
+  /** Whether the version was compared with vulnerability data: new ones are, within seconds. */
+  is_matched: bool().default(false).index(),
   /** The identity of the version: equal keys mean the same version. */
   key: text().unique(),
   /** The worst of its vulnerabilities, for lists (vulnerabilities/severity.ts). Below 0 or empty: not known. */

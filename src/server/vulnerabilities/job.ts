@@ -2,13 +2,15 @@ import { hours } from "../core/clock.ts";
 import type { Job } from "../core/job.ts";
 import { reportVulnerabilities } from "../webhooks/vulnerabilities.ts";
 import { importFeeds } from "./feeds/import.ts";
+import { matchAll } from "./matching/run.ts";
 
-/** Imports vulnerability data, and notifies the configured recipients of new vulnerabilities on hosts. */
+/** Imports vulnerability data, matches software with it, and notifies the configured recipients of new vulnerabilities on hosts. */
 export const vulnerabilities: Job = {
   name: "vulnerabilities",
   every: hours(1),
   async run(services, signal) {
     const failed = await importFeeds(services, signal);
+    await matchAll(services, signal);
     await reportVulnerabilities(services, signal);
     // Reported at the end: what could be imported is used.
     if (failed.length > 0) throw new Error(`Some feeds could not be imported. ${failed.join(" ")}`);

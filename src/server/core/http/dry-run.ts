@@ -72,6 +72,7 @@ async function once(ctx: Context, work: (inside: Context) => Promise<unknown>) {
 const readOnly = (blobs: Blobs): Blobs => ({
   place: blobs.place,
   get: (...given) => blobs.get(...given),
+  localPath: (key) => blobs.localPath(key),
   stat: (...given) => blobs.stat(...given),
   list: (...given) => blobs.list(...given),
   async put() {

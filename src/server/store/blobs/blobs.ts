@@ -36,6 +36,8 @@ export interface Blobs {
    * meanwhile, the old content is read to its end, or the stream fails; contents are never mixed.
    */
   get(key: string, range?: ByteRange): Promise<Readable>;
+  /** The path of the blob's file if blobs are files on this machine, else null. Only for reading. */
+  localPath(key: string): string | null;
   /** Size and modification time of the blob, or null if it does not exist. */
   stat(key: string): Promise<BlobInfo | null>;
   /** Returns whether the blob existed. */

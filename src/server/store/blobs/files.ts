@@ -53,6 +53,8 @@ export function fileBlobs(folder: string): Blobs {
       return file.createReadStream({ start: range?.start ?? 0, ...end, highWaterMark: 256 * 1024 }) as Readable;
     },
 
+    localPath: place,
+
     async stat(key) {
       try {
         const info = await stat(place(key));

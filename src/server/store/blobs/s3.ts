@@ -269,6 +269,8 @@ export function s3Blobs(options: BucketOptions): Blobs {
       return first === null ? Readable.from([]) : resuming(key, range?.start ?? 0, first);
     },
 
+    localPath: () => null,
+
     async stat(key) {
       checkKey(key);
       const head = await headOf(key);

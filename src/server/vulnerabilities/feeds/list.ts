@@ -12,7 +12,8 @@ export interface Feed {
   readonly hasMeta: boolean;
 }
 
-const FIRST_YEAR = 2002;
+/** The feed of this year also has the CVEs of the years before. */
+export const FIRST_YEAR = 2002;
 const MONTHS = 60;
 const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const ecosystems = ["Ubuntu", "Debian", "Red Hat", "Rocky Linux", "AlmaLinux", "PyPI", "npm"];

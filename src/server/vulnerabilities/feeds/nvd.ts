@@ -136,9 +136,9 @@ function addConfiguration(
 
 function rangeOf(parts: readonly string[], source: Record<string, unknown>): CpeRange {
   const [, , , version = "*", update = "*"] = parts;
-  const target = parts[8] ?? "*";
-  const isAny = version === "*" || version === "-";
-  const exact = isAny ? null : update === "*" || update === "-" ? version : `${version}-${update}`;
+  const [edition = "*", target = "*"] = parts.slice(7);
+  // "-" (no version) is kept as it is: no version of a host is equal to it.
+  const exact = version === "*" ? null : update === "*" || update === "-" ? version : `${version}-${update}`;
   return [
     target === "*" || target === "-" ? "" : target,
     exact,
@@ -146,5 +146,6 @@ function rangeOf(parts: readonly string[], source: Record<string, unknown>): Cpe
     textOf(source.versionStartExcluding),
     textOf(source.versionEndIncluding),
     textOf(source.versionEndExcluding),
+    ...(edition === "*" ? ([] as const) : ([edition] as const)),
   ];
 }

@@ -11,8 +11,13 @@ export const vulnerabilityMatching = table("vulnerability_matching", {
   id: id(),
   /** Which reference data and rules: others need everything matched again. */
   data: text(),
+  /** From which data the details of CVEs are, such as their scores. */
+  described: text().default(""),
   /** Software versions up to this id have been matched. */
   software_id: int(),
+  /** How many versions were matched, and how many there were when it started. */
+  done: int().default(0),
+  total: int().default(0),
   started_at: time(),
   /** Null: not all versions have been matched with this data. */
   finished_at: time().nullable(),

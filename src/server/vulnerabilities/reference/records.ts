@@ -17,7 +17,7 @@ export interface CveRecord {
 /** Key of the CVEs of a product of NVD: `part` is `a` (application) or `o` (operating system). */
 export const productKey = (part: string, vendor: string, product: string): string => `p:${part}:${vendor}:${product}`;
 
-/** [target software, exact version, from, after, up to, before]; null: not limited. */
+/** [target software, exact version, from, after, up to, before, edition]; null: not limited; `-`: no edition. */
 export type CpeRange = readonly [
   target: string,
   exact: string | null,
@@ -25,6 +25,7 @@ export type CpeRange = readonly [
   after: string | null,
   upTo: string | null,
   before: string | null,
+  edition?: string,
 ];
 export interface ProductRecord {
   readonly cve: string;

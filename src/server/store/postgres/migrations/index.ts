@@ -54,6 +54,8 @@ import { migration as m0052 } from "./0052-vulnerability-feeds.ts";
 import { migration as m0053 } from "./0053-catalogue-offers.ts";
 import { migration as m0054 } from "./0054-vulnerabilities.ts";
 import { migration as m0055 } from "./0055-setup-experience.ts";
+import { migration as m0056 } from "./0056-vulnerability-matching.ts";
+import { migration as m0057 } from "./0057-vulnerability-matching-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -112,4 +114,6 @@ export const migrations: readonly Migration[] = [
   m0053,
   m0054,
   m0055,
+  m0056,
+  m0057,
 ];

@@ -1,0 +1,185 @@
+// Matches all versions again after an import, and new ones soon after hosts have reported them.
+import { createHash } from "node:crypto";
+import { channels } from "../../core/channels.ts";
+import { minutes, seconds } from "../../core/clock.ts";
+import { startTriggeredTask } from "../../core/concurrency/triggered-task.ts";
+import type { Services } from "../../core/context.ts";
+import { startedPart } from "../../core/running.ts";
+import { setMetadata } from "../../software/vulnerabilities/service.ts";
+import { correctSeverities } from "../../software/vulnerabilities/severity.ts";
+import { and, eq, gt, oneOf } from "../../store/query.ts";
+import type { RowOf } from "../../store/table.ts";
+import { currentData, type Library, openLibrary } from "../reference/library.ts";
+import { detailsOf, type MatchedRow, matchSoftwareRows, matchSystems, softwareColumns } from "./batch.ts";
+import { allReleases, releasesOf } from "./releases.ts";
+import type { vulnerabilityMatching } from "./tables.ts";
+
+/** Increased with every change of rules that should be applied to software that was matched before. */
+const RULES = "1";
+/** Versions that are in memory, and stored, at the same time. */
+const VERSIONS = 500;
+const inOrder = [{ column: "id", direction: "asc" }] as const;
+
+type Progress = RowOf<typeof vulnerabilityMatching>;
+
+const progressOf = ({ store }: Pick<Services, "store">): Promise<Progress | null> =>
+  store.vulnerabilityMatching.first({});
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** Scores and exploits change daily, and are not what software is compared with. */
+const comparedIn = (library: Library): string =>
+  digest(
+    `${RULES} ${library.data
+      .split(" ")
+      .filter((blob) => !/\/(?:kev|epss)\./.test(blob))
+      .join(" ")}`,
+  );
+
+/** Matches what is not yet matched with the imported data. A run that was interrupted is continued. */
+export async function matchAll(services: Services, signal: AbortSignal): Promise<void> {
+  const library = await openLibrary(services);
+  try {
+    if (library.data === "") return;
+    const progress = await begin(services, comparedIn(library));
+    if (progress.finished_at === null) {
+      await matchSystems(services, await services.store.osVersions.list(), { library, signal });
+      await matchVersions(services, library, progress, signal);
+    } else await matchNew(services, library, signal);
+    if (!signal.aborted) await describe(services, library, signal);
+  } finally {
+    await library.close();
+  }
+}
+
+async function begin({ store, clock }: Services, data: string): Promise<Progress> {
+  return store.tx(
+    async (tx) => {
+      const old = await tx.vulnerabilityMatching.first({});
+      if (old?.data === data) return old;
+      const total = await tx.software.count();
+      const values = { data, software_id: 0, done: 0, total, started_at: clock.iso(), finished_at: null };
+      if (old === null) return tx.vulnerabilityMatching.insert(values);
+      await tx.vulnerabilityMatching.update({ where: eq("id", old.id), set: values });
+      return { ...old, ...values };
+    },
+    { lock: "vulnerability_matching" },
+  );
+}
+
+async function matchVersions(services: Services, library: Library, progress: Progress, signal: AbortSignal) {
+  const { store, clock } = services;
+  const mine = and(eq("id", progress.id), eq("data", progress.data));
+  const releases = await allReleases(store, signal);
+  let { software_id: last, done } = progress;
+  for (;;) {
+    const rows = await nextVersions(services, last);
+    if (rows.length === 0) break;
+    last = rows.at(-1)!.id;
+    done += rows.length;
+    const set = { software_id: last, done };
+    const also: NonNullable<Parameters<typeof matchSoftwareRows>[2]["also"]> = (tx) =>
+      tx.vulnerabilityMatching.update({ where: mine, set });
+    if (!(await matchSoftwareRows(services, rows, { library, releases, signal, also }))) return;
+  }
+  await store.vulnerabilityMatching.update({ where: mine, set: { finished_at: clock.iso() } });
+}
+
+const nextVersions = ({ store }: Services, last: number, where = gt("id", last)): Promise<MatchedRow[]> =>
+  store.software.pick(softwareColumns, { where, order: inOrder, limit: VERSIONS });
+
+const installedPerRelease: ReadonlySet<string> = new Set(["deb_packages"]);
+
+/** Matches versions that hosts have reported since. */
+async function matchNew(services: Services, library: Library, signal: AbortSignal): Promise<void> {
+  for (let last = 0; !signal.aborted; ) {
+    const rows = await nextVersions(services, last, and(eq("is_matched", false), gt("id", last)));
+    if (rows.length === 0) return;
+    last = rows.at(-1)!.id;
+    const debs = rows.filter(({ source }) => installedPerRelease.has(source)).map(({ id }) => id);
+    const releases = await releasesOf(services.store, debs);
+    // Versions are stored before the list of their host; without a host, their release is not known.
+    const ready = rows.filter(({ id, source }) => !installedPerRelease.has(source) || releases.isInstalled(id));
+    await matchSoftwareRows(services, ready, { library, releases, signal });
+  }
+}
+
+/** Fills in what is known about CVEs, if other data was imported since. */
+async function describe(services: Services, library: Library, signal: AbortSignal): Promise<void> {
+  const { store } = services;
+  const data = digest(library.data);
+  const progress = await progressOf(services);
+  if (progress === null || progress.described === data) return;
+  let changed = 0;
+  for await (const rows of store.vulnerabilities.pages({}, VERSIONS, ["id", "cve"])) {
+    if (signal.aborted) return;
+    const details = await detailsOf(
+      library,
+      rows.map(({ cve }) => cve),
+    );
+    changed += await store.tx((tx) => setMetadata(tx, details));
+  }
+  if (changed > 0) await correctSeverities(store, signal);
+  if (!signal.aborted)
+    await store.vulnerabilityMatching.update({ where: eq("id", progress.id), set: { described: data } });
+}
+
+/** Keeps the reference files open between changes of hosts. */
+export const vulnerabilityMatcher = startedPart("matching of new software", async (services) => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const knownSystems = new Set<number>();
+  let library: Library | null = null;
+
+  async function currentLibrary(): Promise<Library> {
+    if (library !== null && library.data === (await currentData(services))) return library;
+    await library?.close();
+    knownSystems.clear();
+    library = await openLibrary(services);
+    return library;
+  }
+
+  async function work(): Promise<void> {
+    if (signal.aborted) return;
+    // While all versions are being matched, new ones are among them.
+    if (!(await progressOf(services))?.finished_at) return;
+    const { store } = services;
+    const systems = (await store.osVersions.pick(["id"])).filter(({ id }) => !knownSystems.has(id));
+    const hasNew = (await store.software.pick(["id"], { where: eq("is_matched", false), limit: 1 })).length > 0;
+    if (systems.length === 0 && !hasNew) return;
+    const current = await currentLibrary();
+    const rows = await store.osVersions.list({
+      where: oneOf(
+        "id",
+        systems.map(({ id }) => id),
+      ),
+    });
+    await matchSystems(services, rows, { library: current, signal });
+    for (const { id } of rows) knownSystems.add(id);
+    await matchNew(services, current, signal);
+  }
+
+  const task = await startTriggeredTask(
+    services,
+    {
+      channel: channels.softwareCounts,
+      least: 300,
+      more: 400,
+      apart: seconds(1),
+      failure: "cannot match new software with vulnerability data; trying again",
+    },
+    work,
+  );
+  // Operating systems change without their software.
+  const timer = setInterval(() => task.plan(), minutes(1));
+  timer.unref();
+  return {
+    run: () => task.run(),
+    async stop() {
+      stopping.abort();
+      clearInterval(timer);
+      await task.stop();
+      await library?.close();
+    },
+  };
+});
