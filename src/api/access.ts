@@ -33,6 +33,10 @@ export const actions = {
   "hosts:transfer": rule("AMTG", "AMTG"),
   "hosts:label": rule("AMTG", "AMTG"),
   "hosts:device_mapping": rule("AM", "AM"),
+  /** The user of the identity provider. */
+  "hosts:idp_user": rule("AM", ""),
+  "scim:read": rule("AM", ""),
+  "scim:write": rule("AM", ""),
   "hosts:write_vitals": rule("AMG", "AMG"),
   "hosts:lock": rule("AM", "AM"),
   /** In addition, the approver needs the right to do the approved action. */

@@ -50,6 +50,7 @@ import { deviceProfilesApi, profilesApi } from "./profiles.ts";
 import { queriesApi } from "./queries.ts";
 import { scepProxyApi } from "./scep-proxy.ts";
 import { scheduleApi } from "./schedule.ts";
+import { scimApi } from "./scim.ts";
 import { scriptBatchesApi } from "./script-batches.ts";
 import { scriptsApi } from "./scripts.ts";
 import { sessionsApi } from "./sessions.ts";
@@ -105,6 +106,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   software: softwareApi,
   catalogue: catalogueApi,
   "store-apps": storeAppsApi,
+  scim: scimApi,
   scripts: scriptsApi,
   scriptBatches: scriptBatchesApi,
   labels: { ...labelsApi, ...labelHostsApi },

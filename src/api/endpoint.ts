@@ -3,6 +3,11 @@ import type { Action } from "./access.ts";
 import { type Body, Download, MiB, type Takes } from "./bodies.ts";
 import { OF_AGENTS } from "./dry-run.ts";
 
+export const JSON_TYPE = "application/json";
+/** RFC 7644, section 8.1. */
+export const SCIM = "application/scim+json";
+export type MediaType = typeof JSON_TYPE | typeof SCIM;
+
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
@@ -56,6 +61,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
    * `Streamed` or a `Download`.
    */
   readonly produces: string | null;
+  /** The media type of JSON, which decides the form of errors too (`core/http/error-forms.ts`). */
+  readonly mediaType: MediaType;
   /**
    * Whether the endpoint supports dry runs, see `dry-run.ts`. A text is the reason why not; null means that it
    * depends on the method.
@@ -87,6 +94,7 @@ type Given<P, Q, B extends z.ZodType, R> = {
   hasHead?: boolean;
   aliases?: string[];
   produces?: string;
+  mediaType?: MediaType;
   dryRun?: true | string;
 };
 
@@ -120,6 +128,7 @@ export function endpoint<
     hasHead: isDownload(given),
     aliases: [],
     produces: null,
+    mediaType: JSON_TYPE,
     dryRun: null,
     headers: noParams,
     ...(limit === undefined ? {} : { bodyLimit: limit }),

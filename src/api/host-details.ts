@@ -173,11 +173,26 @@ export const hostDetailsApi = {
   setDeviceMapping: endpoint({
     method: "PUT",
     path: "/hosts/:id/device_mapping",
-    summary: "Set the custom email address of a host's user.",
+    summary: "Set the custom email address of a host's user, or its account at the identity provider.",
     access: { action: "hosts:device_mapping", scope: "team" },
     params,
-    body: z.object({ email: z.string().max(1024), source: z.literal("custom").optional() }),
+    body: z.object({
+      email: z.string().max(1024),
+      source: z.enum(["custom", "idp"]).default("custom").meta({
+        description: "idp: the user name at the identity provider (premium, global roles)",
+      }),
+    }),
     response: HostMapping,
+  }),
+  deleteIdpMapping: endpoint({
+    method: "DELETE",
+    path: "/hosts/:id/device_mapping/idp",
+    summary: "Remove the account at the identity provider from a host.",
+    tier: "premium",
+    access: { action: "hosts:idp_user", scope: "global" },
+    params,
+    status: 204,
+    response: Empty,
   }),
   deviceUrl: endpoint({
     method: "GET",

@@ -46,7 +46,7 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
             description: "Done.",
             content:
               endpoint.produces === null
-                ? { "application/json": { schema: schemaOf(endpoint.response, "output") } }
+                ? { [endpoint.mediaType]: { schema: schemaOf(endpoint.response, "output") } }
                 : { [endpoint.produces]: {} },
           },
     ]),

@@ -12,6 +12,7 @@ import { readBody } from "./core/http/bodies/read.ts";
 import type { BodySource } from "./core/http/body.ts";
 import { bodyRoom } from "./core/http/body-room.ts";
 import { clientCertificate } from "./core/http/client-certificate.ts";
+import { errorForms } from "./core/http/error-forms.ts";
 import { allowLong } from "./core/http/long-request.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import { callerOf, hasUntrustedProxy } from "./core/http/proxies.ts";
@@ -44,7 +45,8 @@ export function createApp(services: Services, features: Features, more: MoreEndp
   mountPages(app, services, (thrown, event) => loggedError(services, event, thrown));
   mountAgent(app, services, features.agent);
   const others = more.routes.map((one): Served => [one, servedPaths(one.endpoint)]);
-  for (const [one, paths] of [...table, ...others]) mount(app, services, one, paths);
+  for (const [one, paths] of [...table, ...others])
+    mount(app, services, one, paths, errorForms[one.endpoint.mediaType]);
   refuseOtherMethods(app, [...refusals, ...refusalsOf(others)]);
   for (const one of [...protocolsOf(services.settings), ...more.protocols]) mountProtocol(app, services, one);
   app.all("/**", (event) => {
@@ -73,7 +75,10 @@ function mount(
 ): void {
   const answer = async (event: H3Event): Promise<Response> => {
     const started = performance.now();
-    const ctx = await contextOf(services, event, endpoint.access);
+    const ctx = await contextOf(services, event, endpoint.access).catch((error: unknown) =>
+      refusal(services, event, error, protocol),
+    );
+    if (ctx instanceof Response) return ctx;
     const reply: Reply = { status: endpoint.status, headers: {} };
     const uploads = new Uploads(services);
     const req = event.runtime?.node?.req;

@@ -12,6 +12,7 @@ import { geoDatabase } from "./hosts/geo.ts";
 import { startJobs } from "./jobs/start.ts";
 import { ensureBuiltinLabels } from "./labels/builtin.ts";
 import { memberCounts } from "./labels/counts.ts";
+import { criteriaWatch } from "./labels/criteria-watch.ts";
 import { liveQueries } from "./live-queries/hub.ts";
 import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
@@ -61,6 +62,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(userStreams);
   await start(activityFeed);
   await start(memberCounts);
+  await start(criteriaWatch);
   await start(policyCounts);
   await start(softwareCounts);
   await start(vulnerabilityMatcher);

@@ -38,6 +38,7 @@ import { osVersionRoutes } from "./os-versions/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
+import { scimRoutes } from "./scim/routes.ts";
 import { scriptRoutes } from "./scripts/routes.ts";
 import { setupRoutes } from "./setup/routes.ts";
 import { setupItemRoutes } from "./setup-experience/routes.ts";
@@ -85,6 +86,7 @@ export const routes: readonly Route[] = [
   ...diskEncryptionRoutes,
   ...softwareRoutes,
   ...catalogueRoutes,
+  ...scimRoutes,
   ...scriptRoutes,
   ...liveQueryRoutes,
   ...mailRoutes,

@@ -160,6 +160,10 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await app.post("/mdm/commands/run", { command, host_uuids: [host] });
     await writeFile(join(files, "profile-list.plist"), Buffer.from(appleCommand("ProfileList"), "base64"));
   }
+  if (id.startsWith("scim:")) {
+    await app.post("/scim/Users", { userName: "ann@example.com" });
+    await app.post("/scim/Groups", { displayName: "Sales" });
+  }
   if (id.startsWith("variables:")) {
     await writeFile(join(files, "token.txt"), "a-secret-token\n");
     if (id !== "variables:create") await app.post("/custom_variables", { name: "API_TOKEN", value: "earlier-token" });

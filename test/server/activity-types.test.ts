@@ -48,6 +48,13 @@ const own = [
   "replayed_webhook_delivery",
   "requested_approval",
   "required_user_password_reset",
+  "created_scim_user",
+  "edited_scim_user",
+  "deleted_scim_user",
+  "created_scim_group",
+  "edited_scim_group",
+  "deleted_scim_group",
+  "edited_host_idp_user",
   "triggered_job",
 ];
 

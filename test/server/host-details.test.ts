@@ -356,8 +356,8 @@ describe.each(rulesEngines)("details of a host on %s", (engine) => {
       const res = await put(bad);
       expect([res.status, await res.json()], String(bad)).toMatchObject([422, { errors: [{ name: "email" }] }]);
     }
-    const idp = await put("x@example.com", t.token, { source: "idp" });
-    expect([idp.status, await idp.json()]).toMatchObject([422, { errors: [{ name: "source" }] }]);
+    const other = await put("x@example.com", t.token, { source: "browser_profiles" });
+    expect([other.status, await other.json()]).toMatchObject([422, { errors: [{ name: "source" }] }]);
     expect(await json(t.get(`/hosts/${host.id}/device_mapping`))).toEqual(mapping("two@example.com"));
     expect((await hostOf(t, host.id)).end_users).toMatchObject([
       {

@@ -524,6 +524,25 @@ const onVital = (body?: () => unknown): Target => ({
     body: body?.(),
   }),
 });
+const personAt = async ({ t }: World, place: Place): Promise<string> => {
+  if (place === "missing") return String(MISSING);
+  const reply = await t.post("/scim/Users", { userName: `made-${++names}@example.com` });
+  return ((await reply.json()) as { id: string }).id;
+};
+const peopleAt = async ({ t }: World, place: Place): Promise<string> => {
+  if (place === "missing") return `group-${MISSING}`;
+  const reply = await t.post("/scim/Groups", { displayName: `made ${++names}` });
+  return ((await reply.json()) as { id: string }).id;
+};
+const onScim = (path: "Users" | "Groups", body?: () => unknown): Target => ({
+  places: ["none", "missing"],
+  call: async (world, place) => ({
+    path: `/scim/${path}/${await (path === "Users" ? personAt : peopleAt)(world, place)}`,
+    body: body?.(),
+  }),
+});
+const renaming = () => ({ Operations: [{ op: "replace", path: "displayName", value: `made ${++names}` }] });
+
 const onPack = (path: (pack: { id: number; name: string }, scheduled: number) => string, body?: unknown): Target => ({
   places: ["none"],
   call: async (world) => {
@@ -1013,6 +1032,23 @@ export const targets: Record<string, Target> = {
   "GET /hosts/:id/desktopadmin": onHost("/desktopadmin"),
   "GET /desktopadmin": byTeamFilter("/desktopadmin"),
   "GET /hosts/:id/device_mapping": onHost("/device_mapping"),
+  "GET /scim/Users": plain("/scim/Users"),
+  "POST /scim/Users": plain("/scim/Users", () => ({ userName: `made-${++names}@example.com` })),
+  "GET /scim/Users/:id": onScim("Users"),
+  "PUT /scim/Users/:id": onScim("Users", () => ({ userName: `made-${++names}@example.com` })),
+  "PATCH /scim/Users/:id": onScim("Users", renaming),
+  "DELETE /scim/Users/:id": onScim("Users"),
+  "GET /scim/Groups": plain("/scim/Groups"),
+  "POST /scim/Groups": plain("/scim/Groups", () => ({ displayName: `made ${++names}` })),
+  "GET /scim/Groups/:id": onScim("Groups"),
+  "PUT /scim/Groups/:id": onScim("Groups", () => ({ displayName: `made ${++names}` })),
+  "PATCH /scim/Groups/:id": onScim("Groups", renaming),
+  "DELETE /scim/Groups/:id": onScim("Groups"),
+  "GET /scim/Schemas": plain("/scim/Schemas"),
+  "GET /scim/ServiceProviderConfig": plain("/scim/ServiceProviderConfig"),
+  "GET /scim/ResourceTypes": plain("/scim/ResourceTypes"),
+  "GET /scim/details": plain("/scim/details"),
+  "DELETE /hosts/:id/device_mapping/idp": onHost("/device_mapping/idp"),
   "PUT /hosts/:id/device_mapping": onHost("/device_mapping", { email: "made@example.com" }),
   "GET /hosts/:id/activities": onHost("/activities"),
   "GET /hosts/:id/activities/upcoming": onHost("/activities/upcoming"),

@@ -38,6 +38,15 @@ interface BatchDetails {
   host_count: number;
 }
 
+interface ScimUserDetails {
+  scim_user_id: number;
+  user_name: string;
+}
+interface ScimGroupDetails {
+  scim_group_id: number;
+  display_name: string;
+}
+
 interface HostDetails {
   host_id: number;
   host_display_name: string;
@@ -346,6 +355,15 @@ export interface ActivityTypes extends CaActivities {
   deleted_apns_certificate: { topic: string; serial_number: string };
   /** A certificate of device management ends within 30 days. */
   certificate_expires: { name: string; not_valid_after: string };
+  /** People and groups of the identity provider; not among the documented types. */
+  created_scim_user: ScimUserDetails;
+  edited_scim_user: ScimUserDetails;
+  deleted_scim_user: ScimUserDetails;
+  created_scim_group: ScimGroupDetails;
+  edited_scim_group: ScimGroupDetails;
+  deleted_scim_group: ScimGroupDetails;
+  /** The account of a person on a host; not among the documented types. */
+  edited_host_idp_user: HostDetails & { idp_username: string };
   /** A scheduled job was started manually. */
   triggered_job: { job_name: string };
   ran_automation_webhook: { policy_id: number; status_code?: number };

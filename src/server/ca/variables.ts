@@ -2,6 +2,8 @@
 
 import { escapeValue, parseName } from "../../pki/names.ts";
 import type { Context } from "../core/context.ts";
+import { IDP_SOURCE } from "../hosts/emails.ts";
+import { peopleOfHosts } from "../scim/people.ts";
 import { and, eq } from "../store/query.ts";
 
 export const hostVariables = [
@@ -31,14 +33,13 @@ export type HostValues = Readonly<Record<HostVariable, string>>;
 export async function valuesOf({ store }: Pick<Context, "store">, hostId: number): Promise<HostValues | null> {
   const host = await store.hosts.get(hostId);
   if (!host) return null;
-  const account = await store.hostEmails.first({
-    where: and(eq("host_id", hostId), eq("source", "mdm_idp_accounts")),
-  });
+  const account = await store.hostEmails.first({ where: and(eq("host_id", hostId), eq("source", IDP_SOURCE)) });
+  const person = (await peopleOfHosts(store, [hostId])).get(hostId);
   return {
     HOST_HARDWARE_SERIAL: host.hardware_serial,
     HOST_UUID: host.uuid,
     HOST_END_USER_EMAIL_IDP: account?.email ?? "",
-    HOST_END_USER_IDP_USERNAME: account?.email ?? "",
+    HOST_END_USER_IDP_USERNAME: person?.user_name ?? account?.email ?? "",
   };
 }
 

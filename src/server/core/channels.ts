@@ -15,6 +15,8 @@ export const channels = {
   labelMembers: "svc_label_members",
   /** Hosts were deleted, moved or asked to refetch; payload: JSON array of ids, or `*` if they do not fit. */
   hosts: "svc_hosts",
+  /** The people who use hosts, or what is known of them, changed; payload: as of `hosts`. */
+  endUsers: "svc_end_users",
   /** Software or titles that are on no host were removed, or inventory fingerprints were cleared; no payload. */
   software: "svc_software",
   /** Changes of software counts are waiting to be added up; no payload. */

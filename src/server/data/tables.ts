@@ -54,6 +54,7 @@ import { hostPolicies, policies, policyCountChanges, policyEvents, policyLabels 
 import { queries, queryLabels, queryResults } from "../queries/tables.ts";
 import { rateLimits } from "../rate-limits/tables.ts";
 import { policyResultIds } from "../result-ids/tables.ts";
+import { hostEndUsers, scimGroups, scimLogins, scimMembers, scimRequests, scimUsers } from "../scim/tables.ts";
 import { scriptBatches, scriptBatchHosts, scriptExecutions, scripts, scriptTexts } from "../scripts/tables.ts";
 import { serverSecrets } from "../secrets/tables.ts";
 import { sessions } from "../sessions/tables.ts";
@@ -126,6 +127,12 @@ export const tables: AllTables = {
   hostSeen,
   hostDetails,
   hostEmails,
+  scimUsers,
+  scimLogins,
+  scimGroups,
+  scimMembers,
+  scimRequests,
+  hostEndUsers,
   customVariables,
   customHostVitals,
   hostVitalValues,

@@ -3,8 +3,10 @@ import type { DeviceMapping, Host } from "../../api/host.ts";
 import type { Label } from "../../api/label.ts";
 import type { Context } from "../core/context.ts";
 import { byId, groupBy } from "../core/maps.ts";
+import { IDP_SOURCE } from "../hosts/emails.ts";
 import type { hostEmails } from "../hosts/tables.ts";
 import type { labels } from "../labels/tables.ts";
+import type { Person } from "../scim/people.ts";
 import { oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
@@ -12,17 +14,17 @@ import type { RowOf } from "../store/table.ts";
 type Email = RowOf<typeof hostEmails>;
 
 /** The end users of a host: one entry that combines the identity provider account and the other addresses. */
-export function endUsers(addresses: readonly Email[]): NonNullable<Host["end_users"]> {
+export function endUsers(addresses: readonly Email[], person: Person | undefined): NonNullable<Host["end_users"]> {
   if (addresses.length === 0) return [];
-  const account = addresses.find(({ source }) => source === "mdm_idp_accounts");
+  const account = addresses.find(({ source }) => source === IDP_SOURCE);
   return [
     {
-      idp_info_updated_at: null,
-      idp_id: "",
-      idp_username: account?.email ?? "",
-      idp_full_name: "",
-      idp_department: "",
-      idp_groups: [],
+      idp_info_updated_at: person?.updated_at ?? null,
+      idp_id: person?.external_id ?? "",
+      idp_username: person?.user_name ?? account?.email ?? "",
+      idp_full_name: person?.full_name ?? "",
+      idp_department: person?.department ?? "",
+      idp_groups: [...(person?.groups ?? [])],
       other_emails: deviceMapping(addresses.filter((entry) => entry !== account)),
     },
   ];

@@ -4,7 +4,7 @@ import { profilesOfHost } from "../mdm/profiles/status.ts";
 import { encryptionKeyOf, mdmOfHost, mdmSummary, unenrollHost } from "../mdm-status/service.ts";
 import { desktopAdminOfAll, desktopAdminOfHost } from "../munki/service.ts";
 import { certificatesOfHost } from "./certificates.ts";
-import { mappingOfHost, setMapping } from "./device-mapping.ts";
+import { mappingOfHost, removeIdpMapping, setMapping } from "./device-mapping.ts";
 import { healthOfHost } from "./health.ts";
 
 export const hostDetailRoutes = [
@@ -16,7 +16,8 @@ export const hostDetailRoutes = [
   route(hostDetailsApi.desktopAdmin, ({ params }, ctx) => desktopAdminOfHost(ctx, params.id)),
   route(hostDetailsApi.desktopAdminSummary, ({ query }, ctx) => desktopAdminOfAll(ctx, query)),
   route(hostDetailsApi.deviceMapping, ({ params }, ctx) => mappingOfHost(ctx, params.id)),
-  route(hostDetailsApi.setDeviceMapping, ({ params, body }, ctx) => setMapping(ctx, params.id, body.email)),
+  route(hostDetailsApi.setDeviceMapping, ({ params, body }, ctx) => setMapping(ctx, params.id, body)),
+  route(hostDetailsApi.deleteIdpMapping, ({ params }, ctx) => removeIdpMapping(ctx, params.id)),
   route(hostDetailsApi.certificates, ({ params, query }, ctx) => certificatesOfHost(ctx, params.id, query)),
   route(hostDetailsApi.profiles, ({ params }, ctx) => profilesOfHost(ctx, params.id)),
   route(hostDetailsApi.encryptionKey, ({ params }, ctx) => encryptionKeyOf(ctx, params.id)),

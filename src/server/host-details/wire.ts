@@ -10,6 +10,7 @@ import { geolocationOf } from "../hosts/geo.ts";
 import { type hostDetails, hostSeen, hosts } from "../hosts/tables.ts";
 import { type HostMdmView, mdmOfHosts, mdmSides } from "../mdm-status/host-view.ts";
 import { failingCounts, failingSide, policiesOfHosts } from "../policies/results.ts";
+import { peopleOfHosts } from "../scim/people.ts";
 import { softwareOfHosts } from "../software/service.ts";
 import { oneOf } from "../store/query.ts";
 import { side } from "../store/sides.ts";
@@ -128,11 +129,12 @@ async function furtherParts(
   const withEmails = withMapping || whole;
   if (!users && additional.length === 0 && !withLabels && !withPolicies && !parts.software && !withEmails) return null;
   const ids = rows.map(({ id }) => id);
-  const [labels, policies, software, emails] = await Promise.all([
+  const [labels, policies, software, emails, people] = await Promise.all([
     withLabels ? labelsOfHosts(ctx, ids) : null,
     withPolicies ? policiesOfHosts(ctx, rows) : null,
     parts.software ? softwareOfHosts(ctx, ids, parts.software) : null,
     withEmails ? emailsOfHosts(ctx, ids) : null,
+    whole ? peopleOfHosts(ctx.store, ids) : null,
   ]);
   return (host, detail) => {
     const addresses = emails?.get(host.id) ?? [];
@@ -144,7 +146,7 @@ async function furtherParts(
     if (withMapping) host.device_mapping = deviceMapping(addresses);
     if (whole) {
       host.batteries = detail?.batteries ?? [];
-      host.end_users = endUsers(addresses);
+      host.end_users = endUsers(addresses, people?.get(host.id));
     }
   };
 }

@@ -4,7 +4,8 @@ import { and, eq, not, oneOf } from "../store/query.ts";
 
 const BROWSER = "browser_profiles";
 const CUSTOM = "custom";
-const IDP = "mdm_idp_accounts";
+/** Of the account with which somebody has signed in with the identity provider. */
+export const IDP_SOURCE = "mdm_idp_accounts";
 /** The maximum number of addresses that a host reports. Further ones are ignored. */
 const REPORTED_MAX = 100;
 
@@ -12,9 +13,13 @@ const REPORTED_MAX = 100;
 export const setCustomEmail = (tx: ServerTx, hostId: number, email: string): Promise<void> =>
   setOnly(tx, hostId, email, CUSTOM);
 
-/** Sets the address of the user who has signed in with the identity provider. */
+/** Sets the address of the user who has signed in with the identity provider. Called by `scim/links.ts` only. */
 export const setIdpEmail = (tx: ServerTx, hostId: number, email: string): Promise<void> =>
-  setOnly(tx, hostId, email, IDP);
+  setOnly(tx, hostId, email, IDP_SOURCE);
+
+/** Removes it. Returns whether there was one. */
+export const clearIdpEmail = async (tx: ServerTx, hostId: number): Promise<boolean> =>
+  (await tx.hostEmails.delete(and(eq("host_id", hostId), eq("source", IDP_SOURCE)))) > 0;
 
 async function setOnly(tx: ServerTx, hostId: number, email: string, source: string): Promise<void> {
   const own = and(eq("host_id", hostId), eq("source", source));

@@ -32,6 +32,7 @@ import { policyCounts } from "../policies/counts-job.ts";
 import { queryReports } from "../queries/reports-job.ts";
 import { queryStats } from "../queries/stats-job.ts";
 import { rateLimitCleanup } from "../rate-limits/cleanup-job.ts";
+import { endUserLinks } from "../scim/links.ts";
 import { scriptBatchesJob } from "../scripts/batches/carry-out.ts";
 import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
@@ -60,6 +61,7 @@ export const allJobs: readonly Job[] = [
   oneTimeCleanup,
   ssoCleanup,
   endUserCleanup,
+  endUserLinks,
   nonceCleanup,
   rateLimitCleanup,
   deviceCertificates,

@@ -2,7 +2,8 @@
 import { type GivenCriteria, type LabelCriteria, type LabelVital, labelVitals } from "../../api/labels.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, invalid } from "../core/errors.ts";
-import { nothing, type Predicate } from "../store/query.ts";
+import { hostsOfDepartment, hostsOfGroup } from "../scim/people.ts";
+import type { Predicate } from "../store/query.ts";
 import { setMembers } from "./members.ts";
 import type { LabelRow } from "./wire.ts";
 
@@ -39,10 +40,9 @@ export function checkCriteria(ctx: Deps, given: GivenCriteria, field = "criteria
   return { vital: given.vital, value };
 }
 
-/** The groups and departments of people are not stored yet, so no host matches. */
 const vitals: Record<LabelVital, (value: string) => Predicate> = {
-  end_user_idp_group: () => nothing,
-  end_user_idp_department: () => nothing,
+  end_user_idp_group: hostsOfGroup,
+  end_user_idp_department: hostsOfDepartment,
 };
 
 const hostsOf = (ctx: Deps, criteria: LabelCriteria): Predicate =>

@@ -115,7 +115,7 @@ export const managedAgentRoutes: readonly Route[] = [
     return {};
   }),
   keyed(managedAgentApi.deviceMapping, async ({ body }, { hostId }, ctx) => {
-    await setMapping({ ...ctx, user: service }, hostId, body.email);
+    await setMapping({ ...ctx, user: service }, hostId, { email: body.email, source: "custom" });
     return {};
   }),
   keyed(managedAgentApi.setupStatus, async (_, _agent, ctx) => ({

@@ -22,7 +22,7 @@ export async function responseOf(
   const headers = new Headers({ ...base, ...own });
   if (isEmpty(status)) return new Response(null, { status, headers });
   if (endpoint.produces === null) {
-    headers.set("content-type", "application/json; charset=utf-8");
+    headers.set("content-type", `${endpoint.mediaType}; charset=utf-8`);
     if (asked.method === "HEAD") return new Response(null, { status, headers });
     return new Response(value instanceof JsonStream ? value.body : JSON.stringify(value), { status, headers });
   }

@@ -77,6 +77,17 @@ export const profileReconciler = startedPart("profiles", async (services) => {
       all,
     ),
   );
+  stops.push(
+    await store.listen(
+      channels.endUsers,
+      (payload) => {
+        if (payload === "*") all();
+        else for (const id of JSON.parse(payload) as number[]) pending.hosts.add(id);
+        task.plan();
+      },
+      all,
+    ),
+  );
   return {
     ...task,
     async stop() {

@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 import { invalid } from "../../core/errors.ts";
 import { byId, groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
+import { IDP_SOURCE } from "../../hosts/emails.ts";
+import { peopleOfHosts } from "../../scim/people.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
 import { secretOf, variablesIn } from "../../variables/text.ts";
 import { secretVersions, valuesOnHosts } from "../../variables/use.ts";
@@ -19,6 +21,9 @@ export const profileVariables = [
   "HOST_END_USER_EMAIL_IDP",
   "HOST_END_USER_IDP_USERNAME",
   "HOST_END_USER_IDP_USERNAME_LOCAL_PART",
+  "HOST_END_USER_IDP_FULL_NAME",
+  "HOST_END_USER_IDP_DEPARTMENT",
+  "HOST_END_USER_IDP_GROUPS",
 ] as const;
 type ProfileVariable = (typeof profileVariables)[number];
 /** By name, such as `VAR_HOST_UUID`. Of what is put in later it is not the value, but what changes with it. */
@@ -69,9 +74,10 @@ export async function valuesOfHosts(
 ): Promise<ReadonlyMap<number, HostValues>> {
   const custom = [...new Set(contents.flatMap(variablesIn))];
   const vitals = custom.filter((key) => secretOf(key) === null);
-  const [hosts, emails, secrets, authorities, vitalValues] = await Promise.all([
+  const [hosts, emails, people, secrets, authorities, vitalValues] = await Promise.all([
     store.hosts.pick(["id", "uuid", "hardware_serial", "platform"], { where: oneOf("id", hostIds) }),
-    store.hostEmails.list({ where: and(oneOf("host_id", hostIds), eq("source", "mdm_idp_accounts")) }),
+    store.hostEmails.list({ where: and(oneOf("host_id", hostIds), eq("source", IDP_SOURCE)) }),
+    peopleOfHosts(store, hostIds),
     secretVersions(store, custom),
     authorityVersions(store, contents.flatMap(namesIn)),
     valuesOnHosts(store, vitals, hostIds),
@@ -80,13 +86,18 @@ export async function valuesOfHosts(
   return new Map(
     [...byId(hosts)].map(([id, host]) => {
       const account = emailsOf.get(id)?.[0]?.email ?? "";
+      const person = people.get(id);
+      const userName = person?.user_name ?? account;
       const own: Readonly<Record<ProfileVariable, string>> = {
         HOST_UUID: host.uuid,
         HOST_HARDWARE_SERIAL: host.hardware_serial,
         HOST_PLATFORM: host.platform,
         HOST_END_USER_EMAIL_IDP: account,
-        HOST_END_USER_IDP_USERNAME: account,
-        HOST_END_USER_IDP_USERNAME_LOCAL_PART: account.split("@", 1)[0]!,
+        HOST_END_USER_IDP_USERNAME: userName,
+        HOST_END_USER_IDP_USERNAME_LOCAL_PART: userName.split("@", 1)[0]!,
+        HOST_END_USER_IDP_FULL_NAME: person?.full_name ?? "",
+        HOST_END_USER_IDP_DEPARTMENT: person?.department ?? "",
+        HOST_END_USER_IDP_GROUPS: (person?.groups ?? []).join(","),
       };
       const named = Object.entries(own).map(([name, value]) => [`VAR_${name}`, value] as const);
       return [id, new Map([...named, ...secrets, ...authorities, ...(vitalValues.get(id) ?? [])])];

@@ -1,6 +1,6 @@
 // Reads the body of a request in the encoding that its endpoint takes.
 import type { Incoming, Multipart, RawBody, StreamBody } from "../../../../api/bodies.ts";
-import type { AnyEndpoint } from "../../../../api/endpoint.ts";
+import { type AnyEndpoint, SCIM } from "../../../../api/endpoint.ts";
 import { bytesOfBase64 } from "../../../../text/base64.ts";
 import { isRecord } from "../../../../text/record.ts";
 import { badRequest, partTooLarge, tooLarge, unsupportedMediaType } from "../../errors.ts";
@@ -52,7 +52,7 @@ const isFromPage = (headers: Headers): boolean => headers.has("origin") || heade
 
 async function json(type: string, headers: Headers, read: () => Promise<Buffer>): Promise<unknown> {
   // A browser page of another site can post forms and text, but not JSON.
-  if (isFromPage(headers) && type !== "application/json")
+  if (isFromPage(headers) && type !== "application/json" && type !== SCIM)
     throw unsupportedMediaType("Content-Type must be application/json");
   const bytes = await read();
   return bytes.length === 0 ? undefined : parseJson(bytes);

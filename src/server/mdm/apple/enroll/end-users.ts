@@ -6,8 +6,8 @@ import { type Context, isPremium } from "../../../core/context.ts";
 import { badRequest, forbidden, premiumRequired } from "../../../core/errors.ts";
 import type { Job } from "../../../core/job.ts";
 import { tokenHash } from "../../../core/random.ts";
-import { setIdpEmail } from "../../../hosts/emails.ts";
 import { SsoRefusal } from "../../../saml/refusal.ts";
+import { setEndUser } from "../../../scim/links.ts";
 import type { ServiceProvider } from "../../../sso/addresses.ts";
 import { countSsoStep } from "../../../sso/limits.ts";
 import { personOf } from "../../../sso/person.ts";
@@ -155,7 +155,7 @@ export const endUserListener: AppleDeviceListener = {
   async enrolled({ store }, { host_id, identity_id }) {
     const identity = identity_id === null ? null : await store.deviceIdentities.get(identity_id);
     const email = identity?.facts[endUserFacts.email];
-    if (typeof email === "string") await setIdpEmail(store, host_id, email);
+    if (typeof email === "string") await setEndUser(store, host_id, email);
   },
 };
 

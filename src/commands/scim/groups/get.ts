@@ -1,0 +1,15 @@
+import { scimApi } from "../../../api/scim.ts";
+import { personGroupArg, personGroupView, ScimCommand } from "../../../cli/features/scim/people.ts";
+
+export default class ScimGroupsGet extends ScimCommand {
+  static override summary = "Show a group of the identity provider with its members.";
+  static override endpoints = [scimApi.group];
+  static override args = { group: personGroupArg };
+  static override examples = ["<%= config.bin %> <%= command.id %> Sales"];
+
+  async run() {
+    const { args } = await this.parse(ScimGroupsGet);
+    const { id } = await this.group(args.group);
+    await this.printOne(await this.call(scimApi.group, { params: { id } }), personGroupView);
+  }
+}

@@ -1,0 +1,17 @@
+import { scimApi } from "../../api/scim.ts";
+import { ScimCommand } from "../../cli/features/scim/people.ts";
+
+export default class ScimStatus extends ScimCommand {
+  static override summary = "Show the identity provider's last request, and whether it succeeded.";
+  static override endpoints = [scimApi.details];
+  static override examples = ["<%= config.bin %> <%= command.id %>"];
+
+  async run() {
+    await this.parse(ScimStatus);
+    const { last_request } = await this.call(scimApi.details);
+    if (last_request === null) this.note("the identity provider has sent no request yet");
+    await this.printOne(last_request ?? { requested_at: null, status: null, details: null }, {
+      columns: [{ key: "requested_at" }, { key: "status" }, { key: "details" }],
+    });
+  }
+}

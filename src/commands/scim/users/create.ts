@@ -1,0 +1,29 @@
+import { ScimUser, scimApi } from "../../../api/scim.ts";
+import { changesOf } from "../../../cli/base-command.ts";
+import { personFlags, personOf } from "../../../cli/features/scim/flags.ts";
+import { ScimCommand } from "../../../cli/features/scim/people.ts";
+import { readBody } from "../../../cli/files/input.ts";
+import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class ScimUsersCreate extends ScimCommand {
+  static override summary = "Create a person, as an identity provider does.";
+  static override description =
+    "Hosts on which somebody has signed in with this user name, or with one of these addresses, show the person as their user.";
+  static override endpoints = [scimApi.createUser];
+  static override flags = { ...personFlags, ...inputFlag, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --user-name bob@example.com --display-name 'Bob B.' --department Sales",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(ScimUsersCreate);
+    const given = { ...(await readBody(this.io, flags.input)), ...personOf(flags) };
+    const userName =
+      typeof given.userName === "string" ? given.userName : await this.askText("User name", "--user-name");
+    const body = { ...given, userName };
+    if (flags["dry-run"]) this.trying(`create the person ${printable(userName)}`, null, changesOf({}, body));
+    const made = await this.call(scimApi.createUser, { body });
+    await this.report(`created the person ${printable(made.userName)} (${made.id})`, made, { schema: ScimUser });
+  }
+}

@@ -1,0 +1,17 @@
+import { scimApi } from "../../../api/scim.ts";
+import { personArg, personView, ScimCommand } from "../../../cli/features/scim/people.ts";
+
+export default class ScimUsersGet extends ScimCommand {
+  static override summary = "Show a person of the identity provider with its groups.";
+  static override endpoints = [scimApi.users, scimApi.user];
+  static override args = { person: personArg };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> ann@example.com",
+    "<%= config.bin %> <%= command.id %> 1",
+  ];
+
+  async run() {
+    const { args } = await this.parse(ScimUsersGet);
+    await this.printOne(await this.person(args.person), personView);
+  }
+}

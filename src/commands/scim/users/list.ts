@@ -1,0 +1,22 @@
+import * as Flags from "@oclif/core/flags";
+import { scimApi } from "../../../api/scim.ts";
+import { personView, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { limitFlags } from "../../../cli/flags.ts";
+
+export default class ScimUsersList extends ScimCommand {
+  static override summary = "List the people that the identity provider has sent.";
+  static override endpoints = [scimApi.users];
+  static override flags = {
+    filter: Flags.string({ summary: 'SCIM filter, e.g. userName eq "ann@example.com".', helpValue: "FILTER" }),
+    ...limitFlags,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    `<%= config.bin %> <%= command.id %> --filter 'emails[type eq "work"].value eq "ann@example.com"'`,
+  ];
+
+  async run() {
+    const { flags } = await this.parse(ScimUsersList);
+    await this.printList(this.resources("users", flags.filter), personView);
+  }
+}

@@ -1,0 +1,26 @@
+import { ScimUser, scimApi } from "../../../api/scim.ts";
+import { personFlags, personOf } from "../../../cli/features/scim/flags.ts";
+import { personArg, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { readBody } from "../../../cli/files/input.ts";
+import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class ScimUsersReplace extends ScimCommand {
+  static override summary = "Replace all attributes of a person. Attributes that are not given are removed.";
+  static override endpoints = [scimApi.replaceUser];
+  static override args = { person: personArg };
+  static override flags = { ...personFlags, ...inputFlag, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> ann@example.com --display-name 'Ann A.' --email ann@example.com",
+  ];
+
+  async run() {
+    const { args, flags } = await this.parse(ScimUsersReplace);
+    const given = { ...(await readBody(this.io, flags.input)), ...personOf(flags) };
+    const { id, userName } = await this.person(args.person);
+    const body = { ...given, userName: typeof given.userName === "string" ? given.userName : userName };
+    if (flags["dry-run"]) this.trying(`replace the person ${printable(userName)}`, { id, ...body });
+    const changed = await this.call(scimApi.replaceUser, { params: { id }, body });
+    await this.report(`replaced the person ${printable(changed.userName)}`, changed, { schema: ScimUser });
+  }
+}
