@@ -1,7 +1,9 @@
 // Sends generated requests as callers of every kind, and checks each reply. Used by the unit test and by the long run.
 import { z } from "zod";
 import { allEndpoints } from "../../src/api/all.ts";
+import { SCIM } from "../../src/api/endpoint.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
+import { scimUrns } from "../../src/api/scim.ts";
 import { type FuzzRequest, RequestFuzz } from "./request-fuzz.ts";
 
 export interface FuzzTarget {
@@ -19,6 +21,18 @@ export interface FuzzReport {
 
 /** Requests that no handler sees (headers over Node's limit) get a reply for agents too, which look for `error`. */
 const Unhandled = ErrorBody.extend({ error: z.string() });
+
+/** RFC 7644, section 3.12, with the API's own form in it. */
+const ScimError = ErrorBody.extend({
+  schemas: z.tuple([z.literal(scimUrns.error)]),
+  status: z.string().regex(/^[45]\d\d$/),
+  scimType: z.string().optional(),
+  detail: z.string().min(1),
+});
+function errorSchema(status: number, type: string | null) {
+  if (status === 431) return Unhandled;
+  return type?.startsWith(SCIM) ? ScimError : ErrorBody;
+}
 
 /** The number of requests after which callers and objects are created again, because requests delete them. */
 const RENEW_EVERY = 30;
@@ -64,7 +78,8 @@ export async function runFuzz(target: FuzzTarget, count: number, seed: number): 
       const isMail = res.status === 500 && /"message":"Mail Error"|"reason":"email not configured"/.test(text);
       if (res.status >= 500 && !isMail) tell(`${res.status} ${text.slice(0, 500)}`);
       else if (res.status >= 400) {
-        const refused = (res.status === 431 ? Unhandled : ErrorBody).strict().safeParse(JSON.parse(text));
+        const schema = errorSchema(res.status, res.headers.get("content-type"));
+        const refused = schema.strict().safeParse(JSON.parse(text));
         if (!refused.success) tell(`${res.status} with a body of another shape: ${text.slice(0, 500)}`);
       }
     } catch (error) {

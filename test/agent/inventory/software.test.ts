@@ -39,6 +39,7 @@ const plain = {
   extension_for: "",
   extension_id: "",
   bundle_identifier: "",
+  source_package: "",
   release: "",
   vendor: "",
   arch: "",
