@@ -67,6 +67,8 @@ export const actions = {
   "scripts:run": rule("AMT", "AMT"),
   "packages:read": rule("AMTG", "AMTG"),
   "packages:write": rule("AMG", "AMG"),
+  "categories:write": rule("AM", "AM"),
+  "software:rename": rule("A", ""),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
   /** Includes labels that other users created. */

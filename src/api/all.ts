@@ -53,6 +53,7 @@ import { scheduleApi } from "./schedule.ts";
 import { scimApi } from "./scim.ts";
 import { scriptBatchesApi } from "./script-batches.ts";
 import { scriptsApi } from "./scripts.ts";
+import { selfServiceCategoriesApi, titleIconsApi } from "./self-service.ts";
 import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
 import { setupAssistantsApi } from "./setup-assistants.ts";
@@ -108,6 +109,8 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "store-apps": storeAppsApi,
   scim: scimApi,
   scripts: scriptsApi,
+  "self-service-categories": selfServiceCategoriesApi,
+  "title-icons": titleIconsApi,
   scriptBatches: scriptBatchesApi,
   labels: { ...labelsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,

@@ -2,12 +2,14 @@
 // user's token.
 import { z } from "zod";
 import { License, OrgInfo } from "./app-config.ts";
+import { Download } from "./bodies.ts";
 import { OF_AGENTS, PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
-import { Empty } from "./fields.ts";
+import { Empty, IdParam } from "./fields.ts";
 import { Host, HostPolicy } from "./host.ts";
 import { HostDesktopAdmin, hostDetailsApi } from "./host-details.ts";
 import { hostsApi } from "./hosts.ts";
+import { CategoryList, CategoryPage } from "./self-service.ts";
 
 // No length limit: an invalid token of any length gets 401. The length of URLs is limited elsewhere.
 const params = z.object({ token: z.string().min(1) });
@@ -83,6 +85,24 @@ export const deviceApi = {
     summary: "List the software of a host on its own page.",
     query: hostsApi.software.query,
     response: hostsApi.software.response,
+  }),
+  softwareCategories: endpoint({
+    ...read,
+    path: "/device/:token/software/self_service_categories",
+    summary: "List the categories of self-service on a host's own page.",
+    tier: "premium",
+    query: CategoryPage,
+    response: CategoryList,
+  }),
+  softwareIcon: endpoint({
+    ...read,
+    path: "/device/:token/software/titles/:software_title_id/icon",
+    summary: "Download the icon of a software title on a host's own page; a redirect if only the store has one.",
+    tier: "premium",
+    params: params.extend({ software_title_id: IdParam }),
+    produces: "image/png",
+    otherStatus: [206, 302],
+    response: Download,
   }),
   deviceMapping: endpoint({
     ...read,

@@ -1,6 +1,18 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Id, IdParam, Meta, pagingAfter, QueryFlag, QueryInt, QueryTeam, QueryText, Timestamp } from "./fields.ts";
+import {
+  Empty,
+  Id,
+  IdParam,
+  Meta,
+  nameText,
+  pagingAfter,
+  QueryFlag,
+  QueryInt,
+  QueryTeam,
+  QueryText,
+  Timestamp,
+} from "./fields.ts";
 import { ListedPackage, Package } from "./packages.ts";
 import { StoreApp } from "./store-apps.ts";
 
@@ -178,6 +190,17 @@ export const softwareApi = {
     params,
     query: z.object(team),
     response: z.object({ software_title: SoftwareTitleDetails }),
+  }),
+  rename: endpoint({
+    method: "PATCH",
+    path: "/software/titles/:id/name",
+    summary: "Change the name of a software title that has a bundle identifier.",
+    stability: "experimental",
+    access: { action: "software:rename", scope: "global" },
+    params,
+    body: z.object({ name: nameText() }),
+    status: 205,
+    response: Empty,
   }),
   versions: endpoint({
     method: "GET",

@@ -20,6 +20,7 @@ import { forgetPasswords } from "./host-passwords/rows.ts";
 import { batteryInventory } from "./hosts/inventory/batteries.ts";
 import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
+import { packageOffers } from "./installers/offers.ts";
 import { installersUseVariables } from "./installers/scripts.ts";
 import { packageExtras } from "./installers/title-extras.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
@@ -73,12 +74,14 @@ import { policiesLeave } from "./policies/service.ts";
 import { routes } from "./routes.ts";
 import { runScript } from "./scripts/kind.ts";
 import { scriptsUseVariables } from "./scripts/variables.ts";
+import { iconExtras } from "./self-service/icon-rows.ts";
 import { setupScriptsUseVariables } from "./setup-experience/script.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { referencesToTitles } from "./software/titles.ts";
 import { storeAppOffer } from "./store-apps/apps.ts";
 import { installMetadata, storeAppCommand, storeAppListener, storeAppVerification } from "./store-apps/commands.ts";
 import { storeAppInstall } from "./store-apps/installs.ts";
+import { storeAppOffers } from "./store-apps/offers.ts";
 import { storeAppExtras } from "./store-apps/title-extras.ts";
 import { dropIntegrations } from "./teams/integrations.ts";
 import { deliverTicket } from "./tickets/deliver.ts";
@@ -181,7 +184,8 @@ export const extensions: Extensions = {
   teamLeaves: policiesLeave,
   installCounts: async () => new Map(),
   installerListeners: [],
-  titleExtras: [packageExtras, storeAppExtras],
+  titleExtras: [packageExtras, storeAppExtras, iconExtras],
+  titleOffers: [packageOffers, storeAppOffers],
   titleReferences: referencesToTitles(Object.values(tables)),
   variableUsers: [profilesUseVariables, scriptsUseVariables, setupScriptsUseVariables, installersUseVariables],
 };

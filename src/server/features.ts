@@ -36,6 +36,7 @@ import { policyCounts } from "./policies/counts.ts";
 import { scopeTrim } from "./policies/scope-trim.ts";
 import { cancelScriptBatch } from "./scripts/batches/cancel.ts";
 import { scriptBatchRuns, scriptBatchTask } from "./scripts/batches/carry-out.ts";
+import { adoptCategories } from "./self-service/categories.ts";
 import { userStreams } from "./sessions/streams.ts";
 import { softwareCounts } from "./software/counts.ts";
 import { storeAppWorker } from "./store-apps/worker.ts";
@@ -54,6 +55,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   const start = <T>(part: StartedPart<T>): Promise<T> => running.start(services, part);
   await ensureBuiltinLabels(services);
   await adoptScriptRuns(services);
+  await adoptCategories(services);
   // Parts are stopped in reverse order. Activities are stopped late, because others may record some when they stop.
   await start(signers);
   await start(deviceAnchors);

@@ -40,6 +40,7 @@ import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
 import { scimRoutes } from "./scim/routes.ts";
 import { scriptRoutes } from "./scripts/routes.ts";
+import { selfServiceRoutes } from "./self-service/routes.ts";
 import { setupRoutes } from "./setup/routes.ts";
 import { setupItemRoutes } from "./setup-experience/routes.ts";
 import { sessionRoutes } from "./sign-in/routes.ts";
@@ -101,6 +102,7 @@ export const routes: readonly Route[] = [
   ...portalRoutes,
   ...queryRoutes,
   ...policyRoutes,
+  ...selfServiceRoutes,
   ...sessionRoutes,
   ...setupRoutes,
   ...setupExperienceRoutes,

@@ -32,6 +32,7 @@ import { commandsOf, root, sendInto } from "../support/cli.ts";
 import { signInByBrowser } from "../support/cli-browser.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
+import { iconForm, png } from "../support/icons.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { addVppToken, makeStoreApp, makeVppToken, startLicenceService } from "../support/licence-service.ts";
 import { answerLiveQueries } from "../support/live.ts";
@@ -127,6 +128,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id.startsWith("scripts:")) await makeScripts(app, files);
   if (/^scripts:batch:(get|hosts|cancel)$/.test(id)) await makeBatch(app);
   if (id.startsWith("setup-experience:")) await makeSetupItems(id, { app, files });
+  if (/^(software|device):(categories|icons?|rename)/.test(id)) await makeSelfService(id, { app, files });
   if (id.startsWith("software:packages:")) await makePackages(id, { app, files });
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
@@ -352,7 +354,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm|scripts|ca|software:(catalogue|packages|store-apps)|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|scripts|ca|software:(catalogue|categories|icons|packages|store-apps)|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 /** A run of a script that has not ended. */
 async function makeBatch(app: TestApp): Promise<void> {
@@ -386,7 +388,19 @@ async function makeBatch(app: TestApp): Promise<void> {
     });
 }
 
-/** A script package as a file, and unless it is to be uploaded also as the first title on the server. */
+/** The category Browsers, unless it is to be created, and an icon of the first title, which is a package. */
+async function makeSelfService(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
+  await writeFile(join(files, "icon.png"), png(120));
+  if (id === "software:rename")
+    await app.store.softwareTitles.update({ where: eq("id", 1), set: { bundle_identifier: "com.example.editor" } });
+  if (id.endsWith(":categories:create")) return;
+  for (const team_id of [0, 1]) await app.post("/software/self_service_categories", { team_id, name: "Browsers" });
+  if (id.includes(":categories")) return;
+  await makePackages(id, { app, files });
+  for (const team_id of [0, 1])
+    await app.request("PUT", `/software/titles/1/icon?team_id=${team_id}`, iconForm(png(120)));
+}
+
 /** A title that hosts can install during their setup, and unless it is to be uploaded the script. */
 async function makeSetupItems(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
   await writeFile(join(files, "welcome.sh"), "echo welcome");
@@ -397,6 +411,7 @@ async function makeSetupItems(id: string, { app, files }: Pick<Fleet, "app" | "f
   if (!id.endsWith(":upload")) await app.post("/setup_experience/script", body);
 }
 
+/** A script package as a file, and unless it is to be uploaded also as the first title on the server. */
 async function makePackages(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
   await writeFile(join(files, "tool.sh"), "echo tool");
   await writeFile(join(files, "check.sh"), "echo checked");

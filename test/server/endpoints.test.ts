@@ -66,6 +66,7 @@ it("requires a token except where a review found that none is needed", () => {
   // Below /device the token in the path replaces it (part B).
   const device = ["", "/certificates", "/desktop", "/desktopadmin", "/device_mapping"];
   device.push("/mdm/vendora/manual_enrollment_profile", "/policies", "/software");
+  device.push("/software/self_service_categories", "/software/titles/:software_title_id/icon");
   expect(open.sort()).toEqual([
     // Part D: the enroll secret decides (decision 92).
     "GET /android_enterprise/enrollment_token",

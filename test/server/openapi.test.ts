@@ -99,6 +99,8 @@ describe("the API's description", () => {
         "resendProfile",
         "rotateEncryptionKey",
         "software",
+        "softwareCategories",
+        "softwareIcon",
         "triggerEscrow",
       ].map((name) => `device.${name}`),
       "eula.download",

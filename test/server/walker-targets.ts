@@ -13,6 +13,7 @@ import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { makeCatalogueApp } from "../support/catalogue.ts";
+import { iconForm, png } from "../support/icons.ts";
 import { makeStoreApp, makeVppToken } from "../support/licence-service.ts";
 import {
   makeCarve,
@@ -410,6 +411,23 @@ const onPackage = (rest: string, query = ""): Target => ({
   call: async (world, place) => {
     const { title, team } = await packageAt(world, place);
     return { path: `/software/titles/${title}${rest}?team_id=${team}${query}` };
+  },
+});
+/** The title of a package with an icon. */
+const iconAt = async (world: World, place: Place) => {
+  const found = await packageAt(world, place);
+  const path = `/software/titles/${found.title}/icon?team_id=${found.team}`;
+  if (place !== "missing") await world.t.request("PUT", path, iconForm(png(120)));
+  return path;
+};
+const onCategory = (body?: () => unknown): Target => ({
+  places,
+  call: async (world, place) => {
+    const at = { created_at: world.t.clock.iso(), updated_at: world.t.clock.iso(), team_id: teamOf(world, place) };
+    const name = `made ${++names}`;
+    const row = async () => world.t.store.selfServiceCategories.insert({ ...at, name, name_key: name });
+    const id = place === "missing" ? MISSING : (await row()).id;
+    return { path: `/software/self_service_categories/${id}`, body: body?.() };
   },
 });
 const onEula = (path: (token: string) => string): Target => ({
@@ -896,6 +914,35 @@ export const targets: Record<string, Target> = {
     call: async (world, place) => {
       const { title, team } = await packageAt(world, place);
       return { path: `/software/titles/${title}/package`, body: { team_id: team, self_service: true } };
+    },
+  },
+  "GET /software/self_service_categories": byTeamFilter("/software/self_service_categories"),
+  "POST /software/self_service_categories": {
+    places,
+    call: async (world, place) => ({
+      path: "/software/self_service_categories",
+      body: { team_id: place === "none" ? 0 : teamAt(world, place), name: `made ${++names}` },
+    }),
+  },
+  "PATCH /software/self_service_categories/:id": onCategory(() => ({ name: `made ${++names}` })),
+  "DELETE /software/self_service_categories/:id": onCategory(),
+  "GET /software/titles/:id/icon": { places, call: async (world, place) => ({ path: await iconAt(world, place) }) },
+  "DELETE /software/titles/:id/icon": { places, call: async (world, place) => ({ path: await iconAt(world, place) }) },
+  "PUT /software/titles/:id/icon": {
+    places,
+    call: async (world, place) => {
+      const { title, team } = await packageAt(world, place);
+      const image = png(120, 120, `made ${++names}`);
+      return { path: `/software/titles/${title}/icon?team_id=${team}`, body: iconForm(image) };
+    },
+  },
+  "PATCH /software/titles/:id/name": {
+    places: ["none", "missing"],
+    call: async ({ t }, place) => {
+      const name = `made ${++names}`;
+      const row = { name, source: "apps", bundle_identifier: name, key: name };
+      const id = place === "missing" ? MISSING : (await t.store.softwareTitles.insert(row)).id;
+      return { path: `/software/titles/${id}/name`, body: { name: "Editor" } };
     },
   },
   "GET /software/titles/:id/package": onPackage("/package", "&alt=media"),

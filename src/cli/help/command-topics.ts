@@ -53,6 +53,8 @@ export const topics: Record<string, { description: string }> = {
   software: { description: "Software on hosts: titles and their versions." },
   "software:store-apps": { description: "Store apps that teams offer, with licences of the organization." },
   "software:catalogue": { description: "The catalogue of maintained apps." },
+  "software:categories": { description: "Categories in which users of hosts find software." },
+  "software:icons": { description: "Icons of software titles, as users of hosts see them." },
   "software:packages": { description: "Packages: installer files that teams offer to their hosts." },
   sso: { description: "Single sign-on (SAML): status, and metadata for the identity provider." },
   targets: { description: "Possible targets of a live query." },

@@ -8,7 +8,7 @@ import { catalogueApps, catalogueOffers } from "../catalogue/tables.ts";
 import { certificateTemplates, hostCertificates } from "../certificates/tables.ts";
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
-import { deviceLinks, deviceTokens } from "../device-page/tables.ts";
+import { deviceLinks, deviceTokens, macMigrations } from "../device-page/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets } from "../enroll-secrets/tables.ts";
 import { files } from "../files/tables.ts";
@@ -57,6 +57,7 @@ import { policyResultIds } from "../result-ids/tables.ts";
 import { hostEndUsers, scimGroups, scimLogins, scimMembers, scimRequests, scimUsers } from "../scim/tables.ts";
 import { scriptBatches, scriptBatchHosts, scriptExecutions, scripts, scriptTexts } from "../scripts/tables.ts";
 import { serverSecrets } from "../secrets/tables.ts";
+import { selfServiceCategories, titleIcons } from "../self-service/tables.ts";
 import { sessions } from "../sessions/tables.ts";
 import { setupScripts } from "../setup-experience/tables.ts";
 import {
@@ -150,6 +151,8 @@ export const tables: AllTables = {
   vulnerabilityCountChanges,
   vulnerabilityCountState,
   softwareInstalls,
+  selfServiceCategories,
+  titleIcons,
   scriptTexts,
   scripts,
   setupScripts,
@@ -189,6 +192,7 @@ export const tables: AllTables = {
   managedAgents,
   deviceLinks,
   deviceTokens,
+  macMigrations,
   applePushRequests,
   applePushCertificates,
   expiryNotices,

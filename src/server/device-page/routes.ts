@@ -15,6 +15,8 @@ import { pingHost } from "../mdm/apple/push/ping.ts";
 import { requireAppleMdm } from "../mdm/gate.ts";
 import { resend } from "../mdm/profiles/resend.ts";
 import { desktopAdminOfHost } from "../munki/service.ts";
+import { categoriesOfTeam } from "../self-service/categories.ts";
+import { iconFor } from "../self-service/icons.ts";
 import { titlesOfHost } from "../software/service.ts";
 import { hostOfToken, linkToDevicePage } from "./tokens.ts";
 import { asOwner, desktopSummary, deviceView, logDesktopError, policiesForOwner, transparencyUrl } from "./view.ts";
@@ -36,6 +38,10 @@ export const deviceRoutes: readonly Route[] = [
   owned(deviceApi.desktop, (host, ctx) => desktopSummary(ctx, host)),
   owned(deviceApi.policies, async (host, ctx) => ({ policies: await policiesForOwner(ctx, host) })),
   owned(deviceApi.software, (host, ctx, { query }) => titlesOfHost(ctx.store, host.id, query)),
+  owned(deviceApi.softwareCategories, (host, ctx, { query }) => categoriesOfTeam(ctx, host.team_id, query)),
+  owned(deviceApi.softwareIcon, (host, ctx, { params }, reply) =>
+    iconFor(ctx, host.team_id, params.software_title_id, reply),
+  ),
   owned(deviceApi.deviceMapping, (host, ctx) => mappingOfHost(asOwner(ctx), host.id)),
   owned(deviceApi.desktopAdmin, (host, ctx) => desktopAdminOfHost(asOwner(ctx), host.id)),
   owned(deviceApi.certificates, (host, ctx, { query }) => certificatesOfHost(asOwner(ctx), host.id, query)),
