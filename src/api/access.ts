@@ -67,6 +67,7 @@ export const actions = {
   "scripts:run": rule("AMT", "AMT"),
   "packages:read": rule("AMTG", "AMTG"),
   "packages:write": rule("AMG", "AMG"),
+  "software:install": rule("AMT", "AMT"),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
   /** Includes labels that other users created. */

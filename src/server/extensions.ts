@@ -76,8 +76,12 @@ import { scriptsUseVariables } from "./scripts/variables.ts";
 import { setupScriptsUseVariables } from "./setup-experience/script.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { referencesToTitles } from "./software/titles.ts";
+import { dropPendingInstalls, installsFollowPackages } from "./software-installs/edits.ts";
+import { softwareInstall, softwareUninstall } from "./software-installs/kinds.ts";
+import { countInstalls, packagesForHost } from "./software-installs/view.ts";
 import { storeAppOffer } from "./store-apps/apps.ts";
 import { installMetadata, storeAppCommand, storeAppListener, storeAppVerification } from "./store-apps/commands.ts";
+import { appsForHost } from "./store-apps/host-offers.ts";
 import { storeAppInstall } from "./store-apps/installs.ts";
 import { storeAppExtras } from "./store-apps/title-extras.ts";
 import { dropIntegrations } from "./teams/integrations.ts";
@@ -98,6 +102,7 @@ export const extensions: Extensions = {
     endDeviceRequests,
     endWindowsRequests,
     forgetPasswords,
+    dropPendingInstalls,
   ],
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
@@ -170,6 +175,7 @@ export const extensions: Extensions = {
       storeAppCommand,
       storeAppVerification,
     ]),
+    ...byName([softwareInstall, softwareUninstall]),
     script: scriptKind,
     [runScript.name]: runScript,
   },
@@ -179,8 +185,9 @@ export const extensions: Extensions = {
   otherOffers: [storeAppOffer],
   pinPackage: pinVersion,
   teamLeaves: policiesLeave,
-  installCounts: async () => new Map(),
-  installerListeners: [],
+  installCounts: countInstalls,
+  installerListeners: [installsFollowPackages],
+  hostOffers: [packagesForHost, appsForHost],
   titleExtras: [packageExtras, storeAppExtras],
   titleReferences: referencesToTitles(Object.values(tables)),
   variableUsers: [profilesUseVariables, scriptsUseVariables, setupScriptsUseVariables, installersUseVariables],

@@ -77,6 +77,7 @@ import {
   vulnerabilityCountState,
   vulnerabilityCounts,
 } from "../software/vulnerabilities/tables.ts";
+import { policyInstalls, softwareInstallRuns } from "../software-installs/tables.ts";
 import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
 import {
   storeAppInstalls,
@@ -183,6 +184,8 @@ export const tables: AllTables = {
   carves,
   operationContents,
   operations,
+  softwareInstallRuns,
+  policyInstalls,
   mdmCommands,
   scriptRuns,
   hostActions,
