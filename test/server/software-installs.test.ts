@@ -6,6 +6,7 @@ import type { HostSoftwareItem } from "../../src/api/software.ts";
 import { hours } from "../../src/server/core/clock.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { settleOverdue } from "../../src/server/operations/queue.ts";
+import { requestInstall } from "../../src/server/software-installs/service.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
@@ -198,3 +199,288 @@ const download = (agent: ManagedAgent, installer_id: number, headers: Record<str
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify({ agent_node_key: agent.key, installer_id }),
   });
+
+it.each([
+  ["the script after it fails", { post_install_script_exit_code: 1, post_install_script_output: "no" }, "rolled"],
+  ["the installation script fails", { install_script_exit_code: 7 }, "exit code 7"],
+  ["it does not end in time", { install_script_exit_code: -1 }, "in time"],
+  ["scripts are disabled", { install_script_exit_code: -2 }, "disabled"],
+  [
+    "the query before it returns no row",
+    { pre_install_condition_output: "", install_script_exit_code: null, install_script_output: null },
+    "no row",
+  ],
+])("an installation has failed if %s", async (_what, answer, message) => {
+  const t = await startApp();
+  const { agent, id, titleId, path } = await world(t);
+  await t.post(`${path}/install`);
+  const uuid = await finish(agent, { ...done, ...answer });
+  expect(await json(t.get(`/software/install/${uuid}/results`))).toMatchObject({
+    status: "failed_install",
+    message: expect.stringContaining(message),
+  });
+  expect(await statusOf(t, id, titleId)).toBe("failed_install");
+  expect((await activitiesOf(t, id))[0]).toMatchObject({
+    type: "installed_software",
+    details: { status: "failed_install" },
+  });
+  expect(await hostsWith(t, titleId, "failed")).toEqual([id]);
+});
+
+it("an answer of no step leaves the installation pending", async () => {
+  const t = await startApp();
+  const { agent, id, titleId, path } = await world(t);
+  await t.post(`${path}/install`);
+  const uuid = await finish(agent, { ...done, pre_install_condition_output: "[]", install_script_exit_code: null });
+  expect(await statusOf(t, id, titleId)).toBe("pending_install");
+  expect(await pending(agent)).toEqual([uuid]);
+});
+
+it("a host without a result in time has failed, and is not asked again; its late answer counts", async () => {
+  const t = await startApp();
+  const { agent, id, titleId, path } = await world(t);
+  await t.post(`${path}/install`);
+  const [install_uuid] = await pending(agent);
+  await agent.call("/software_install/details", { install_uuid });
+  t.clock.advance(hours(1));
+  await settleOverdue(serviceContext(t.services), new AbortController().signal);
+  expect(await statusOf(t, id, titleId), "its answer may be on its way").toBe("pending_install");
+  t.clock.advance(hours(1.1));
+  await settleOverdue(serviceContext(t.services), new AbortController().signal);
+  expect(await json(t.get(`/software/install/${install_uuid}/results`))).toMatchObject({
+    status: "failed_install",
+    message: expect.stringContaining("in time"),
+    output: null,
+  });
+  expect(await pending(agent)).toEqual([]);
+  expect((await agent.call("/software_install/details", { install_uuid })).status).toBe(404);
+  expect((await agent.call("/software_install/result", { install_uuid, ...done })).status).toBe(204);
+  expect(await statusOf(t, id, titleId)).toBe("installed");
+});
+
+describe("a request is refused", () => {
+  const refusedWith = (reason: string) => [400, expect.stringContaining(reason)];
+
+  it("if the host cannot install the package", async () => {
+    const t = await startApp();
+    const { path, id, titleId } = await world(t);
+    const team = await makeTeam(t);
+    const windows = await makeManaged(t, { platform: "windows" });
+    const bare = await makeHost(t, { platform: "ubuntu", team_id: team.id });
+    const inTeam = await upload(t, { team_id: String(team.id) });
+    const on = (host: number, title = titleId) => t.post(`/hosts/${host}/software/${title}/install`);
+    expect(await refusal(on((await windows.host()).id))).toEqual(refusedWith("not for this host"));
+    expect(await refusal(on(id, 4711))).toEqual(refusedWith("offers no package"));
+    expect(await refusal(on(bare.id, inTeam.title_id))).toEqual(refusedWith("no managed agent"));
+    expect((await on(4711)).status).toBe(404);
+    await t.post(`${path}/install`);
+    expect(await refusal(t.post(`${path}/install`))).toEqual(refusedWith("already"));
+    expect(await refusal(t.post(`${path}/uninstall`))).toEqual(refusedWith("already"));
+  });
+
+  it("if the labels of the package exclude the host, or its scripts are disabled", async () => {
+    const t = await startApp();
+    const agent = await makeManaged(t);
+    const { id } = await agent.host();
+    await makeLabel(t, "Elsewhere", []);
+    const scoped = await upload(t, { labels_include_any: "Elsewhere" });
+    expect(await refusal(t.post(`/hosts/${id}/software/${scoped.title_id}/install`))).toEqual(refusedWith("labels"));
+    expect(await refusal(t.post(`/hosts/${id}/software/${scoped.title_id}/uninstall`))).toEqual(
+      refusedWith("no script that uninstalls"),
+    );
+    const other = await upload(t, { file: "other.sh" }, "#!/bin/sh\necho other\n");
+    await t.store.hosts.update({ where: { op: "eq", column: "id", value: id }, set: { scripts_enabled: false } });
+    expect(await refusal(t.post(`/hosts/${id}/software/${other.title_id}/install`))).toEqual(refusedWith("scripts"));
+  });
+
+  it("on the free tier, and for users without the right to do so on the host's team", async () => {
+    const t = await startApp();
+    const { agent, path } = await world(t);
+    const [mine, foreign] = [await makeTeam(t), await makeTeam(t)];
+    const of = (role: "maintainer" | "observer" | "technician") => makeUser(t, { teams: [{ id: mine.id, role }] });
+    for (const user of [await makeUser(t, "observer"), await makeUser(t, "gitops")])
+      for (const what of ["install", "uninstall"]) expect((await user.post(`${path}/${what}`)).status).toBe(403);
+    expect((await (await of("maintainer")).post(`${path}/install`)).status).toBe(404);
+    await t.store.hosts.update({ where: { op: "eq", column: "uuid", value: agent.uuid }, set: { team_id: mine.id } });
+    const inTeam = await upload(t, { team_id: String(mine.id) });
+    const here = `/hosts/${(await agent.host()).id}/software/${inTeam.title_id}/install`;
+    expect((await (await of("observer")).post(here)).status).toBe(403);
+    expect((await (await of("technician")).post(here)).status).toBe(202);
+    const uuid = await finish(agent);
+    const result = `/software/install/${uuid}/results`;
+    expect((await (await of("observer")).get(result)).status).toBe(200);
+    const outsider = await makeUser(t, { teams: [{ id: foreign.id, role: "admin" }] });
+    expect((await outsider.get(result)).status).toBe(404);
+    const free = await startApp({ tier: "free" });
+    const host = await makeHost(free);
+    expect((await free.post(`/hosts/${host.id}/software/1/install`)).status).toBe(402);
+  });
+});
+
+describe.each(rulesEngines)("installations on %s", (engine) => {
+  it("wait their turn: one operation of a host at a time, in the order in which they were asked for", async () => {
+    const t = await startApp({ engine });
+    const { agent, id, path } = await world(t);
+    const second = await upload(t, { file: "second.sh" }, "#!/bin/sh\necho second\n");
+    await t.post("/scripts/run", { host_id: id, script_contents: "echo first" });
+    await t.post(`${path}/install`);
+    await t.post(`/hosts/${id}/software/${second.title_id}/install`);
+    const [, first, last] = await upcoming(t, id);
+    expect(await pending(agent)).toEqual([]);
+    expect((await agent.call("/software_install/details", { install_uuid: first!.uuid })).status).toBe(404);
+    expect((await download(agent, second.installer_id)).status, "not begun").toBe(404);
+    await agent.runScript();
+    expect(await pending(agent)).toEqual([first!.uuid]);
+    expect(await agent.pending()).toEqual([]);
+    const asScript = await agent.call("/scripts/request", { execution_id: first!.uuid });
+    expect(asScript.status).toBe(404);
+    const answered = { execution_id: first!.uuid, exit_code: 0, output: "", runtime: 1 };
+    expect((await agent.call("/scripts/result", answered)).status).toBe(404);
+    await finish(agent);
+    expect(await pending(agent)).toEqual([last!.uuid]);
+  });
+
+  it("belong to one host: another one gets neither what to do, nor the file, nor may it answer", async () => {
+    const t = await startApp({ engine });
+    const { agent, id, titleId, path, package: offered } = await world(t);
+    const other = await makeManaged(t);
+    await t.post(`${path}/install`);
+    const [install_uuid] = await pending(agent);
+    await agent.call("/software_install/details", { install_uuid });
+    expect((await other.call("/software_install/details", { install_uuid })).status).toBe(404);
+    expect((await download(other, offered.installer_id)).status).toBe(404);
+    expect((await other.call("/software_install/result", { install_uuid, ...done })).status).toBe(404);
+    const undecided = { ...done, install_script_exit_code: null };
+    expect((await other.call("/software_install/result", { install_uuid, ...undecided })).status).toBe(404);
+    expect(await statusOf(t, id, titleId)).toBe("pending_install");
+  });
+
+  it("can be cancelled until the host begins; the state before counts again", async () => {
+    const t = await startApp({ engine });
+    const { agent, id, titleId, path } = await world(t);
+    await t.post(`${path}/install`);
+    await finish(agent);
+    await t.post(`${path}/install`);
+    const [waiting] = await upcoming(t, id);
+    expect((await t.delete(`/hosts/${id}/activities/upcoming/${waiting!.uuid}`)).status).toBe(204);
+    expect(await statusOf(t, id, titleId)).toBe("installed");
+    expect((await activitiesOf(t, id))[0]).toMatchObject({
+      type: "canceled_install_software",
+      details: { host_id: id, software_title: "tool", software_title_id: titleId },
+    });
+    expect(await json(t.get(`/software/install/${waiting!.uuid}/results`))).toMatchObject({ status: "canceled" });
+    await t.post(`${path}/uninstall`);
+    const [uninstall] = await upcoming(t, id);
+    await agent.call("/scripts/request", { execution_id: uninstall!.uuid });
+    expect(await refusal(t.delete(`/hosts/${id}/activities/upcoming/${uninstall!.uuid}`))).toEqual([
+      400,
+      expect.stringContaining("started uninstalling"),
+    ]);
+  });
+
+  it("are cancelled by changes of the package, unless the host has begun: it goes on with its file", async () => {
+    const t = await startApp({ engine });
+    const { agent, id, titleId, path, package: offered } = await world(t);
+    const waiting = await makeManaged(t);
+    const there = (await waiting.host()).id;
+    const change = async (fields: Record<string, string>, text?: string) => {
+      const body = new FormData();
+      for (const [name, value] of Object.entries({ team_id: "0", ...fields })) body.append(name, value);
+      if (text !== undefined) body.set("software", new File([text], "tool.sh"));
+      const res = await t.request("PATCH", `/software/titles/${titleId}/package`, body);
+      expect(res.status, await res.clone().text()).toBe(200);
+    };
+    await t.post(`${path}/install`);
+    await t.post(`/hosts/${there}/software/${titleId}/install`);
+    const [install_uuid] = await pending(agent);
+    await agent.call("/software_install/details", { install_uuid });
+    await change({ self_service: "true" });
+    expect(await countsOf(t, titleId)).toEqual({ ...none, pending_install: 2 });
+    await change({}, "#!/bin/sh\necho newer\n");
+    expect(await pending(waiting)).toEqual([]);
+    expect((await activitiesOf(t, there))[0]).toMatchObject({ type: "canceled_install_software" });
+    expect(await countsOf(t, titleId), "a new file starts anew").toEqual(none);
+    expect(await (await download(agent, offered.installer_id)).text()).toBe(TEXT);
+    await agent.call("/software_install/result", { install_uuid, ...done });
+    expect(await countsOf(t, titleId), "it has the earlier file").toEqual(none);
+    expect((await activitiesOf(t, id))[0]).toMatchObject({
+      type: "installed_software",
+      details: { status: "installed" },
+    });
+    await t.post(`${path}/install`);
+    expect((await t.delete(`/software/titles/${titleId}/available_for_install?team_id=0`)).status).toBe(204);
+    expect(await pending(agent)).toEqual([]);
+  });
+
+  it("are for the team of the host: after a transfer, the host does not install it", async () => {
+    const t = await startApp({ engine });
+    const { agent, id, path } = await world(t);
+    const team = await makeTeam(t);
+    await t.post(`${path}/install`);
+    const [install_uuid] = await pending(agent);
+    expect((await t.post("/hosts/transfer", { team_id: team.id, hosts: [id] })).status).toBe(200);
+    expect((await agent.call("/software_install/details", { install_uuid })).status).toBe(404);
+    expect((await activitiesOf(t, id))[0]).toMatchObject({ type: "canceled_install_software", svc_initiated: true });
+    expect(await upcoming(t, id)).toEqual([]);
+  });
+
+  it("get the values of variables, and nothing that is stored or shown repeats secrets", async () => {
+    const t = await startApp({ engine });
+    const added = await t.post("/custom_variables", { name: "LICENCE", value: "s3cr3t-value" });
+    expect(added.status).toBe(200);
+    const { agent, id, titleId } = await world(t, { post_install_script: "#!/bin/sh\necho $SVC_SECRET_LICENCE\n" });
+    await t.post(`/hosts/${id}/software/${titleId}/install`);
+    const [install_uuid] = await pending(agent);
+    const { json: given } = await agent.call("/software_install/details", { install_uuid });
+    expect(given.post_install_script).toBe("#!/bin/sh\necho s3cr3t-value\n");
+    const answer = { ...done, post_install_script_exit_code: 0, post_install_script_output: "got s3cr3t-value" };
+    await agent.call("/software_install/result", { install_uuid, ...answer });
+    const result = await json(t.get(`/software/install/${install_uuid}/results`));
+    expect(result.post_install_script_output).not.toContain("s3cr3t-value");
+    expect(JSON.stringify(await t.store.operations.list())).not.toContain("s3cr3t-value");
+  });
+
+  it("are listed among the software of a host: what it has, and what it could install", async () => {
+    const t = await startApp({ engine });
+    const { agent, id, titleId, path } = await world(t, { self_service: "true" });
+    const hidden = await upload(t, { file: "hidden.sh" }, "#!/bin/sh\necho hidden\n");
+    const figma = await makeSoftware(t, "Figma", "1.2");
+    await makeInventory(t, id, [figma]);
+    const ids = async (query: string) => (await softwareOf(t, id, query)).map((one) => one.id).sort((a, b) => a - b);
+    expect(await ids("")).toEqual([figma.title_id]);
+    expect(await ids("?available_for_install=true")).toEqual([titleId, hidden.title_id].sort((a, b) => a - b));
+    expect(await ids("?self_service=true")).toEqual([titleId]);
+    await t.post(`${path}/install`);
+    const uuid = await finish(agent);
+    expect(await ids("")).toEqual([titleId, figma.title_id].sort((a, b) => a - b));
+    const shown = (await softwareOf(t, id)).find((one) => one.id === titleId);
+    expect(shown).toMatchObject({
+      status: "installed",
+      app_store_app: null,
+      software_package: {
+        name: "tool.sh",
+        platform: "linux",
+        self_service: true,
+        has_uninstall_script: false,
+        last_install: { install_uuid: uuid, installed_at: t.clock.iso() },
+        last_uninstall: null,
+      },
+    });
+  });
+
+  it("by the host's user have no actor; only what is offered to users can be installed", async () => {
+    const t = await startApp({ engine });
+    const { agent, id, titleId } = await world(t, { self_service: "true" });
+    const hidden = await upload(t, { file: "hidden.sh" }, "#!/bin/sh\necho hidden\n");
+    const ctx = serviceContext(t.services);
+    await expect(
+      requestInstall(ctx, { hostId: id, titleId: hidden.title_id, selfService: true }),
+    ).rejects.toMatchObject({ status: 400 });
+    await requestInstall(ctx, { hostId: id, titleId, selfService: true });
+    expect(await upcoming(t, id)).toMatchObject([{ svc_initiated: false, details: { self_service: true } }]);
+    await finish(agent);
+    const [entry] = await activitiesOf(t, id);
+    expect(entry).toMatchObject({ type: "installed_software", svc_initiated: false, details: { self_service: true } });
+    expect(entry!.actor_full_name).toBeUndefined();
+  });
+});

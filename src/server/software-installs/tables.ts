@@ -1,11 +1,10 @@
 import type { InstallStatus } from "../software/tables.ts";
 import type { RowOf } from "../store/table.ts";
-import { bool, id, idOf, int, packed, ref, table, text, time } from "../store/table.ts";
+import { bool, idOf, int, packed, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
     readonly softwareInstallRuns: typeof softwareInstallRuns;
-    readonly policyInstalls: typeof policyInstalls;
   }
 }
 
@@ -45,13 +44,6 @@ export const softwareInstallRuns = table(
     ended_at: time().nullable(),
   },
   { indexes: [["host_id", "title_id"], ["installer_id"]] },
-);
-
-/** Hosts that have newly failed a policy that installs software, until they were asked to install it. */
-export const policyInstalls = table(
-  "policy_installs",
-  { id: id(), policy_id: ref("policies"), host_id: ref("hosts"), at: time() },
-  { unique: [["policy_id", "host_id"]] },
 );
 
 export type InstallRun = RowOf<typeof softwareInstallRuns>;
