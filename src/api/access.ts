@@ -69,6 +69,7 @@ export const actions = {
   "packages:write": rule("AMG", "AMG"),
   "categories:write": rule("AM", "AM"),
   "software:rename": rule("A", ""),
+  "software:install": rule("AMT", "AMT"),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
   /** Includes labels that other users created. */

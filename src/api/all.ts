@@ -59,6 +59,7 @@ import { setupApi } from "./setup.ts";
 import { setupAssistantsApi } from "./setup-assistants.ts";
 import { setupExperienceApi } from "./setup-experience.ts";
 import { softwareApi } from "./software.ts";
+import { softwareInstallsApi } from "./software-installs.ts";
 import { ssoApi } from "./sso.ts";
 import { storeAppsApi } from "./store-apps.ts";
 import { targetsApi } from "./targets.ts";
@@ -105,6 +106,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   osVersions: osVersionsApi,
   diskEncryption: diskEncryptionApi,
   software: softwareApi,
+  "software-installs": softwareInstallsApi,
   catalogue: catalogueApi,
   "store-apps": storeAppsApi,
   scim: scimApi,

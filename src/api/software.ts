@@ -52,16 +52,45 @@ export const HostSoftwareEntry = z.object({
 });
 export type HostSoftwareEntry = z.infer<typeof HostSoftwareEntry>;
 
-/** One title with the versions that are on a host (GET /hosts/:id/software). */
+const Categories = z.array(z.string()).nullable();
+
+/** The package with which a host can install a title. */
+const HostPackage = z.object({
+  name: z.string().meta({ description: "name of the file" }),
+  platform: z.string(),
+  version: z.string(),
+  self_service: z.boolean(),
+  has_uninstall_script: z.boolean(),
+  categories: Categories,
+  last_install: z
+    .object({ install_uuid: z.string(), installed_at: Timestamp })
+    .nullable()
+    .meta({ description: "the last one that was asked for, whether or not it has ended, or has succeeded" }),
+  last_uninstall: z.object({ script_execution_id: z.string(), uninstalled_at: Timestamp }).nullable(),
+});
+
+const HostStoreApp = z.object({
+  app_store_id: z.string(),
+  platform: z.string(),
+  version: z.string(),
+  self_service: z.boolean(),
+  categories: Categories,
+  last_install: z.object({ command_uuid: z.string(), installed_at: Timestamp }).nullable(),
+});
+
+/** One title that is on a host, or that was or can be installed there (GET /hosts/:id/software). */
 export const HostSoftwareItem = z.object({
   id: Id,
   name: z.string(),
   icon_url: z.string().nullable(),
   source: z.string(),
   extension_for: z.string(),
-  status: z.string().nullable(),
-  software_package: z.null(),
-  app_store_app: z.null(),
+  status: z
+    .enum(["pending_install", "failed_install", "installed", "pending_uninstall", "failed_uninstall"])
+    .nullable()
+    .meta({ description: "of what this server last installed or uninstalled" }),
+  software_package: HostPackage.nullable(),
+  app_store_app: HostStoreApp.nullable(),
   installed_versions: z.array(
     z.object({
       version: z.string(),

@@ -78,8 +78,12 @@ import { iconExtras } from "./self-service/icon-rows.ts";
 import { setupScriptsUseVariables } from "./setup-experience/script.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { referencesToTitles } from "./software/titles.ts";
+import { dropPendingInstalls, installsFollowPackages } from "./software-installs/edits.ts";
+import { softwareInstall, softwareUninstall } from "./software-installs/kinds.ts";
+import { countInstalls, packagesForHost } from "./software-installs/view.ts";
 import { storeAppOffer } from "./store-apps/apps.ts";
 import { installMetadata, storeAppCommand, storeAppListener, storeAppVerification } from "./store-apps/commands.ts";
+import { appsForHost } from "./store-apps/host-offers.ts";
 import { storeAppInstall } from "./store-apps/installs.ts";
 import { storeAppOffers } from "./store-apps/offers.ts";
 import { storeAppExtras } from "./store-apps/title-extras.ts";
@@ -101,6 +105,7 @@ export const extensions: Extensions = {
     endDeviceRequests,
     endWindowsRequests,
     forgetPasswords,
+    dropPendingInstalls,
   ],
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
@@ -173,6 +178,7 @@ export const extensions: Extensions = {
       storeAppCommand,
       storeAppVerification,
     ]),
+    ...byName([softwareInstall, softwareUninstall]),
     script: scriptKind,
     [runScript.name]: runScript,
   },
@@ -182,8 +188,9 @@ export const extensions: Extensions = {
   otherOffers: [storeAppOffer],
   pinPackage: pinVersion,
   teamLeaves: policiesLeave,
-  installCounts: async () => new Map(),
-  installerListeners: [],
+  installCounts: countInstalls,
+  installerListeners: [installsFollowPackages],
+  hostOffers: [packagesForHost, appsForHost],
   titleExtras: [packageExtras, storeAppExtras, iconExtras],
   titleOffers: [packageOffers, storeAppOffers],
   titleReferences: referencesToTitles(Object.values(tables)),

@@ -39,6 +39,7 @@ import { scriptBatchRuns, scriptBatchTask } from "./scripts/batches/carry-out.ts
 import { adoptCategories } from "./self-service/categories.ts";
 import { userStreams } from "./sessions/streams.ts";
 import { softwareCounts } from "./software/counts.ts";
+import { policyInstaller } from "./software-installs/automatic.ts";
 import { storeAppWorker } from "./store-apps/worker.ts";
 import { startTasks } from "./tasks/start.ts";
 import { vulnerabilityMatcher } from "./vulnerabilities/matching/run.ts";
@@ -87,6 +88,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(recoveryLockKeeper);
   await start(scriptBatchRuns);
   await start(storeAppWorker);
+  await start(policyInstaller);
   await start(startedPart("tasks", (given) => startTasks(given, taskKinds)));
   await start(startedPart("jobs", async (given) => startJobs(given)));
   await start(mailQueue);

@@ -45,6 +45,7 @@ import { setupRoutes } from "./setup/routes.ts";
 import { setupItemRoutes } from "./setup-experience/routes.ts";
 import { sessionRoutes } from "./sign-in/routes.ts";
 import { softwareRoutes } from "./software/routes.ts";
+import { softwareInstallRoutes } from "./software-installs/routes.ts";
 import { ssoRoutes } from "./sso/routes.ts";
 import { storeAppRoutes } from "./store-apps/routes.ts";
 import { targetRoutes } from "./targets/routes.ts";
@@ -86,6 +87,7 @@ export const routes: readonly Route[] = [
   ...osVersionRoutes,
   ...diskEncryptionRoutes,
   ...softwareRoutes,
+  ...softwareInstallRoutes,
   ...catalogueRoutes,
   ...scimRoutes,
   ...scriptRoutes,

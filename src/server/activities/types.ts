@@ -259,6 +259,25 @@ export interface ActivityTypes extends CaActivities {
     policy_id: number | null;
     policy_name: string | null;
   };
+  installed_software: HostDetails & {
+    software_title: string;
+    software_package: string;
+    self_service: boolean;
+    install_uuid: string;
+    status: string;
+    source?: string;
+    policy_id: number | null;
+    policy_name: string | null;
+  };
+  uninstalled_software: HostDetails & {
+    software_title: string;
+    script_execution_id: string;
+    self_service: boolean;
+    status: string;
+    source?: string;
+  };
+  canceled_install_software: HostDetails & { software_title: string; software_title_id: number };
+  canceled_uninstall_software: HostDetails & { software_title: string; software_title_id: number };
   canceled_install_app_store_app: HostDetails & { software_title: string; software_title_id: number };
   enabled_vpp: LocationDetails;
   renewed_vpp: LocationDetails;

@@ -50,7 +50,14 @@ import { hostMunki, munkiIssues } from "../munki/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
 import { outbox } from "../outbox/tables.ts";
 import { packs, packTargets, scheduledQueries } from "../packs/tables.ts";
-import { hostPolicies, policies, policyCountChanges, policyEvents, policyLabels } from "../policies/tables.ts";
+import {
+  hostPolicies,
+  policies,
+  policyCountChanges,
+  policyEvents,
+  policyInstalls,
+  policyLabels,
+} from "../policies/tables.ts";
 import { queries, queryLabels, queryResults } from "../queries/tables.ts";
 import { rateLimits } from "../rate-limits/tables.ts";
 import { policyResultIds } from "../result-ids/tables.ts";
@@ -78,6 +85,7 @@ import {
   vulnerabilityCountState,
   vulnerabilityCounts,
 } from "../software/vulnerabilities/tables.ts";
+import { softwareInstallRuns } from "../software-installs/tables.ts";
 import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
 import {
   storeAppInstalls,
@@ -186,6 +194,8 @@ export const tables: AllTables = {
   carves,
   operationContents,
   operations,
+  softwareInstallRuns,
+  policyInstalls,
   mdmCommands,
   scriptRuns,
   hostActions,

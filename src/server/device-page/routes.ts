@@ -37,7 +37,7 @@ export const deviceRoutes: readonly Route[] = [
   owned(deviceApi.get, (host, ctx) => deviceView(ctx, host)),
   owned(deviceApi.desktop, (host, ctx) => desktopSummary(ctx, host)),
   owned(deviceApi.policies, async (host, ctx) => ({ policies: await policiesForOwner(ctx, host) })),
-  owned(deviceApi.software, (host, ctx, { query }) => titlesOfHost(ctx.store, host.id, query)),
+  owned(deviceApi.software, (host, ctx, { query }) => titlesOfHost(ctx, host, query)),
   owned(deviceApi.softwareCategories, (host, ctx, { query }) => categoriesOfTeam(ctx, host.team_id, query)),
   owned(deviceApi.softwareIcon, (host, ctx, { params }, reply) =>
     iconFor(ctx, host.team_id, params.software_title_id, reply),

@@ -36,6 +36,7 @@ import { endUserLinks } from "../scim/links.ts";
 import { scriptBatchesJob } from "../scripts/batches/carry-out.ts";
 import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
+import { policyInstallsJob } from "../software-installs/automatic.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
 import { vppSync } from "../store-apps/sync-job.ts";
 import { storeAppUpdates } from "../store-apps/updates.ts";
@@ -84,6 +85,7 @@ export const allJobs: readonly Job[] = [
   portalSync,
   vppSync,
   storeAppsJob,
+  policyInstallsJob,
   storeAppUpdates,
   catalogueJob,
   catalogueUpdates,

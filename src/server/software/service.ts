@@ -6,10 +6,12 @@ import type { hostsApi } from "../../api/hosts.ts";
 import type { HostSoftwareEntry, HostSoftwareItem, Vulnerability } from "../../api/software.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { pageOfArray } from "../core/http/paging.ts";
+import { groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
+import type { HostOffer, OfferedHost } from "./host-offers.ts";
 import type { InstalledDetails, software } from "./tables.ts";
 
 type Version = RowOf<typeof software>;
@@ -122,24 +124,36 @@ const signatureOf = ({ source }: Version): Pick<HostSoftwareEntry, "signature_in
 
 export type HostSoftwareQuery = z.output<typeof hostsApi.software.query>;
 
-/** One host's software by title: a page of titles, ordered by name, with the versions that the host has. */
-export async function titlesOfHost(store: ServerTx, hostId: number, query: HostSoftwareQuery) {
-  const row = await store.hostSoftware.get(hostId);
-  // No software can be installed yet, and for vulnerabilities only their ids are known, so these filters match
-  // nothing.
-  const none =
-    !row ||
-    query.available_for_install ||
-    query.self_service ||
-    query.exploit === true ||
-    query.min_cvss_score !== undefined ||
-    query.max_cvss_score !== undefined;
-  if (none) return { count: 0, ...pageOf([], query) };
-  const versions = await versionsById(store, row.software_ids);
+/**
+ * One host's software by title: a page of titles, ordered by name, with the versions that the host has, and what its team
+ * offers of each. Titles that are not on the host are listed if they were installed or uninstalled there by this server,
+ * or if the query asks for what is offered.
+ */
+export async function titlesOfHost(
+  { store, extensions }: Pick<Context, "store" | "extensions">,
+  host: OfferedHost,
+  query: HostSoftwareQuery,
+) {
+  const row = await store.hostSoftware.get(host.id);
+  const offers = (await Promise.all(extensions.hostOffers.map((offersOf) => offersOf(store, host)))).flat();
+  // For vulnerabilities, only their ids are known, so these filters match nothing.
+  if (query.exploit === true || query.min_cvss_score !== undefined || query.max_cvss_score !== undefined)
+    return { count: 0, ...pageOf([], query) };
+  const versions = await versionsById(store, row?.software_ids ?? []);
   const cves = await cvesOf(store, versions.keys());
   const vulnerable = new Set([...cves.keys()].map((id) => versions.get(id)!.title_id));
+  const byTitle = groupBy([...versions.values()], ({ title_id }) => title_id);
+  const offerOf = new Map(offers.map((offer) => [offer.title_id, offer]));
+  const isMeant = ({ isAvailable, isSelfService, shown }: HostOffer): boolean =>
+    query.self_service
+      ? isAvailable && isSelfService
+      : query.available_for_install
+        ? isAvailable
+        : shown.status !== null;
+  const meant = offers.filter(isMeant).map(({ title_id }) => title_id);
+  const isAboutOffers = query.self_service || query.available_for_install;
   const titles = await store.softwareTitles.getMany([
-    ...new Set([...versions.values()].map(({ title_id }) => title_id)),
+    ...new Set(isAboutOffers ? meant : [...byTitle.keys(), ...meant]),
   ]);
   const needle = (query.query ?? "").toLowerCase();
   const sign = query.order_direction === "desc" ? -1 : 1;
@@ -147,9 +161,6 @@ export async function titlesOfHost(store: ServerTx, hostId: number, query: HostS
     .filter(({ id, name }) => name.toLowerCase().includes(needle) && (!query.vulnerable || vulnerable.has(id)))
     .sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
   const { software, meta } = pageOf(picked, query);
-  const byTitle = new Map<number, Version[]>();
-  for (const version of versions.values())
-    byTitle.set(version.title_id, [...(byTitle.get(version.title_id) ?? []), version]);
   return {
     count: picked.length,
     software: software.map(
@@ -162,9 +173,10 @@ export async function titlesOfHost(store: ServerTx, hostId: number, query: HostS
         status: null,
         software_package: null,
         app_store_app: null,
-        installed_versions: (byTitle.get(title.id) ?? [])
+        ...offerOf.get(title.id)?.shown,
+        installed_versions: [...(byTitle.get(title.id) ?? [])]
           .sort((a, b) => compareText(a.version, b.version) || a.id - b.id)
-          .map((version) => installedOf(version, row.details[String(version.id)], cves.get(version.id) ?? null)),
+          .map((version) => installedOf(version, row?.details[String(version.id)], cves.get(version.id) ?? null)),
       }),
     ),
     meta,

@@ -79,11 +79,18 @@ export type InstallStatus =
   | "pending_uninstall"
   | "failed_uninstall";
 
-/** The last install or uninstall of a title on a host through this server. Empty until software can be installed. */
+/** The state of the last install or uninstall of a title on a host through this server. */
 export const softwareInstalls = table(
   "software_installs",
-  { id: id(), host_id: ref("hosts"), title_id: ref("software_titles"), status: text<InstallStatus>().index() },
-  { unique: [["host_id", "title_id"]] },
+  {
+    id: id(),
+    host_id: ref("hosts"),
+    title_id: ref("software_titles"),
+    status: text<InstallStatus>().index(),
+    /** The package that it counts for. Null: none, because it was a store app. */
+    installer_id: int().nullable(),
+  },
+  { unique: [["host_id", "title_id"]], indexes: [["installer_id", "status"]] },
 );
 
 /** The scope of counts: a team's id, or one of these. */
