@@ -25,6 +25,7 @@ import { commandsApi } from "./commands.ts";
 import { configurationApi } from "./configuration.ts";
 import { desktopAppApi, deviceApi } from "./device.ts";
 import { deviceCaApi } from "./device-ca.ts";
+import { deviceInstallsApi } from "./device-installs.ts";
 import { diskEncryptionApi } from "./disk-encryption.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
@@ -93,7 +94,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   certificates: certificatesApi,
   commands: commandsApi,
   configuration: configurationApi,
-  device: { ...deviceApi, ...deviceProfilesApi, ...deviceEnrollApi },
+  device: { ...deviceApi, ...deviceInstallsApi, ...deviceProfilesApi, ...deviceEnrollApi },
   "enroll-secrets": enrollSecretsApi,
   "host-details": hostDetailsApi,
   "host-actions": hostActionsApi,

@@ -153,6 +153,17 @@ export const deviceApi = {
     params,
     response: Empty,
   }),
+  migrateMdm: endpoint({
+    method: "POST",
+    path: "/device/:token/migrate_mdm",
+    dryRun: PROVES,
+    summary: "Ask for a Mac's change from another device management, from its own page.",
+    tier: "premium",
+    access: "none",
+    status: 204,
+    params,
+    response: Empty,
+  }),
   apnsPing: endpoint({
     method: "POST",
     path: "/device/:token/apns_ping",

@@ -74,7 +74,7 @@ import { policiesLeave } from "./policies/service.ts";
 import { routes } from "./routes.ts";
 import { runScript } from "./scripts/kind.ts";
 import { scriptsUseVariables } from "./scripts/variables.ts";
-import { iconExtras } from "./self-service/icon-rows.ts";
+import { iconExtras, ownIcons } from "./self-service/icon-rows.ts";
 import { setupScriptsUseVariables } from "./setup-experience/script.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { referencesToTitles } from "./software/titles.ts";
@@ -191,6 +191,7 @@ export const extensions: Extensions = {
   installCounts: countInstalls,
   installerListeners: [installsFollowPackages],
   hostOffers: [packagesForHost, appsForHost],
+  ownIcons,
   titleExtras: [packageExtras, storeAppExtras, iconExtras],
   titleOffers: [packageOffers, storeAppOffers],
   titleReferences: referencesToTitles(Object.values(tables)),

@@ -129,6 +129,14 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (/^scripts:batch:(get|hosts|cancel)$/.test(id)) await makeBatch(app);
   if (id.startsWith("setup-experience:")) await makeSetupItems(id, { app, files });
   if (/^(software|device):(categories|icons?|rename)/.test(id)) await makeSelfService(id, { app, files });
+  if (/^device:(install|uninstall|command-result)/.test(id)) await makeOwnInstalls(id, { app, files });
+  if (id === "device:migrate-mdm") {
+    await turnOnAppleMdm(app);
+    const macos_migration = { enable: true, mode: "voluntary", webhook_url: "https://hooks.example.com/migrate" };
+    await app.patch("/config", { mdm: { macos_migration } });
+    await app.store.hosts.update({ where: everything, set: { platform: "darwin" } });
+    await app.store.hostMdm.insert({ id: 1, enrollment_status: "On (manual)", connected_to_svc: false });
+  }
   if (id.startsWith("software:packages:")) await makePackages(id, { app, files });
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
@@ -386,6 +394,32 @@ async function makeBatch(app: TestApp): Promise<void> {
       execution_uuid: null,
       updated_at: enrolled_at,
     });
+}
+
+/** The first title has self-service on the first host, which was asked for it if a result is to be shown. */
+async function makeOwnInstalls(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
+  const uuid = (end: number) => `e0000000-0000-4000-8000-00000000000${end}`;
+  if (id === "device:command-result") {
+    await turnOnAppleMdm(app);
+    const { id: store_app_id, title_id, adam_id } = await makeStoreApp(app, null);
+    const operation = await makeOperation(app, 1, { uuid: uuid(3) });
+    const row = { id: operation.id, created_at: app.clock.iso(), host_id: 1, store_app_id, title_id, adam_id };
+    await app.store.storeAppInstalls.insert({ ...row, command_uuid: uuid(3) });
+    return;
+  }
+  await makePackages(id, { app, files });
+  await app.store.softwareInstallers.update({
+    where: everything,
+    set: { self_service: true, uninstall_script: "echo" },
+  });
+  await app.store.hosts.update({ where: eq("id", 1), set: { platform: "ubuntu" } });
+  await app.store.managedAgents.insert({ id: 1, agent_key_hash: "of 1", enrolled_at: app.clock.iso() });
+  if (!id.endsWith("-result")) return;
+  const isUninstall = id === "device:uninstall-result";
+  await app.post(`/hosts/1/software/1/${isUninstall ? "uninstall" : "install"}`);
+  const set = { uuid: uuid(isUninstall ? 2 : 1) };
+  await app.store.softwareInstallRuns.update({ where: everything, set });
+  await app.store.scriptExecutions.update({ where: everything, set });
 }
 
 /** The category Browsers, unless it is to be created, and an icon of the first title, which is a package. */

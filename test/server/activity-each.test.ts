@@ -71,6 +71,9 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /scripts/run/batch": ["script-batches", "ran_script_batch", "begin(t"],
   "POST /scripts/batch/:batch_execution_id/cancel": ["script-batches", "canceled_script_batch", "/cancel`"],
   "POST /software/package": ["packages", "added_software", "upload(t"],
+  "PUT /software/titles/:id/icon": ["self-service", "edited_software"],
+  "DELETE /software/titles/:id/icon": ["self-service", "deleted_software"],
+  "POST /device/:token/software/install_all": ["self-service-installs", "installed_all_self_service_software"],
   "PATCH /software/titles/:id/package": ["packages", "edited_software", "t.patch(path"],
   "DELETE /software/titles/:id/available_for_install": ["packages", "deleted_software", "available_for_install"],
   "POST /scripts": ["scripts", "added_script", "save(t"],
@@ -128,6 +131,14 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
 
 /** Changes for which the list of activities has no type. */
 const untold = [
+  "POST /software/self_service_categories",
+  "PATCH /software/self_service_categories/:id",
+  "DELETE /software/self_service_categories/:id",
+  "PATCH /software/titles/:id/name",
+  // The activities are recorded when the host has done it.
+  "POST /device/:token/software/install/:software_title_id",
+  "POST /device/:token/software/uninstall/:software_title_id",
+  "POST /device/:token/migrate_mdm",
   "POST /software/titles/:id/package/token",
   "PUT /logo",
   "DELETE /logo",

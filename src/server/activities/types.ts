@@ -276,6 +276,11 @@ export interface ActivityTypes extends CaActivities {
     status: string;
     source?: string;
   };
+  installed_all_self_service_software: HostDetails & {
+    self_service_category_id: number | null;
+    self_service_category_name: string | null;
+    software_titles_count: number;
+  };
   canceled_install_software: HostDetails & { software_title: string; software_title_id: number };
   canceled_uninstall_software: HostDetails & { software_title: string; software_title_id: number };
   canceled_install_app_store_app: HostDetails & { software_title: string; software_title_id: number };

@@ -22,7 +22,7 @@ export const iconUrlOf = async (store: Icons, teamId: number | null, titleId: nu
   (await iconOf(store, teamId, titleId)) === null ? null : iconPath(titleId, teamId);
 
 /** The ids of those of the titles for which the team has set an icon. */
-export async function titlesWithIcons(
+async function titlesWithIcons(
   { titleIcons }: Icons,
   teamId: number | null,
   titleIds: readonly number[],
@@ -30,6 +30,10 @@ export async function titlesWithIcons(
   const where = and(inTeam(teamId ?? 0), oneOf("title_id", titleIds));
   return new Set((await titleIcons.pick(["title_id"], { where })).map(({ title_id }) => title_id));
 }
+
+/** The addresses of these icons, by the title's id. */
+export const ownIcons = async (store: Icons, teamId: number | null, titleIds: readonly number[]) =>
+  new Map([...(await titlesWithIcons(store, teamId, titleIds))].map((id) => [id, iconPath(id, teamId)]));
 
 /** When a team no longer offers titles. In the caller's transaction. */
 export async function dropIcons(store: Icons, where: Predicate): Promise<void> {
@@ -43,8 +47,8 @@ export const dropIconOf = (store: Icons, teamId: number | null, titleId: number)
 export const iconExtras: TitleExtras = {
   async listed(ctx, teamId, titleIds) {
     if (!may(ctx.user, "packages:read", teamId || null)) return new Map();
-    const own = await titlesWithIcons(ctx.store, teamId, titleIds);
-    return new Map([...own].map((id) => [id, { icon_url: iconPath(id, teamId) }]));
+    const own = await ownIcons(ctx.store, teamId, titleIds);
+    return new Map([...own].map(([id, icon_url]) => [id, { icon_url }]));
   },
   async detailed(ctx, teamId, titleId) {
     if (!may(ctx.user, "packages:read", teamId || null)) return {};

@@ -20,5 +20,11 @@ export type HostOffers = (store: ServerTx, host: OfferedHost) => Promise<readonl
 declare module "../core/extensions.ts" {
   interface Extensions {
     readonly hostOffers: readonly HostOffers[];
+    /** By the title's id: the addresses of the icons that the team has set. */
+    readonly ownIcons: (
+      store: ServerTx,
+      teamId: number | null,
+      titleIds: readonly number[],
+    ) => Promise<ReadonlyMap<number, string>>;
   }
 }

@@ -161,6 +161,11 @@ export async function titlesOfHost(
     .filter(({ id, name }) => name.toLowerCase().includes(needle) && (!query.vulnerable || vulnerable.has(id)))
     .sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
   const { software, meta } = pageOf(picked, query);
+  const icons = await extensions.ownIcons(
+    store,
+    host.team_id,
+    software.map(({ id }) => id),
+  );
   return {
     count: picked.length,
     software: software.map(
@@ -174,6 +179,7 @@ export async function titlesOfHost(
         software_package: null,
         app_store_app: null,
         ...offerOf.get(title.id)?.shown,
+        ...(icons.has(title.id) ? { icon_url: icons.get(title.id)! } : {}),
         installed_versions: [...(byTitle.get(title.id) ?? [])]
           .sort((a, b) => compareText(a.version, b.version) || a.id - b.id)
           .map((version) => installedOf(version, row?.details[String(version.id)], cves.get(version.id) ?? null)),

@@ -25,6 +25,7 @@ import { logIn, loginPage, logOut, startSso } from "./pages/login-page.ts";
 import { mailedPages } from "./pages/mailed-pages.ts";
 import { newPasswordPage, setNewPassword } from "./pages/new-password-page.ts";
 import { changeOwnEmail, changeOwnPassword, endSession, makeToken, profilePage } from "./pages/profile-page.ts";
+import { installOnDevice, uninstallFromDevice } from "./pages/self-service.ts";
 import { transparencyPage } from "./pages/transparency-page.ts";
 
 export const webPages: readonly Page[] = [
@@ -47,6 +48,8 @@ export const webPages: readonly Page[] = [
   ...cliPages,
   { method: "GET", path: "/device/:token", access: "open", answer: devicePage },
   { method: "POST", path: "/device/:token/refetch", access: "open", answer: refetchDevice },
+  { method: "POST", path: "/device/:token/software/install/:id", access: "open", answer: installOnDevice },
+  { method: "POST", path: "/device/:token/software/uninstall/:id", access: "open", answer: uninstallFromDevice },
   { method: "GET", path: "/device/:token/enroll", access: "open", answer: enrollDevicePage },
   { method: "GET", path: "/device/:token/enroll/profile", access: "open", answer: downloadDeviceProfile },
   { method: "GET", path: "/enroll", access: "open", answer: enrollPage },
