@@ -19,6 +19,7 @@ import { uploadPushCertificate } from "../../src/server/mdm/apple/trust/service.
 import { answerOperation } from "../../src/server/operations/queue.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { settleBatches } from "../../src/server/scripts/batches/carry-out.ts";
+import { installResult } from "../../src/server/software-installs/agent.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import { endSignUps, startAndroid, turnAndroidOn } from "../support/android.ts";
@@ -138,6 +139,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await app.store.hostMdm.insert({ id: 1, enrollment_status: "On (manual)", connected_to_svc: false });
   }
   if (id.startsWith("software:packages:")) await makePackages(id, { app, files });
+  if (/^software:(un)?install\b/.test(id)) await makeInstalls(app, files);
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
     await turnOnAppleMdm(app);
@@ -362,7 +364,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm|scripts|ca|software:(catalogue|categories|icons|packages|store-apps)|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|scripts|ca|software:(catalogue|categories|icons|packages|store-apps|install-result)|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 /** A run of a script that has not ended. */
 async function makeBatch(app: TestApp): Promise<void> {
@@ -495,6 +497,49 @@ async function makeScripts(app: TestApp, files: string): Promise<void> {
     for (const { uuid, host_id } of await app.store.operations.list({ where: eq("state", "queued") }))
       await answerOperation(app.services, host_id, uuid, { exit_code: 0, output: "done", runtime: 1 });
     await settleBatches(app.services);
+  };
+  // Until the example's server is closed.
+  const answering = setInterval(() => void answer().catch(() => clearInterval(answering)), 50);
+}
+
+/** A package, a host that installs and uninstalls it, and one installation that the host has done. */
+async function makeInstalls(app: TestApp, files: string): Promise<void> {
+  await makePackages("software:install", { app, files });
+  const installer = (await app.store.softwareInstallers.first({ where: isNull("team_id") }))!;
+  await app.store.softwareInstallers.update({ where: everything, set: { uninstall_script: "exit 0" } });
+  const linux = (await app.store.hosts.first({ where: eq("hostname", "linux-1.example.com") }))!;
+  const now = app.clock.iso();
+  await app.store.managedAgents.insert({ id: linux.id, agent_key_hash: `of ${linux.id}`, enrolled_at: now });
+  const done = {
+    pre_install_condition_output: null,
+    install_script_exit_code: 0,
+    install_script_output: "installed",
+    post_install_script_exit_code: null,
+    post_install_script_output: null,
+  };
+  const { id, uuid } = await makeOperation(app, linux.id, {
+    uuid: "6b1d2f1e-0d1c-4c7d-9b1e-000000000003",
+    kind: "software_install",
+    state: "answered",
+  });
+  await app.store.softwareInstallRuns.insert({
+    id,
+    uuid,
+    created_at: now,
+    host_id: linux.id,
+    title_id: installer.title_id,
+    installer_id: installer.id,
+    file_name: installer.file_name,
+    status: "installed",
+    answer: done,
+    ended_at: now,
+  });
+  // As the host's agent: it does what is asked of it.
+  const answer = async () => {
+    for (const { uuid, host_id, kind } of await app.store.operations.list({ where: eq("state", "queued") }))
+      await (kind === "software_install"
+        ? installResult(serviceContext(app.services), host_id, { install_uuid: uuid, ...done })
+        : answerOperation(app.services, host_id, uuid, { exit_code: 0, output: "done", runtime: 1 }));
   };
   // Until the example's server is closed.
   const answering = setInterval(() => void answer().catch(() => clearInterval(answering)), 50);

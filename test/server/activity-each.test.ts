@@ -145,6 +145,9 @@ const untold = [
   // The activity is recorded when the host has run the script.
   "POST /scripts/run",
   "POST /scripts/run/sync",
+  // The activity is recorded when the host has done it.
+  "POST /hosts/:id/software/:software_title_id/install",
+  "POST /hosts/:id/software/:software_title_id/uninstall",
   "POST /assets",
   "DELETE /assets/:asset_uuid",
   "POST /automations/reset",

@@ -5,12 +5,17 @@ import type { Package } from "../../src/api/packages.ts";
 import type { HostSoftwareItem } from "../../src/api/software.ts";
 import { hours } from "../../src/server/core/clock.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
+import { runJob } from "../../src/server/jobs/start.ts";
+import { managedAgents } from "../../src/server/managed-agent/agents.ts";
 import { settleOverdue } from "../../src/server/operations/queue.ts";
 import { requestInstall } from "../../src/server/software-installs/service.ts";
+import { eq } from "../../src/server/store/query.ts";
+import { enroll, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
-import { makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
-import { type ManagedAgent, makeManaged } from "../support/managed.ts";
+import { makeHost, makeInventory, makeLabel, makePolicy, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
+import { agentCall, ManagedAgent, makeManaged } from "../support/managed.ts";
+import { withSecondServer } from "../support/second-server.ts";
 
 const TEXT = "#!/bin/sh\necho installed\n";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -482,5 +487,89 @@ describe.each(rulesEngines)("installations on %s", (engine) => {
     const [entry] = await activitiesOf(t, id);
     expect(entry).toMatchObject({ type: "installed_software", svc_initiated: false, details: { self_service: true } });
     expect(entry!.actor_full_name).toBeUndefined();
+  });
+});
+
+describe.each(bothEngines)("policies with software on %s", (engine) => {
+  it("install it on hosts that newly fail them, once", async () => {
+    const t = await startApp({ engine, settings: { max_jitter_percent: 0 } });
+    const team = await makeTeam(t);
+    const secrets = await t.patch(`/teams/${team.id}/secrets`, { secrets: [{ secret: "team-secret" }] });
+    expect(secrets.status).toBe(200);
+    const agent = await new ManagedAgent(t, { qengine_identifier: "both" }).enroll("team-secret");
+    const { id } = await agent.host();
+    const send = throughApp(t);
+    const node_key = await enroll(send, { enroll_secret: "team-secret", host_identifier: "both" });
+    const { title_id } = await upload(t, { team_id: String(team.id) });
+    const made = await t.post(`/teams/${team.id}/policies`, {
+      name: "Has the tool",
+      query: "SELECT 1",
+      software_title_id: title_id,
+    });
+    expect(made.status).toBe(200);
+    const { policy } = (await made.json()) as { policy: { id: number } };
+    const report = async (rows: object[]) => {
+      const name = `svc_policy_query_${policy.id}`;
+      const body = { node_key, queries: { [name]: rows }, statuses: { [name]: 0 }, messages: {} };
+      expect((await send("/api/v1/qengine/distributed/write", body)).status).toBe(200);
+      await runJob(t.services, "policy_installs");
+    };
+    await report([{ "1": "1" }]);
+    expect(await upcoming(t, id)).toEqual([]);
+    await report([]);
+    const policyOf = { policy_id: policy.id, policy_name: "Has the tool", status: "pending_install" };
+    expect(await upcoming(t, id)).toMatchObject([
+      { type: "installed_software", details: policyOf, svc_initiated: true },
+    ]);
+    await finish(agent);
+    expect((await activitiesOf(t, id))[0]).toMatchObject({
+      type: "installed_software",
+      details: { policy_name: "Has the tool", status: "installed" },
+      svc_initiated: true,
+    });
+    await report([]);
+    expect(await upcoming(t, id), "it fails still, not newly").toEqual([]);
+    await t.post("/automations/reset", { policy_ids: [policy.id] });
+    await runJob(t.services, "policy_installs");
+    expect(await upcoming(t, id), "after a reset it counts as newly failing").toHaveLength(1);
+    await finish(agent);
+    await report([{ "1": "1" }]);
+    await t.patch(`/teams/${team.id}/policies/${policy.id}`, { software_title_id: null });
+    await report([]);
+    expect(await upcoming(t, id)).toEqual([]);
+    expect(await t.store.policyInstalls.count()).toBe(0);
+  });
+});
+
+it("several servers ask each host once, and count each answer once", async () => {
+  const t = await startApp({ engine: "postgres" });
+  const { titleId } = await world(t);
+  const agents = [await makeManaged(t), await makeManaged(t), await makeManaged(t)];
+  const policy = await makePolicy(t, { software_title_id: titleId });
+  const hostIds = await Promise.all(agents.map(async (agent) => (await agent.host()).id));
+  await withSecondServer(t, async (there) => {
+    await there.services.running.start(there.services, managedAgents);
+    const at = t.clock.iso();
+    await t.store.policyInstalls.insertMany(hostIds.map((host_id) => ({ policy_id: policy.id, host_id, at })));
+    const servers = [t, there, t, there];
+    await Promise.all(servers.map(({ services }) => runJob(services, "policy_installs").catch(() => {})));
+    await runJob(t.services, "policy_installs");
+    expect(await t.store.softwareInstallRuns.count()).toBe(hostIds.length);
+    for (const [i, agent] of agents.entries()) {
+      const [install_uuid] = await pending(agent);
+      const key = { agent_node_key: agent.key };
+      const call = (server: TestApp, path: string, body: object) => agentCall(server, path, { ...key, ...body });
+      const details = await Promise.all(servers.map((one) => call(one, "/software_install/details", { install_uuid })));
+      expect(details.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      const answers = await Promise.all(
+        servers.map((one) => call(one, "/software_install/result", { install_uuid, ...done })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204]);
+      expect(await activitiesOf(t, hostIds[i]!)).toMatchObject([
+        { type: "installed_software", details: { install_uuid } },
+        { type: "svc_enrolled" },
+      ]);
+      expect(await t.store.operations.list({ where: eq("uuid", install_uuid!) })).toMatchObject([{ attempts: 1 }]);
+    }
   });
 });

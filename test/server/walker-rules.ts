@@ -38,6 +38,7 @@ const partC = {
   // Beyond part C: part D names admins and maintainers, and for titles global admins.
   "edit categories of self-service": ["AM", "AM"],
   "rename software titles": ["A", ""],
+  "download, install, uninstall software": ["AMT", "AMT"],
   "run observer_can_run queries": ["AMTOP", "AMTOP"],
   "run any query or policy live": ["AMTP", "AMTP"],
   "lock, unlock, wipe": ["AM", "AM"],
@@ -199,6 +200,9 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /hosts/:id/refetch": "list hosts, filter",
   "POST /hosts/:id/apns_ping": "list hosts, filter",
   "GET /hosts/:id/software": "view software",
+  "POST /hosts/:id/software/:software_title_id/install": "download, install, uninstall software",
+  "POST /hosts/:id/software/:software_title_id/uninstall": "download, install, uninstall software",
+  "GET /software/install/:install_uuid/results": "view software",
   "POST /software/package": "edit packages",
   "PATCH /software/titles/:id/package": "edit packages",
   "GET /software/titles/:id/package": "view packages",

@@ -406,6 +406,23 @@ const packageAt = async (world: World, place: Place): Promise<{ title: number; t
   const reply = await world.t.post("/software/package", scriptPackage(team));
   return { title: ((await reply.json()) as { software_package: Package }).software_package.title_id, team };
 };
+/** A host with an agent, and a package that it can install and uninstall. */
+const installableAt = async (world: World, place: Place): Promise<{ id: number; title: number }> => {
+  if (place === "missing") return { id: MISSING, title: MISSING };
+  const id = await withAgentAt(world, place);
+  const { store } = world.t;
+  const { title } = await packageAt(world, place);
+  await store.hosts.update({ where: eq("id", id), set: { platform: "ubuntu" } });
+  await store.softwareInstallers.update({ where: eq("title_id", title), set: { uninstall_script: "exit 0" } });
+  return { id, title };
+};
+const onInstallable = (what: "install" | "uninstall"): Target => ({
+  places,
+  call: async (world, place) => {
+    const { id, title } = await installableAt(world, place);
+    return { path: `/hosts/${id}/software/${title}/${what}` };
+  },
+});
 const onPackage = (rest: string, query = ""): Target => ({
   places,
   call: async (world, place) => {
@@ -902,6 +919,18 @@ export const targets: Record<string, Target> = {
     },
   },
   "GET /hosts/:id/software": onHost("/software"),
+  "POST /hosts/:id/software/:software_title_id/install": onInstallable("install"),
+  "POST /hosts/:id/software/:software_title_id/uninstall": onInstallable("uninstall"),
+  "GET /software/install/:install_uuid/results": {
+    places,
+    call: async (world, place) => {
+      if (place === "missing") return { path: "/software/install/unknown/results" };
+      const { id, title } = await installableAt(world, place);
+      await world.t.post(`/hosts/${id}/software/${title}/install`);
+      const run = await world.t.store.softwareInstallRuns.first({ where: eq("host_id", id) });
+      return { path: `/software/install/${run!.uuid}/results` };
+    },
+  },
   "POST /software/package": {
     places,
     call: async (world, place) => ({
