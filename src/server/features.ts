@@ -38,6 +38,7 @@ import { cancelScriptBatch } from "./scripts/batches/cancel.ts";
 import { scriptBatchRuns, scriptBatchTask } from "./scripts/batches/carry-out.ts";
 import { userStreams } from "./sessions/streams.ts";
 import { softwareCounts } from "./software/counts.ts";
+import { vulnerabilityCounts } from "./software/vulnerabilities/counts.ts";
 import { storeAppWorker } from "./store-apps/worker.ts";
 import { startTasks } from "./tasks/start.ts";
 import { vulnerabilityMatcher } from "./vulnerabilities/matching/run.ts";
@@ -65,6 +66,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(criteriaWatch);
   await start(policyCounts);
   await start(softwareCounts);
+  await start(vulnerabilityCounts);
   await start(vulnerabilityMatcher);
   await start(diskEncryptionStates);
   await start(liveQueries);
