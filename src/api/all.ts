@@ -70,6 +70,7 @@ import { usersApi } from "./users.ts";
 import { hostVitalsApi, variablesApi } from "./variables.ts";
 import { versionApi } from "./version.ts";
 import { vppApi } from "./vpp.ts";
+import { vulnerabilitiesApi } from "./vulnerabilities.ts";
 import { webhooksApi } from "./webhooks.ts";
 import { windowsChannelApi, windowsEnrollApi } from "./windows.ts";
 
@@ -104,6 +105,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   osVersions: osVersionsApi,
   diskEncryption: diskEncryptionApi,
   software: softwareApi,
+  vulnerabilities: vulnerabilitiesApi,
   catalogue: catalogueApi,
   "store-apps": storeAppsApi,
   scim: scimApi,

@@ -14,6 +14,7 @@ export const Vulnerability = z.object({
   cve_published: Timestamp.nullable().optional(),
   cve_description: z.string().nullable().optional(),
   resolved_in_version: z.string().nullable().optional(),
+  created_at: Timestamp.optional().meta({ description: "when it was first found; only with a single version" }),
 });
 export type Vulnerability = z.infer<typeof Vulnerability>;
 export const Signature = z.object({
@@ -185,9 +186,19 @@ export const softwareApi = {
     aliases: ["/software"],
     summary: "List software versions, with the number of hosts that have them.",
     access: read,
-    query: pagingAfter("name", "hosts_count").extend({
+    query: pagingAfter(
+      "name",
+      "hosts_count",
+      "cve_published",
+      "cvss_score",
+      "epss_probability",
+      "cisa_known_exploit",
+    ).extend({
       ...versionQuery.shape,
-      without_vulnerability_details: QueryFlag.default(false),
+      without_vulnerability_details: QueryFlag.optional().meta({
+        premium: true,
+        description: "list only the ids of vulnerabilities (premium)",
+      }),
     }),
     response: z.object({
       counts_updated_at: Timestamp.nullable(),

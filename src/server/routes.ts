@@ -56,6 +56,7 @@ import { mailRoutes } from "./users/mail-routes.ts";
 import { userRoutes } from "./users/routes.ts";
 import { variableRoutes } from "./variables/routes.ts";
 import { versionRoutes } from "./version/routes.ts";
+import { vulnerabilityRoutes } from "./vulnerabilities/routes.ts";
 import { signInPage } from "./web/sign-in.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
@@ -85,6 +86,7 @@ export const routes: readonly Route[] = [
   ...osVersionRoutes,
   ...diskEncryptionRoutes,
   ...softwareRoutes,
+  ...vulnerabilityRoutes,
   ...catalogueRoutes,
   ...scimRoutes,
   ...scriptRoutes,

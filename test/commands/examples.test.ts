@@ -19,6 +19,7 @@ import { uploadPushCertificate } from "../../src/server/mdm/apple/trust/service.
 import { answerOperation } from "../../src/server/operations/queue.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { settleBatches } from "../../src/server/scripts/batches/carry-out.ts";
+import { vulnerabilityCounts } from "../../src/server/software/vulnerabilities/counts.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import { endSignUps, startAndroid, turnAndroidOn } from "../support/android.ts";
@@ -35,7 +36,7 @@ import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { addVppToken, makeStoreApp, makeVppToken, startLicenceService } from "../support/licence-service.ts";
 import { answerLiveQueries } from "../support/live.ts";
-import { makeHost, makeOperation, makeUser } from "../support/make.ts";
+import { makeHost, makeOperation, makeUser, makeVulnerabilities } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
 import {
   activation,
@@ -127,6 +128,11 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id.startsWith("scripts:")) await makeScripts(app, files);
   if (/^scripts:batch:(get|hosts|cancel)$/.test(id)) await makeBatch(app);
   if (id.startsWith("setup-experience:")) await makeSetupItems(id, { app, files });
+  if (id.startsWith("vulnerabilities:")) {
+    const known = { cvss_score: 9.8, epss_probability: 0.5, cisa_known_exploit: true };
+    await makeVulnerabilities(app, { software: 1, cves: ["CVE-2026-0001"], known });
+    await app.services.running.of(vulnerabilityCounts).flush();
+  }
   if (id.startsWith("software:packages:")) await makePackages(id, { app, files });
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
@@ -352,7 +358,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm|scripts|ca|software:(catalogue|packages|store-apps)|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|scripts|ca|software:(catalogue|packages|store-apps)|carves:start|certificates|device|license|query|sso|tasks|queries:live|vulnerabilities)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 /** A run of a script that has not ended. */
 async function makeBatch(app: TestApp): Promise<void> {

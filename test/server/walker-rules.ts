@@ -222,6 +222,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /software/versions": "view software",
   "GET /software/versions/:id": "view software",
   "GET /software/count": "view software",
+  "GET /vulnerabilities": "view software",
+  "GET /vulnerabilities/:cve": "view software",
   "GET /software/app_store_apps": "edit packages",
   "POST /software/app_store_apps": "edit packages",
   "PATCH /software/titles/:id/app_store_app": "edit packages",

@@ -25,6 +25,7 @@ import {
   makeSoftware,
   makeTeam,
   makeUser,
+  makeVulnerabilities,
 } from "../support/make.ts";
 import { makeAbmToken } from "../support/portal.ts";
 import { appleCommand, asset, assetForm, declaration, makeManagedMac, profileForm } from "../support/profiles.ts";
@@ -966,6 +967,15 @@ export const targets: Record<string, Target> = {
   "GET /software/versions": byTeamFilter("/software/versions"),
   "GET /software/versions/:id": onSoftware(({ id }) => `/software/versions/${id}`),
   "GET /software/count": byTeamFilter("/software/count"),
+  "GET /vulnerabilities": byTeamFilter("/vulnerabilities"),
+  "GET /vulnerabilities/:cve": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => {
+      const version = await makeSoftware(world.t, `made ${++names}`, "1");
+      await makeVulnerabilities(world.t, { software: version.id, cves: ["CVE-2026-0001"] });
+      return { path: `/vulnerabilities/CVE-2026-0001?team_id=${place === "none" ? 0 : teamAt(world, place)}` };
+    },
+  },
   "GET /software/app_store_apps": onStoreApps(({ team_id }) => ({
     path: `/software/app_store_apps?team_id=${team_id}`,
   })),

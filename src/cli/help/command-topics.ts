@@ -64,6 +64,7 @@ export const topics: Record<string, { description: string }> = {
   uploads: { description: "Large files that are uploaded in pieces, for requests that refer to them." },
   users: { description: "User accounts of people and programs." },
   variables: { description: "Custom variables: secrets that scripts and profiles name." },
+  vulnerabilities: { description: "Vulnerabilities (CVEs), and the hosts that they affect." },
   webhooks: { description: "Webhooks and tickets: deliveries, destinations, tests." },
   "webhooks:deliveries": { description: "Deliveries of webhooks and tickets: sent, pending or given up." },
   "webhooks:destinations": { description: "Destinations of webhooks: URLs, headers and signing secrets." },
