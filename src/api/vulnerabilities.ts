@@ -43,6 +43,29 @@ export const HostVulnerabilityDetails = HostVulnerability.extend({
 });
 export type HostVulnerabilityDetails = z.infer<typeof HostVulnerabilityDetails>;
 
+export const VulnerabilityStatus = z.object({
+  is_configured: z.boolean().meta({ description: "whether the server has a place from which it imports data" }),
+  feeds: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(["waiting", "importing", "current", "missing", "failed"]),
+      error: z.string().nullable(),
+      records: z.int(),
+      bytes_read: z.int().meta({ description: "of the running or last import" }),
+      bytes_total: z.int().meta({ description: "0: not known" }),
+      checked_at: Timestamp.nullable(),
+      imported_at: Timestamp.nullable(),
+    }),
+  ),
+  matching: z
+    .object({ done: z.int(), total: z.int(), started_at: Timestamp, finished_at: Timestamp.nullable() })
+    .nullable()
+    .meta({ description: "the comparison of software versions with the data; null: never started" }),
+  vulnerabilities_count: z.int(),
+  counts_updated_at: Timestamp.nullable(),
+});
+export type VulnerabilityStatus = z.infer<typeof VulnerabilityStatus>;
+
 const read = { action: "software:list", scope: "team" } as const;
 
 export const vulnerabilitiesApi = {
@@ -70,6 +93,13 @@ export const vulnerabilitiesApi = {
       counts_updated_at: Timestamp.nullable(),
       meta: Meta,
     }),
+  }),
+  status: endpoint({
+    method: "GET",
+    path: "/vulnerabilities/status",
+    summary: "Show how far the import of vulnerability data and the comparison with software are.",
+    access: { action: "jobs:trigger", scope: "global" },
+    response: VulnerabilityStatus,
   }),
   get: endpoint({
     method: "GET",

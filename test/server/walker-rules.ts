@@ -223,6 +223,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /software/versions/:id": "view software",
   "GET /software/count": "view software",
   "GET /vulnerabilities": "view software",
+  "GET /vulnerabilities/status": "audit, trigger jobs",
   "GET /vulnerabilities/:cve": "view software",
   "GET /software/app_store_apps": "edit packages",
   "POST /software/app_store_apps": "edit packages",

@@ -968,6 +968,7 @@ export const targets: Record<string, Target> = {
   "GET /software/versions/:id": onSoftware(({ id }) => `/software/versions/${id}`),
   "GET /software/count": byTeamFilter("/software/count"),
   "GET /vulnerabilities": byTeamFilter("/vulnerabilities"),
+  "GET /vulnerabilities/status": plain("/vulnerabilities/status"),
   "GET /vulnerabilities/:cve": {
     places: ["own", "other", "none"],
     call: async (world, place) => {

@@ -26,12 +26,14 @@ import { mailedPages } from "./pages/mailed-pages.ts";
 import { newPasswordPage, setNewPassword } from "./pages/new-password-page.ts";
 import { changeOwnEmail, changeOwnPassword, endSession, makeToken, profilePage } from "./pages/profile-page.ts";
 import { transparencyPage } from "./pages/transparency-page.ts";
+import { vulnerabilitiesPage } from "./pages/vulnerabilities-page.ts";
 
 export const webPages: readonly Page[] = [
   { method: "GET", path: "/", access: "user", part: "/", answer: dashboard },
   { method: "GET", path: "/hosts", access: "user", part: "/hosts", answer: hostsPage },
   { method: "GET", path: "/hosts/:id", access: "user", part: "/hosts", answer: hostPage },
   { method: "POST", path: "/hosts/:id/actions/:action", access: "user", part: "/hosts", answer: actOnHostPage },
+  { method: "GET", path: "/vulnerabilities", access: "user", part: "/vulnerabilities", answer: vulnerabilitiesPage },
   { method: "GET", path: "/activities", access: "user", part: "/activities", answer: activitiesPage },
   { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
   { method: "POST", path: "/profile/tokens", access: "user", part: "/profile", answer: makeToken },
