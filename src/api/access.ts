@@ -37,6 +37,9 @@ export const actions = {
   "hosts:idp_user": rule("AM", ""),
   "scim:read": rule("AM", ""),
   "scim:write": rule("AM", ""),
+  /** Credentials for the organization's directory: as certificate authorities. */
+  "directory:read": rule("AG", ""),
+  "directory:write": rule("AG", ""),
   "hosts:write_vitals": rule("AMG", "AMG"),
   "hosts:lock": rule("AM", "AM"),
   /** In addition, the approver needs the right to do the approved action. */

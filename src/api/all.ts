@@ -25,6 +25,7 @@ import { commandsApi } from "./commands.ts";
 import { configurationApi } from "./configuration.ts";
 import { desktopAppApi, deviceApi } from "./device.ts";
 import { deviceCaApi } from "./device-ca.ts";
+import { directoryApi } from "./directory.ts";
 import { diskEncryptionApi } from "./disk-encryption.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
@@ -107,6 +108,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   catalogue: catalogueApi,
   "store-apps": storeAppsApi,
   scim: scimApi,
+  directory: directoryApi,
   scripts: scriptsApi,
   scriptBatches: scriptBatchesApi,
   labels: { ...labelsApi, ...labelHostsApi },

@@ -10,6 +10,7 @@ import { certificateRoutes } from "./certificates/routes.ts";
 import { configurationRoutes } from "./configuration/routes.ts";
 import type { Route } from "./core/http/route.ts";
 import { deviceRoutes } from "./device-page/routes.ts";
+import { directoryRoutes } from "./directory/routes.ts";
 import { enrollSecretRoutes } from "./enroll-secrets/routes.ts";
 import { hostActionRoutes } from "./host-actions/routes.ts";
 import { hostDetailRoutes } from "./host-details/routes.ts";
@@ -87,6 +88,7 @@ export const routes: readonly Route[] = [
   ...softwareRoutes,
   ...catalogueRoutes,
   ...scimRoutes,
+  ...directoryRoutes,
   ...scriptRoutes,
   ...liveQueryRoutes,
   ...mailRoutes,

@@ -30,6 +30,7 @@ import { startSigning } from "../support/ca-fakes.ts";
 import { makeDownloadableApp } from "../support/catalogue.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
 import { signInByBrowser } from "../support/cli-browser.ts";
+import { credentials, SECRET, startDirectory } from "../support/directory.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
@@ -163,6 +164,12 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id.startsWith("scim:")) {
     await app.post("/scim/Users", { userName: "ann@example.com" });
     await app.post("/scim/Groups", { displayName: "Sales" });
+  }
+  if (id.startsWith("directory:")) {
+    const directory = await startDirectory();
+    Object.assign(app.services.settings, directory.settings);
+    if (id !== "directory:set") await app.request("PUT", "/directory_graph_credentials", credentials());
+    await writeFile(join(files, "app-secret.txt"), `${SECRET}\n`);
   }
   if (id.startsWith("variables:")) {
     await writeFile(join(files, "token.txt"), "a-secret-token\n");

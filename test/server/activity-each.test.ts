@@ -58,6 +58,7 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "PATCH /vpp_tokens/:id/teams": ["../mdm/vpp-tokens", "edited_vpp_teams"],
   "DELETE /vpp_tokens/:id": ["../mdm/vpp-tokens", "disabled_vpp"],
   "DELETE /mdm/vendora/vpp_token": ["../mdm/vpp-tokens", "disabled_vpp"],
+  "PUT /directory_graph_credentials": ["../directory/sync", "added_directory_graph_credentials", "put(credentials()"],
   "POST /abm_tokens": ["../mdm/portal", "added_abm_token"],
   "POST /hosts/release_ab": ["../mdm/portal", "released_host"],
   "POST /enrollment_profiles/automatic": ["../mdm/portal", "changed_macos_setup_assistant"],

@@ -19,6 +19,8 @@ const partC = {
   "add IdP user to hosts": ["AM", ""],
   // Beyond part C: as the users of hosts.
   "people of the identity provider": ["AM", ""],
+  // Beyond part C: as certificate authorities, which also have secrets.
+  "credentials for the directory": ["AG", ""],
   "transfer hosts": ["AMTG", "AMTG"],
   "add or remove manual labels": ["AMTG", "AMTG"],
   "create labels": ["AMTG", "AMTG"],
@@ -300,6 +302,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /scim/ServiceProviderConfig": "people of the identity provider",
   "GET /scim/ResourceTypes": "people of the identity provider",
   "GET /scim/details": "people of the identity provider",
+  "GET /directory_graph_credentials": "credentials for the directory",
+  "PUT /directory_graph_credentials": "credentials for the directory",
   "GET /hosts/:id/certificates": "list hosts, filter",
   "GET /hosts/:id/configuration_profiles": "view and resend profiles",
   "GET /hosts/:id/encryption_key": "view disk encryption key",

@@ -1048,6 +1048,10 @@ export const targets: Record<string, Target> = {
   "GET /scim/ServiceProviderConfig": plain("/scim/ServiceProviderConfig"),
   "GET /scim/ResourceTypes": plain("/scim/ResourceTypes"),
   "GET /scim/details": plain("/scim/details"),
+  "GET /directory_graph_credentials": plain("/directory_graph_credentials"),
+  "PUT /directory_graph_credentials": plain("/directory_graph_credentials", () => ({
+    directory_graph_credentials: [],
+  })),
   "DELETE /hosts/:id/device_mapping/idp": onHost("/device_mapping/idp"),
   "PUT /hosts/:id/device_mapping": onHost("/device_mapping", { email: "made@example.com" }),
   "GET /hosts/:id/activities": onHost("/activities"),

@@ -19,6 +19,7 @@ export const topics: Record<string, { description: string }> = {
   scim: { description: "People and groups that the identity provider keeps up to date." },
   "scim:users": { description: "People of the identity provider, who use hosts." },
   "scim:groups": { description: "Groups of people of the identity provider." },
+  directory: { description: "The organization's cloud directory, from which people and groups are read." },
   "scripts:batch": { description: "Runs of scripts on many hosts." },
   jobs: { description: "Regular jobs of the server." },
   invites: { description: "Invites to create an account." },

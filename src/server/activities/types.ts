@@ -47,6 +47,10 @@ interface ScimGroupDetails {
   display_name: string;
 }
 
+interface DirectoryDetails {
+  tenant_id: string;
+}
+
 interface HostDetails {
   host_id: number;
   host_display_name: string;
@@ -362,6 +366,10 @@ export interface ActivityTypes extends CaActivities {
   created_scim_group: ScimGroupDetails;
   edited_scim_group: ScimGroupDetails;
   deleted_scim_group: ScimGroupDetails;
+  /** Credentials for the organization's directory; not among the documented types. */
+  added_directory_graph_credentials: DirectoryDetails;
+  edited_directory_graph_credentials: DirectoryDetails;
+  deleted_directory_graph_credentials: DirectoryDetails;
   /** The account of a person on a host; not among the documented types. */
   edited_host_idp_user: HostDetails & { idp_username: string };
   /** A scheduled job was started manually. */

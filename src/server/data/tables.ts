@@ -9,6 +9,7 @@ import { certificateTemplates, hostCertificates } from "../certificates/tables.t
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
 import { deviceLinks, deviceTokens } from "../device-page/tables.ts";
+import { directoryCredentials } from "../directory/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets } from "../enroll-secrets/tables.ts";
 import { files } from "../files/tables.ts";
@@ -133,6 +134,7 @@ export const tables: AllTables = {
   scimMembers,
   scimRequests,
   hostEndUsers,
+  directoryCredentials,
   customVariables,
   customHostVitals,
   hostVitalValues,

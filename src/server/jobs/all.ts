@@ -4,6 +4,7 @@ import { catalogueJob } from "../catalogue/sync-job.ts";
 import { catalogueUpdates } from "../catalogue/updates.ts";
 import type { Job } from "../core/job.ts";
 import { deviceCertificates } from "../device-ca/cleanup-job.ts";
+import { directorySync } from "../directory/sync-job.ts";
 import { fileCleanup } from "../files/cleanup-job.ts";
 import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
@@ -62,6 +63,7 @@ export const allJobs: readonly Job[] = [
   ssoCleanup,
   endUserCleanup,
   endUserLinks,
+  directorySync,
   nonceCleanup,
   rateLimitCleanup,
   deviceCertificates,
