@@ -2,8 +2,10 @@ import * as Flags from "@oclif/core/flags";
 import { directoryApi } from "../../api/directory.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { usage } from "../../cli/errors.ts";
 import { readBody, readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { isRecord } from "../../text/record.ts";
 
 export default class DirectorySet extends ClientCommand {
   static override summary = "Set the credentials with which the server reads the organization's cloud directory.";
@@ -25,7 +27,7 @@ export default class DirectorySet extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(DirectorySet);
-    const given = await readBody(this.io, flags.input);
+    const given = entryIn(await readBody(this.io, flags.input));
     const text = (field: string, flag: string | undefined): string | undefined =>
       flag ?? (typeof given[field] === "string" ? given[field] : undefined);
     const known = (await this.call(directoryApi.credentials)).directory_graph_credentials[0];
@@ -52,4 +54,17 @@ export default class DirectorySet extends ClientCommand {
     });
     await this.report(`set the credentials for the directory ${tenant_id}`, rows[0]!);
   }
+}
+
+/** The entry in a file: within the API's body, or its fields at the top level. */
+function entryIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const list = body.directory_graph_credentials;
+  if (list === undefined) return body;
+  const [entry, ...more] = Array.isArray(list) ? list : [];
+  if (!isRecord(entry) || more.length > 0)
+    throw usage(
+      "--input: directory_graph_credentials must have exactly one entry",
+      "`svc directory delete` deletes the credentials.",
+    );
+  return entry;
 }
