@@ -117,6 +117,8 @@ export class ManagedAgent implements ScriptServer, InstallServer {
       const reply = await this.#call("/software_install/details", { install_uuid: id });
       return {
         installerId: Number(reply.installer_id),
+        sha256: filled(reply.installer_sha256)?.toLowerCase() ?? null,
+        timeout: Number(reply.timeout) > 0 ? Number(reply.timeout) : null,
         preInstallQuery: filled(reply.pre_install_condition),
         installScript: filled(reply.install_script),
         postInstallScript: filled(reply.post_install_script),

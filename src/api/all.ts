@@ -42,6 +42,7 @@ import { liveQueriesApi } from "./live-queries.ts";
 import { logoApi } from "./logo.ts";
 import { mailApi } from "./mail.ts";
 import { managedAgentApi } from "./managed-agent.ts";
+import { agentFilesApi, newHostsApi } from "./new-hosts.ts";
 import { osVersionsApi } from "./os-versions.ts";
 import { packagesApi } from "./packages.ts";
 import { packsApi } from "./packs.ts";
@@ -93,6 +94,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   configuration: configurationApi,
   device: { ...deviceApi, ...deviceProfilesApi, ...deviceEnrollApi },
   "enroll-secrets": enrollSecretsApi,
+  "new-hosts": newHostsApi,
   "host-details": hostDetailsApi,
   "host-actions": hostActionsApi,
   "host-passwords": hostPasswordsApi,
@@ -141,6 +143,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
  */
 export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "managed agent": managedAgentApi,
+  "files for new hosts": agentFilesApi,
   "desktop app": desktopAppApi,
   "certificates for agents": certificateAgentApi,
   "SCEP proxy": scepProxyApi,

@@ -34,6 +34,7 @@ import { appleTrustRoutes } from "./mdm/apple/trust/routes.ts";
 import { commandRoutes } from "./mdm/commands/routes.ts";
 import { diskEncryptionRoutes } from "./mdm/disk-encryption/routes.ts";
 import { profileRoutes } from "./mdm/profiles/routes.ts";
+import { newHostRoutes } from "./new-hosts/routes.ts";
 import { osVersionRoutes } from "./os-versions/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
@@ -82,6 +83,7 @@ export const routes: readonly Route[] = [
   ...inviteRoutes,
   ...jobRoutes,
   ...labelRoutes,
+  ...newHostRoutes,
   ...osVersionRoutes,
   ...diskEncryptionRoutes,
   ...softwareRoutes,

@@ -1,6 +1,6 @@
 // Software that the agent installs: downloaded whole, installed once, rolled back where it fails. All scripts are harmless.
 import { spawn } from "node:child_process";
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -209,6 +209,15 @@ describe("a download", () => {
     const result = await install({ install_script: note("install") });
     expect(result.install_script_output).toMatch(/SHA-256 [0-9a-f]{64} instead of abab/);
     expect([result.install_script_exit_code, await runs()]).toEqual([-1, ""]);
+  });
+
+  it("is that of the details, if they have a digest", async () => {
+    const other = { installer_sha256: "cd".repeat(32), install_script: note("install") };
+    expect((await install(other)).install_script_output).toContain(`instead of ${"cd".repeat(32)}`);
+    server.results.length = 0;
+    const installer_sha256 = createHash("sha256").update(server.content).digest("hex").toUpperCase();
+    server.digest = "";
+    expect(await install({ ...other, installer_sha256 })).toMatchObject({ install_script_exit_code: 0 });
   });
 
   it("that came in parts and is damaged begins again", async () => {

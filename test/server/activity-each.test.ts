@@ -303,6 +303,7 @@ const steps: readonly Step[] = [
     () => ({ spec: { secrets: [{ secret: "global-secret" }] } }),
     ["edited_enroll_secrets"],
   ],
+  ["POST /enroll_tokens", none, () => ({}), ["created_enroll_token"]],
   ["POST /global/policies", none, () => ({ name: "p", query: sql }), ["created_policy"], "policy"],
   ["PATCH /global/policies/:id", ({ policy }) => ({ id: policy }), () => ({ description: "d" }), ["edited_policy"]],
   ["POST /global/policies/delete", none, ({ policy }) => ({ ids: [policy] }), ["deleted_policy"]],

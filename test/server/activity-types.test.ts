@@ -25,6 +25,7 @@ const own = [
   "changed_user_password",
   "created_api_token",
   "created_certificate_template",
+  "created_enroll_token",
   "created_invite",
   "created_label",
   "deleted_api_token",

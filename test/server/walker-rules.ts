@@ -181,6 +181,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /teams/0": "view hosts' settings without a team",
   "PATCH /teams/0": "edit hosts' settings without a team",
   "GET /teams/:id/secrets": "read team enroll secrets",
+  "POST /enroll_tokens": "read team enroll secrets",
   "PATCH /teams/:id/secrets": "write team enroll secrets",
   "GET /hosts": "list hosts, filter",
   "GET /hosts/count": "list hosts, filter",

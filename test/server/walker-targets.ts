@@ -638,6 +638,10 @@ export const targets: Record<string, Target> = {
       return { path: `/enrollment_profiles/manual?team_id=${teamOf(world, place) ?? 0}` };
     },
   },
+  "POST /enroll_tokens": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => ({ path: "/enroll_tokens", body: { team_id: teamOf(world, place) ?? 0 } }),
+  },
   "POST /enrollment_profiles/automatic": {
     places: ["own", "other", "none"],
     call: async (world, place) => ({

@@ -21,6 +21,8 @@ export interface PackageSource {
 
 export interface DownloadOptions {
   readonly folder: string;
+  /** What the file must have, hexadecimal. Default: the digest that is sent with the file. */
+  readonly sha256?: string | null;
   /** Bytes. */
   readonly largest?: number;
   /** Bytes that can be written to the folder. */
@@ -88,7 +90,8 @@ export async function downloadPackage(source: PackageSource, options: DownloadOp
 
   const range = { range: `bytes=${have}-`, ...(known === null ? {} : { "if-range": known.etag }) };
   const reply = await source.open(have > 0 && known?.etag ? range : {});
-  const { from, expected } = await begun(reply, have);
+  const { from, expected: sent } = await begun(reply, have);
+  const expected = { ...sent, sha256: options.sha256 || sent.sha256 };
   const size = expected.size;
   if (size > largest) throw new DownloadFailed(`the package has ${size} bytes; the agent accepts up to ${largest}`);
   const room = (await free(folder)) - SPARE;

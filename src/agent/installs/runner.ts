@@ -11,6 +11,10 @@ import { DownloadFailed, downloadPackage } from "./download.ts";
 
 export interface InstallDetails {
   readonly installerId: number;
+  /** Of the package, hexadecimal; null if the server does not send it here. */
+  readonly sha256: string | null;
+  /** Seconds for all scripts together. */
+  readonly timeout: number | null;
   /** The software is installed only if it returns a row. */
   readonly preInstallQuery: string | null;
   readonly installScript: string | null;
@@ -53,7 +57,7 @@ interface StepOptions {
   readonly soFar: InstallResult;
 }
 
-/** The scripts of an install have an hour together; a roll-back has time of its own. */
+/** Unless the server sends another limit, the scripts of an install have an hour; a roll-back has time of its own. */
 const LIMIT_S = 3600;
 const ROLL_BACK_LIMIT_S = 15 * 60;
 const DOWNLOADS_KEPT_MS = 86_400_000;
@@ -112,7 +116,7 @@ export class InstallRunner {
     let path: string;
     try {
       const open = (headers: Record<string, string>) => server.openPackage(details.installerId, headers, signal);
-      path = await downloadPackage({ open }, { folder: this.#journal.filesOf(id) });
+      path = await downloadPackage({ open }, { folder: this.#journal.filesOf(id), sha256: details.sha256 });
     } catch (error) {
       if (!(error instanceof DownloadFailed)) throw error;
       log("error", `install ${id}: ${error.message}`);
@@ -125,12 +129,13 @@ export class InstallRunner {
     log("info", `install ${id} starts`);
     const started = performance.now();
     const env = { INSTALLER_PATH: path };
+    const limit = details.timeout ?? LIMIT_S;
     const soFar = notInstalled(checked, INTERRUPTED);
-    const installed = await this.#step(id, "install", script, { env, timeout: LIMIT_S, soFar });
+    const installed = await this.#step(id, "install", script, { env, timeout: limit, soFar });
     const result = notInstalled(checked, installed.output, installed.exitCode);
     log("info", `install ${id}: the install script ended with exit code ${installed.exitCode}`);
     if (installed.exitCode !== 0 || details.postInstallScript === null) return result;
-    const timeout = Math.max(60, LIMIT_S - Math.round((performance.now() - started) / 1000));
+    const timeout = Math.max(60, limit - Math.round((performance.now() - started) / 1000));
     const pending = { ...result, post_install_script_exit_code: -1, post_install_script_output: INTERRUPTED };
     const post = await this.#step(id, "post-install", details.postInstallScript, { env, timeout, soFar: pending });
     log("info", `install ${id}: the post-install script ended with exit code ${post.exitCode}`);

@@ -215,6 +215,7 @@ export interface ActivityTypes extends CaActivities {
   enabled_conditional_access_automations: { team_id: number | null; team_name: string };
   disabled_conditional_access_automations: { team_id: number | null; team_name: string };
   edited_enroll_secrets: TeamDetails;
+  created_enroll_token: TeamDetails & { expires_at: string };
   user_added_by_sso: Record<string, never>;
   user_logged_in: { public_ip: string };
   user_failed_login: { email: string; public_ip: string };

@@ -10,7 +10,7 @@ import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
 import { deviceLinks, deviceTokens } from "../device-page/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
-import { enrollSecrets } from "../enroll-secrets/tables.ts";
+import { enrollSecrets, enrollTokens } from "../enroll-secrets/tables.ts";
 import { files } from "../files/tables.ts";
 import { hostActions, scriptRuns } from "../host-actions/tables.ts";
 import { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
@@ -111,6 +111,7 @@ export const tables: AllTables = {
   ssoAssertions,
   serverSecrets,
   enrollSecrets,
+  enrollTokens,
   configSections,
   files,
   uploads,

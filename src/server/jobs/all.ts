@@ -8,6 +8,7 @@ import { fileCleanup } from "../files/cleanup-job.ts";
 import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
+import { enrollTokenCleanup } from "../enroll-secrets/cleanup.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
 import { androidSync } from "../mdm/android/devices/jobs.ts";
 import { androidPolicyJob } from "../mdm/android/policies/sender.ts";
@@ -59,6 +60,7 @@ export const allJobs: readonly Job[] = [
   activityExpiry,
   sessionCleanup,
   oneTimeCleanup,
+  enrollTokenCleanup,
   ssoCleanup,
   endUserCleanup,
   endUserLinks,

@@ -5,6 +5,7 @@ import { SIGNED_IN_PAGE } from "../mdm/apple/enroll/routes.ts";
 import { END_USER_PAGE } from "../mdm/apple/portal/assign.ts";
 import type { Page } from "./page.ts";
 import { activitiesPage } from "./pages/activities-page.ts";
+import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-page.ts";
 import { cliPages } from "./pages/cli-page.ts";
 import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
@@ -32,6 +33,8 @@ export const webPages: readonly Page[] = [
   { method: "GET", path: "/hosts", access: "user", part: "/hosts", answer: hostsPage },
   { method: "GET", path: "/hosts/:id", access: "user", part: "/hosts", answer: hostPage },
   { method: "POST", path: "/hosts/:id/actions/:action", access: "user", part: "/hosts", answer: actOnHostPage },
+  { method: "GET", path: ADD_HOSTS, access: "user", part: "/hosts", answer: addHostsPage },
+  { method: "POST", path: ADD_HOSTS, access: "user", part: "/hosts", answer: makeEnrollCommands },
   { method: "GET", path: "/activities", access: "user", part: "/activities", answer: activitiesPage },
   { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
   { method: "POST", path: "/profile/tokens", access: "user", part: "/profile", answer: makeToken },

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export interface Offer {
+  installer_sha256?: string;
   pre_install_condition?: string;
   install_script?: string;
   post_install_script?: string;

@@ -25,6 +25,7 @@ import {
   when,
 } from "../parts.ts";
 import { teamChoices } from "../teams.ts";
+import { ADD_HOSTS } from "./add-hosts-page.ts";
 
 const PER_PAGE = 50;
 const LABELS_MAX = 1_000;
@@ -70,7 +71,7 @@ export async function hostsPage({ ctx, url }: Visit): Promise<Answer> {
   return {
     title: "Hosts",
     status: "error" in found ? found.error.status : 200,
-    body: html`<h1>Hosts</h1>
+    body: html`<div class="head"><h1>Hosts</h1>${maySomewhere(ctx.user, "enroll_secrets:read") && html`<a href="${ADD_HOSTS}">Add hosts</a>`}</div>
 <form class="row card" method="get" action="${PATH}" role="search" aria-label="Hosts">
 ${field({ name: "query", label: "Search", type: "search", value: get("query"), required: false, max: 1024, hint: undefined, wide: true })}
 ${select("status", "Status", get("status"), statuses)}
