@@ -20,7 +20,7 @@ import { WebVisitor } from "../support/web.ts";
 
 const HOUR = 3_600_000;
 
-async function make(t: TestApp, body: object = {}): Promise<EnrollToken> {
+async function make(t: Pick<TestApp, "post">, body: object = {}): Promise<EnrollToken> {
   const response = await t.post("/enroll_tokens", body);
   expect(response.status).toBe(200);
   return (await response.json()) as EnrollToken;
@@ -67,7 +67,7 @@ describe.each(bothEngines)("an enroll token on %s", (engine) => {
     t.clock.advance(HOUR);
     expect((await enroll(t, one.token))[0]).toBe(401);
     expect(await enroll(t, none.token)).toEqual([200, null]);
-    await enrollTokenCleanup.run(t.services);
+    await enrollTokenCleanup.run(t.services, new AbortController().signal);
     expect((await t.store.enrollTokens.list()).map(({ team_id }) => team_id)).toEqual([null]);
   });
 
