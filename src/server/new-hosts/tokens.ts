@@ -44,6 +44,7 @@ export async function createEnrollToken(ctx: Context, { team_id, expires_in }: W
     team_id: teamId,
     server_url,
     agent_sha256: await agentSha256(ctx),
-    commands: enrollCommands(server_url, token),
+    // A dry run masks the token above, and here it would be part of a text.
+    commands: enrollCommands(server_url, ctx.dryRun === null ? token : "TOKEN"),
   };
 }
