@@ -24,6 +24,15 @@ import { installersUseVariables } from "./installers/scripts.ts";
 import { packageExtras } from "./installers/title-extras.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
+import { androidActionKinds, androidDeliverer } from "./mdm/android/actions/deliverer.ts";
+import {
+  androidLeave,
+  askToLeave as askAndroidToLeave,
+  endActions as endAndroidActions,
+  endDeviceRequests as endAndroidRequests,
+} from "./mdm/android/actions/leave.ts";
+import { takeCommandMessage } from "./mdm/android/commands/answers.ts";
+import { androidCommands, androidCustomCommand } from "./mdm/android/commands/custom.ts";
 import { endAllDevices } from "./mdm/android/devices/enroll.ts";
 import { androidPlatform } from "./mdm/android/policies/platform.ts";
 import { appleClearPasscode } from "./mdm/apple/actions/clear-passcode.ts";
@@ -97,11 +106,12 @@ export const extensions: Extensions = {
     forgetDiskKeys,
     endDeviceRequests,
     endWindowsRequests,
+    endAndroidRequests,
     forgetPasswords,
   ],
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
-  hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper],
+  hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper, androidDeliverer],
   agentNotifiers: [windowsNotices, diskEncryptionNotices],
   appleCommandsMadeLate: { [appleRenewal.name]: renewalCommand },
   hostsOfHardware: [enrolledHosts, assignedHosts],
@@ -136,12 +146,13 @@ export const extensions: Extensions = {
   appleReaders: { [appleDetails.name]: readDetails, [securityInfo.name]: readSecurityInfo },
   openDiskKey,
   appleMessages: { DeclarativeManagement: declarativeManagement },
-  askToLeave: [askToLeave, askWindowsToLeave],
+  askToLeave: [askToLeave, askWindowsToLeave, askAndroidToLeave],
   windowsDevices: [windowsActionListener],
-  commandPlatforms: [appleCommands, windowsCommands],
+  commandPlatforms: [appleCommands, windowsCommands, androidCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep],
   profilePlatforms: [windowsPlatform, applePlatform, androidPlatform],
-  androidMessages: {},
+  androidMessages: { COMMAND: takeCommandMessage },
+  androidLeft: [endAndroidActions],
   androidTurnedOff: [endAllDevices],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
@@ -166,6 +177,9 @@ export const extensions: Extensions = {
       appleDetails,
       windowsLeave,
       windowsWipe,
+      androidCustomCommand,
+      ...Object.values(androidActionKinds),
+      androidLeave,
       storeAppInstall,
       storeAppCommand,
       storeAppVerification,

@@ -16,6 +16,7 @@ import { criteriaWatch } from "./labels/criteria-watch.ts";
 import { liveQueries } from "./live-queries/hub.ts";
 import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
+import { androidCommandSender } from "./mdm/android/commands/sender.ts";
 import { androidEnrollment } from "./mdm/android/devices/enroll.ts";
 import { androidReports } from "./mdm/android/devices/ingest.ts";
 import { androidServiceAccount } from "./mdm/android/management/account.ts";
@@ -78,6 +79,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(androidEnrollment);
   await start(androidReports);
   await start(androidPolicySender);
+  await start(androidCommandSender);
   await start(pushes);
   await start(profileReconciler);
   await start(appleUpdateDeadlines);

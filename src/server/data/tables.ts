@@ -23,6 +23,7 @@ import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { logos } from "../logo/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
+import { androidCommandQueues, androidCommands } from "../mdm/android/commands/tables.ts";
 import { androidDevices, androidMessages } from "../mdm/android/devices/tables.ts";
 import { androidEnterprises, androidSignUps } from "../mdm/android/enterprise/tables.ts";
 import { androidHostProfiles, androidPolicies } from "../mdm/android/policies/tables.ts";
@@ -234,6 +235,8 @@ export const tables: AllTables = {
   androidMessages,
   androidPolicies,
   androidHostProfiles,
+  androidCommandQueues,
+  androidCommands,
   hostDiskEncryption,
   recoveryLocks,
   managedAccounts,

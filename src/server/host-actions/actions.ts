@@ -9,7 +9,7 @@ import { type HostRow, hostFor } from "../hosts/access.ts";
 import { checkSelection, expectedSelection } from "../hosts/selection.ts";
 import { operationLock } from "../operations/queue.ts";
 import type { RowOf } from "../store/table.ts";
-import { delivererFor, type HostAction } from "./deliverer.ts";
+import { delivererFor, delivererOf, type HostAction } from "./deliverer.ts";
 import { type LockState, lockStateOf } from "./states.ts";
 import type { hostActions } from "./tables.ts";
 
@@ -26,7 +26,7 @@ export async function actOnHost(
   const host = await hostFor(ctx, "hosts:lock", id);
   await checkSelection(expected, [id]);
   if (action !== "wipe" || !needsApproval(ctx, "wipe_host", 1)) return actNow(ctx, host, action, viewPin);
-  await refusePersonal(ctx, host, action);
+  await checkPersonal(ctx, host, action);
   await delivererFor(ctx, host, action);
   const before = await ctx.store.hostActions.get(id);
   checkState(before, action);
@@ -37,7 +37,7 @@ export async function actOnHost(
 /** Performs the action immediately, with approval already given if needed. */
 export async function actNow(ctx: Context, host: HostRow, action: HostAction, viewPin = false): Promise<ActionReply> {
   const { id } = host;
-  await refusePersonal(ctx, host, action);
+  await checkPersonal(ctx, host, action);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const deliverer = await delivererFor(inside, host, action);
@@ -54,6 +54,10 @@ export async function actNow(ctx: Context, host: HostRow, action: HostAction, vi
     const showsPin = (viewPin || action === "unlock") && pin !== null && ctx.dryRun === null;
     return { device_status, pending_action, ...(showsPin ? { unlock_pin: pin } : {}) };
   }, operationLock(id));
+}
+
+async function checkPersonal(ctx: Context, host: HostRow, action: HostAction): Promise<void> {
+  if (!delivererOf(ctx, host, action)?.servesPersonal) await refusePersonal(ctx, host, action);
 }
 
 /** 400 for a device that belongs to its user. */

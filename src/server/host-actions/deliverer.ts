@@ -9,6 +9,8 @@ export type HostAction = "lock" | "unlock" | "wipe";
 export interface Deliverer {
   /** Whether it delivers this action to hosts of this platform. The first matching deliverer is used. */
   serves(host: HostRow, action: HostAction): boolean;
+  /** Whether it delivers also to devices that belong to their users. */
+  readonly servesPersonal?: true;
   /** Throws an error that names what is missing, if the action cannot be delivered to the host. */
   require(ctx: Context, host: HostRow, action: HostAction): Promise<void>;
   /** Queues the action in the caller's transaction. */
@@ -28,9 +30,12 @@ declare module "../core/extensions.ts" {
   }
 }
 
+export const delivererOf = ({ extensions }: Context, host: HostRow, action: HostAction): Deliverer | undefined =>
+  extensions.hostActionDeliverers.find((deliverer) => deliverer.serves(host, action));
+
 /** The deliverer for this host; an error that names the missing requirement if there is none. */
 export async function delivererFor(ctx: Context, host: HostRow, action: HostAction): Promise<Deliverer> {
-  const found = ctx.extensions.hostActionDeliverers.find((deliverer) => deliverer.serves(host, action));
+  const found = delivererOf(ctx, host, action);
   if (!found) throw invalid("host_id", `${action} is not supported on the platform '${host.platform}'`);
   await found.require(ctx, host, action);
   return found;

@@ -9,8 +9,9 @@ import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
-import { androidSync } from "../mdm/android/devices/jobs.ts";
+import { androidCommandJob } from "../mdm/android/commands/sender.ts";
 import { androidPolicyJob } from "../mdm/android/policies/sender.ts";
+import { androidSync } from "../mdm/android/sync/jobs.ts";
 import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
 import { appleDetailsJob } from "../mdm/apple/details/job.ts";
 import { endUserCleanup } from "../mdm/apple/enroll/end-users.ts";
@@ -91,6 +92,7 @@ export const allJobs: readonly Job[] = [
   profilesJob,
   androidSync,
   androidPolicyJob,
+  androidCommandJob,
   appleUpdatesJob,
   diskEncryptionJob,
   filevaultJob,
