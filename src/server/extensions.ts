@@ -63,7 +63,8 @@ import {
 import { windowsActionListener, windowsWipe, windowsWiper } from "./mdm/windows/actions/wipe.ts";
 import { windowsCommands, windowsCustomCommand } from "./mdm/windows/commands/custom.ts";
 import { windowsNotices } from "./mdm/windows/notices/notices.ts";
-import { windowsProfileCommand } from "./mdm/windows/profiles/commands.ts";
+import { windowsObsoleteNodes, windowsProfileCommand } from "./mdm/windows/profiles/commands.ts";
+import { windowsProfileInventory } from "./mdm/windows/profiles/inventory.ts";
 import { windowsPlatform } from "./mdm/windows/profiles/platform.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
@@ -115,6 +116,7 @@ export const extensions: Extensions = {
     batteryInventory,
     mdmInventory,
     profileInventory,
+    windowsProfileInventory,
     filevaultInventory,
     munkiSource,
     browserEmailInventory,
@@ -150,6 +152,7 @@ export const extensions: Extensions = {
     [appleCustomCommand.name]: appleCustomCommand,
     [windowsCustomCommand.name]: windowsCustomCommand,
     [windowsProfileCommand.name]: windowsProfileCommand,
+    [windowsObsoleteNodes.name]: windowsObsoleteNodes,
     [appleProfileCommand.name]: appleProfileCommand,
     [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,

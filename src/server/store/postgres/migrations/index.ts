@@ -57,6 +57,7 @@ import { migration as m0055 } from "./0055-setup-experience.ts";
 import { migration as m0056 } from "./0056-vulnerability-matching.ts";
 import { migration as m0057 } from "./0057-vulnerability-matching-slow.ts";
 import { migration as m0058 } from "./0058-people-of-the-identity-provider.ts";
+import { migration as m0065 } from "./0065-windows-management.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -118,4 +119,5 @@ export const migrations: readonly Migration[] = [
   m0056,
   m0057,
   m0058,
+  m0065,
 ];
