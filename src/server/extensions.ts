@@ -66,6 +66,8 @@ import { windowsNotices } from "./mdm/windows/notices/notices.ts";
 import { windowsObsoleteNodes, windowsProfileCommand } from "./mdm/windows/profiles/commands.ts";
 import { windowsProfileInventory } from "./mdm/windows/profiles/inventory.ts";
 import { windowsPlatform } from "./mdm/windows/profiles/platform.ts";
+import { windowsDeadlines } from "./mdm/windows/updates/commands.ts";
+import { windowsUpdateListener } from "./mdm/windows/updates/updates.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
 import type { OperationKind } from "./operations/kind.ts";
@@ -139,7 +141,7 @@ export const extensions: Extensions = {
   openDiskKey,
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave, askWindowsToLeave],
-  windowsDevices: [windowsActionListener],
+  windowsDevices: [windowsActionListener, windowsUpdateListener],
   commandPlatforms: [appleCommands, windowsCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep],
   profilePlatforms: [windowsPlatform, applePlatform, androidPlatform],
@@ -153,6 +155,7 @@ export const extensions: Extensions = {
     [windowsCustomCommand.name]: windowsCustomCommand,
     [windowsProfileCommand.name]: windowsProfileCommand,
     [windowsObsoleteNodes.name]: windowsObsoleteNodes,
+    [windowsDeadlines.name]: windowsDeadlines,
     [appleProfileCommand.name]: appleProfileCommand,
     [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,

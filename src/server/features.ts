@@ -31,6 +31,7 @@ import { signers } from "./mdm/apple/trust/signers.ts";
 import { diskEncryptionStates } from "./mdm/disk-encryption/states.ts";
 import { profileReconciler } from "./mdm/profiles/part.ts";
 import { windowsEnrollment } from "./mdm/windows/enroll/kind.ts";
+import { windowsUpdateDeadlines } from "./mdm/windows/updates/updates.ts";
 import { outbox } from "./outbox/sender.ts";
 import { policyCounts } from "./policies/counts.ts";
 import { scopeTrim } from "./policies/scope-trim.ts";
@@ -81,6 +82,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(pushes);
   await start(profileReconciler);
   await start(appleUpdateDeadlines);
+  await start(windowsUpdateDeadlines);
   await start(filevaultKeeper);
   await start(recoveryLockKeeper);
   await start(scriptBatchRuns);

@@ -45,6 +45,7 @@ import {
 } from "../mdm/profiles/tables.ts";
 import { windowsEnrollments, windowsNonces } from "../mdm/windows/channel/tables.ts";
 import { windowsProfileNodes } from "../mdm/windows/profiles/tables.ts";
+import { windowsUpdates } from "../mdm/windows/updates/tables.ts";
 import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
@@ -199,6 +200,7 @@ export const tables: AllTables = {
   windowsEnrollments,
   windowsNonces,
   windowsProfileNodes,
+  windowsUpdates,
   appleUpdates,
   appleSetups,
   declarationAssets,

@@ -25,6 +25,7 @@ import { expiryJob } from "../mdm/expiry/expiry-job.ts";
 import { certificateRenewal } from "../mdm/profiles/certificate-renewal.ts";
 import { profilesJob } from "../mdm/profiles/part.ts";
 import { nonceCleanup } from "../mdm/windows/channel/nonces.ts";
+import { windowsUpdatesJob } from "../mdm/windows/updates/updates.ts";
 import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
 import { integrations } from "../outbox/integrations-job.ts";
@@ -92,6 +93,7 @@ export const allJobs: readonly Job[] = [
   androidSync,
   androidPolicyJob,
   appleUpdatesJob,
+  windowsUpdatesJob,
   diskEncryptionJob,
   filevaultJob,
   recoveryLocksJob,
