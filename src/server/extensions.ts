@@ -92,7 +92,11 @@ const byName = (kinds: readonly OperationKind[]) => Object.fromEntries(kinds.map
 
 export const extensions: Extensions = {
   activityRequests,
-  approvedActs: { hosts: chosenIds, wipe: (ctx, host) => actNow(ctx, host, "wipe"), remove: deleteInSteps },
+  approvedActs: {
+    hosts: chosenIds,
+    wipe: (ctx, host, wipeType) => actNow(ctx, host, "wipe", wipeType ? { wipeType } : {}),
+    remove: deleteInSteps,
+  },
   deliveries: { webhook: deliverWebhook, ticket: deliverTicket },
   dropEntrusted: [
     endDeviceTokens,

@@ -1,10 +1,18 @@
 // Delivery of lock, unlock and wipe to devices. Each way of reaching devices is one deliverer; `server/extensions.ts`
 // lists them.
+import type { WindowsWipeType } from "../../api/host-actions.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import type { HostRow } from "../hosts/access.ts";
 
 export type HostAction = "lock" | "unlock" | "wipe";
+
+export interface ActionOptions {
+  /** Whether the caller wants to know the PIN that unlocks the device. */
+  readonly viewPin?: boolean;
+  /** How a Windows device is erased; nothing to other hosts. */
+  readonly wipeType?: WindowsWipeType;
+}
 
 export interface Deliverer {
   /** Whether it delivers this action to hosts of this platform. The first matching deliverer is used. */
@@ -12,7 +20,7 @@ export interface Deliverer {
   /** Throws an error that names what is missing, if the action cannot be delivered to the host. */
   require(ctx: Context, host: HostRow, action: HostAction): Promise<void>;
   /** Queues the action in the caller's transaction. */
-  deliver(ctx: Context, host: HostRow, action: HostAction): Promise<Delivery>;
+  deliver(ctx: Context, host: HostRow, action: HostAction, options: ActionOptions): Promise<Delivery>;
 }
 
 export interface Delivery {

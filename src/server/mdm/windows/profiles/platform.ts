@@ -21,6 +21,7 @@ export const windowsPlatform: ProfilePlatform = {
   fileName: ({ name }) => `${name}.xml`,
   hosts: and(eq("platform", "windows"), exists(hostMdm, "id", eq("connected_to_svc", true))),
   escape: xmlAttribute,
+  enrollsLater: true,
 
   async install(inside, deliveries) {
     const known = await nodesOn(
