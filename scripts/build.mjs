@@ -7,6 +7,7 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { buildInfo, sourceInfo } from "./build-info.mjs";
 import { bundle } from "./bundle.mjs";
+import { bundleAgent } from "./bundle-agent.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -25,9 +26,8 @@ async function filesBelow(folder) {
 async function fingerprint() {
   const files = [
     ...(await filesBelow("src")),
-    ...["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/bundle.mjs", "scripts/bundle-server.mjs"].map(
-      (f) => join(root, f),
-    ),
+    ...["package.json", "tsconfig.json", "tsconfig.build.json"].map((f) => join(root, f)),
+    ...["bundle.mjs", "bundle-agent.mjs", "bundle-server.mjs"].map((f) => join(root, "scripts", f)),
   ];
   const parts = await Promise.all(
     files.map(async (file) => {
@@ -85,6 +85,7 @@ async function compile() {
     if (/\.(ts|md)$/.test(file)) continue;
     await cp(file, join(next, file.slice(join(root, "src").length + 1)));
   }
+  await bundleAgent(root, join(next, "agent.mjs"));
   await bundle(next, dist);
   const old = join(root, "tmp", `old-${process.pid}`);
   await rename(dist, old).catch(() => {});

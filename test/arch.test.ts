@@ -379,6 +379,7 @@ describe("kinds of configuration", () => {
     policy: "policies",
     query: "queries",
     configuration_profile: 0,
+    certificate_template: 0,
   });
   /** As a text, as a key, as the folder of a kind, or in the plural as a list of objects. */
   const namesOf = (file: string): string[] => {
@@ -405,7 +406,7 @@ describe("kinds of configuration", () => {
   });
 
   // Labels and teams are what other kinds refer to; settings of teams share their section with other kinds.
-  it.each(["certificate_authority", "configuration_profile", "policy"])(
+  it.each(["certificate_authority", "certificate_template", "configuration_profile", "policy"])(
     "are known in four places, such as %s: a module and a list each",
     (kind) => {
       const own = kind.replaceAll("_", "-");

@@ -1,11 +1,11 @@
-// The protocol of managed agents: configuration, scripts, and the token of the host's own page.
+// The protocol of managed agents: configuration, scripts, installs, and the token of the host's own page.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { InstallDetails, InstallResult, InstallServer } from "./installs/runner.ts";
 import type { Hardware } from "./machine/hardware.ts";
-import type { Connection, Reply } from "./net/connection.ts";
+import type { Connection, Reply, StreamedReply } from "./net/connection.ts";
 import type { Log } from "./options.ts";
-import type { ScriptResult } from "./scripts/journal.ts";
-import type { Script, ScriptServer } from "./scripts/runner.ts";
+import type { Script, ScriptResult, ScriptServer } from "./scripts/runner.ts";
 import { replaceFile } from "./state/files.ts";
 import type { Keys } from "./state/keys.ts";
 
@@ -40,7 +40,17 @@ function objectOf(text: string): Record<string, unknown> {
 export interface ManagedConfig {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly scripts: readonly string[];
+  /** Software to install. */
+  readonly installs: readonly string[];
 }
+
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+
+/** Null for a missing, an empty and a blank text. */
+const filled = (value: unknown): string | null => (typeof value === "string" && value.trim() !== "" ? value : null);
+
+const isGone = (error: unknown): boolean => error instanceof Refused && error.status === 404;
 
 interface Parts {
   readonly connection: Connection;
@@ -52,7 +62,7 @@ interface Parts {
   readonly log: Log;
 }
 
-export class ManagedAgent implements ScriptServer {
+export class ManagedAgent implements ScriptServer, InstallServer {
   readonly #parts: Parts;
   #enrolling: Promise<string> | null = null;
 
@@ -67,10 +77,11 @@ export class ManagedAgent implements ScriptServer {
 
   async config(): Promise<ManagedConfig> {
     const reply = await this.#call("/config", {});
-    const { pending_script_execution_ids: ids } = { ...(reply.notifications as Record<string, unknown> | undefined) };
+    const notifications = { ...(reply.notifications as Record<string, unknown> | undefined) };
     return {
       flags: { ...(reply.command_line_startup_flags as Record<string, unknown> | undefined) },
-      scripts: Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [],
+      scripts: texts(notifications.pending_script_execution_ids),
+      installs: texts(notifications.pending_software_installer_ids),
     };
   }
 
@@ -87,7 +98,7 @@ export class ManagedAgent implements ScriptServer {
       const timeout = Number(reply.timeout);
       return { contents: String(reply.script_contents ?? ""), timeout: timeout > 0 ? timeout : DEFAULT_TIMEOUT_S };
     } catch (error) {
-      if (error instanceof Refused && error.status === 404) return null;
+      if (isGone(error)) return null;
       throw error;
     }
   }
@@ -97,19 +108,63 @@ export class ManagedAgent implements ScriptServer {
       await this.#call("/scripts/result", { execution_id: id, ...result });
     } catch (error) {
       // The script was cancelled, or belongs to an earlier enrollment.
-      if (!(error instanceof Refused && error.status === 404)) throw error;
+      if (!isGone(error)) throw error;
     }
   }
 
-  /** Refused keys are replaced once: the machine enrolls again, and repeats the call. */
+  async installDetails(id: string): Promise<InstallDetails | null> {
+    try {
+      const reply = await this.#call("/software_install/details", { install_uuid: id });
+      return {
+        installerId: Number(reply.installer_id),
+        sha256: filled(reply.installer_sha256)?.toLowerCase() ?? null,
+        timeout: Number(reply.timeout) > 0 ? Number(reply.timeout) : null,
+        preInstallQuery: filled(reply.pre_install_condition),
+        installScript: filled(reply.install_script),
+        postInstallScript: filled(reply.post_install_script),
+        uninstallScript: filled(reply.uninstall_script),
+      };
+    } catch (error) {
+      if (isGone(error)) return null;
+      throw error;
+    }
+  }
+
+  openPackage(installerId: number, headers: Record<string, string>, signal: AbortSignal): Promise<StreamedReply> {
+    const path = "/software_install/package";
+    return this.#withKey((key) =>
+      this.#parts.connection.stream(
+        `${PREFIX}${path}?alt=media`,
+        { agent_node_key: key, installer_id: installerId },
+        headers,
+        signal,
+      ),
+    );
+  }
+
+  async deliverInstall(id: string, result: InstallResult): Promise<void> {
+    try {
+      await this.#call("/software_install/result", { install_uuid: id, ...result });
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+  }
+
   async #call(path: string, body: object): Promise<Record<string, unknown>> {
-    const { connection, keys } = this.#parts;
+    const { connection } = this.#parts;
+    const reply = await this.#withKey((key) => connection.post(`${PREFIX}${path}`, { agent_node_key: key, ...body }));
+    if (reply.status !== 200 && reply.status !== 204) throw new Refused(path, reply);
+    return objectOf(reply.text);
+  }
+
+  /** Refused keys are replaced once: the machine enrolls again, and repeats the call. */
+  async #withKey<R extends { readonly status: number }>(send: (key: string) => Promise<R>): Promise<R> {
+    const { keys } = this.#parts;
     for (let isRetry = false; ; isRetry = true) {
       const key = keys.get("agent_node_key") ?? (await this.#enroll());
-      const reply = await connection.post(`${PREFIX}${path}`, { agent_node_key: key, ...body });
-      if (reply.status === 200 || reply.status === 204) return objectOf(reply.text);
+      const reply = await send(key);
       if (reply.status === 401) await keys.drop("agent_node_key", key);
-      if (reply.status !== 401 || isRetry) throw new Refused(path, reply);
+      if (reply.status !== 401 || isRetry) return reply;
     }
   }
 

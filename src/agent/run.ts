@@ -1,5 +1,6 @@
 // The agent: loops that run until the signal.
 import { mkdir } from "node:fs/promises";
+import { InstallRunner } from "./installs/runner.ts";
 import { readHardware } from "./machine/hardware.ts";
 import { readOs } from "./machine/os.ts";
 import { ManagedAgent } from "./managed.ts";
@@ -25,17 +26,28 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   const managed = new ManagedAgent({ connection, keys, hardware, platform, enrollSecret, stateDir, log });
   const scripts = new ScriptRunner({ stateDir, runsScripts, server: managed, log, signal });
   const engine = new QueryEngine({ options, keys, hardware, os, connection });
+  const query = (sql: string) => engine.answer(sql);
+  const installs = new InstallRunner({ stateDir, runsScripts, server: managed, query, log, signal });
   const osqueryd = options.osqueryd === null ? null : new Osqueryd(options.osqueryd, options);
 
   let isRecovered = false;
+  let lastNamed = "";
   const configTurn = async () => {
-    if (!isRecovered) await scripts.recover();
-    isRecovered = true;
+    if (!isRecovered) {
+      await scripts.recover();
+      await installs.recover();
+      isRecovered = true;
+    }
     const config = await managed.config();
     osqueryd?.use(config.flags);
     for (const id of config.scripts) if (!signal.aborted) await scripts.run(id);
-    // The server names one script at a time.
-    return config.scripts.length > 0 ? 0 : CONFIG_S;
+    for (const id of config.installs) if (!signal.aborted) await installs.run(id);
+    // The server names one script or install at a time, so the next one may wait already. What it names again although
+    // it is done does not.
+    const named = [...config.scripts, ...config.installs].join();
+    const hasNew = named !== "" && named !== lastNamed;
+    lastNamed = named;
+    return hasNew ? 0 : CONFIG_S;
   };
   const everySeconds = (seconds: number, work: () => Promise<void>) => async () => {
     await work();

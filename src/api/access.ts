@@ -37,6 +37,9 @@ export const actions = {
   "hosts:idp_user": rule("AM", ""),
   "scim:read": rule("AM", ""),
   "scim:write": rule("AM", ""),
+  /** Credentials for the organization's directory: as certificate authorities. */
+  "directory:read": rule("AG", ""),
+  "directory:write": rule("AG", ""),
   "hosts:write_vitals": rule("AMG", "AMG"),
   "hosts:lock": rule("AM", "AM"),
   /** In addition, the approver needs the right to do the approved action. */
@@ -67,6 +70,9 @@ export const actions = {
   "scripts:run": rule("AMT", "AMT"),
   "packages:read": rule("AMTG", "AMTG"),
   "packages:write": rule("AMG", "AMG"),
+  "categories:write": rule("AM", "AM"),
+  "software:rename": rule("A", ""),
+  "software:install": rule("AMT", "AMT"),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
   /** Includes labels that other users created. */

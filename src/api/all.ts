@@ -25,6 +25,8 @@ import { commandsApi } from "./commands.ts";
 import { configurationApi } from "./configuration.ts";
 import { desktopAppApi, deviceApi } from "./device.ts";
 import { deviceCaApi } from "./device-ca.ts";
+import { deviceInstallsApi } from "./device-installs.ts";
+import { directoryApi } from "./directory.ts";
 import { diskEncryptionApi } from "./disk-encryption.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
@@ -42,6 +44,7 @@ import { liveQueriesApi } from "./live-queries.ts";
 import { logoApi } from "./logo.ts";
 import { mailApi } from "./mail.ts";
 import { managedAgentApi } from "./managed-agent.ts";
+import { agentFilesApi, newHostsApi } from "./new-hosts.ts";
 import { osVersionsApi } from "./os-versions.ts";
 import { packagesApi } from "./packages.ts";
 import { packsApi } from "./packs.ts";
@@ -53,11 +56,13 @@ import { scheduleApi } from "./schedule.ts";
 import { scimApi } from "./scim.ts";
 import { scriptBatchesApi } from "./script-batches.ts";
 import { scriptsApi } from "./scripts.ts";
+import { selfServiceCategoriesApi, titleIconsApi } from "./self-service.ts";
 import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
 import { setupAssistantsApi } from "./setup-assistants.ts";
 import { setupExperienceApi } from "./setup-experience.ts";
 import { softwareApi } from "./software.ts";
+import { softwareInstallsApi } from "./software-installs.ts";
 import { ssoApi } from "./sso.ts";
 import { storeAppsApi } from "./store-apps.ts";
 import { targetsApi } from "./targets.ts";
@@ -70,6 +75,7 @@ import { usersApi } from "./users.ts";
 import { hostVitalsApi, variablesApi } from "./variables.ts";
 import { versionApi } from "./version.ts";
 import { vppApi } from "./vpp.ts";
+import { vulnerabilitiesApi } from "./vulnerabilities.ts";
 import { webhooksApi } from "./webhooks.ts";
 import { windowsChannelApi, windowsEnrollApi } from "./windows.ts";
 
@@ -91,8 +97,9 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   certificates: certificatesApi,
   commands: commandsApi,
   configuration: configurationApi,
-  device: { ...deviceApi, ...deviceProfilesApi, ...deviceEnrollApi },
+  device: { ...deviceApi, ...deviceInstallsApi, ...deviceProfilesApi, ...deviceEnrollApi },
   "enroll-secrets": enrollSecretsApi,
+  "new-hosts": newHostsApi,
   "host-details": hostDetailsApi,
   "host-actions": hostActionsApi,
   "host-passwords": hostPasswordsApi,
@@ -104,10 +111,15 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   osVersions: osVersionsApi,
   diskEncryption: diskEncryptionApi,
   software: softwareApi,
+  "software-installs": softwareInstallsApi,
+  vulnerabilities: vulnerabilitiesApi,
   catalogue: catalogueApi,
   "store-apps": storeAppsApi,
   scim: scimApi,
+  directory: directoryApi,
   scripts: scriptsApi,
+  "self-service-categories": selfServiceCategoriesApi,
+  "title-icons": titleIconsApi,
   scriptBatches: scriptBatchesApi,
   labels: { ...labelsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,
@@ -141,6 +153,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
  */
 export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "managed agent": managedAgentApi,
+  "files for new hosts": agentFilesApi,
   "desktop app": desktopAppApi,
   "certificates for agents": certificateAgentApi,
   "SCEP proxy": scepProxyApi,

@@ -33,11 +33,14 @@ export const WholeTemplate = CertificateTemplate.extend({
 export type WholeTemplate = z.infer<typeof WholeTemplate>;
 
 export const TEMPLATE_NAME_MAX = 255;
+export const SUBJECT_MAX = 1024;
+/** In one request. */
+export const TEMPLATES_MAX = 1_000;
 const Name = z.string().min(1, "must not be empty").max(TEMPLATE_NAME_MAX).refine(isOneLine, { error: NOT_ONE_LINE });
 const SubjectName = z
   .string()
   .min(1, "must not be empty")
-  .max(1024)
+  .max(SUBJECT_MAX)
   .meta({ description: "fields as /CN=value/O=value; may contain $SVC_VAR_ variables" });
 /** Also accepts text. 0 means no team. */
 const Team = z
@@ -111,7 +114,7 @@ export const certificatesApi = {
     summary: "Create or change certificate templates by team and name in one transaction.",
     access: write,
     tier: "premium",
-    body: z.object({ specs: z.array(TemplateSpec).max(1_000) }),
+    body: z.object({ specs: z.array(TemplateSpec).max(TEMPLATES_MAX) }),
     response: Empty,
   }),
   deleteSpecs: endpoint({
@@ -120,7 +123,7 @@ export const certificatesApi = {
     summary: "Delete certificate templates of a team in one transaction.",
     access: write,
     tier: "premium",
-    body: z.object({ ids: z.array(Id).max(1_000), team_id: Team }),
+    body: z.object({ ids: z.array(Id).max(TEMPLATES_MAX), team_id: Team }),
     response: Empty,
   }),
 };

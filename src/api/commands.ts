@@ -59,10 +59,10 @@ export const commandsApi = {
     headers: SelectionHeaders,
     bodyLimit: RUN_MAX,
     body: z.object({
-      command: z
-        .string()
-        .min(1)
-        .meta({ description: "base64, padded or not. For Apple devices a property list with Command.RequestType" }),
+      command: z.string().min(1).meta({
+        description:
+          "base64, padded or not. For Apple devices a property list with Command.RequestType, for Windows devices SyncML, for Android devices JSON with a type",
+      }),
       host_uuids: z.array(z.string().max(HOST_NAME_MAX)).min(1).max(HOSTS_MAX),
     }),
     response: z.object({ command_uuid: z.string(), request_type: z.string() }),

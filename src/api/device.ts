@@ -2,12 +2,14 @@
 // user's token.
 import { z } from "zod";
 import { License, OrgInfo } from "./app-config.ts";
+import { Download } from "./bodies.ts";
 import { OF_AGENTS, PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
-import { Empty } from "./fields.ts";
+import { Empty, IdParam } from "./fields.ts";
 import { Host, HostPolicy } from "./host.ts";
 import { HostDesktopAdmin, hostDetailsApi } from "./host-details.ts";
 import { hostsApi } from "./hosts.ts";
+import { CategoryList, CategoryPage } from "./self-service.ts";
 
 // No length limit: an invalid token of any length gets 401. The length of URLs is limited elsewhere.
 const params = z.object({ token: z.string().min(1) });
@@ -84,6 +86,24 @@ export const deviceApi = {
     query: hostsApi.software.query,
     response: hostsApi.software.response,
   }),
+  softwareCategories: endpoint({
+    ...read,
+    path: "/device/:token/software/self_service_categories",
+    summary: "List the categories of self-service on a host's own page.",
+    tier: "premium",
+    query: CategoryPage,
+    response: CategoryList,
+  }),
+  softwareIcon: endpoint({
+    ...read,
+    path: "/device/:token/software/titles/:software_title_id/icon",
+    summary: "Download the icon of a software title on a host's own page; a redirect if only the store has one.",
+    tier: "premium",
+    params: params.extend({ software_title_id: IdParam }),
+    produces: "image/png",
+    otherStatus: [206, 302],
+    response: Download,
+  }),
   deviceMapping: endpoint({
     ...read,
     path: "/device/:token/device_mapping",
@@ -130,6 +150,17 @@ export const deviceApi = {
     dryRun: PROVES,
     summary: "Have a Mac replace the recovery key of its disk, from its own page.",
     access: "none",
+    params,
+    response: Empty,
+  }),
+  migrateMdm: endpoint({
+    method: "POST",
+    path: "/device/:token/migrate_mdm",
+    dryRun: PROVES,
+    summary: "Ask for a Mac's change from another device management, from its own page.",
+    tier: "premium",
+    access: "none",
+    status: 204,
     params,
     response: Empty,
   }),

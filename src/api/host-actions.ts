@@ -11,6 +11,19 @@ const State = z.object({
   device_status: Host.shape.mdm.shape.device_status,
   pending_action: Host.shape.mdm.shape.pending_action,
 });
+export const wipeTypes = ["doWipe", "doWipeProtected"] as const;
+export type WindowsWipeType = (typeof wipeTypes)[number];
+const WipeOptions = z.object({
+  windows: z
+    .object({
+      wipe_type: z.enum(wipeTypes).meta({
+        description:
+          "how a Windows host is erased. doWipeProtected, the default, cannot be stopped by switching the host off, and may leave it unable to start if it fails",
+      }),
+    })
+    .optional(),
+});
+
 const unlock_pin = z.string().optional().meta({ description: "macOS" });
 
 export const hostActionsApi = {
@@ -45,6 +58,7 @@ export const hostActionsApi = {
     access,
     headers: SelectionHeaders,
     params,
+    body: WipeOptions.optional(),
     otherStatus: [202],
     response: State.extend({
       approval: Approval.optional().meta({

@@ -2,6 +2,7 @@
 // for operators, with the same errors, body limits and validation, but are not in its table: users do not call them,
 // and there are no commands for them.
 import { z } from "zod";
+import { Download } from "./bodies.ts";
 import { OF_AGENTS } from "./dry-run.ts";
 import { type AnyEndpoint, endpoint } from "./endpoint.ts";
 import { Empty, Id, Timestamp } from "./fields.ts";
@@ -26,6 +27,7 @@ const agentEndpoint = <B extends z.ZodType, R extends z.ZodType, Q extends z.Zod
   query?: Q;
   status?: number;
   tier?: "premium";
+  produces?: "application/octet-stream";
 }) =>
   endpoint<R, z.ZodObject, Q, B>({
     method: "POST",
@@ -34,6 +36,15 @@ const agentEndpoint = <B extends z.ZodType, R extends z.ZodType, Q extends z.Zod
     ...given,
     path: `/agent${given.path}`,
   });
+
+// The exit codes are the result: an output that is no text must not cause it to be rejected.
+const stepOutput = z.string().nullable().default(null).catch(null);
+const exitCode = z
+  .int()
+  .min(-(2 ** 31))
+  .max(2 ** 32)
+  .nullable()
+  .default(null);
 
 const SetupResults = z.object({
   software: z.array(z.json()),
@@ -76,6 +87,7 @@ export const managedAgentApi = {
       update_channels: z.record(z.string(), z.json()).optional(),
       notifications: z.object({
         pending_script_execution_ids: z.array(z.string()).optional(),
+        pending_software_installer_ids: z.array(z.string()).optional().meta({ description: "install_uuid of each" }),
         needs_programmatic_windows_mdm_enrollment: z.boolean().optional(),
         windows_mdm_discovery_endpoint: z.string().optional(),
         needs_programmatic_windows_mdm_unenrollment: z.boolean().optional(),
@@ -122,20 +134,40 @@ export const managedAgentApi = {
     path: "/software_install/details",
     summary: "Get an installation to perform.",
     body: keyed({ install_uuid: text(255) }),
-    response: Empty,
+    response: z.object({
+      install_id: z.string(),
+      installer_id: Id,
+      installer_name: z.string().meta({ description: "name of the file" }),
+      installer_size: z.int().nonnegative(),
+      installer_sha256: z.string(),
+      timeout: z.int().meta({ description: "seconds for all steps" }),
+      pre_install_condition: z.string().meta({ description: "a query; nothing is installed if it returns no row" }),
+      install_script: z.string(),
+      uninstall_script: z.string().meta({ description: "also rolls back, if the script after the installation fails" }),
+      post_install_script: z.string(),
+      self_service: z.boolean(),
+    }),
   }),
   installPackage: agentEndpoint({
     path: "/software_install/package",
-    summary: "Download an installer.",
+    summary: "Download an installer that the host was asked to install, or a part of it.",
     tier: "premium",
     query: z.object({ alt: z.string().max(64).default("") }),
     body: keyed({ installer_id: z.int().optional() }),
-    response: Empty,
+    produces: "application/octet-stream",
+    response: Download,
   }),
   installResult: agentEndpoint({
     path: "/software_install/result",
-    summary: "Report the result of an installation.",
-    body: keyed({ install_uuid: text(255) }),
+    summary: "Report the result of an installation; steps that were not done are null.",
+    body: keyed({
+      install_uuid: text(255),
+      pre_install_condition_output: stepOutput,
+      install_script_exit_code: exitCode,
+      install_script_output: stepOutput,
+      post_install_script_exit_code: exitCode,
+      post_install_script_output: stepOutput,
+    }),
     status: 204,
     response: Empty,
   }),

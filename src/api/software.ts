@@ -1,6 +1,18 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Id, IdParam, Meta, pagingAfter, QueryFlag, QueryInt, QueryTeam, QueryText, Timestamp } from "./fields.ts";
+import {
+  Empty,
+  Id,
+  IdParam,
+  Meta,
+  nameText,
+  pagingAfter,
+  QueryFlag,
+  QueryInt,
+  QueryTeam,
+  QueryText,
+  Timestamp,
+} from "./fields.ts";
 import { ListedPackage, Package } from "./packages.ts";
 import { StoreApp } from "./store-apps.ts";
 
@@ -14,6 +26,7 @@ export const Vulnerability = z.object({
   cve_published: Timestamp.nullable().optional(),
   cve_description: z.string().nullable().optional(),
   resolved_in_version: z.string().nullable().optional(),
+  created_at: Timestamp.optional().meta({ description: "when it was first found; only with a single version" }),
 });
 export type Vulnerability = z.infer<typeof Vulnerability>;
 export const Signature = z.object({
@@ -40,16 +53,45 @@ export const HostSoftwareEntry = z.object({
 });
 export type HostSoftwareEntry = z.infer<typeof HostSoftwareEntry>;
 
-/** One title with the versions that are on a host (GET /hosts/:id/software). */
+const Categories = z.array(z.string()).nullable();
+
+/** The package with which a host can install a title. */
+const HostPackage = z.object({
+  name: z.string().meta({ description: "name of the file" }),
+  platform: z.string(),
+  version: z.string(),
+  self_service: z.boolean(),
+  has_uninstall_script: z.boolean(),
+  categories: Categories,
+  last_install: z
+    .object({ install_uuid: z.string(), installed_at: Timestamp })
+    .nullable()
+    .meta({ description: "the last one that was asked for, whether or not it has ended, or has succeeded" }),
+  last_uninstall: z.object({ script_execution_id: z.string(), uninstalled_at: Timestamp }).nullable(),
+});
+
+const HostStoreApp = z.object({
+  app_store_id: z.string(),
+  platform: z.string(),
+  version: z.string(),
+  self_service: z.boolean(),
+  categories: Categories,
+  last_install: z.object({ command_uuid: z.string(), installed_at: Timestamp }).nullable(),
+});
+
+/** One title that is on a host, or that was or can be installed there (GET /hosts/:id/software). */
 export const HostSoftwareItem = z.object({
   id: Id,
   name: z.string(),
   icon_url: z.string().nullable(),
   source: z.string(),
   extension_for: z.string(),
-  status: z.string().nullable(),
-  software_package: z.null(),
-  app_store_app: z.null(),
+  status: z
+    .enum(["pending_install", "failed_install", "installed", "pending_uninstall", "failed_uninstall"])
+    .nullable()
+    .meta({ description: "of what this server last installed or uninstalled" }),
+  software_package: HostPackage.nullable(),
+  app_store_app: HostStoreApp.nullable(),
   installed_versions: z.array(
     z.object({
       version: z.string(),
@@ -179,15 +221,36 @@ export const softwareApi = {
     query: z.object(team),
     response: z.object({ software_title: SoftwareTitleDetails }),
   }),
+  rename: endpoint({
+    method: "PATCH",
+    path: "/software/titles/:id/name",
+    summary: "Change the name of a software title that has a bundle identifier.",
+    stability: "experimental",
+    access: { action: "software:rename", scope: "global" },
+    params,
+    body: z.object({ name: nameText() }),
+    status: 205,
+    response: Empty,
+  }),
   versions: endpoint({
     method: "GET",
     path: "/software/versions",
     aliases: ["/software"],
     summary: "List software versions, with the number of hosts that have them.",
     access: read,
-    query: pagingAfter("name", "hosts_count").extend({
+    query: pagingAfter(
+      "name",
+      "hosts_count",
+      "cve_published",
+      "cvss_score",
+      "epss_probability",
+      "cisa_known_exploit",
+    ).extend({
       ...versionQuery.shape,
-      without_vulnerability_details: QueryFlag.default(false),
+      without_vulnerability_details: QueryFlag.optional().meta({
+        premium: true,
+        description: "list only the ids of vulnerabilities (premium)",
+      }),
     }),
     response: z.object({
       counts_updated_at: Timestamp.nullable(),

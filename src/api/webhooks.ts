@@ -4,6 +4,8 @@ import { Id, IdParam, Meta, paging, QueryId, Timestamp } from "./fields.ts";
 
 /** The events that webhooks report. */
 export const webhookEvents = ["activities", "host_status", "failing_policies", "vulnerabilities"] as const;
+/** Events of deliveries. The webhook of `mdm_migration` has its own settings. */
+export const deliveryEvents = [...webhookEvents, "mdm_migration", "test"] as const;
 export const deliveryStates = ["pending", "delivered", "dead"] as const;
 
 const url = z.string().min(1).max(2048);
@@ -12,7 +14,7 @@ export const Delivery = z.object({
   id: Id,
   created_at: Timestamp,
   kind: z.enum(["webhook", "ticket"]),
-  event: z.enum([...webhookEvents, "test"]),
+  event: z.enum(deliveryEvents),
   state: z.enum(deliveryStates).meta({ description: "dead: given up" }),
   url: z.string(),
   message_id: z.string().meta({ description: "sent as webhook-id, the same for every attempt" }),
@@ -64,7 +66,7 @@ export const webhooksApi = {
     access,
     query: paging("id", "created_at").extend({
       state: z.enum(deliveryStates).optional(),
-      event: z.enum([...webhookEvents, "test"]).optional(),
+      event: z.enum(deliveryEvents).optional(),
       kind: z.enum(["webhook", "ticket"]).optional(),
       url: z.string().max(2048).optional().meta({ description: "of the destination" }),
       policy_id: QueryId.optional(),

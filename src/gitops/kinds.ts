@@ -2,6 +2,7 @@
 import { isRecord } from "../text/record.ts";
 import { agentOptions } from "./kinds/agent-options.ts";
 import { certificateAuthority } from "./kinds/certificate-authority.ts";
+import { certificateTemplate } from "./kinds/certificate-template.ts";
 import { config } from "./kinds/config.ts";
 import { configurationProfile } from "./kinds/configuration-profile.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
@@ -24,6 +25,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   team_settings: teamSettings,
   enroll_secrets: enrollSecrets,
   configuration_profile: configurationProfile,
+  certificate_template: certificateTemplate,
   policy,
   query,
 };

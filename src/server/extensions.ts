@@ -20,10 +20,20 @@ import { forgetPasswords } from "./host-passwords/rows.ts";
 import { batteryInventory } from "./hosts/inventory/batteries.ts";
 import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
+import { packageOffers } from "./installers/offers.ts";
 import { installersUseVariables } from "./installers/scripts.ts";
 import { packageExtras } from "./installers/title-extras.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
+import { androidActionKinds, androidDeliverer } from "./mdm/android/actions/deliverer.ts";
+import {
+  androidLeave,
+  askToLeave as askAndroidToLeave,
+  endActions as endAndroidActions,
+  endDeviceRequests as endAndroidRequests,
+} from "./mdm/android/actions/leave.ts";
+import { takeCommandMessage } from "./mdm/android/commands/answers.ts";
+import { androidCommands, androidCustomCommand } from "./mdm/android/commands/custom.ts";
 import { endAllDevices } from "./mdm/android/devices/enroll.ts";
 import { androidPlatform } from "./mdm/android/policies/platform.ts";
 import { appleClearPasscode } from "./mdm/apple/actions/clear-passcode.ts";
@@ -63,8 +73,11 @@ import {
 import { windowsActionListener, windowsWipe, windowsWiper } from "./mdm/windows/actions/wipe.ts";
 import { windowsCommands, windowsCustomCommand } from "./mdm/windows/commands/custom.ts";
 import { windowsNotices } from "./mdm/windows/notices/notices.ts";
-import { windowsProfileCommand } from "./mdm/windows/profiles/commands.ts";
+import { windowsObsoleteNodes, windowsProfileCommand } from "./mdm/windows/profiles/commands.ts";
+import { windowsProfileInventory } from "./mdm/windows/profiles/inventory.ts";
 import { windowsPlatform } from "./mdm/windows/profiles/platform.ts";
+import { windowsDeadlines } from "./mdm/windows/updates/commands.ts";
+import { windowsUpdateListener } from "./mdm/windows/updates/updates.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
 import type { OperationKind } from "./operations/kind.ts";
@@ -73,12 +86,18 @@ import { policiesLeave } from "./policies/service.ts";
 import { routes } from "./routes.ts";
 import { runScript } from "./scripts/kind.ts";
 import { scriptsUseVariables } from "./scripts/variables.ts";
+import { iconExtras, ownIcons } from "./self-service/icon-rows.ts";
 import { setupScriptsUseVariables } from "./setup-experience/script.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { referencesToTitles } from "./software/titles.ts";
+import { dropPendingInstalls, installsFollowPackages } from "./software-installs/edits.ts";
+import { softwareInstall, softwareUninstall } from "./software-installs/kinds.ts";
+import { countInstalls, packagesForHost } from "./software-installs/view.ts";
 import { storeAppOffer } from "./store-apps/apps.ts";
 import { installMetadata, storeAppCommand, storeAppListener, storeAppVerification } from "./store-apps/commands.ts";
+import { appsForHost } from "./store-apps/host-offers.ts";
 import { storeAppInstall } from "./store-apps/installs.ts";
+import { storeAppOffers } from "./store-apps/offers.ts";
 import { storeAppExtras } from "./store-apps/title-extras.ts";
 import { dropIntegrations } from "./teams/integrations.ts";
 import { deliverTicket } from "./tickets/deliver.ts";
@@ -89,7 +108,11 @@ const byName = (kinds: readonly OperationKind[]) => Object.fromEntries(kinds.map
 
 export const extensions: Extensions = {
   activityRequests,
-  approvedActs: { hosts: chosenIds, wipe: (ctx, host) => actNow(ctx, host, "wipe"), remove: deleteInSteps },
+  approvedActs: {
+    hosts: chosenIds,
+    wipe: (ctx, host, wipeType) => actNow(ctx, host, "wipe", wipeType ? { wipeType } : {}),
+    remove: deleteInSteps,
+  },
   deliveries: { webhook: deliverWebhook, ticket: deliverTicket },
   dropEntrusted: [
     endDeviceTokens,
@@ -97,11 +120,13 @@ export const extensions: Extensions = {
     forgetDiskKeys,
     endDeviceRequests,
     endWindowsRequests,
+    endAndroidRequests,
     forgetPasswords,
+    dropPendingInstalls,
   ],
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
-  hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper],
+  hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper, androidDeliverer],
   agentNotifiers: [windowsNotices, diskEncryptionNotices],
   appleCommandsMadeLate: { [appleRenewal.name]: renewalCommand },
   hostsOfHardware: [enrolledHosts, assignedHosts],
@@ -115,6 +140,7 @@ export const extensions: Extensions = {
     batteryInventory,
     mdmInventory,
     profileInventory,
+    windowsProfileInventory,
     filevaultInventory,
     munkiSource,
     browserEmailInventory,
@@ -136,12 +162,13 @@ export const extensions: Extensions = {
   appleReaders: { [appleDetails.name]: readDetails, [securityInfo.name]: readSecurityInfo },
   openDiskKey,
   appleMessages: { DeclarativeManagement: declarativeManagement },
-  askToLeave: [askToLeave, askWindowsToLeave],
-  windowsDevices: [windowsActionListener],
-  commandPlatforms: [appleCommands, windowsCommands],
+  askToLeave: [askToLeave, askWindowsToLeave, askAndroidToLeave],
+  windowsDevices: [windowsActionListener, windowsUpdateListener],
+  commandPlatforms: [appleCommands, windowsCommands, androidCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep],
   profilePlatforms: [windowsPlatform, applePlatform, androidPlatform],
-  androidMessages: {},
+  androidMessages: { COMMAND: takeCommandMessage },
+  androidLeft: [endAndroidActions],
   androidTurnedOff: [endAllDevices],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
@@ -150,6 +177,8 @@ export const extensions: Extensions = {
     [appleCustomCommand.name]: appleCustomCommand,
     [windowsCustomCommand.name]: windowsCustomCommand,
     [windowsProfileCommand.name]: windowsProfileCommand,
+    [windowsObsoleteNodes.name]: windowsObsoleteNodes,
+    [windowsDeadlines.name]: windowsDeadlines,
     [appleProfileCommand.name]: appleProfileCommand,
     [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,
@@ -166,10 +195,14 @@ export const extensions: Extensions = {
       appleDetails,
       windowsLeave,
       windowsWipe,
+      androidCustomCommand,
+      ...Object.values(androidActionKinds),
+      androidLeave,
       storeAppInstall,
       storeAppCommand,
       storeAppVerification,
     ]),
+    ...byName([softwareInstall, softwareUninstall]),
     script: scriptKind,
     [runScript.name]: runScript,
   },
@@ -179,9 +212,12 @@ export const extensions: Extensions = {
   otherOffers: [storeAppOffer],
   pinPackage: pinVersion,
   teamLeaves: policiesLeave,
-  installCounts: async () => new Map(),
-  installerListeners: [],
-  titleExtras: [packageExtras, storeAppExtras],
+  installCounts: countInstalls,
+  installerListeners: [installsFollowPackages],
+  hostOffers: [packagesForHost, appsForHost],
+  ownIcons,
+  titleExtras: [packageExtras, storeAppExtras, iconExtras],
+  titleOffers: [packageOffers, storeAppOffers],
   titleReferences: referencesToTitles(Object.values(tables)),
   variableUsers: [profilesUseVariables, scriptsUseVariables, setupScriptsUseVariables, installersUseVariables],
 };

@@ -26,11 +26,13 @@ import {
 } from "./mdm/apple/enroll/routes.ts";
 import { windowsChannelRoutes } from "./mdm/windows/channel/routes.ts";
 import { windowsEnrollRoutes } from "./mdm/windows/enroll/routes.ts";
+import { agentFileRoutes } from "./new-hosts/routes.ts";
 
 type Known = Pick<Settings, "managed_agent_prefix" | "managed_agent_capabilities">;
 
 export const protocolsOf = (settings: Known): readonly Protocol[] => [
   ...managedAgents(settings),
+  { routes: agentFileRoutes },
   { routes: desktopAppRoutes },
   { routes: certificateAgentRoutes },
   { routes: scepProxyRoutes },

@@ -10,6 +10,7 @@ import { certificateRoutes } from "./certificates/routes.ts";
 import { configurationRoutes } from "./configuration/routes.ts";
 import type { Route } from "./core/http/route.ts";
 import { deviceRoutes } from "./device-page/routes.ts";
+import { directoryRoutes } from "./directory/routes.ts";
 import { enrollSecretRoutes } from "./enroll-secrets/routes.ts";
 import { hostActionRoutes } from "./host-actions/routes.ts";
 import { hostDetailRoutes } from "./host-details/routes.ts";
@@ -34,16 +35,19 @@ import { appleTrustRoutes } from "./mdm/apple/trust/routes.ts";
 import { commandRoutes } from "./mdm/commands/routes.ts";
 import { diskEncryptionRoutes } from "./mdm/disk-encryption/routes.ts";
 import { profileRoutes } from "./mdm/profiles/routes.ts";
+import { newHostRoutes } from "./new-hosts/routes.ts";
 import { osVersionRoutes } from "./os-versions/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
 import { scimRoutes } from "./scim/routes.ts";
 import { scriptRoutes } from "./scripts/routes.ts";
+import { selfServiceRoutes } from "./self-service/routes.ts";
 import { setupRoutes } from "./setup/routes.ts";
 import { setupItemRoutes } from "./setup-experience/routes.ts";
 import { sessionRoutes } from "./sign-in/routes.ts";
 import { softwareRoutes } from "./software/routes.ts";
+import { softwareInstallRoutes } from "./software-installs/routes.ts";
 import { ssoRoutes } from "./sso/routes.ts";
 import { storeAppRoutes } from "./store-apps/routes.ts";
 import { targetRoutes } from "./targets/routes.ts";
@@ -56,6 +60,7 @@ import { mailRoutes } from "./users/mail-routes.ts";
 import { userRoutes } from "./users/routes.ts";
 import { variableRoutes } from "./variables/routes.ts";
 import { versionRoutes } from "./version/routes.ts";
+import { vulnerabilityRoutes } from "./vulnerabilities/routes.ts";
 import { signInPage } from "./web/sign-in.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
@@ -82,11 +87,15 @@ export const routes: readonly Route[] = [
   ...inviteRoutes,
   ...jobRoutes,
   ...labelRoutes,
+  ...newHostRoutes,
   ...osVersionRoutes,
   ...diskEncryptionRoutes,
   ...softwareRoutes,
+  ...softwareInstallRoutes,
+  ...vulnerabilityRoutes,
   ...catalogueRoutes,
   ...scimRoutes,
+  ...directoryRoutes,
   ...scriptRoutes,
   ...liveQueryRoutes,
   ...mailRoutes,
@@ -101,6 +110,7 @@ export const routes: readonly Route[] = [
   ...portalRoutes,
   ...queryRoutes,
   ...policyRoutes,
+  ...selfServiceRoutes,
   ...sessionRoutes,
   ...setupRoutes,
   ...setupExperienceRoutes,

@@ -40,6 +40,10 @@ export type SimulationOptions = {
   managed?: number;
   /** The share of scripts that fail on managed agents. */
   scriptFailures?: number;
+  /** The share of installations that fail on managed agents. */
+  installFailures?: number;
+  /** The share of installations of which managed agents never report a result. */
+  installTimeouts?: number;
   /** The number of connections in the shared pool. */
   maxConnections?: number;
   /**
@@ -73,11 +77,13 @@ const OWN_UP_TO = 300;
 
 export function settle(options: SimulationOptions): Settled {
   const { hosts, scale = 1, managed = 0, scriptFailures = 0, rateFactor = 1 } = options;
+  const { installFailures = 0, installTimeouts = 0 } = options;
   if (!Number.isInteger(hosts) || hosts < 1) throw new Error("hosts must be a whole number of at least 1");
   if (!(scale > 0)) throw new Error("scale must be above 0");
   if (!(rateFactor > 0)) throw new Error("rateFactor must be above 0");
   if (!(managed >= 0 && managed <= 1)) throw new Error("managed is a share from 0 to 1");
-  if (!(scriptFailures >= 0 && scriptFailures <= 1)) throw new Error("scriptFailures is a share from 0 to 1");
+  for (const [name, share] of Object.entries({ scriptFailures, installFailures, installTimeouts }))
+    if (!(share >= 0 && share <= 1)) throw new Error(`${name} is a share from 0 to 1`);
   return {
     seed: 1,
     logLinesPerMinute: 0,
@@ -96,6 +102,8 @@ export function settle(options: SimulationOptions): Settled {
     scale,
     managed,
     scriptFailures,
+    installFailures,
+    installTimeouts,
     rateFactor,
     flags: { ...DEFAULT_FLAGS, ...options.flags },
   };

@@ -31,7 +31,9 @@ export type SimulationReport = {
   droppedLines: number;
   deliveredResults: number;
   scriptsRun: number;
-  /** Results of queries and scripts that were not delivered before the end. */
+  installsRun: number;
+  installsFailed: number;
+  /** Results of queries, scripts and installations that were not delivered before the end. */
   lostResults: number;
   recentErrors: string[];
   /** Mode `enroll`: hosts that enrolled and delivered their first inventory. */
@@ -66,6 +68,8 @@ export function reportOf(
     droppedLines: stats.droppedLines,
     deliveredResults: stats.deliveredResults,
     scriptsRun: stats.scriptsRun,
+    installsRun: stats.installsRun,
+    installsFailed: stats.installsFailed,
     recentErrors: [...stats.recentErrors],
   };
 }
@@ -118,6 +122,8 @@ export function renderReport(report: SimulationReport): string {
     facts.push(["enrollment", `${hosts} hosts with inventory in ${seconds.toFixed(1)} s (${perSecond}/s)`]);
   }
   if (report.scriptsRun > 0) facts.push(["scripts", `${report.scriptsRun} run`]);
+  if (report.installsRun > 0)
+    facts.push(["installations", `${report.installsRun} reported, ${report.installsFailed} of them failed`]);
   if (report.undefinedAnswers > 0)
     facts.push(["undefined", `${report.undefinedAnswers} replies with undefined meaning for agents`]);
   const errors = report.recentErrors.map((reason) => ["last error", reason] as [string, string]);

@@ -13,6 +13,9 @@ export const ENDPOINTS = [
   "managed_token",
   "managed_script_request",
   "managed_script_result",
+  "managed_install_details",
+  "managed_install_package",
+  "managed_install_result",
 ] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
@@ -29,6 +32,9 @@ export const PATHS: Record<Endpoint, string> = {
   managed_token: "/api/v1/svc/agent/device_token",
   managed_script_request: "/api/v1/svc/agent/scripts/request",
   managed_script_result: "/api/v1/svc/agent/scripts/result",
+  managed_install_details: "/api/v1/svc/agent/software_install/details",
+  managed_install_package: "/api/v1/svc/agent/software_install/package?alt=media",
+  managed_install_result: "/api/v1/svc/agent/software_install/result",
 };
 
 export class EndpointStats {
@@ -60,6 +66,8 @@ export class Stats {
   deliveredResults = 0;
   /** Scripts whose result the server accepted. */
   scriptsRun = 0;
+  installsRun = 0;
+  installsFailed = 0;
 
   answered(endpoint: Endpoint, status: number, ms: number, bytesOut: number, bytesIn: number): void {
     const stats = this.endpoints[endpoint];

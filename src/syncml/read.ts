@@ -52,6 +52,16 @@ export function readCommands(text: string): readonly SyncCommand[] {
   return commandsIn(parsed(whole), whole, 0, true);
 }
 
+/**
+ * The statuses and results in a reply that a device has written as text, for its agent. It may have no namespaces, and
+ * a declaration of an encoding that it does not have.
+ */
+export function readReplies(text: string): readonly SyncCommand[] {
+  const whole = `<Reply xmlns="${SYNCML}">${text.replace(/^\uFEFF?\s*<\?xml[^>]*\?>/, "")}</Reply>`;
+  const root = sole(parsed(whole), "SyncML") ?? stop("has no element SyncML");
+  return commandsIn(sole(root, "SyncBody") ?? stop("has no SyncBody"), whole, 0);
+}
+
 function textOf(bytes: Uint8Array): string {
   try {
     return utf8(bytes);

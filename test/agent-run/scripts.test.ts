@@ -5,8 +5,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Journal, type ScriptResult } from "../../src/agent/scripts/journal.ts";
-import { commandFor, ScriptRunner, type ScriptServer } from "../../src/agent/scripts/runner.ts";
+import { type ScriptResult, ScriptRunner, type ScriptServer } from "../../src/agent/scripts/runner.ts";
+import { commandFor } from "../../src/agent/scripts/script.ts";
+import { Journal } from "../../src/agent/state/journal.ts";
 
 let stateDir: string;
 beforeEach(async () => {
@@ -179,7 +180,7 @@ describe("the runner", () => {
   });
 
   it("forgets delivered scripts after a week, and no others", async () => {
-    const journal = new Journal(stateDir);
+    const journal = new Journal<ScriptResult>(stateDir, "scripts");
     await journal.write("old", { state: "delivered" });
     await journal.write("open", { state: "started" });
     await journal.prune(Date.now() + 6 * 86_400_000);

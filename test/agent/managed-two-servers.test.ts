@@ -56,7 +56,7 @@ it("are notified of a lock, of its end, of new options, and of a key that became
   try {
     const agent = await makeManaged(t);
     const { id } = await agent.host();
-    const pending = async () => (await other.find(agent.key, { address: "" })).nextOperation;
+    const pending = async () => (await other.find(agent.key, { address: "" })).next;
     expect(await pending()).toBeNull();
     await t.post(`/hosts/${id}/lock`);
     await expect.poll(pending).not.toBeNull();

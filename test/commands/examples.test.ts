@@ -19,6 +19,8 @@ import { uploadPushCertificate } from "../../src/server/mdm/apple/trust/service.
 import { answerOperation } from "../../src/server/operations/queue.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { settleBatches } from "../../src/server/scripts/batches/carry-out.ts";
+import { vulnerabilityCounts } from "../../src/server/software/vulnerabilities/counts.ts";
+import { installResult } from "../../src/server/software-installs/agent.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import { endSignUps, startAndroid, turnAndroidOn } from "../support/android.ts";
@@ -30,12 +32,14 @@ import { startSigning } from "../support/ca-fakes.ts";
 import { makeDownloadableApp } from "../support/catalogue.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
 import { signInByBrowser } from "../support/cli-browser.ts";
+import { credentials, SECRET, startDirectory } from "../support/directory.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
+import { iconForm, png } from "../support/icons.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { addVppToken, makeStoreApp, makeVppToken, startLicenceService } from "../support/licence-service.ts";
 import { answerLiveQueries } from "../support/live.ts";
-import { makeHost, makeOperation, makeUser } from "../support/make.ts";
+import { makeHost, makeOperation, makeUser, makeVulnerabilities } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
 import {
   activation,
@@ -127,7 +131,22 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id.startsWith("scripts:")) await makeScripts(app, files);
   if (/^scripts:batch:(get|hosts|cancel)$/.test(id)) await makeBatch(app);
   if (id.startsWith("setup-experience:")) await makeSetupItems(id, { app, files });
+  if (/^(software|device):(categories|icons?|rename)/.test(id)) await makeSelfService(id, { app, files });
+  if (id.startsWith("vulnerabilities:")) {
+    const known = { cvss_score: 9.8, epss_probability: 0.5, cisa_known_exploit: true };
+    await makeVulnerabilities(app, { software: 1, cves: ["CVE-2026-0001"], known });
+    await app.services.running.of(vulnerabilityCounts).flush();
+  }
+  if (/^device:(install|uninstall|command-result)/.test(id)) await makeOwnInstalls(id, { app, files });
+  if (id === "device:migrate-mdm") {
+    await turnOnAppleMdm(app);
+    const macos_migration = { enable: true, mode: "voluntary", webhook_url: "https://hooks.example.com/migrate" };
+    await app.patch("/config", { mdm: { macos_migration } });
+    await app.store.hosts.update({ where: everything, set: { platform: "darwin" } });
+    await app.store.hostMdm.insert({ id: 1, enrollment_status: "On (manual)", connected_to_svc: false });
+  }
   if (id.startsWith("software:packages:")) await makePackages(id, { app, files });
+  if (/^software:(un)?install\b/.test(id)) await makeInstalls(app, files);
   if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
     await turnOnAppleMdm(app);
@@ -163,6 +182,12 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id.startsWith("scim:")) {
     await app.post("/scim/Users", { userName: "ann@example.com" });
     await app.post("/scim/Groups", { displayName: "Sales" });
+  }
+  if (id.startsWith("directory:")) {
+    const directory = await startDirectory();
+    Object.assign(app.services.settings, directory.settings);
+    if (id !== "directory:set") await app.request("PUT", "/directory_graph_credentials", credentials());
+    await writeFile(join(files, "app-secret.txt"), `${SECRET}\n`);
   }
   if (id.startsWith("variables:")) {
     await writeFile(join(files, "token.txt"), "a-secret-token\n");
@@ -352,7 +377,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm|scripts|ca|software:(catalogue|packages|store-apps)|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|scripts|ca|software:(catalogue|categories|icons|packages|store-apps|install-result)|carves:start|certificates|device|license|query|sso|tasks|queries:live|vulnerabilities)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 /** A run of a script that has not ended. */
 async function makeBatch(app: TestApp): Promise<void> {
@@ -386,7 +411,45 @@ async function makeBatch(app: TestApp): Promise<void> {
     });
 }
 
-/** A script package as a file, and unless it is to be uploaded also as the first title on the server. */
+/** The first title has self-service on the first host, which was asked for it if a result is to be shown. */
+async function makeOwnInstalls(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
+  const uuid = (end: number) => `e0000000-0000-4000-8000-00000000000${end}`;
+  if (id === "device:command-result") {
+    await turnOnAppleMdm(app);
+    const { id: store_app_id, title_id, adam_id } = await makeStoreApp(app, null);
+    const operation = await makeOperation(app, 1, { uuid: uuid(3) });
+    const row = { id: operation.id, created_at: app.clock.iso(), host_id: 1, store_app_id, title_id, adam_id };
+    await app.store.storeAppInstalls.insert({ ...row, command_uuid: uuid(3) });
+    return;
+  }
+  await makePackages(id, { app, files });
+  await app.store.softwareInstallers.update({
+    where: everything,
+    set: { self_service: true, uninstall_script: "echo" },
+  });
+  await app.store.hosts.update({ where: eq("id", 1), set: { platform: "ubuntu" } });
+  await app.store.managedAgents.insert({ id: 1, agent_key_hash: "of 1", enrolled_at: app.clock.iso() });
+  if (!id.endsWith("-result")) return;
+  const isUninstall = id === "device:uninstall-result";
+  await app.post(`/hosts/1/software/1/${isUninstall ? "uninstall" : "install"}`);
+  const set = { uuid: uuid(isUninstall ? 2 : 1) };
+  await app.store.softwareInstallRuns.update({ where: everything, set });
+  await app.store.scriptExecutions.update({ where: everything, set });
+}
+
+/** The category Browsers, unless it is to be created, and an icon of the first title, which is a package. */
+async function makeSelfService(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
+  await writeFile(join(files, "icon.png"), png(120));
+  if (id === "software:rename")
+    await app.store.softwareTitles.update({ where: eq("id", 1), set: { bundle_identifier: "com.example.editor" } });
+  if (id.endsWith(":categories:create")) return;
+  for (const team_id of [0, 1]) await app.post("/software/self_service_categories", { team_id, name: "Browsers" });
+  if (id.includes(":categories")) return;
+  await makePackages(id, { app, files });
+  for (const team_id of [0, 1])
+    await app.request("PUT", `/software/titles/1/icon?team_id=${team_id}`, iconForm(png(120)));
+}
+
 /** A title that hosts can install during their setup, and unless it is to be uploaded the script. */
 async function makeSetupItems(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
   await writeFile(join(files, "welcome.sh"), "echo welcome");
@@ -397,6 +460,7 @@ async function makeSetupItems(id: string, { app, files }: Pick<Fleet, "app" | "f
   if (!id.endsWith(":upload")) await app.post("/setup_experience/script", body);
 }
 
+/** A script package as a file, and unless it is to be uploaded also as the first title on the server. */
 async function makePackages(id: string, { app, files }: Pick<Fleet, "app" | "files">): Promise<void> {
   await writeFile(join(files, "tool.sh"), "echo tool");
   await writeFile(join(files, "check.sh"), "echo checked");
@@ -446,6 +510,49 @@ async function makeScripts(app: TestApp, files: string): Promise<void> {
     for (const { uuid, host_id } of await app.store.operations.list({ where: eq("state", "queued") }))
       await answerOperation(app.services, host_id, uuid, { exit_code: 0, output: "done", runtime: 1 });
     await settleBatches(app.services);
+  };
+  // Until the example's server is closed.
+  const answering = setInterval(() => void answer().catch(() => clearInterval(answering)), 50);
+}
+
+/** A package, a host that installs and uninstalls it, and one installation that the host has done. */
+async function makeInstalls(app: TestApp, files: string): Promise<void> {
+  await makePackages("software:install", { app, files });
+  const installer = (await app.store.softwareInstallers.first({ where: isNull("team_id") }))!;
+  await app.store.softwareInstallers.update({ where: everything, set: { uninstall_script: "exit 0" } });
+  const linux = (await app.store.hosts.first({ where: eq("hostname", "linux-1.example.com") }))!;
+  const now = app.clock.iso();
+  await app.store.managedAgents.insert({ id: linux.id, agent_key_hash: `of ${linux.id}`, enrolled_at: now });
+  const done = {
+    pre_install_condition_output: null,
+    install_script_exit_code: 0,
+    install_script_output: "installed",
+    post_install_script_exit_code: null,
+    post_install_script_output: null,
+  };
+  const { id, uuid } = await makeOperation(app, linux.id, {
+    uuid: "6b1d2f1e-0d1c-4c7d-9b1e-000000000003",
+    kind: "software_install",
+    state: "answered",
+  });
+  await app.store.softwareInstallRuns.insert({
+    id,
+    uuid,
+    created_at: now,
+    host_id: linux.id,
+    title_id: installer.title_id,
+    installer_id: installer.id,
+    file_name: installer.file_name,
+    status: "installed",
+    answer: done,
+    ended_at: now,
+  });
+  // As the host's agent: it does what is asked of it.
+  const answer = async () => {
+    for (const { uuid, host_id, kind } of await app.store.operations.list({ where: eq("state", "queued") }))
+      await (kind === "software_install"
+        ? installResult(serviceContext(app.services), host_id, { install_uuid: uuid, ...done })
+        : answerOperation(app.services, host_id, uuid, { exit_code: 0, output: "done", runtime: 1 }));
   };
   // Until the example's server is closed.
   const answering = setInterval(() => void answer().catch(() => clearInterval(answering)), 50);

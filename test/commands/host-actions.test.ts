@@ -1,5 +1,7 @@
 // svc hosts lock, unlock and wipe, and the commands of a host's own page, with the real app.
 import { beforeEach, describe, expect, it } from "vitest";
+import { makeSecret } from "../agent/agents.ts";
+import { enrollAndroid, startAndroid, turnAndroidOn } from "../support/android.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";
 import { sendInto } from "../support/cli.ts";
@@ -54,6 +56,31 @@ describe("hosts lock", () => {
       { host: "box-1", outcome: "pending", device_status: "unlocked", pending_action: "lock" },
       { host: "box-2", outcome: "pending", device_status: "unlocked", pending_action: "lock" },
     ]);
+  });
+
+  it("waits until an Android device has locked its screen, which does not stay locked", async () => {
+    const service = await startAndroid();
+    fleet = await startFleet({ settings: service.settings });
+    const { app } = fleet;
+    service.now = () => new Date(app.clock.now());
+    const secret = await makeSecret(app, "secret-of-android");
+    await turnAndroidOn(app, service);
+    await enrollAndroid(app, service, { id: "d1", secret });
+    const argv = ["hosts", "lock", "ESID-d1", "--yes", "--wait", "-o", "json"];
+    const send = sendInto(app);
+    let isAnswered = false;
+    const { exitCode, stdout } = await fleet.run(argv, {
+      send: async (...[url, init]) => {
+        if (init.method === "GET" && /\/hosts\/\d+\?/.test(url) && !isAnswered) {
+          await expect.poll(() => app.store.androidCommands.count(), { timeout: 20_000 }).toBe(1);
+          const { operation: name } = service.commands[0]!;
+          isAnswered = (await service.send(app, "COMMAND", { name, done: true })).status === 200;
+        }
+        return send(url, init);
+      },
+    });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ outcome: "done", device_status: "unlocked", pending_action: "" }]);
   });
 
   it("requires --all-hosts if all hosts are selected", async () => {

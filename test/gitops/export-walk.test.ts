@@ -66,6 +66,9 @@ const things: StateThing[] = [
   thing("policy", NO_TEAM_NAME, "P", policy),
   thing("configuration_profile", null, "Wi-Fi", profile),
   thing("configuration_profile", "Ops", "Wi-Fi", profile),
+  thing("configuration_profile", "Ops", "Camera", { ...profile, platform: "android" }),
+  thing("certificate_template", null, "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
+  thing("certificate_template", "Ops", "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
   ...caTypes.map((type) =>
     thing(
       "certificate_authority",
@@ -107,8 +110,6 @@ const written = (of: StateThing[]) => JSON.stringify([...exportFiles({ things: o
 /** Fields that files cannot express are not exported either. */
 const isLeft = ({ at, path }: Leaf): boolean => {
   const { kind, name } = things[at]!;
-  // The server reads it in the file.
-  if (kind === "configuration_profile" && path[0] === "platform") return true;
   const inMdm =
     kind === "config" && name === "mdm" ? path : kind === "team_settings" && path[0] === "mdm" ? path.slice(1) : [];
   return inMdm.length > 0 && mdmLeft.some((left) => inMdm.join(".") === left || inMdm.join(".").startsWith(`${left}.`));

@@ -207,7 +207,10 @@ describe("features that this server does not support", () => {
     ],
     ["name: T\ncontrols: {vendora_settings: {enable_disk_encryption: true}}", "disk encryption of one platform alone"],
     ["name: T\ncontrols: {setup_experience: {bootstrap_package: 'https://x'}}", "setup experience"],
-    ["name: T\ncontrols: {android_settings: {certificates: [{name: x}]}}", "settings of Android hosts"],
+    [
+      "name: T\ncontrols: {android_settings: {certificates: [{name: x, certificate_authority_name: C, subject_name: /CN=x, subject_alternative_name: DNS=x}]}}",
+      "subject alternative names of certificates",
+    ],
     ["name: T\ncontrols: {linux_settings: {enable_escrow_disk_encryption_key: true}}", "settings of Linux hosts"],
     ["name: T\ncontrols: {name_template: $SVC_VAR_X}", "names of hosts by template"],
     ["name: T\ncontrols: {macos_updates: {deadline_days: 3}}", "days in place of a deadline"],

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { channels, hostsPayload } from "../../src/server/core/channels.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
+import { makeUser } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
 import { headerStatus, managedWindows, statusFor, turnOnWindowsMdm } from "../support/windows-device.ts";
 
@@ -26,10 +27,29 @@ describe.each(bothEngines)("a Windows host on %s", (engine) => {
     });
     await device.send([headerStatus, statusFor(exec!.cmdId, "Exec", "500")]);
     expect(await hostOf(t, hostId)).toMatchObject({ pending_action: "" });
-    expect((await t.post(`/hosts/${hostId}/wipe`)).status, "the first one has failed").toBe(200);
+    const wrong = await t.post(`/hosts/${hostId}/wipe`, { windows: { wipe_type: "doWipePersistUserData" } });
+    expect([wrong.status, await wrong.text()]).toEqual([422, expect.stringContaining("windows.wipe_type")]);
+    const plain = await t.post(`/hosts/${hostId}/wipe`, { windows: { wipe_type: "doWipe" } });
+    expect(plain.status, "the first one has failed").toBe(200);
     const [again] = (await device.start()).commands;
+    expect(again!.items[0]!.target).toBe("./Device/Vendor/MSFT/RemoteWipe/doWipe");
     await device.send([headerStatus, statusFor(again!.cmdId, "Exec", "200")]);
     expect(await hostOf(t, hostId)).toMatchObject({ device_status: "wiped", pending_action: "" });
+  });
+
+  it("is wiped in the way that was asked for, also after an approval", async () => {
+    const t = await startApp({ engine, settings: { require_approval: true } });
+    const { device, hostId } = await managedWindows(t);
+    const wipe = (wipe_type: string) => t.post(`/hosts/${hostId}/wipe`, { windows: { wipe_type } });
+    const asked = await wipe("doWipe");
+    expect(asked.status).toBe(202);
+    expect((await wipe("doWipe")).status, "the same request").toBe(202);
+    expect((await wipe("doWipeProtected")).status).toBe(409);
+    const { approval } = (await asked.json()) as { approval: { id: number } };
+    const other = await makeUser(t, "admin");
+    expect((await other.post(`/approvals/${approval.id}/approve`)).status).toBe(200);
+    const [exec] = (await device.start()).commands;
+    expect(exec!.items[0]!.target).toBe("./Device/Vendor/MSFT/RemoteWipe/doWipe");
   });
 
   it("is asked to leave once, and stays managed until it has answered", async () => {

@@ -58,6 +58,7 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "PATCH /vpp_tokens/:id/teams": ["../mdm/vpp-tokens", "edited_vpp_teams"],
   "DELETE /vpp_tokens/:id": ["../mdm/vpp-tokens", "disabled_vpp"],
   "DELETE /mdm/vendora/vpp_token": ["../mdm/vpp-tokens", "disabled_vpp"],
+  "PUT /directory_graph_credentials": ["../directory/sync", "added_directory_graph_credentials", "put(credentials()"],
   "POST /abm_tokens": ["../mdm/portal", "added_abm_token"],
   "POST /hosts/release_ab": ["../mdm/portal", "released_host"],
   "POST /enrollment_profiles/automatic": ["../mdm/portal", "changed_macos_setup_assistant"],
@@ -71,6 +72,9 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /scripts/run/batch": ["script-batches", "ran_script_batch", "begin(t"],
   "POST /scripts/batch/:batch_execution_id/cancel": ["script-batches", "canceled_script_batch", "/cancel`"],
   "POST /software/package": ["packages", "added_software", "upload(t"],
+  "PUT /software/titles/:id/icon": ["self-service", "edited_software"],
+  "DELETE /software/titles/:id/icon": ["self-service", "deleted_software"],
+  "POST /device/:token/software/install_all": ["self-service-installs", "installed_all_self_service_software"],
   "PATCH /software/titles/:id/package": ["packages", "edited_software", "t.patch(path"],
   "DELETE /software/titles/:id/available_for_install": ["packages", "deleted_software", "available_for_install"],
   "POST /scripts": ["scripts", "added_script", "save(t"],
@@ -128,12 +132,23 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
 
 /** Changes for which the list of activities has no type. */
 const untold = [
+  "POST /software/self_service_categories",
+  "PATCH /software/self_service_categories/:id",
+  "DELETE /software/self_service_categories/:id",
+  "PATCH /software/titles/:id/name",
+  // The activities are recorded when the host has done it.
+  "POST /device/:token/software/install/:software_title_id",
+  "POST /device/:token/software/uninstall/:software_title_id",
+  "POST /device/:token/migrate_mdm",
   "POST /software/titles/:id/package/token",
   "PUT /logo",
   "DELETE /logo",
   // The activity is recorded when the host has run the script.
   "POST /scripts/run",
   "POST /scripts/run/sync",
+  // The activity is recorded when the host has done it.
+  "POST /hosts/:id/software/:software_title_id/install",
+  "POST /hosts/:id/software/:software_title_id/uninstall",
   "POST /assets",
   "DELETE /assets/:asset_uuid",
   "POST /automations/reset",
@@ -303,6 +318,7 @@ const steps: readonly Step[] = [
     () => ({ spec: { secrets: [{ secret: "global-secret" }] } }),
     ["edited_enroll_secrets"],
   ],
+  ["POST /enroll_tokens", none, () => ({}), ["created_enroll_token"]],
   ["POST /global/policies", none, () => ({ name: "p", query: sql }), ["created_policy"], "policy"],
   ["PATCH /global/policies/:id", ({ policy }) => ({ id: policy }), () => ({ description: "d" }), ["edited_policy"]],
   ["POST /global/policies/delete", none, ({ policy }) => ({ ids: [policy] }), ["deleted_policy"]],

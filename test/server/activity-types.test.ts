@@ -25,6 +25,7 @@ const own = [
   "changed_user_password",
   "created_api_token",
   "created_certificate_template",
+  "created_enroll_token",
   "created_invite",
   "created_label",
   "deleted_api_token",
@@ -55,6 +56,9 @@ const own = [
   "edited_scim_group",
   "deleted_scim_group",
   "edited_host_idp_user",
+  "added_directory_graph_credentials",
+  "edited_directory_graph_credentials",
+  "deleted_directory_graph_credentials",
   "triggered_job",
 ];
 

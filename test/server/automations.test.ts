@@ -15,6 +15,7 @@ import {
   makeSession,
   makeSoftware,
   makeTeam,
+  makeVulnerabilities,
 } from "../support/make.ts";
 import { startReceiver } from "../support/receiver.ts";
 
@@ -265,6 +266,33 @@ describe.each(rulesEngines)("automations on %s", (engine) => {
       },
     });
     expect(receiver.received).toHaveLength(4);
+  });
+
+  it("report vulnerabilities with what is known about them, but not those published long ago", async () => {
+    const receiver = await startReceiver();
+    const t = await start(engine);
+    const bad = await makeSoftware(t, "Bad", "1.0");
+    const macos = await t.store.osVersions.insert({ name: "macOS", version: "15.1", platform: "darwin" });
+    const host = await makeHost(t, { os_version_id: macos.id });
+    await makeInventory(t, host.id, [bad]);
+    const known = { cvss_score: 9.8, epss_probability: 0.5, cisa_known_exploit: true };
+    const published = (ago: number) => ({ ...known, cve_published: isoAt(t.clock.now() - days(ago)) });
+    await makeVulnerabilities(t, { software: bad.id, cves: ["CVE-2020-0001"], known: published(31) });
+    await makeVulnerabilities(t, { os: macos.id, cves: ["CVE-2026-0001"], known: published(29) });
+    const hook = { enable_vulnerabilities_webhook: true, destination_url: receiver.url, host_batch_size: 0 };
+    await configure(t, { vulnerabilities_webhook: hook });
+    await runJob(t.services, "vulnerabilities");
+    await runJob(t.services, "vulnerabilities");
+    await receiver.got(1);
+    await drained(t);
+    expect(receiver.bodies().map(({ vulnerability }) => vulnerability)).toEqual([
+      {
+        cve: "CVE-2026-0001",
+        details_link: "https://nvd.nist.gov/vuln/detail/CVE-2026-0001",
+        ...published(29),
+        hosts_affected: [expect.objectContaining({ id: host.id, software_installed_paths: [] })],
+      },
+    ]);
   });
 
   it("omit the premium fields of a vulnerability on the free tier", async () => {

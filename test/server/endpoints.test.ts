@@ -66,12 +66,15 @@ it("requires a token except where a review found that none is needed", () => {
   // Below /device the token in the path replaces it (part B).
   const device = ["", "/certificates", "/desktop", "/desktopadmin", "/device_mapping"];
   device.push("/mdm/vendora/manual_enrollment_profile", "/policies", "/software");
+  device.push("/software/self_service_categories", "/software/titles/:software_title_id/icon");
+  device.push("/software/install/:install_uuid/results", "/software/uninstall/:execution_id/results");
+  device.push("/software/commands/:command_uuid/results");
   expect(open.sort()).toEqual([
     // Part D: the enroll secret decides (decision 92).
     "GET /android_enterprise/enrollment_token",
     // Devices and users download with the token of the file (parts B and D).
     "GET /bootstrap",
-    ...device.map((path) => `GET /device/:token${path}`),
+    ...device.sort().map((path) => `GET /device/:token${path}`),
     // The invite's own token is in path and body (part C).
     "GET /invites/:token",
     // The sign-in page shows it.
@@ -85,8 +88,12 @@ it("requires a token except where a review found that none is needed", () => {
     "POST /device/:token/apns_ping",
     "POST /device/:token/configuration_profiles/:profile_uuid/resend",
     "POST /device/:token/mdm/linux/trigger_escrow",
+    "POST /device/:token/migrate_mdm",
     "POST /device/:token/refetch",
     "POST /device/:token/rotate_encryption_key",
+    "POST /device/:token/software/install/:software_title_id",
+    "POST /device/:token/software/install_all",
+    "POST /device/:token/software/uninstall/:software_title_id",
     "POST /forgot_password",
     "POST /login",
     "POST /reset_password",

@@ -59,10 +59,10 @@ describe.each(rulesEngines)("enroll secrets on %s", (engine) => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha", list("team-secret"));
     await t.post(GLOBAL, spec("global-secret"));
-    expect(await findEnrollSecrets(t.store, ["team-secret"])).toEqual([{ team_id: alpha }]);
-    expect(await findEnrollSecrets(t.store, ["global-secret"])).toEqual([{ team_id: null }]);
+    expect(await findEnrollSecrets(t, ["team-secret"])).toEqual([{ team_id: alpha }]);
+    expect(await findEnrollSecrets(t, ["global-secret"])).toEqual([{ team_id: null }]);
     for (const wrong of ["", "team-secret ", "Team-secret", "\u0000", "********"])
-      expect(await findEnrollSecrets(t.store, [wrong, "team-secret"])).toEqual([null, { team_id: alpha }]);
+      expect(await findEnrollSecrets(t, [wrong, "team-secret"])).toEqual([null, { team_id: alpha }]);
   });
 
   it("of other teams cannot be guessed: a secret in use elsewhere gets the same reply as any other, and still enrolls there", async () => {
@@ -91,7 +91,7 @@ describe.each(rulesEngines)("enroll secrets on %s", (engine) => {
         const shown = (await (await admin.get(`/teams/${own}/secrets`)).json()) as { secrets: EnrollSecret[] };
         expect(shown.secrets).toMatchObject([{ secret }]);
         const found = secret.startsWith("free") ? own : secret === "their-secret" ? theirs : null;
-        expect(await findEnrollSecrets(t.store, [secret])).toEqual([{ team_id: found }]);
+        expect(await findEnrollSecrets(t, [secret])).toEqual([{ team_id: found }]);
       }
       expect(answers[0]![0], String(answers[0]![1])).toBe(200);
       expect(answers[1]).toEqual(answers[0]);
@@ -104,10 +104,10 @@ describe.each(rulesEngines)("enroll secrets on %s", (engine) => {
     expect((await both.patch(`/teams/${own}/secrets`, list("global-secret"))).status).toBe(200);
     // It enrolls no host into this team after the other team removes it, until it is set again.
     await t.post(GLOBAL, spec());
-    expect(await findEnrollSecrets(t.store, ["global-secret"])).toEqual([null]);
+    expect(await findEnrollSecrets(t, ["global-secret"])).toEqual([null]);
     await both.patch(`/teams/${own}/secrets`, list());
     await both.patch(`/teams/${own}/secrets`, list("global-secret"));
-    expect(await findEnrollSecrets(t.store, ["global-secret"])).toEqual([{ team_id: own }]);
+    expect(await findEnrollSecrets(t, ["global-secret"])).toEqual([{ team_id: own }]);
   });
 
   it("are refused if there are too many, if they are used elsewhere, and if they cannot be typed", async () => {

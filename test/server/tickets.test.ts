@@ -11,7 +11,15 @@ import { policyTicket } from "../../src/server/tickets/texts.ts";
 import { errorOf } from "../support/accounts.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
-import { makeHost, makeInventory, makePolicy, makeResults, makeSoftware, makeTeam } from "../support/make.ts";
+import {
+  makeHost,
+  makeInventory,
+  makePolicy,
+  makeResults,
+  makeSoftware,
+  makeTeam,
+  makeVulnerabilities,
+} from "../support/make.ts";
 import { type Answer, type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 
 const start = (engine: StartOptions["engine"], check = true) =>
@@ -357,6 +365,14 @@ describe.each(rulesEngines)("tickets on %s", (engine) => {
       "Vulnerability CVE-2026-0001 found on 1 host",
       "Vulnerability CVE-2026-0002 found on 1 host",
     ]);
+    const published = t.clock.iso();
+    const known = { cvss_score: 9.8, epss_probability: 0.5, cisa_known_exploit: true, cve_published: published };
+    const cve_description = "A flaw in [Bad].";
+    await makeVulnerabilities(t, { software: bad.id, cves: ["CVE-2026-0003"], known: { ...known, cve_description } });
+    await runJob(t.services, "vulnerabilities");
+    await until(async () => tracker.tickets.length === 3);
+    expect(JSON.stringify(tracker.tickets[2])).toContain("A flaw in (Bad).");
+    expect(JSON.stringify(tracker.tickets[2])).toMatch(/CVSS score: 9\.8.*50\.0 %.*known to be exploited/);
   });
 
   it("are tested before an integration is saved; errors name the field", async () => {

@@ -13,6 +13,7 @@ import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { makeCatalogueApp } from "../support/catalogue.ts";
+import { iconForm, png } from "../support/icons.ts";
 import { makeStoreApp, makeVppToken } from "../support/licence-service.ts";
 import {
   makeCarve,
@@ -25,6 +26,7 @@ import {
   makeSoftware,
   makeTeam,
   makeUser,
+  makeVulnerabilities,
 } from "../support/make.ts";
 import { makeAbmToken } from "../support/portal.ts";
 import { appleCommand, asset, assetForm, declaration, makeManagedMac, profileForm } from "../support/profiles.ts";
@@ -405,11 +407,45 @@ const packageAt = async (world: World, place: Place): Promise<{ title: number; t
   const reply = await world.t.post("/software/package", scriptPackage(team));
   return { title: ((await reply.json()) as { software_package: Package }).software_package.title_id, team };
 };
+/** A host with an agent, and a package that it can install and uninstall. */
+const installableAt = async (world: World, place: Place): Promise<{ id: number; title: number }> => {
+  if (place === "missing") return { id: MISSING, title: MISSING };
+  const id = await withAgentAt(world, place);
+  const { store } = world.t;
+  const { title } = await packageAt(world, place);
+  await store.hosts.update({ where: eq("id", id), set: { platform: "ubuntu" } });
+  await store.softwareInstallers.update({ where: eq("title_id", title), set: { uninstall_script: "exit 0" } });
+  return { id, title };
+};
+const onInstallable = (what: "install" | "uninstall"): Target => ({
+  places,
+  call: async (world, place) => {
+    const { id, title } = await installableAt(world, place);
+    return { path: `/hosts/${id}/software/${title}/${what}` };
+  },
+});
 const onPackage = (rest: string, query = ""): Target => ({
   places,
   call: async (world, place) => {
     const { title, team } = await packageAt(world, place);
     return { path: `/software/titles/${title}${rest}?team_id=${team}${query}` };
+  },
+});
+/** The title of a package with an icon. */
+const iconAt = async (world: World, place: Place) => {
+  const found = await packageAt(world, place);
+  const path = `/software/titles/${found.title}/icon?team_id=${found.team}`;
+  if (place !== "missing") await world.t.request("PUT", path, iconForm(png(120)));
+  return path;
+};
+const onCategory = (body?: () => unknown): Target => ({
+  places,
+  call: async (world, place) => {
+    const at = { created_at: world.t.clock.iso(), updated_at: world.t.clock.iso(), team_id: teamOf(world, place) };
+    const name = `made ${++names}`;
+    const row = async () => world.t.store.selfServiceCategories.insert({ ...at, name, name_key: name });
+    const id = place === "missing" ? MISSING : (await row()).id;
+    return { path: `/software/self_service_categories/${id}`, body: body?.() };
   },
 });
 const onEula = (path: (token: string) => string): Target => ({
@@ -637,6 +673,10 @@ export const targets: Record<string, Target> = {
       if ((await world.t.store.applePushCertificates.count()) === 0) await allowEnrollment(world.t);
       return { path: `/enrollment_profiles/manual?team_id=${teamOf(world, place) ?? 0}` };
     },
+  },
+  "POST /enroll_tokens": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => ({ path: "/enroll_tokens", body: { team_id: teamOf(world, place) ?? 0 } }),
   },
   "POST /enrollment_profiles/automatic": {
     places: ["own", "other", "none"],
@@ -884,6 +924,18 @@ export const targets: Record<string, Target> = {
     },
   },
   "GET /hosts/:id/software": onHost("/software"),
+  "POST /hosts/:id/software/:software_title_id/install": onInstallable("install"),
+  "POST /hosts/:id/software/:software_title_id/uninstall": onInstallable("uninstall"),
+  "GET /software/install/:install_uuid/results": {
+    places,
+    call: async (world, place) => {
+      if (place === "missing") return { path: "/software/install/unknown/results" };
+      const { id, title } = await installableAt(world, place);
+      await world.t.post(`/hosts/${id}/software/${title}/install`);
+      const run = await world.t.store.softwareInstallRuns.first({ where: eq("host_id", id) });
+      return { path: `/software/install/${run!.uuid}/results` };
+    },
+  },
   "POST /software/package": {
     places,
     call: async (world, place) => ({
@@ -896,6 +948,35 @@ export const targets: Record<string, Target> = {
     call: async (world, place) => {
       const { title, team } = await packageAt(world, place);
       return { path: `/software/titles/${title}/package`, body: { team_id: team, self_service: true } };
+    },
+  },
+  "GET /software/self_service_categories": byTeamFilter("/software/self_service_categories"),
+  "POST /software/self_service_categories": {
+    places,
+    call: async (world, place) => ({
+      path: "/software/self_service_categories",
+      body: { team_id: place === "none" ? 0 : teamAt(world, place), name: `made ${++names}` },
+    }),
+  },
+  "PATCH /software/self_service_categories/:id": onCategory(() => ({ name: `made ${++names}` })),
+  "DELETE /software/self_service_categories/:id": onCategory(),
+  "GET /software/titles/:id/icon": { places, call: async (world, place) => ({ path: await iconAt(world, place) }) },
+  "DELETE /software/titles/:id/icon": { places, call: async (world, place) => ({ path: await iconAt(world, place) }) },
+  "PUT /software/titles/:id/icon": {
+    places,
+    call: async (world, place) => {
+      const { title, team } = await packageAt(world, place);
+      const image = png(120, 120, `made ${++names}`);
+      return { path: `/software/titles/${title}/icon?team_id=${team}`, body: iconForm(image) };
+    },
+  },
+  "PATCH /software/titles/:id/name": {
+    places: ["none", "missing"],
+    call: async ({ t }, place) => {
+      const name = `made ${++names}`;
+      const row = { name, source: "apps", bundle_identifier: name, key: name };
+      const id = place === "missing" ? MISSING : (await t.store.softwareTitles.insert(row)).id;
+      return { path: `/software/titles/${id}/name`, body: { name: "Editor" } };
     },
   },
   "GET /software/titles/:id/package": onPackage("/package", "&alt=media"),
@@ -966,6 +1047,16 @@ export const targets: Record<string, Target> = {
   "GET /software/versions": byTeamFilter("/software/versions"),
   "GET /software/versions/:id": onSoftware(({ id }) => `/software/versions/${id}`),
   "GET /software/count": byTeamFilter("/software/count"),
+  "GET /vulnerabilities": byTeamFilter("/vulnerabilities"),
+  "GET /vulnerabilities/status": plain("/vulnerabilities/status"),
+  "GET /vulnerabilities/:cve": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => {
+      const version = await makeSoftware(world.t, `made ${++names}`, "1");
+      await makeVulnerabilities(world.t, { software: version.id, cves: ["CVE-2026-0001"] });
+      return { path: `/vulnerabilities/CVE-2026-0001?team_id=${place === "none" ? 0 : teamAt(world, place)}` };
+    },
+  },
   "GET /software/app_store_apps": onStoreApps(({ team_id }) => ({
     path: `/software/app_store_apps?team_id=${team_id}`,
   })),
@@ -1048,6 +1139,10 @@ export const targets: Record<string, Target> = {
   "GET /scim/ServiceProviderConfig": plain("/scim/ServiceProviderConfig"),
   "GET /scim/ResourceTypes": plain("/scim/ResourceTypes"),
   "GET /scim/details": plain("/scim/details"),
+  "GET /directory_graph_credentials": plain("/directory_graph_credentials"),
+  "PUT /directory_graph_credentials": plain("/directory_graph_credentials", () => ({
+    directory_graph_credentials: [],
+  })),
   "DELETE /hosts/:id/device_mapping/idp": onHost("/device_mapping/idp"),
   "PUT /hosts/:id/device_mapping": onHost("/device_mapping", { email: "made@example.com" }),
   "GET /hosts/:id/activities": onHost("/activities"),

@@ -1,6 +1,7 @@
 // The console: it shows only what the API would return to the same user, and does what the API would do for them.
 import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/core/random.ts";
+import { vulnerabilityCounts } from "../../src/server/software/vulnerabilities/counts.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
@@ -14,6 +15,7 @@ import {
   makeResults,
   makeSoftware,
   makeTeam,
+  makeVulnerabilities,
 } from "../support/make.ts";
 import { appleCommand, makeManagedMac } from "../support/profiles.ts";
 import { WebVisitor } from "../support/web.ts";
@@ -278,12 +280,31 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     const t = await startApp({ engine, tier: "free" });
     await makeHost(t, { hostname: "mac" });
     const visitor = await visit(t);
-    for (const path of ["/", "/hosts", "/hosts/1", "/activities", "/profile"]) {
+    for (const path of ["/", "/hosts", "/hosts/1", "/activities", "/vulnerabilities", "/profile"]) {
       const { status, text } = await visitor.get(path);
       expect(status, path).toBe(200);
       expect(text).not.toContain('name="team_id"');
     }
     expect((await visitor.get("/hosts?team_id=1")).status).toBe(402);
+  });
+
+  it("lists vulnerabilities, with links to their hosts", async () => {
+    const t = await startApp({ engine });
+    const [own, other] = [await makeTeam(t, "Own"), await makeTeam(t, "Other")];
+    const [app, secret] = [await makeSoftware(t, "App", "1.0"), await makeSoftware(t, "Secret", "1.0")];
+    await makeInventory(t, (await makeHost(t, { team_id: own.id })).id, [app]);
+    await makeInventory(t, (await makeHost(t, { team_id: other.id })).id, [app, secret]);
+    await makeVulnerabilities(t, { software: app.id, cves: ["CVE-2026-0001"], known: { cvss_score: 9.8 } });
+    await makeVulnerabilities(t, { software: secret.id, cves: ["CVE-2026-0002"] });
+    await t.services.running.of(vulnerabilityCounts).flush();
+    const visitor = await visit(t);
+    const { status, text } = await visitor.get("/vulnerabilities?order_key=cvss_score&order_direction=desc");
+    expect(status).toBe(200);
+    expect(text).toContain("CVE-2026-0002");
+    expect(text).toContain("/hosts?vulnerability=CVE-2026-0001");
+    expect(text).toContain('aria-sort="descending"');
+    expect((await visitor.get("/vulnerabilities?query=CVE-2030")).text).toContain("No vulnerabilities found.");
+    expect((await visitor.get("/vulnerabilities?order_key=nonsense")).status).toBe(400);
   });
 
   it("filters the feed, and shows details", async () => {

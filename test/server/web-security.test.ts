@@ -149,6 +149,7 @@ describe.each(rulesEngines)("every page on %s", (engine) => {
           "/hosts",
           "/hosts/1",
           "/activities",
+          "/vulnerabilities",
           "/profile",
           "/login",
           "/login/forgot",

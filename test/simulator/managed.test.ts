@@ -169,3 +169,67 @@ it("stop after their machine was wiped", async () => {
   expect(server.seen.length).toBe(before);
   await stop(made);
 });
+
+/** A server that lists an installation until it has its result. */
+function offering(details: object): Script {
+  return playing({}, (seen) => {
+    if (seen.endpoint === path("config")) {
+      const isOpen = server.of(path("software_install/result")).length === 0;
+      return JSON.stringify({ notifications: isOpen ? { pending_software_installer_ids: ["install-1"] } : {} });
+    }
+    if (seen.endpoint === path("software_install/details")) return JSON.stringify({ installer_id: 7, ...details });
+    return undefined;
+  });
+}
+const installed = () => server.of(path("software_install/result")).map(({ body }) => body);
+
+it("install software once, from what they were given to the result", async () => {
+  server.script = offering({ pre_install_condition: "SELECT 1", post_install_script: "check" });
+  const made = simulation();
+  await server.until(() => installed().length === 1);
+  await server.pass(65_000);
+  expect(server.of(path("software_install/details"))).toHaveLength(1);
+  expect(installed()).toEqual([
+    {
+      agent_node_key: "agent-key-1",
+      install_uuid: "install-1",
+      pre_install_condition_output: '[{"1":"1"}]',
+      install_script_exit_code: 0,
+      install_script_output: "installed",
+      post_install_script_exit_code: 0,
+      post_install_script_output: "checked",
+    },
+  ]);
+  const report = await stop(made);
+  expect(report).toMatchObject({ installsRun: 1, installsFailed: 0, lostResults: 0 });
+  expect(renderReport(report)).toMatch(/installations +1 reported, 0 of them failed/);
+});
+
+it.each([
+  ["of the installation", {}, { install_script_exit_code: 1, post_install_script_exit_code: null }],
+  [
+    "of the script after it, which is rolled back",
+    { post_install_script: "check", uninstall_script: "remove" },
+    {
+      install_script_exit_code: 0,
+      post_install_script_exit_code: 1,
+      post_install_script_output: expect.stringContaining("rolled back"),
+    },
+  ],
+])("report the given share of failures: %s", async (_what, details, result) => {
+  server.script = offering(details);
+  const made = simulation({ installFailures: 1 });
+  await server.until(() => installed().length === 1);
+  expect(installed()[0]).toMatchObject(result);
+  expect(await stop(made)).toMatchObject({ installsRun: 1, installsFailed: 1 });
+});
+
+it("never report the given share of installations, nor ask for them again", async () => {
+  server.script = offering({});
+  const made = simulation({ installTimeouts: 1 });
+  await server.until(() => server.of(path("software_install/package?alt=media")).length === 1);
+  await server.pass(125_000);
+  expect(installed()).toEqual([]);
+  expect(server.of(path("software_install/details"))).toHaveLength(1);
+  await stop(made);
+});

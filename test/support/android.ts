@@ -31,6 +31,8 @@ export interface AndroidService extends Fake {
   readonly policyOf: Map<string, string>;
   readonly devices: Map<string, AndroidDeviceData>;
   readonly commands: { device: string; command: Record<string, unknown>; operation: string }[];
+  /** What GET of a command's operation answers. */
+  readonly operations: Map<string, Record<string, unknown>>;
   readonly deleted: string[];
   /** The note of the newest enrollment token. */
   note: string;
@@ -125,6 +127,10 @@ export async function startAndroid(): Promise<AndroidService> {
       service.note = String(given.additionalData);
       return json(200, { ...given, name: `${path}/T1`, value: "TOKENVALUE", qrCode: '{"qr":"TOKENVALUE"}' });
     }
+    if (method === "GET" && path.includes("/operations/")) {
+      const found = service.operations.get(path);
+      return found ? json(200, found) : failure(404, "NOT_FOUND", "no such operation");
+    }
     const [, device, verb] = /^(enterprises\/[^/]+\/devices\/[^/:]+)(?::(\w+))?$/.exec(path) ?? [];
     const known = device === undefined ? undefined : service.devices.get(device);
     if (device === undefined || known === undefined) return failure(404, "NOT_FOUND", "no such device");
@@ -140,7 +146,9 @@ export async function startAndroid(): Promise<AndroidService> {
     }
     if (verb === "issueCommand") {
       const operation = `${device}/operations/${service.commands.length + 1}`;
+      if (String(given.type).startsWith("UNKNOWN")) return failure(400, "INVALID_ARGUMENT", "Invalid value at 'type'");
       service.commands.push({ device, command: given, operation });
+      service.operations.set(operation, { name: operation, metadata: given });
       return json(200, { name: operation, metadata: given });
     }
     return failure(404, "NOT_FOUND", path);
@@ -172,6 +180,7 @@ export async function startAndroid(): Promise<AndroidService> {
     policyOf: new Map(),
     devices: new Map(),
     commands: [],
+    operations: new Map(),
     deleted: [],
     note: "",
     tokens: 0,

@@ -11,6 +11,12 @@ import type { operations } from "../../src/server/operations/tables.ts";
 import type { policies } from "../../src/server/policies/tables.ts";
 import { newResultIds } from "../../src/server/result-ids/new-ids.ts";
 import { writeHostSoftware } from "../../src/server/software/ingest.ts";
+import {
+  replaceVulnerabilities,
+  setMetadata,
+  type VulnerabilityMetadata,
+} from "../../src/server/software/vulnerabilities/service.ts";
+import { writeSeverities } from "../../src/server/software/vulnerabilities/severity.ts";
 import type { InsertOf, RowOf } from "../../src/server/store/table.ts";
 import type { Caller, TestApp } from "./app.ts";
 
@@ -150,6 +156,30 @@ export async function makeSoftware({ store }: { store: ServerTx }, name: string,
 }
 
 /** The software of a host, which replaces the previous one. */
+interface MadeVulnerabilities {
+  readonly software?: number;
+  readonly os?: number;
+  readonly cves: readonly string[];
+  readonly fixedIn?: string | null;
+  /** What is known about all of them. */
+  readonly known?: Partial<Omit<VulnerabilityMetadata, "cve">>;
+}
+
+/** Gives a software version or an operating system version these vulnerabilities, and no others. */
+export async function makeVulnerabilities({ store, clock }: Maker, given: MadeVulnerabilities): Promise<void> {
+  const { software, os, cves, fixedIn = null, known } = given;
+  const found = cves.map((cve) => ({ cve, resolved_in_version: fixedIn }));
+  const nothing = { cvss_score: null, epss_probability: null, cve_published: null, cve_description: null };
+  const details = cves.map((cve) => ({ ...nothing, cisa_known_exploit: false, ...known, cve }));
+  await store.tx(async (tx) => {
+    if (software !== undefined) await replaceVulnerabilities(tx, "software", software, found, clock.iso());
+    if (os !== undefined) await replaceVulnerabilities(tx, "os", os, found, clock.iso());
+    if (known === undefined) return;
+    await setMetadata(tx, details);
+    if (software !== undefined) await writeSeverities(tx, [software]);
+  });
+}
+
 export async function makeInventory(
   { store }: { store: ServerTx },
   hostId: number,

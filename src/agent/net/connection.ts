@@ -2,7 +2,7 @@
 // certificates.
 import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
 import { checkServerIdentity } from "node:tls";
-import { EnvHttpProxyAgent, request } from "undici";
+import { type Dispatcher, EnvHttpProxyAgent, request } from "undici";
 
 /** Stock agents give up after the same time. */
 const TIMEOUT_MS = 16_000;
@@ -13,7 +13,15 @@ export interface Reply {
   readonly text: string;
 }
 
-/** No reply. */
+export interface StreamedReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Has to be read to its end, or `text` called. */
+  readonly parts: AsyncIterable<Buffer>;
+  text(): Promise<string>;
+}
+
+/** No reply, or a part of one. */
 export class Unreachable extends Error {}
 
 export interface ConnectionOptions {
@@ -70,6 +78,41 @@ export class Connection {
     return this.#send("HEAD", path, {}, null);
   }
 
+  /** For replies of any size. The signal ends it at any time. */
+  async stream(
+    path: string,
+    body: object,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<StreamedReply> {
+    const url = `${this.#base}${path}`;
+    const failed = (error: unknown) => new Unreachable(`POST ${url}: ${reasonOf(error)}`, { cause: error });
+    try {
+      const reply = await request(url, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json", "user-agent": this.#userAgent },
+        body: JSON.stringify(body),
+        dispatcher: this.#agent,
+        signal,
+      });
+      async function* parts() {
+        try {
+          for await (const part of reply.body) yield part as Buffer;
+        } catch (error) {
+          throw failed(error);
+        }
+      }
+      return {
+        status: reply.statusCode,
+        headers: reply.headers,
+        parts: parts(),
+        text: () => textOf(reply.body).catch((error) => Promise.reject(failed(error))),
+      };
+    } catch (error) {
+      throw failed(error);
+    }
+  }
+
   close(): Promise<void> {
     return this.#agent.destroy();
   }
@@ -88,17 +131,21 @@ export class Connection {
         dispatcher: this.#agent,
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      let text = "";
-      reply.body.setEncoding("utf8");
-      for await (const part of reply.body) {
-        text += part;
-        if (text.length > LONGEST_REPLY) throw new Error("the reply is too long");
-      }
-      return { status: reply.statusCode, text };
+      return { status: reply.statusCode, text: await textOf(reply.body) };
     } catch (error) {
       throw new Unreachable(`${method} ${this.#base}${path}: ${reasonOf(error)}`, { cause: error });
     }
   }
+}
+
+async function textOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
+  let text = "";
+  body.setEncoding("utf8");
+  for await (const part of body) {
+    text += part;
+    if (text.length > LONGEST_REPLY) throw new Error("the reply is too long");
+  }
+  return text;
 }
 
 /** Of a name with several addresses, Node reports one error for all, without a text of its own. */

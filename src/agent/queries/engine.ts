@@ -58,6 +58,16 @@ export class QueryEngine {
     ];
   }
 
+  /** Answers one query of the server's that is no live query, such as one that decides about an install. */
+  async answer(sql: string): Promise<SqlAnswer> {
+    const session = await this.#session();
+    try {
+      return await session.answer(sql);
+    } finally {
+      session.close();
+    }
+  }
+
   async #configTurn(): Promise<number> {
     const { options } = { ...(await this.#calls.call("config", {})) };
     const given = Object.entries({ ...(options as Record<string, unknown> | undefined) });

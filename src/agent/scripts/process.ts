@@ -25,6 +25,8 @@ export interface Run {
   readonly id: string;
   readonly command: readonly [string, ...string[]];
   readonly cwd: string;
+  /** In addition to the agent's own environment. */
+  readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -52,15 +54,16 @@ class Tail {
 }
 
 /** Without the agent's own settings, which may contain the enroll secret. */
-const environment = (id: string) => ({
+const environment = (id: string, own: Run["env"]) => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_"))),
+  ...own,
   [MARK]: id,
 });
 
-export async function runProcess({ id, command: [file, ...args], cwd, timeoutMs, signal }: Run): Promise<Ran> {
+export async function runProcess({ id, command: [file, ...args], cwd, env, timeoutMs, signal }: Run): Promise<Ran> {
   const child = spawn(file, args, {
     cwd,
-    env: environment(id),
+    env: environment(id, env),
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own. On Windows it would be a console of its own.
     detached: !isWindows,

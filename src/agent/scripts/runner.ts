@@ -1,9 +1,18 @@
 // From a script's id to its result, once.
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import type { Log } from "../options.ts";
-import { Journal, type ScriptResult } from "./journal.ts";
-import { killLeftovers, runProcess } from "./process.ts";
+import { isJournalId, Journal } from "../state/journal.ts";
+import { killLeftovers } from "./process.ts";
+import { runScript } from "./script.ts";
+
+export interface ScriptResult {
+  readonly output: string;
+  /** Seconds. */
+  readonly runtime: number;
+  readonly exit_code: number;
+  /** Seconds. */
+  readonly timeout: number;
+}
 
 export interface Script {
   readonly contents: string;
@@ -31,11 +40,11 @@ const failed = (output: string, timeout = 0): ScriptResult => ({ output, runtime
 
 export class ScriptRunner {
   readonly #options: RunnerOptions;
-  readonly #journal: Journal;
+  readonly #journal: Journal<ScriptResult>;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
-    this.#journal = new Journal(options.stateDir);
+    this.#journal = new Journal(options.stateDir, "scripts");
   }
 
   /** Delivers what an earlier process of the agent could not. */
@@ -46,7 +55,7 @@ export class ScriptRunner {
 
   async run(id: string): Promise<void> {
     const { server, log } = this.#options;
-    if (!Journal.accepts(id)) return server.deliver(id, failed("The agent cannot store this execution id."));
+    if (!isJournalId(id)) return server.deliver(id, failed("The agent cannot store this execution id."));
     const entry = await this.#journal.read(id);
     if (entry?.state === "delivered") return;
     if (entry?.state === "finished") return this.#deliver(id, entry.result);
@@ -65,18 +74,10 @@ export class ScriptRunner {
     const folder = this.#journal.filesOf(id);
     try {
       await this.#journal.write(id, { state: "started" });
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const command = commandFor(contents, folder);
-      // Windows PowerShell takes a file without a byte order mark for one in the system's old code page.
-      const mark = command.file.endsWith(".ps1") ? "\ufeff" : "";
-      await writeFile(command.file, mark + contents, { mode: 0o700 });
       log("info", `script ${id} starts`);
-      const started = performance.now();
-      const ran = await runProcess({ id, command: command.argv, cwd: folder, timeoutMs: timeout * 1000, signal });
-      const runtime = Math.round((performance.now() - started) / 1000);
-      log("info", `script ${id} ended with ${ran.timedOut ? "a time-out" : `exit code ${ran.exitCode}`}`);
-      const note = ran.timedOut ? `\nThe script was stopped after its time limit of ${timeout} seconds.` : "";
-      return { output: ran.output + note, runtime, exit_code: ran.exitCode, timeout };
+      const { output, exitCode, timedOut, runtime } = await runScript({ id, contents, folder, timeout, signal });
+      log("info", `script ${id} ended with ${timedOut ? "a time-out" : `exit code ${exitCode}`}`);
+      return { output, runtime, exit_code: exitCode, timeout };
     } catch (error) {
       // Without a place to write the journal, such as on a full disk, the script must not run.
       return failed(`The agent could not run the script: ${(error as Error).message}`, timeout);
@@ -97,18 +98,4 @@ export class ScriptRunner {
     await this.#options.server.deliver(id, result);
     await this.#journal.write(id, { state: "delivered" });
   }
-}
-
-/** By the first line, `#!/usr/bin/python3` for example; without one a shell, on Windows PowerShell. */
-export function commandFor(contents: string, folder: string, platform: NodeJS.Platform = process.platform) {
-  if (platform === "win32") {
-    const file = join(folder, "script.ps1");
-    const options = ["-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File", file];
-    return { file, argv: ["powershell.exe", ...options] as [string, ...string[]] };
-  }
-  const [, interpreter, argument] = /^#!\s*(\S+)(?:[ \t]+(\S.*?))?[ \t]*\r?(?:\n|$)/.exec(contents) ?? [];
-  const file = join(folder, /pwsh$/.test(argument ?? interpreter ?? "") ? "script.ps1" : "script");
-  // Not executed by its own name: the folder may be on a file system that does not allow it.
-  const words = argument === undefined ? [file] : [argument, file];
-  return { file, argv: [interpreter ?? "/bin/sh", ...words] as [string, ...string[]] };
 }

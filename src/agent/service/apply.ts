@@ -14,6 +14,8 @@ export interface Where {
   readonly root: string | null;
   /** Nothing is written or run. */
   readonly isDryRun: boolean;
+  /** Also if nothing has changed: the program itself is new. */
+  readonly restarts?: boolean;
 }
 
 /** A command of the system that failed. */
@@ -56,7 +58,7 @@ export async function install(
   for (const file of plan.files) changes.push(await writeOne(file, where));
   const isSame = changes.every(({ outcome }) => outcome === "unchanged");
   if (where.root !== null) return { changes, commands: [] };
-  if (isSame && (await isRunning(status))) return { changes, commands: [] };
+  if (isSame && !where.restarts && (await isRunning(status))) return { changes, commands: [] };
   if (!where.isDryRun)
     for (const command of plan.start) {
       const { code, text } = await run(command);

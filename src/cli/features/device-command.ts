@@ -5,28 +5,35 @@ import { ClientCommand } from "../client-command.ts";
 import { denied, usage } from "../errors.ts";
 import { readSecret, secretFlags } from "../files/input.ts";
 import { args } from "../flags.ts";
+import type { Io } from "../io.ts";
 
 export const deviceArgs = { token: args.optional("token of the host's page; prefer --token-stdin") };
 export const deviceFlags = secretFlags("token", "the token");
 
+type Flags = Readonly<Record<string, unknown>>;
+
+export async function deviceTokenOf(io: Io, given: string | undefined, flags: Flags): Promise<string> {
+  const token = (await readSecret(io, flags, "token"))?.trim();
+  if (token !== undefined && given !== undefined)
+    throw usage("give the token only once: as an argument, or with --token-stdin or --token-file");
+  const found = token ?? given;
+  if (found === undefined || found === "")
+    throw usage("missing TOKEN", "Give it as an argument, or with --token-stdin or --token-file.");
+  return found;
+}
+
+/** For status 401 the usual hint to sign in would be wrong: the host's agent creates this token. */
+export const deviceErrorOf = <E extends Error>(error: E) =>
+  error instanceof ApiCallError && error.status === 401
+    ? denied("the token does not belong to a host, or has expired", "The host's agent creates a new token every hour.")
+    : error;
+
 export abstract class DeviceCommand extends ClientCommand {
-  protected async deviceToken(given: string | undefined, flags: Readonly<Record<string, unknown>>): Promise<string> {
-    const token = (await readSecret(this.io, flags, "token"))?.trim();
-    if (token !== undefined && given !== undefined)
-      throw usage("give the token only once: as an argument, or with --token-stdin or --token-file");
-    const found = token ?? given;
-    if (found === undefined || found === "")
-      throw usage("missing TOKEN", "Give it as an argument, or with --token-stdin or --token-file.");
-    return found;
+  protected deviceToken(given: string | undefined, flags: Flags): Promise<string> {
+    return deviceTokenOf(this.io, given, flags);
   }
 
-  /** For status 401 the usual hint to sign in would be wrong: the host's agent creates this token. */
   protected override async catch(error: Interfaces.CommandError): Promise<void> {
-    if (error instanceof ApiCallError && error.status === 401)
-      throw denied(
-        "the token does not belong to a host, or has expired",
-        "The host's agent creates a new token every hour.",
-      );
-    return super.catch(error);
+    return super.catch(deviceErrorOf(error));
   }
 }

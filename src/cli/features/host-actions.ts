@@ -38,6 +38,8 @@ export const hostActionFlags = {
   ...namedHostsFlags,
 };
 
+/** Their users unlock the screen as usual: they do not stay locked. */
+const unlockedByUsers: ReadonlySet<string> = new Set(["android"]);
 const wanted = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
 /** Maximum number of concurrent calls. */
 const AT_ONCE = 8;
@@ -160,10 +162,13 @@ export abstract class HostActionCommand extends NamedHostsCommand {
   private async look(before: Outcome): Promise<Outcome> {
     const input = { params: { id: before.id }, query: { exclude_software: true } };
     try {
-      const { device_status, pending_action, action_failure } = (await this.call(hostsApi.get, input)).host.mdm;
+      const { mdm, platform } = (await this.call(hostsApi.get, input)).host;
+      const { device_status, pending_action, action_failure } = mdm;
       const state = { ...before, device_status, pending_action };
       if (pending_action === this.action) return state;
       if (device_status === wanted[this.action]) return { ...state, outcome: "done" };
+      if (this.action === "lock" && unlockedByUsers.has(platform) && action_failure === undefined)
+        return { ...state, outcome: "done" };
       if (pending_action === "" && needsPin(state)) return state;
       return { ...state, outcome: "failed", reason: printable(action_failure ?? `the ${this.action} was cancelled`) };
     } catch (error) {

@@ -1,6 +1,7 @@
-// Columns of software and operating system versions.
+// Columns of software, operating system versions and vulnerabilities.
 import { OsVersion } from "../../api/os-versions.ts";
 import { SoftwareTitle, SoftwareVersion } from "../../api/software.ts";
+import { HostVulnerability } from "../../api/vulnerabilities.ts";
 import type { View } from "../output/output.ts";
 
 const cvesIn = (found: unknown): string =>
@@ -48,3 +49,17 @@ export const osVersionView: View = {
     { key: "vulnerabilities_count", header: "vulnerabilities" },
   ],
 };
+
+const percent = (value: unknown): string => (typeof value === "number" ? `${(value * 100).toFixed(1)} %` : "");
+
+export const vulnerabilityColumns = [
+  { key: "cve" },
+  { key: "hosts_count", header: "hosts" },
+  { key: "cvss_score", header: "cvss" },
+  { key: "epss_probability", header: "epss", text: percent },
+  { key: "cisa_known_exploit", header: "exploited" },
+  { key: "cve_published", header: "published" },
+  { key: "created_at", header: "found" },
+];
+
+export const vulnerabilityView: View = { schema: HostVulnerability, columns: vulnerabilityColumns };

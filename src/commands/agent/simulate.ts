@@ -29,7 +29,7 @@ export default class AgentSimulate extends ClientCommand {
     "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, do the commands that they get, and report. Device management of Apple devices has to be turned on (svc mdm apple status).";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --hosts 25 --duration 1m",
-    "<%= config.bin %> <%= command.id %> --hosts 25 --managed 0.5 --script-failures 0.1 --duration 1m",
+    "<%= config.bin %> <%= command.id %> --hosts 25 --managed 0.5 --script-failures 0.1 --install-failures 0.1 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 5000 --scale 0.5 --log-lines 2 --identity-file agents.json",
     "<%= config.bin %> <%= command.id %> --mdm apple --hosts 20 --not-now 0.1 --duration 1m",
   ];
@@ -58,10 +58,15 @@ export default class AgentSimulate extends ClientCommand {
     "max-connections": Flags.integer({ summary: "Maximum number of connections; agents then share them.", min: 1 }),
     managed: Flags.string({
       summary:
-        "Share of hosts with a managed agent, which pretends to run scripts: 0.5 is every second host. Without a value: all hosts.",
+        "Share of hosts with a managed agent, which pretends to run scripts and to install software: 0.5 is every second host. Without a value: all hosts.",
       default: "0",
     }),
     "script-failures": Flags.string({ summary: "Share of the scripts that fail.", default: "0" }),
+    "install-failures": Flags.string({ summary: "Share of the installations of software that fail.", default: "0" }),
+    "install-timeouts": Flags.string({
+      summary: "Share of the installations of software that never report a result.",
+      default: "0",
+    }),
     quirks: Flags.boolean({ summary: "Include machines with a missing or dubious serial number, and old agents." }),
     "carve-size": Flags.integer({
       summary: "Number of bytes that a host uploads for a file carve.",
@@ -86,12 +91,13 @@ export default class AgentSimulate extends ClientCommand {
     const logLines = Number(flags["log-lines"]);
     if (!(scale > 0)) throw usage(`--scale: ${flags.scale} is not a positive number`);
     if (!(logLines >= 0)) throw usage(`--log-lines: ${flags["log-lines"]} is not a number`);
-    const share = (flag: "managed" | "script-failures") => {
+    const share = (flag: "managed" | "script-failures" | "install-failures" | "install-timeouts") => {
       const value = Number(flags[flag]);
       if (!(value >= 0 && value <= 1)) throw usage(`--${flag}: ${flags[flag]} is not a number from 0 to 1`);
       return value;
     };
     const [managed, scriptFailures] = [share("managed"), share("script-failures")];
+    const [installFailures, installTimeouts] = [share("install-failures"), share("install-timeouts")];
     const enrollSecret = await this.enrollSecret(flags["enroll-secret-file"]);
     const options: SimulationOptions = {
       serverUrl,
@@ -103,6 +109,8 @@ export default class AgentSimulate extends ClientCommand {
       tls: { insecure, ...(ca === null ? {} : { ca }) },
       managed,
       scriptFailures,
+      installFailures,
+      installTimeouts,
       quirks: flags.quirks,
       ...(flags["carve-size"] === undefined ? {} : { carves: { bytes: flags["carve-size"] } }),
       mode: flags["enroll-only"] ? "enroll" : "run",

@@ -21,6 +21,7 @@ export default class HostsSoftware extends ClientCommand {
       columns: [
         { key: "name" },
         { key: "installed_versions.version", header: "version" },
+        { key: "status" },
         { key: "source" },
         {
           key: "installed_versions.vulnerabilities",

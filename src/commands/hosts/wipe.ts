@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { hostActionsApi } from "../../api/host-actions.ts";
+import { hostActionsApi, type WindowsWipeType, wipeTypes } from "../../api/host-actions.ts";
 import { type AsShown, HostActionCommand, hostActionFlags } from "../../cli/features/host-actions.ts";
 import type { Target } from "../../cli/features/named-hosts.ts";
 import { args } from "../../cli/flags.ts";
@@ -17,22 +17,32 @@ export default class HostsWipe extends HostActionCommand {
   static override args = { hosts: args.hosts };
   static override flags = {
     confirm: Flags.string({ summary: "Name of the host, or number of hosts, that will be erased." }),
+    "windows-wipe-type": Flags.option({
+      options: wipeTypes,
+      summary:
+        "How Windows hosts are erased; doWipeProtected, which switching them off does not stop, unless it is given.",
+    })(),
     ...hostActionFlags,
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> linux-1.example.com --confirm linux-1.example.com",
     "<%= config.bin %> <%= command.id %> linux-1.example.com --dry-run",
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --windows-wipe-type doWipe --dry-run",
   ];
 
   protected readonly action = "wipe";
+  private wipeType: WindowsWipeType | undefined;
 
   async run() {
     const { argv, flags } = await this.parse(HostsWipe);
+    this.wipeType = flags["windows-wipe-type"];
     await this.act(argv.map(String), flags);
   }
 
   protected request(id: number, options: AsShown) {
-    return this.call(hostActionsApi.wipe, { params: { id } }, options);
+    const { wipeType: wipe_type } = this;
+    const body = wipe_type === undefined ? undefined : { windows: { wipe_type } };
+    return this.call(hostActionsApi.wipe, { params: { id }, body }, options);
   }
 
   protected async ask(question: string, hosts: readonly Target[]): Promise<void> {

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { type AcceptInvite, invitesApi } from "../../api/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { inviteToken, inviteTokenFlags } from "../../cli/features/invite-token.ts";
+import { inviteToken, inviteTokenFlags } from "../../cli/features/invites/token.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 

@@ -1,7 +1,7 @@
 import { type CreateInvite, invitesApi } from "../../api/invites.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { inviteFlags } from "../../cli/features/invite-flags.ts";
+import { inviteFlags } from "../../cli/features/invites/flags.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { userFields } from "../../cli/views/user.ts";

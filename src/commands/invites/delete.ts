@@ -1,6 +1,6 @@
 import { invitesApi } from "../../api/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { resolveInvite } from "../../cli/features/resolve-invite.ts";
+import { resolveInvite } from "../../cli/features/invites/resolve.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class InvitesDelete extends ClientCommand {

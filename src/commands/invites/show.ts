@@ -1,6 +1,6 @@
 import { invitesApi } from "../../api/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { inviteToken, inviteTokenFlags } from "../../cli/features/invite-token.ts";
+import { inviteToken, inviteTokenFlags } from "../../cli/features/invites/token.ts";
 import { args } from "../../cli/flags.ts";
 import { inviteView } from "../../cli/views/invite.ts";
 

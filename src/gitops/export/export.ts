@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.ts";
+import { isRecord } from "../../text/record.ts";
 import { kindList, listKinds } from "../kinds.ts";
 import type { Json, Owner } from "../plan/diff.ts";
 import { type ScopeKind, schemaOf, settingsOf } from "../schema/sections.ts";
@@ -87,7 +88,13 @@ function writeNoTeam(writer: Writer): void {
 function sectionsOf(writer: Writer): { settings: Fields; agent_options: Fields; controls: Fields } {
   const { file } = writer;
   const parts = kindList.map(([, kind]): ExportedSections => kind.exported?.(writer) ?? {});
-  const merged = (key: "settings" | "controls"): Fields => Object.assign({}, ...parts.map((part) => part[key]));
+  const merged = (key: "settings" | "controls"): Fields => {
+    const fields: Record<string, Json> = {};
+    // Several kinds may write to the same object, such as android_settings.
+    for (const [name, value] of parts.flatMap((part) => Object.entries(part[key] ?? {})))
+      fields[name] = isRecord(value) ? { ...fieldsOf(fields[name]), ...value } : value;
+    return fields;
+  };
   const options = parts.find(({ agent_options }) => agent_options !== undefined)?.agent_options;
   return {
     settings: fieldsOf(newest(schemaOf(settingsOf(file), file)!, merged("settings"))),

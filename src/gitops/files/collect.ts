@@ -55,7 +55,7 @@ function itemsOf(scope: Scope, one: ItemKind, options: CheckOptions): Placed<{ r
   if (refusal) options.problems[refusal.as](list.key, refusal.message);
   if (refusal) return [];
   return list.items.flatMap((item, i) =>
-    placed(one, item, `${list.called}.${item.index ?? i}`, ownerOf(scope), options),
+    placed(one, item, `${item.called ?? list.called}.${item.index ?? i}`, ownerOf(scope), options),
   );
 }
 

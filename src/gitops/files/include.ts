@@ -132,7 +132,9 @@ export interface Item {
   readonly file: string;
   /** Its index in the list, if several items come from one entry. */
   readonly index?: number;
-  /** For an item that is a file: its name and digest. */
+  /** The list that it is in, if its kind has several. */
+  readonly called?: string;
+  /** For an item that is a file: its name and digest, and what its list adds. */
   readonly found?: { readonly name: string; readonly sha256: string };
 }
 

@@ -12,6 +12,8 @@ export interface ItemFiles {
   /** The keys from the section to the list, each with its newer spelling. */
   readonly keys: readonly (readonly [older: string, newer: string])[];
   readonly extensions: readonly string[];
+  /** Added to the values of the items. */
+  readonly adds: Readonly<Record<string, string>>;
   /** The name of the object. `given` is its name in the list, if there is one. Throws an error with the reason. */
   nameOf(path: string, content: Buffer, given: string | null): Promise<string>;
 }
@@ -22,8 +24,23 @@ interface Found {
   readonly called: string;
 }
 
-/** Null if there is no such list. What has another form is reported when the section is checked. */
+/** The items of all these lists. Null if there is none. What has another form is reported when the section is checked. */
 export async function readItemFiles(
+  sectionOf: (name: SectionName) => { readonly tree: Tree | null; readonly file: string } | undefined,
+  all: readonly ItemFiles[],
+  sources: Sources,
+): Promise<Found | null> {
+  const lists: Found[] = [];
+  for (const files of all) {
+    const section = sectionOf(files.section);
+    const list = section ? await readList(section, files, sources) : null;
+    if (list) lists.push(list);
+  }
+  const [first] = lists;
+  return first ? { ...first, items: lists.flatMap(({ items }) => items) } : null;
+}
+
+async function readList(
   { tree, file }: { readonly tree: Tree | null; readonly file: string },
   files: ItemFiles,
   sources: Sources,
@@ -33,7 +50,7 @@ export async function readItemFiles(
   const items: Item[] = [];
   for (const [index, item] of list.entry.value.items.entries())
     if (item.kind === "map")
-      items.push(...(await itemsOf(item, file, files, sources)).map((one) => ({ ...one, index })));
+      items.push(...(await itemsOf(item, file, files, sources)).map((one) => ({ ...one, index, called: list.called })));
   return { items, key: list.entry.key, called: list.called };
 }
 
@@ -64,7 +81,7 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
       const name = await files.nameOf(path, content, given);
       const sha256 = createHash("sha256").update(content).digest("hex");
       sources.contents.set(sha256, content);
-      items.push({ tree: item, file: path, found: { name: name.trim(), sha256 } });
+      items.push({ tree: item, file: path, found: { ...files.adds, name: name.trim(), sha256 } });
     } catch (error) {
       sources.problems.error(at, `${shownAs(path, sources)}: ${(error as Error).message}`);
     }

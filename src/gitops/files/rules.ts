@@ -76,9 +76,18 @@ export function checkControls(value: Value, report: Report): void {
 
 /** Documents of the older format cannot name files. */
 export function checkNoFiles(mdm: Value, report: Report): void {
-  const { custom_settings: profiles } = part(mdm, "macos_settings");
-  if (Array.isArray(profiles) && profiles.length > 0)
-    report("mdm.macos_settings.custom_settings", "documents cannot contain profiles: use the files of a team instead");
+  const isGiven = (section: string, key: string) => {
+    const list = part(mdm, section)[key];
+    return Array.isArray(list) && list.length > 0;
+  };
+  for (const section of ["macos_settings", "android_settings"])
+    if (isGiven(section, "custom_settings"))
+      report(`mdm.${section}.custom_settings`, "documents cannot contain profiles: use the files of a team instead");
+  if (isGiven("android_settings", "certificates"))
+    report(
+      "mdm.android_settings.certificates",
+      "documents cannot contain certificate templates: use the files of a team instead",
+    );
 }
 
 function checkUpdates(value: Value, key: string, report: Report): void {

@@ -92,8 +92,7 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
     lists[kind] = { items: await listItems(entry.value, whole, called, sources), key: entry.key, called };
   }
   for (const { kind, items } of itemKinds) {
-    const section = items.files && sections[items.files.section];
-    const found = items.files && section ? await readItemFiles(section, items.files, sources) : null;
+    const found = items.files ? await readItemFiles((name) => sections[name], items.files, sources) : null;
     if (found) lists[kind] = found;
   }
   const org = sections.org_settings;

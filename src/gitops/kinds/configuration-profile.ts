@@ -13,7 +13,7 @@ import type { Thing } from "../plan/diff.ts";
 import { ProfileFile } from "../schema/profiles.ts";
 import type { Kind } from "./kind.ts";
 
-type Profile = ProfileFile & { readonly name: string; readonly sha256: string };
+type Profile = ProfileFile & { readonly name: string; readonly sha256: string; readonly platform: string };
 
 const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
   profiles.map(({ value, owner }) => ({
@@ -22,7 +22,7 @@ const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
     owner: owner === NO_TEAM_NAME ? null : owner,
     name: value.name,
     value: {
-      platform: "darwin",
+      platform: value.platform,
       sha256: value.sha256,
       labels_include_all: value.labels_include_all,
       labels_include_any: value.labels_include_any,
@@ -30,7 +30,7 @@ const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
     },
   }));
 
-/** Declarations contain no name. */
+/** Declarations and profiles for Android contain no name. */
 async function nameOf(path: string, content: Buffer, given: string | null): Promise<string> {
   if (content.length > PROFILE_MAX) throw new Error(`the profile is larger than ${PROFILE_MAX} bytes`);
   if (extname(path).toLowerCase() === ".json") return given ?? basename(path, extname(path));
@@ -40,8 +40,9 @@ async function nameOf(path: string, content: Buffer, given: string | null): Prom
 
 function exported({ owner, stem, objects, addFile, addContent }: ExportScope): ExportedSections {
   const names = new FileNames();
-  const list = objects.all(owner, "configuration_profile").map(({ name, value }): Fields => {
-    const { sha256, platform: _platform, ...labels } = fieldsOf(value);
+  const lists = new Map<unknown, Fields[]>();
+  for (const { name, value } of objects.all(owner, "configuration_profile")) {
+    const { sha256, platform, ...labels } = fieldsOf(value);
     const content = objects.content(String(sha256));
     const text = textOf(content);
     const file = names.of(name);
@@ -49,13 +50,20 @@ function exported({ owner, stem, objects, addFile, addContent }: ExportScope): E
     const path = `${stem === "" ? "" : `${stem}.`}profiles/${file}.${extension}`;
     if (text === null) addContent(`lib/${path}`, content);
     else addFile(`lib/${path}`, escaped(text));
-    return {
+    const item = {
       path: `${owner === null ? "lib" : "../lib"}/${path}`,
       ...(extension === "json" && name !== file ? { display_name: name } : {}),
       ...changed(labels, noLabels),
     };
-  });
-  return list.length === 0 ? {} : { controls: { macos_settings: { custom_settings: list } } };
+    lists.set(platform, [...(lists.get(platform) ?? []), item]);
+  }
+  const [android, darwin] = [lists.get("android"), lists.get("darwin")];
+  return {
+    controls: {
+      ...(darwin && { macos_settings: { custom_settings: darwin } }),
+      ...(android && { android_settings: { custom_settings: android } }),
+    },
+  };
 }
 
 const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
@@ -64,15 +72,28 @@ export const configurationProfile: Kind<Profile> = {
   noun: "configuration profile",
   items: {
     list: "configuration_profiles",
-    files: {
-      section: "controls",
-      keys: [
-        ["macos_settings", "vendora_settings"],
-        ["custom_settings", "configuration_profiles"],
-      ],
-      extensions: [".mobileconfig", ".json"],
-      nameOf,
-    },
+    files: [
+      {
+        section: "controls",
+        keys: [
+          ["macos_settings", "vendora_settings"],
+          ["custom_settings", "configuration_profiles"],
+        ],
+        extensions: [".mobileconfig", ".json"],
+        adds: { platform: "darwin" },
+        nameOf,
+      },
+      {
+        section: "controls",
+        keys: [
+          ["android_settings", "android_settings"],
+          ["custom_settings", "configuration_profiles"],
+        ],
+        extensions: [".json"],
+        adds: { platform: "android" },
+        nameOf,
+      },
+    ],
     schema: ProfileFile,
     labelFields: Object.keys(noLabels),
     defaults: noLabels,
@@ -83,7 +104,7 @@ export const configurationProfile: Kind<Profile> = {
     owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
   exported: (scope) => (scope.file === "no_team" ? {} : exported(scope)),
   typesOf: () =>
-    ["macos_profile", "declaration_profile"].flatMap((what) => [
+    ["macos_profile", "declaration_profile", "android_profile"].flatMap((what) => [
       `created_${what}`,
       `edited_${what}`,
       `deleted_${what}`,

@@ -28,8 +28,8 @@ export interface Items<T extends Named = Named> {
   readonly notIn?: { readonly [file in ScopeKind]?: { readonly as: "error" | "warn"; readonly message: string } };
   /** Of an item in a list. For files, their name and digest (`sha256`) are added. */
   readonly schema: z.ZodType<Partial<T>>;
-  /** If the items are files: where the list is instead of at the top level. */
-  readonly files?: ItemFiles;
+  /** If the items are files: where the lists are instead of at the top level. */
+  readonly files?: readonly ItemFiles[];
   /** The fields of a value that contain names of labels. */
   readonly labelFields: readonly string[];
   /** Keys of its documents in the older format that are ignored. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { AgentOptions, ConfigSections, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
 import { CaSpecs } from "../../api/ca.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
+import { CertificateFiles } from "./certificates.ts";
 import { inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
 import { notBuilt, notHere } from "./not-built.ts";
 import { ProfileFile } from "./profiles.ts";
@@ -164,22 +165,29 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
     })
     .nullish(),
   linux_settings: notBuilt("settings of Linux hosts"),
-  android_settings: notBuilt("settings of Android hosts"),
+  android_settings: androidSettings,
   scripts: notBuilt("saved scripts"),
   name_template: notBuilt("names of hosts by template"),
 });
-const appleProfiles = z.array(ProfileFile).max(PROFILES_MAX).nullish();
+const profileFiles = z.array(ProfileFile).max(PROFILES_MAX).nullish();
+const profileSpellings: readonly Spelling[] = [
+  { key: "custom_settings", older: "custom_settings", newer: "configuration_profiles" },
+];
 const vendorSettings = spelled(
   {
-    custom_settings: appleProfiles,
-    configuration_profiles: appleProfiles,
+    custom_settings: profileFiles,
+    configuration_profiles: profileFiles,
     assets: notBuilt("assets of declarations"),
     enable_disk_encryption: notBuilt(encryption),
     enable_escrow_disk_encryption_key: notBuilt(encryption),
     managed_local_account_settings: notBuilt("managed local accounts"),
     end_user_local_account_type: notBuilt("managed local accounts"),
   },
-  [{ key: "custom_settings", older: "custom_settings", newer: "configuration_profiles" }],
+  profileSpellings,
+).nullish();
+const androidSettings = spelled(
+  { custom_settings: profileFiles, configuration_profiles: profileFiles, certificates: CertificateFiles },
+  profileSpellings,
 ).nullish();
 
 const controlSpellings: readonly Spelling[] = [

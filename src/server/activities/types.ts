@@ -47,6 +47,10 @@ interface ScimGroupDetails {
   display_name: string;
 }
 
+interface DirectoryDetails {
+  tenant_id: string;
+}
+
 interface HostDetails {
   host_id: number;
   host_display_name: string;
@@ -215,6 +219,7 @@ export interface ActivityTypes extends CaActivities {
   enabled_conditional_access_automations: { team_id: number | null; team_name: string };
   disabled_conditional_access_automations: { team_id: number | null; team_name: string };
   edited_enroll_secrets: TeamDetails;
+  created_enroll_token: TeamDetails & { expires_at: string };
   user_added_by_sso: Record<string, never>;
   user_logged_in: { public_ip: string };
   user_failed_login: { email: string; public_ip: string };
@@ -259,6 +264,30 @@ export interface ActivityTypes extends CaActivities {
     policy_id: number | null;
     policy_name: string | null;
   };
+  installed_software: HostDetails & {
+    software_title: string;
+    software_package: string;
+    self_service: boolean;
+    install_uuid: string;
+    status: string;
+    source?: string;
+    policy_id: number | null;
+    policy_name: string | null;
+  };
+  uninstalled_software: HostDetails & {
+    software_title: string;
+    script_execution_id: string;
+    self_service: boolean;
+    status: string;
+    source?: string;
+  };
+  installed_all_self_service_software: HostDetails & {
+    self_service_category_id: number | null;
+    self_service_category_name: string | null;
+    software_titles_count: number;
+  };
+  canceled_install_software: HostDetails & { software_title: string; software_title_id: number };
+  canceled_uninstall_software: HostDetails & { software_title: string; software_title_id: number };
   canceled_install_app_store_app: HostDetails & { software_title: string; software_title_id: number };
   enabled_vpp: LocationDetails;
   renewed_vpp: LocationDetails;
@@ -362,6 +391,10 @@ export interface ActivityTypes extends CaActivities {
   created_scim_group: ScimGroupDetails;
   edited_scim_group: ScimGroupDetails;
   deleted_scim_group: ScimGroupDetails;
+  /** Credentials for the organization's directory; not among the documented types. */
+  added_directory_graph_credentials: DirectoryDetails;
+  edited_directory_graph_credentials: DirectoryDetails;
+  deleted_directory_graph_credentials: DirectoryDetails;
   /** The account of a person on a host; not among the documented types. */
   edited_host_idp_user: HostDetails & { idp_username: string };
   /** A scheduled job was started manually. */

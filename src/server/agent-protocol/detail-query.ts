@@ -26,6 +26,8 @@ export interface DetailQuery {
   readonly needs?: { readonly platform: Platform; readonly agent: readonly [number, number] };
   /** SQL for agents below version `before`. */
   readonly older?: { readonly before: readonly [number, number]; readonly sql: string };
+  /** The text differs from host to host: `InventorySource.textFor` returns it, and `sql` is empty. */
+  readonly perHost?: true;
   /** Also requested while the MDM state of a host is about to change. */
   readonly critical?: true;
 }

@@ -3,6 +3,7 @@
 
 import type { Action } from "../../api/access.ts";
 import type { Approval } from "../../api/approvals.ts";
+import type { WindowsWipeType } from "../../api/host-actions.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, conflict, forbiddenFor, notFound } from "../core/errors.ts";
@@ -24,7 +25,7 @@ declare module "../core/extensions.ts" {
     readonly approvedActs: {
       /** The ids of the hosts, if they are the expected ones and the caller may do this to all of them. */
       readonly hosts: (ctx: Context, action: Action, asked: Asked, expected: Expected) => Promise<number[]>;
-      readonly wipe: (ctx: Context, host: HostRow) => Promise<unknown>;
+      readonly wipe: (ctx: Context, host: HostRow, wipeType?: WindowsWipeType) => Promise<unknown>;
       /** The steps of a task that deletes these hosts. */
       readonly remove: (
         ctx: Context,
@@ -98,8 +99,9 @@ async function wipeApproved(ctx: Context, requester: Context, row: ApprovalRow, 
   const host = await hostFor(requester, "hosts:lock", hostId);
   const set = { state: "done", finished_at: ctx.clock.iso() } as const;
   await ctx.store.tx(async (tx) => {
+    const choice = await tx.approvalChoices.get(row.id);
     await grant(within(ctx, tx), row.id, set);
-    await ctx.extensions.approvedActs.wipe(within(requester, tx), host);
+    await ctx.extensions.approvedActs.wipe(within(requester, tx), host, choice?.asked.wipe_type);
   }, approvalLock(row.id));
 }
 

@@ -44,7 +44,11 @@ export async function requestApproval(
     async (tx) => {
       const own = and(eq("requested_by", user.id), eq("state", "pending"), gt("expires_at", clock.iso()));
       const same = await tx.approvals.first({ where: and(own, eq("action", action), eq("digest", digest)) });
-      if (same) return same;
+      if (same) {
+        const choice = await tx.approvalChoices.get(same.id);
+        if (choice?.asked.wipe_type === asked.wipe_type) return same;
+        throw conflict("your request for another kind of wipe of this host is pending: withdraw it first");
+      }
       if ((await tx.approvals.count(own)) >= MOST_PENDING)
         throw conflict(`${MOST_PENDING} of your requests are pending: wait until they are decided, or withdraw some`);
       const made = await tx.approvals.insert({

@@ -1,4 +1,5 @@
 import type { approvalActions, approvalStates } from "../../api/approvals.ts";
+import type { WindowsWipeType } from "../../api/host-actions.ts";
 import type { BodyHostFilter } from "../../api/host-filters.ts";
 import { id, idOf, int, json, packed, ref, table, text, time } from "../store/table.ts";
 
@@ -19,6 +20,8 @@ export type ApprovalState = (typeof approvalStates)[number];
 export interface Asked {
   readonly ids?: readonly number[];
   readonly filters?: BodyHostFilter;
+  /** How a Windows host is wiped. */
+  readonly wipe_type?: WindowsWipeType;
 }
 
 export const approvals = table(

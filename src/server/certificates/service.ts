@@ -172,15 +172,24 @@ export async function deleteTemplates(
     const found = new Set(rows.map(({ id }) => id));
     const missing = ids.find((id) => !found.has(id));
     if (missing !== undefined) throw notFound("certificate template", missing);
-    await store.certificateTemplates.delete(oneOf("id", ids));
-    const name = await teamName(inside, teamId);
-    await recordActivities(
-      inside,
-      "deleted_certificate_template",
-      rows.map((row) => detailsOf(row, name)),
-    );
+    await removeTemplates(inside, rows, await teamName(inside, teamId));
   });
   return {};
+}
+
+/** Deletes templates of one team in the caller's transaction. */
+export async function removeTemplates(
+  inside: Context,
+  rows: readonly TemplateRow[],
+  team: string | null,
+): Promise<void> {
+  const ids = rows.map(({ id }) => id);
+  await inside.store.certificateTemplates.delete(oneOf("id", ids));
+  await recordActivities(
+    inside,
+    "deleted_certificate_template",
+    rows.map((row) => detailsOf(row, team)),
+  );
 }
 
 export const teamName = async ({ store }: Pick<Context, "store">, id: number | null): Promise<string | null> =>

@@ -12,8 +12,10 @@ import { authorizeTeam } from "../teams/access.ts";
 import { checkAuthority, checkSubjectName, checkTemplateName, templateNameTaken } from "./rules.ts";
 import { detailsOf } from "./service.ts";
 
+/** The lock of changes of several templates. */
+export const TEMPLATES = "certificate templates";
+
 interface Wanted {
-  readonly at: string;
   readonly name: string;
   readonly team: { readonly id: number; readonly name: string } | null;
   readonly certificate_authority_id: number;
@@ -26,9 +28,9 @@ export async function applyTemplateSpecs(ctx: Context, specs: readonly TemplateS
       ctx.store.tx(
         async (store) => {
           const inside = within(ctx, store);
-          for (const wanted of await wantedOf(inside, specs)) await keep(inside, wanted);
+          for (const wanted of await wantedOf(inside, specs)) await keepTemplate(inside, wanted);
         },
-        { lock: "certificate templates" },
+        { lock: TEMPLATES },
       ),
     );
   } catch (error) {
@@ -56,7 +58,7 @@ async function wantedOf(ctx: Context, specs: readonly TemplateSpec[]): Promise<W
     const ca = await ctx.store.certificateAuthorities.get(spec.certificate_authority_id);
     if (!ca) throw badRequest(`certificate authority ${spec.certificate_authority_id} was not found`, field);
     checkAuthority(ca, field);
-    found.push({ at, name, team, certificate_authority_id: ca.id, subject_name });
+    found.push({ name, team, certificate_authority_id: ca.id, subject_name });
   }
   return found;
 }
@@ -70,7 +72,11 @@ async function teamNamed({ store }: Context, given: string | null | undefined) {
   return team;
 }
 
-async function keep(ctx: Context, { name, team, certificate_authority_id, subject_name }: Wanted): Promise<void> {
+/** Creates or changes the template with this name, in the caller's transaction. */
+export async function keepTemplate(
+  ctx: Context,
+  { name, team, certificate_authority_id, subject_name }: Wanted,
+): Promise<void> {
   const { store, clock } = ctx;
   const team_id = team?.id ?? null;
   const now = clock.iso();

@@ -3,6 +3,7 @@ import type { ThingKey } from "../../api/configuration.ts";
 import type { Kind } from "./kind.ts";
 import { agentOptions } from "./kinds/agent-options/kind.ts";
 import { certificateAuthority } from "./kinds/certificate-authority/kind.ts";
+import { certificateTemplate } from "./kinds/certificate-template/kind.ts";
 import { config } from "./kinds/config/kind.ts";
 import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
@@ -22,6 +23,7 @@ export const kinds: readonly Kind[] = [
   teamSettings,
   enrollSecrets,
   configurationProfile,
+  certificateTemplate,
   policy,
   query,
 ];

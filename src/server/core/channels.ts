@@ -64,6 +64,8 @@ export const channels = {
   recoveryLocks: "svc_recovery_locks",
   /** Identities of devices were bound or revoked; payload: the fingerprint of one, or `*`. */
   deviceIdentities: "svc_device_identities",
+  /** Hosts have newly failed policies that install software; no payload. */
+  policyInstalls: "svc_policy_installs",
   /** Changes of policy counts are waiting to be added up; no payload. */
   policyCounts: "svc_policy_counts",
 } as const;

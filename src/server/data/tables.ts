@@ -8,9 +8,10 @@ import { catalogueApps, catalogueOffers } from "../catalogue/tables.ts";
 import { certificateTemplates, hostCertificates } from "../certificates/tables.ts";
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
-import { deviceLinks, deviceTokens } from "../device-page/tables.ts";
+import { deviceLinks, deviceTokens, macMigrations } from "../device-page/tables.ts";
+import { directoryCredentials } from "../directory/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
-import { enrollSecrets } from "../enroll-secrets/tables.ts";
+import { enrollSecrets, enrollTokens } from "../enroll-secrets/tables.ts";
 import { files } from "../files/tables.ts";
 import { hostActions, scriptRuns } from "../host-actions/tables.ts";
 import { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
@@ -23,6 +24,7 @@ import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { logos } from "../logo/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
+import { androidCommandQueues, androidCommands } from "../mdm/android/commands/tables.ts";
 import { androidDevices, androidMessages } from "../mdm/android/devices/tables.ts";
 import { androidEnterprises, androidSignUps } from "../mdm/android/enterprise/tables.ts";
 import { androidHostProfiles, androidPolicies } from "../mdm/android/policies/tables.ts";
@@ -45,18 +47,27 @@ import {
 } from "../mdm/profiles/tables.ts";
 import { windowsEnrollments, windowsNonces } from "../mdm/windows/channel/tables.ts";
 import { windowsProfileNodes } from "../mdm/windows/profiles/tables.ts";
+import { windowsUpdates } from "../mdm/windows/updates/tables.ts";
 import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
 import { outbox } from "../outbox/tables.ts";
 import { packs, packTargets, scheduledQueries } from "../packs/tables.ts";
-import { hostPolicies, policies, policyCountChanges, policyEvents, policyLabels } from "../policies/tables.ts";
+import {
+  hostPolicies,
+  policies,
+  policyCountChanges,
+  policyEvents,
+  policyInstalls,
+  policyLabels,
+} from "../policies/tables.ts";
 import { queries, queryLabels, queryResults } from "../queries/tables.ts";
 import { rateLimits } from "../rate-limits/tables.ts";
 import { policyResultIds } from "../result-ids/tables.ts";
 import { hostEndUsers, scimGroups, scimLogins, scimMembers, scimRequests, scimUsers } from "../scim/tables.ts";
 import { scriptBatches, scriptBatchHosts, scriptExecutions, scripts, scriptTexts } from "../scripts/tables.ts";
 import { serverSecrets } from "../secrets/tables.ts";
+import { selfServiceCategories, titleIcons } from "../self-service/tables.ts";
 import { sessions } from "../sessions/tables.ts";
 import { setupScripts } from "../setup-experience/tables.ts";
 import {
@@ -77,6 +88,7 @@ import {
   vulnerabilityCountState,
   vulnerabilityCounts,
 } from "../software/vulnerabilities/tables.ts";
+import { softwareInstallRuns } from "../software-installs/tables.ts";
 import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
 import {
   storeAppInstalls,
@@ -111,6 +123,7 @@ export const tables: AllTables = {
   ssoAssertions,
   serverSecrets,
   enrollSecrets,
+  enrollTokens,
   configSections,
   files,
   uploads,
@@ -133,6 +146,7 @@ export const tables: AllTables = {
   scimMembers,
   scimRequests,
   hostEndUsers,
+  directoryCredentials,
   customVariables,
   customHostVitals,
   hostVitalValues,
@@ -150,6 +164,8 @@ export const tables: AllTables = {
   vulnerabilityCountChanges,
   vulnerabilityCountState,
   softwareInstalls,
+  selfServiceCategories,
+  titleIcons,
   scriptTexts,
   scripts,
   setupScripts,
@@ -183,12 +199,15 @@ export const tables: AllTables = {
   carves,
   operationContents,
   operations,
+  softwareInstallRuns,
+  policyInstalls,
   mdmCommands,
   scriptRuns,
   hostActions,
   managedAgents,
   deviceLinks,
   deviceTokens,
+  macMigrations,
   applePushRequests,
   applePushCertificates,
   expiryNotices,
@@ -199,6 +218,7 @@ export const tables: AllTables = {
   windowsEnrollments,
   windowsNonces,
   windowsProfileNodes,
+  windowsUpdates,
   appleUpdates,
   appleSetups,
   declarationAssets,
@@ -234,6 +254,8 @@ export const tables: AllTables = {
   androidMessages,
   androidPolicies,
   androidHostProfiles,
+  androidCommandQueues,
+  androidCommands,
   hostDiskEncryption,
   recoveryLocks,
   managedAccounts,

@@ -1,5 +1,6 @@
 import { deviceEnrollApi } from "../../api/apple-enroll.ts";
 import { desktopAppApi, deviceApi } from "../../api/device.ts";
+import { deviceInstallsApi } from "../../api/device-installs.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { deviceProfilesApi } from "../../api/profiles.ts";
@@ -15,7 +16,12 @@ import { pingHost } from "../mdm/apple/push/ping.ts";
 import { requireAppleMdm } from "../mdm/gate.ts";
 import { resend } from "../mdm/profiles/resend.ts";
 import { desktopAdminOfHost } from "../munki/service.ts";
-import { titlesOfHost } from "../software/service.ts";
+import { categoriesOfTeam } from "../self-service/categories.ts";
+import { iconFor } from "../self-service/icons.ts";
+import { requestInstall, requestUninstall } from "../software-installs/service.ts";
+import { ownInstallResult } from "../software-installs/view.ts";
+import { installAll, ownCommandResult, ownUninstallResult, softwareForOwner } from "./installs.ts";
+import { requestMigration } from "./migration.ts";
 import { hostOfToken, linkToDevicePage } from "./tokens.ts";
 import { asOwner, desktopSummary, deviceView, logDesktopError, policiesForOwner, transparencyUrl } from "./view.ts";
 
@@ -35,7 +41,27 @@ export const deviceRoutes: readonly Route[] = [
   owned(deviceApi.get, (host, ctx) => deviceView(ctx, host)),
   owned(deviceApi.desktop, (host, ctx) => desktopSummary(ctx, host)),
   owned(deviceApi.policies, async (host, ctx) => ({ policies: await policiesForOwner(ctx, host) })),
-  owned(deviceApi.software, (host, ctx, { query }) => titlesOfHost(ctx.store, host.id, query)),
+  owned(deviceApi.software, (host, ctx, { params, query }) => softwareForOwner(ctx, host, params.token, query)),
+  owned(deviceApi.softwareCategories, (host, ctx, { query }) => categoriesOfTeam(ctx, host.team_id, query)),
+  owned(deviceApi.softwareIcon, (host, ctx, { params }, reply) =>
+    iconFor(ctx, host.team_id, params.software_title_id, reply),
+  ),
+  owned(deviceInstallsApi.install, async (host, ctx, { params }) => {
+    await requestInstall(asOwner(ctx), { hostId: host.id, titleId: params.software_title_id, selfService: true });
+    return {};
+  }),
+  owned(deviceInstallsApi.installAll, (host, ctx, { query }) => installAll(ctx, host, query)),
+  owned(deviceInstallsApi.uninstall, async (host, ctx, { params }) => {
+    await requestUninstall(asOwner(ctx), { hostId: host.id, titleId: params.software_title_id, selfService: true });
+    return {};
+  }),
+  owned(deviceInstallsApi.installResult, (host, ctx, { params }) =>
+    ownInstallResult(ctx, host.id, params.install_uuid),
+  ),
+  owned(deviceInstallsApi.uninstallResult, (host, ctx, { params }) =>
+    ownUninstallResult(ctx, host, params.execution_id),
+  ),
+  owned(deviceInstallsApi.commandResult, (host, ctx, { params }) => ownCommandResult(ctx, host, params.command_uuid)),
   owned(deviceApi.deviceMapping, (host, ctx) => mappingOfHost(asOwner(ctx), host.id)),
   owned(deviceApi.desktopAdmin, (host, ctx) => desktopAdminOfHost(asOwner(ctx), host.id)),
   owned(deviceApi.certificates, (host, ctx, { query }) => certificatesOfHost(asOwner(ctx), host.id, query)),
@@ -54,6 +80,10 @@ export const deviceRoutes: readonly Route[] = [
   }),
   owned(deviceApi.rotateEncryptionKey, async (host, ctx) => {
     await requestRotation(ctx, host);
+    return {};
+  }),
+  owned(deviceApi.migrateMdm, async (host, ctx) => {
+    await requestMigration(ctx, host);
     return {};
   }),
   owned(deviceApi.apnsPing, async (host, ctx) => {

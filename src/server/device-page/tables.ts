@@ -4,6 +4,7 @@ declare module "../core/tables.ts" {
   interface Tables {
     readonly deviceTokens: typeof deviceTokens;
     readonly deviceLinks: typeof deviceLinks;
+    readonly macMigrations: typeof macMigrations;
   }
 }
 
@@ -23,3 +24,6 @@ export const deviceLinks = table("device_links", {
   token_hash: text().unique(),
   expires_at: time().index(),
 });
+
+/** When the user of a Mac has last asked to leave another device management. */
+export const macMigrations = table("mac_migrations", { id: idOf("hosts"), requested_at: time() });

@@ -8,26 +8,29 @@ import { getHost } from "../host-details/service.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { policiesOfHosts } from "../policies/results.ts";
 import { and, eq, isNull } from "../store/query.ts";
+import { migrationOf } from "./migration.ts";
 
 /** A valid device token grants access to this host, whatever the roles of users. */
 export const asOwner = (ctx: Context): Context => ({ ...ctx, user: service });
 
-// Devices cannot migrate from other products yet.
-const noMigration = { needs_mdm_migration: false, renew_enrollment_profile: false };
-/** Self-service software is not implemented. */
-const selfService = false;
+/** Whether the host can install something that is offered to its user. */
+export const hasSelfService = async ({ store, extensions }: Context, host: HostRow): Promise<boolean> =>
+  (await Promise.all(extensions.hostOffers.map((offersOf) => offersOf(store, host))))
+    .flat()
+    .some(({ isAvailable, isSelfService }) => isAvailable && isSelfService);
 
 export async function deviceView(ctx: Context, row: HostRow): Promise<z.output<typeof deviceApi.get.response>> {
   const assigned = and(eq("host_id", row.id), isNull("deleted_at"));
-  const [whole, config, portalDevices] = await Promise.all([
+  const [whole, config, portalDevices, self_service] = await Promise.all([
     getHost(asOwner(ctx), row.id, true),
     ctx.config.current(),
     ctx.store.portalDevices.count(assigned),
+    hasSelfService(ctx, row),
   ]);
   // Labels, packs and additional query results are internal to the organization.
   const { additional: _a, labels: _l, packs: _p, pack_stats: _s, policies, software: _w, ...host } = whole;
   const around = {
-    self_service: selfService,
+    self_service,
     org_logo_url: config.org_info.org_logo_url,
     license: { tier: ctx.license.tier, expiration: ctx.license.expiration },
     global_config: { mdm: { enabled_and_configured: config.mdm.enabled_and_configured } },
@@ -58,19 +61,25 @@ const forOwner = (policy: HostPolicy): DevicePolicy => ({
 
 /** Contains nothing that identifies the host, since desktop apps store and log it. */
 export async function desktopSummary(ctx: Context, row: HostRow): Promise<z.output<typeof deviceApi.desktop.response>> {
-  const [policies, config] = await Promise.all([policiesOfHosts(ctx, [row]), ctx.config.current()]);
+  const [policies, config, self_service, notifications] = await Promise.all([
+    policiesOfHosts(ctx, [row]),
+    ctx.config.current(),
+    hasSelfService(ctx, row),
+    migrationOf(ctx, row),
+  ]);
+  const { enable, mode } = config.mdm.macos_migration;
   return {
     failing_policies_count: (policies.get(row.id) ?? []).filter(({ response }) => response === "fail").length,
-    self_service: selfService,
-    notifications: noMigration,
-    config: { org_info: config.org_info, mdm: { macos_migration: { mode: "" } } },
+    self_service,
+    notifications,
+    config: { org_info: config.org_info, mdm: { macos_migration: { mode: enable ? mode : "" } } },
   };
 }
 
 /** The organization's configured page, or else this server's. */
 export async function transparencyUrl(ctx: Context): Promise<string> {
-  const { org_info } = await ctx.config.current();
-  return org_info.contact_url || linkTo(ctx, "/transparency");
+  const { org_info, svc_desktop } = await ctx.config.current();
+  return (isPremium(ctx) && svc_desktop.transparency_url) || org_info.contact_url || linkTo(ctx, "/transparency");
 }
 
 type Report = z.output<typeof desktopAppApi.errors.body>;

@@ -7,19 +7,19 @@ import { type Context, within } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
 import { may } from "../core/security/access.ts";
-import type { ServerTx } from "../core/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { enrollSecrets } from "./tables.ts";
+import { findTokens } from "./tokens.ts";
 
 export const MOST_SECRETS = 50;
 
 type Row = RowOf<typeof enrollSecrets>;
 type Given = readonly { readonly secret: string }[];
 
-/** Whose hosts each secret enrolls: a team's, or with null no team's. Null for one that is none. */
+/** Whose hosts each secret or token enrolls: a team's, or with null no team's. Null for one that is none. */
 export async function findEnrollSecrets(
-  store: ServerTx,
+  { store, clock }: Pick<Context, "store" | "clock">,
   secrets: readonly string[],
 ): Promise<({ team_id: number | null } | null)[]> {
   const hashes = secrets.map(tokenHash);
@@ -27,6 +27,9 @@ export async function findEnrollSecrets(
     where: oneOf("secret_hash", [...new Set(hashes)]),
   });
   const teams = new Map(rows.map(({ team_id, secret_hash }) => [secret_hash!, { team_id }]));
+  const others = [...new Set(hashes)].filter((hash) => !teams.has(hash));
+  for (const { team_id, token_hash } of others.length === 0 ? [] : await findTokens({ store, clock }, others))
+    teams.set(token_hash, { team_id });
   return hashes.map((hash) => teams.get(hash) ?? null);
 }
 

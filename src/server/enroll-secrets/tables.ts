@@ -3,6 +3,7 @@ import { id, ref, table, text, time } from "../store/table.ts";
 declare module "../core/tables.ts" {
   interface Tables {
     readonly enrollSecrets: typeof enrollSecrets;
+    readonly enrollTokens: typeof enrollTokens;
   }
 }
 
@@ -17,4 +18,15 @@ export const enrollSecrets = table("enroll_secrets", {
    * the same secret first, and hosts enroll there. Not visible to callers who may not read that team's secrets.
    */
   secret_hash: text().nullable().unique(),
+});
+
+/** Tokens that enroll hosts like a secret, until they expire. They end with the user who made them. */
+export const enrollTokens = table("enroll_tokens", {
+  id: id(),
+  created_at: time(),
+  /** Null: hosts without a team. */
+  team_id: ref("teams").nullable().onDelete("cascade"),
+  user_id: ref("users").onDelete("cascade"),
+  token_hash: text().unique(),
+  expires_at: time().index(),
 });

@@ -17,7 +17,10 @@ const BAD_SECRETS_A_MINUTE = 20;
 type Found = { team_id: number | null } | null;
 
 const checks = part("checks of enroll secrets", ({ store, clock }) => ({
-  secrets: createBatcher<string, Found>((asked) => findEnrollSecrets(store, asked), { size: 100, parallel: 2 }),
+  secrets: createBatcher<string, Found>((asked) => findEnrollSecrets({ store, clock }, asked), {
+    size: 100,
+    parallel: 2,
+  }),
   bad: createFailureLimit({ store, clock }, { scope: "enroll secrets", most: BAD_SECRETS_A_MINUTE }),
 }));
 

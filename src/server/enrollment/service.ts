@@ -11,6 +11,7 @@ import type { HostRow } from "../hosts/access.ts";
 import { HostChanged, insertHosts, updateKnownHosts } from "../hosts/enrolled.ts";
 import { storedIdentifier } from "../hosts/identifier.ts";
 import { allHostsLabel, joinAllHosts } from "../labels/all-hosts.ts";
+import { recordSystems, type SystemChange, systemChanges } from "../software/vulnerabilities/count-changes.ts";
 import { ReferenceViolation, UniqueViolation } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";
 import { enrollLock } from "./expected.ts";
@@ -178,9 +179,16 @@ async function write<R extends EnrollRequest>(
 ): Promise<(Enrolled<R> | null)[]> {
   const inserts = plans.flatMap((plan) => ("insert" in plan ? [plan.insert] : []));
   const created = await insertHosts(tx, inserts);
+  const systems: SystemChange[] = created.flatMap(({ id, os_version_id }) =>
+    os_version_id === null ? [] : [{ hostId: id, before: undefined }],
+  );
   const again = plans.flatMap((plan) => ("set" in plan ? [plan] : []));
   if (again.length > 0) {
     await updateKnownHosts(tx, again);
+    systems.push(...systemChanges(again));
+  }
+  await recordSystems(tx, systems);
+  if (again.length > 0) {
     for (const [teamId, moved] of movesOf(again))
       await moveEnrolledHosts({ ...ctx, store: tx, agent: kind.agent }, moved, teamId);
     const ids = again.map(({ row }) => row.id);

@@ -9,7 +9,7 @@ import { type HostRow, hostFor } from "../hosts/access.ts";
 import { checkSelection, expectedSelection } from "../hosts/selection.ts";
 import { operationLock } from "../operations/queue.ts";
 import type { RowOf } from "../store/table.ts";
-import { delivererFor, type HostAction } from "./deliverer.ts";
+import { type ActionOptions, delivererFor, delivererOf, type HostAction } from "./deliverer.ts";
 import { type LockState, lockStateOf } from "./states.ts";
 import type { hostActions } from "./tables.ts";
 
@@ -20,31 +20,39 @@ export async function actOnHost(
   ctx: Context,
   id: number,
   action: HostAction,
-  viewPin = false,
+  options: ActionOptions = {},
 ): Promise<ActionReply & { approval?: Approval }> {
   const expected = action === "unlock" ? {} : expectedSelection(ctx);
   const host = await hostFor(ctx, "hosts:lock", id);
   await checkSelection(expected, [id]);
-  if (action !== "wipe" || !needsApproval(ctx, "wipe_host", 1)) return actNow(ctx, host, action, viewPin);
-  await refusePersonal(ctx, host, action);
+  if (action !== "wipe" || !needsApproval(ctx, "wipe_host", 1)) return actNow(ctx, host, action, options);
+  await checkPersonal(ctx, host, action);
   await delivererFor(ctx, host, action);
   const before = await ctx.store.hostActions.get(id);
   checkState(before, action);
   const { device_status, pending_action } = lockStateOf(before);
-  return { device_status, pending_action, approval: await requestApproval(ctx, "wipe_host", { ids: [id] }, [id]) };
+  const { wipeType } = options;
+  const asked = { ids: [id], ...(wipeType && { wipe_type: wipeType }) };
+  return { device_status, pending_action, approval: await requestApproval(ctx, "wipe_host", asked, [id]) };
 }
 
 /** Performs the action immediately, with approval already given if needed. */
-export async function actNow(ctx: Context, host: HostRow, action: HostAction, viewPin = false): Promise<ActionReply> {
+export async function actNow(
+  ctx: Context,
+  host: HostRow,
+  action: HostAction,
+  options: ActionOptions = {},
+): Promise<ActionReply> {
   const { id } = host;
-  await refusePersonal(ctx, host, action);
+  const { viewPin = false } = options;
+  await checkPersonal(ctx, host, action);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const deliverer = await delivererFor(inside, host, action);
     const before = await store.hostActions.get(id);
     checkState(before, action);
     if (action === "wipe") await spend(inside, "wipe", 1);
-    const { reference, pin } = await deliverer.deliver(inside, host, action);
+    const { reference, pin } = await deliverer.deliver(inside, host, action, options);
     const requested = { id, pending: action, requested_at: ctx.clock.iso(), pin, failure: "" };
     const [after] =
       reference === null ? [before] : await store.hostActions.upsert([{ ...requested, reference }], { on: ["id"] });
@@ -54,6 +62,10 @@ export async function actNow(ctx: Context, host: HostRow, action: HostAction, vi
     const showsPin = (viewPin || action === "unlock") && pin !== null && ctx.dryRun === null;
     return { device_status, pending_action, ...(showsPin ? { unlock_pin: pin } : {}) };
   }, operationLock(id));
+}
+
+async function checkPersonal(ctx: Context, host: HostRow, action: HostAction): Promise<void> {
+  if (!delivererOf(ctx, host, action)?.servesPersonal) await refusePersonal(ctx, host, action);
 }
 
 /** 400 for a device that belongs to its user. */

@@ -7,6 +7,8 @@ import type { HostAction } from "./deliverer.ts";
 
 export type ActionOutcome =
   | { readonly state: "done" }
+  /** Done, and the host's user undoes it as usual, so that nothing of it lasts. */
+  | { readonly state: "passed" }
   | { readonly state: "cancelled" }
   /** `unanswered`: the host has not answered in time. An answer that arrives later still counts. */
   | { readonly state: "unanswered" | "failed"; readonly failure: string };
@@ -40,8 +42,9 @@ export async function actionEnded(
     store.hostActions.update({ where: eq("id", host_id), set: { pending: "", ...values } });
   // Only a device that was locked or wiped with a PIN asks for it.
   const pin = row.locked ? row.pin : null;
-  if (outcome.state === "done") {
-    const [locked, wiped] = [action === "lock", action === "wipe"];
+  if (outcome.state === "done" || outcome.state === "passed") {
+    const lasts = outcome.state === "done";
+    const [locked, wiped] = lasts ? [action === "lock", action === "wipe"] : [row.locked, row.wiped];
     await set({ reference: "", failure: "", locked, wiped, pin: locked || wiped ? row.pin : null });
     return;
   }

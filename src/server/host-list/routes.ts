@@ -52,6 +52,6 @@ export const hostRoutes = [
   }),
   route(hostsApi.software, async ({ params, query }, ctx) => {
     const host = await hostFor(ctx, "software:list", params.id);
-    return titlesOfHost(ctx.store, host.id, query);
+    return titlesOfHost(ctx, host, query);
   }),
 ];

@@ -5,6 +5,8 @@ import { alreadyExists } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { type ResolvedLabel, shownTargets, targetLists } from "../labels/targeting.ts";
 import { POLICIES_LOCK } from "../policies/counts.ts";
+import { namedCategories } from "../self-service/categories.ts";
+import { dropIconOf, iconUrlOf } from "../self-service/icon-rows.ts";
 import { type TitleIdentity, titleIdFor } from "../software/titles.ts";
 import { eq } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
@@ -98,7 +100,15 @@ export async function createInstaller(inside: Context, given: NewInstaller): Pro
   if ((await installerOfTitle(store, team.team_id, title_id)) !== null) throw hasOne(read.title.name, team);
   for (const other of inside.extensions.otherOffers)
     if (await other.isOffered(store, title_id, team.team_id)) throw hasOne(read.title.name, team);
-  const row = { team_id: team.team_id, title_id, ...columnsOf(read), ...fileColumns(inside, file), ...choices };
+  const categories = await namedCategories(inside, team.team_id, choices.categories ?? []);
+  const row = {
+    team_id: team.team_id,
+    title_id,
+    ...columnsOf(read),
+    ...fileColumns(inside, file),
+    ...choices,
+    categories,
+  };
   let installer: Installer;
   try {
     installer = await store.softwareInstallers.insert(row);
@@ -141,6 +151,9 @@ export async function updateInstaller(
     ...(changes.read === undefined ? {} : columnsOf(changes.read)),
     ...(changes.file === undefined ? {} : { ...fileColumns(inside, changes.file) }),
     ...changes.choices,
+    ...(changes.choices.categories === undefined
+      ? {}
+      : { categories: await namedCategories(inside, team.team_id, changes.choices.categories) }),
   };
   if (!newFile) delete wanted.uploaded_at;
   const isSame = (name: string, value: unknown) =>
@@ -169,6 +182,7 @@ export async function deleteInstaller(inside: Context, installer: Installer, tea
   for (const listener of inside.extensions.installerListeners) await listener.removed(inside, installer);
   const { software_title_id: _, software_display_name: __, ...details } = await detailsOf(inside, installer, team);
   await inside.store.softwareInstallers.delete(eq("id", installer.id));
+  await dropIconOf(inside.store, team.team_id, installer.title_id);
   await recordActivity(inside, "deleted_software", details);
 }
 
@@ -186,7 +200,7 @@ async function hasOtherLabels({ store }: Context, id: number, wanted: readonly R
   return keys(stored) !== keys(wanted);
 }
 
-async function detailsOf({ store }: Context, installer: Installer, { team_id, team_name }: InstallerTeam) {
+export async function detailsOf({ store }: Context, installer: Installer, { team_id, team_name }: InstallerTeam) {
   const labels = (await labelsOfInstallers(store, [installer.id])).get(installer.id) ?? [];
   const title = await store.softwareTitles.get(installer.title_id);
   return {
@@ -196,7 +210,7 @@ async function detailsOf({ store }: Context, installer: Installer, { team_id, te
     team_id,
     team_name,
     self_service: installer.self_service,
-    software_icon_url: null,
+    software_icon_url: await iconUrlOf(store, team_id, installer.title_id),
     software_display_name: installer.display_name,
     ...targetLists(labels, await shownTargets(store, labels)),
   };

@@ -4,13 +4,16 @@ import { catalogueJob } from "../catalogue/sync-job.ts";
 import { catalogueUpdates } from "../catalogue/updates.ts";
 import type { Job } from "../core/job.ts";
 import { deviceCertificates } from "../device-ca/cleanup-job.ts";
+import { directorySync } from "../directory/sync-job.ts";
+import { enrollTokenCleanup } from "../enroll-secrets/cleanup.ts";
 import { fileCleanup } from "../files/cleanup-job.ts";
 import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
-import { androidSync } from "../mdm/android/devices/jobs.ts";
+import { androidCommandJob } from "../mdm/android/commands/sender.ts";
 import { androidPolicyJob } from "../mdm/android/policies/sender.ts";
+import { androidSync } from "../mdm/android/sync/jobs.ts";
 import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
 import { appleDetailsJob } from "../mdm/apple/details/job.ts";
 import { endUserCleanup } from "../mdm/apple/enroll/end-users.ts";
@@ -25,6 +28,7 @@ import { expiryJob } from "../mdm/expiry/expiry-job.ts";
 import { certificateRenewal } from "../mdm/profiles/certificate-renewal.ts";
 import { profilesJob } from "../mdm/profiles/part.ts";
 import { nonceCleanup } from "../mdm/windows/channel/nonces.ts";
+import { windowsUpdatesJob } from "../mdm/windows/updates/updates.ts";
 import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
 import { integrations } from "../outbox/integrations-job.ts";
@@ -36,6 +40,7 @@ import { endUserLinks } from "../scim/links.ts";
 import { scriptBatchesJob } from "../scripts/batches/carry-out.ts";
 import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
+import { policyInstallsJob } from "../software-installs/automatic.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
 import { vppSync } from "../store-apps/sync-job.ts";
 import { storeAppUpdates } from "../store-apps/updates.ts";
@@ -59,9 +64,11 @@ export const allJobs: readonly Job[] = [
   activityExpiry,
   sessionCleanup,
   oneTimeCleanup,
+  enrollTokenCleanup,
   ssoCleanup,
   endUserCleanup,
   endUserLinks,
+  directorySync,
   nonceCleanup,
   rateLimitCleanup,
   deviceCertificates,
@@ -84,6 +91,7 @@ export const allJobs: readonly Job[] = [
   portalSync,
   vppSync,
   storeAppsJob,
+  policyInstallsJob,
   storeAppUpdates,
   catalogueJob,
   catalogueUpdates,
@@ -91,7 +99,9 @@ export const allJobs: readonly Job[] = [
   profilesJob,
   androidSync,
   androidPolicyJob,
+  androidCommandJob,
   appleUpdatesJob,
+  windowsUpdatesJob,
   diskEncryptionJob,
   filevaultJob,
   recoveryLocksJob,

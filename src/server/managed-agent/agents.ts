@@ -13,6 +13,7 @@ import { startedPart } from "../core/running.ts";
 import type { Tables } from "../core/tables.ts";
 import { createHostEnrollment, type HostEnrollment } from "../enrollment/service.ts";
 import { watchHosts } from "../hosts/changes.ts";
+import { type AgentForm, formOf } from "../operations/kind.ts";
 import { openOperations } from "../operations/queue.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { oneOf } from "../store/query.ts";
@@ -25,8 +26,8 @@ export interface AgentHost {
   readonly teamId: number | null;
   readonly platform: string;
   readonly platformLike: string;
-  /** The id of the operation that the agent gets next; null: none. */
-  readonly nextOperation: string | null;
+  /** The operation that the agent gets next; null: none. */
+  readonly next: { readonly uuid: string; readonly form: AgentForm } | null;
   /** Null: nothing is known. */
   readonly mdm: Pick<RowOf<Tables["hostMdm"]>, (typeof mdmColumns)[number]> | null;
   /** The state of its disk. Null: nothing is known. */
@@ -84,12 +85,13 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
       return hashes.map((hash) => {
         const row = hosts.get(byHash.get(hash) ?? 0);
         if (!row) return null;
+        const next = open.find((operation) => operation.host_id === row.id);
         return {
           hostId: row.id,
           teamId: row.team_id,
           platform: row.platform,
           platformLike: row.platform_like,
-          nextOperation: open.find((operation) => operation.host_id === row.id)?.uuid ?? null,
+          next: next === undefined ? null : { uuid: next.uuid, form: formOf(services, next) },
           mdm: managed.get(row.id) ?? null,
           disk: disks.get(row.id) ?? null,
         };

@@ -20,6 +20,8 @@ export async function notificationsFor(
   agent: AgentHost,
 ): Promise<Notifications> {
   const asked = await Promise.all(ctx.extensions.agentNotifiers.map((notify) => notify(ctx, agent)));
-  const { nextOperation } = agent;
-  return Object.assign({}, nextOperation === null ? {} : { pending_script_execution_ids: [nextOperation] }, ...asked);
+  return Object.assign({}, ...(agent.next === null ? [] : [pendingOf(agent.next)]), ...asked);
 }
+
+const pendingOf = ({ form, uuid }: NonNullable<AgentHost["next"]>): Notifications =>
+  form === "script" ? { pending_script_execution_ids: [uuid] } : { pending_software_installer_ids: [uuid] };

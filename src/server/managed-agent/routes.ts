@@ -10,13 +10,14 @@ import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts
 import { setMapping } from "../host-details/device-mapping.ts";
 import { answerOperation, sendOperation } from "../operations/queue.ts";
 import type { ScriptResult } from "../operations/tables.ts";
+import { installDetails, installPackage, installResult } from "../software-installs/agent.ts";
 import { type AgentHost, managedAgents } from "./agents.ts";
 import { enrollAgent } from "./enroll.ts";
 import { notificationsFor } from "./notifications.ts";
 import { keepDeviceToken } from "./rows.ts";
 
 /** Optional features of this server, which agents check before using them. */
-const CAPABILITIES = "scripts,device_token,disk_encryption_key,luks_data,device_mapping";
+const CAPABILITIES = "scripts,software_install,device_token,disk_encryption_key,luks_data,device_mapping";
 /** Maximum output of a script that is looked at (characters), of which a part is stored. The end is kept. */
 const OUTPUT_MAX = 100_000;
 /** Sent with every reply to a managed agent, including errors. */
@@ -95,16 +96,14 @@ export const managedAgentRoutes: readonly Route[] = [
     await answerOperation(ctx, hostId, execution_id, result);
     return {};
   }),
-  // Installers are not implemented, so every id is unknown.
-  keyed(managedAgentApi.installDetails, async ({ body }) => {
-    throw notFound("software install", body.install_uuid);
-  }),
-  keyed(managedAgentApi.installPackage, async ({ query, body }) => {
+  keyed(managedAgentApi.installDetails, ({ body }, { hostId }, ctx) => installDetails(ctx, hostId, body.install_uuid)),
+  keyed(managedAgentApi.installPackage, async ({ query, body }, { hostId }, ctx) => {
     if (query.alt !== "media") throw badRequest("only alt=media is supported", "alt");
-    throw notFound("software installer", body.installer_id ?? 0);
+    return installPackage(ctx, hostId, body.installer_id ?? 0);
   }),
-  keyed(managedAgentApi.installResult, async ({ body }) => {
-    throw notFound("software install", body.install_uuid);
+  keyed(managedAgentApi.installResult, async ({ body }, { hostId }, ctx) => {
+    await installResult(ctx, hostId, body);
+    return {};
   }),
   keyed(managedAgentApi.diskEncryptionKey, async ({ body }, agent, ctx) => {
     await keepBitlockerKey(ctx, agent, body);

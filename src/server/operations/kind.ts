@@ -16,9 +16,14 @@ export type Operation = RowOf<typeof operations>;
 export type Lane = string;
 export const HOST_LANE: Lane = "host";
 
+/** How the managed agent gets an operation, and answers it: through the calls for scripts, or those for installations. */
+export type AgentForm = "script" | "install";
+
 export interface OperationKind<R extends OperationResult = OperationResult> {
   readonly name: string;
   readonly lane: Lane;
+  /** Default: as a script. */
+  readonly form?: AgentForm;
   /** Of a host's operations, those with the lowest number come first. */
   readonly priority: number;
   /** How often it is sent if the host does not answer. More than 1 only if doing it twice does no harm. */
@@ -54,17 +59,15 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
 /** How users see operations of some kinds that have not ended, and how they cancel them. */
 export interface OperationView {
   /** Type and details of each of the operations, in their order. */
-  upcoming(
-    store: ServerTx,
-    host: OperationHost,
-    operations: readonly OpenOperation[],
-  ): Promise<Pick<Activity, "type" | "details">[]>;
+  upcoming(store: ServerTx, host: OperationHost, operations: readonly OpenOperation[]): Promise<Seen[]>;
   /**
    * Ends the operation in the caller's transaction, under the lock of its host. Throws a 400 if it cannot be cancelled.
    * Returns the activity that records it.
    */
   cancel(inside: Context, host: OperationHost, operation: Operation): Promise<Entry>;
 }
+
+export type Seen = Pick<Activity, "type" | "details"> & Partial<Pick<Activity, "svc_initiated">>;
 
 export type OperationHost = Pick<HostRow, "id" | "uuid" | "platform" | "display_name">;
 
@@ -87,6 +90,9 @@ declare module "../core/extensions.ts" {
     readonly operationKinds: Readonly<Record<string, OperationKind>>;
   }
 }
+
+export const formOf = (ctx: Pick<Context, "extensions">, { kind }: Pick<Operation, "kind">): AgentForm =>
+  kindOf(ctx, kind).form ?? "script";
 
 export function kindOf({ extensions }: Pick<Context, "extensions">, name: string): OperationKind {
   const kind = Object.hasOwn(extensions.operationKinds, name) ? extensions.operationKinds[name] : undefined;

@@ -7,7 +7,9 @@ import type { ServerTx } from "../core/tables.ts";
 import { and, eq, everything, gt, lte, oneOf, type Predicate } from "../store/query.ts";
 import { keepContents, type OperationContent } from "./contents.ts";
 import {
+  type AgentForm,
   type Ending,
+  formOf,
   HOST_LANE,
   type Inside,
   kindOf,
@@ -115,9 +117,9 @@ const byTurn = (a: OpenOperation, b: OpenOperation): number =>
 type Backing = Pick<Context, "store" | "clock" | "extensions">;
 
 /**
- * The operation that the host asks for, and its content: a text, or the id of a file (`downloadOf`). It counts as sent
- * from then on. 404 if it is not the host's turn for it: it has ended, or belongs to another host, or another one comes
- * first.
+ * The operation that the host asks for as a script, and its content: a text, or the id of a file (`downloadOf`). It
+ * counts as sent from then on. 404 if it is not the host's turn for it: it has ended, or belongs to another host, or
+ * another one comes first.
  */
 export async function sendOperation(
   { store, clock, extensions }: Backing,
@@ -125,11 +127,22 @@ export async function sendOperation(
   uuid: string,
 ): Promise<{ operation: Operation; content: string; fileId: number | null }> {
   return store.tx(async (tx) => {
-    const [first] = await openOperations(tx, [hostId]);
-    const operation = first?.uuid === uuid ? await tx.operations.get(first.id) : null;
+    const backing = { store: tx, clock, extensions };
+    const operation = await operationInTurn(backing, hostId, uuid);
     if (!operation) throw notFound("script execution", uuid);
-    return { operation, ...(await sendContent({ store: tx, clock, extensions }, operation)) };
+    return { operation, ...(await sendContent(backing, operation)) };
   }, operationLock(hostId));
+}
+
+/** The operation, if it is the next one that the host gets, in this form. Under the lock of the host's operations. */
+export async function operationInTurn(
+  backing: Pick<Context, "store" | "extensions">,
+  hostId: number,
+  uuid: string,
+  form: AgentForm = "script",
+): Promise<Operation | null> {
+  const [first] = await openOperations(backing.store, [hostId]);
+  return first?.uuid === uuid && formOf(backing, first) === form ? backing.store.operations.get(first.id) : null;
 }
 
 /** The operation's content as the host gets it; it counts as sent. Under the lock of the operation's host. */
@@ -163,19 +176,21 @@ const sentNow = (
   due_at: kindOf(backing, kind).expires ? isoAt(backing.clock.now() + seconds(timeout) + GRACE) : null,
 });
 
-/** Stores the host's answer to an operation of this lane. */
+/** Stores the host's answer to an operation of this lane, which it got in this form. */
 export async function answerOperation(
   backing: Backing,
   hostId: number,
   uuid: string,
   result: OperationResult,
   lane: Lane = HOST_LANE,
+  form: AgentForm = "script",
 ): Promise<void> {
   await backing.store.tx(async (tx) => {
     const operation = await tx.operations.first({
       where: and(eq("uuid", uuid), eq("host_id", hostId), eq("lane", lane)),
     });
-    if (!operation) throw notFound("script execution", uuid);
+    if (!operation || formOf(backing, operation) !== form)
+      throw notFound(form === "script" ? "script execution" : "software install", uuid);
     await storeAnswer({ ...backing, store: tx }, operation, result);
   }, operationLock(hostId));
 }

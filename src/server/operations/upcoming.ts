@@ -5,10 +5,15 @@ import { type Context, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { groupBy } from "../core/maps.ts";
 import { and, eq } from "../store/query.ts";
-import { kindOf, type OpenOperation, type Operation, type OperationHost, type OperationView } from "./kind.ts";
+import {
+  kindOf,
+  type OpenOperation,
+  type Operation,
+  type OperationHost,
+  type OperationView,
+  type Seen,
+} from "./kind.ts";
 import { endOperation, isOpen, openOperations, operationLock } from "./queue.ts";
-
-type Seen = Pick<UpcomingActivity, "type" | "details">;
 
 /** In order of execution. Each way to reach the host has an order of its own. */
 export async function upcomingOf(

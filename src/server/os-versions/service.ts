@@ -1,7 +1,7 @@
 // Operating system versions, counted over the hosts that the caller can see.
 import type { z } from "zod";
 import type { OsPlatform, OsVersion, OsVersionDetails, osVersionsApi } from "../../api/os-versions.ts";
-import { type Context, isPremium } from "../core/context.ts";
+import type { Context } from "../core/context.ts";
 import { asCounts } from "../core/counts.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { pageOfArray } from "../core/http/paging.ts";
@@ -9,12 +9,12 @@ import { groupBy } from "../core/maps.ts";
 import { platformFamily } from "../core/platforms.ts";
 import { authorize, inTeam, visible } from "../core/security/access.ts";
 import type { osVersions } from "../hosts/tables.ts";
-import { hosts } from "../hosts/tables.ts";
-import { cvesOf, vulnerabilityOf } from "../software/service.ts";
-import { and, contains, eq, exists, has, oneOf, or, type Predicate } from "../store/query.ts";
+import { type OwnCve, ownCves, vulnerabilityRenderer } from "../software/vulnerabilities/wire.ts";
+import { and, eq, oneOf, type Predicate } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
 import { systemCpes } from "../vulnerabilities/matching/systems.ts";
+import { type Kernel, kernelsBySystem } from "./kernels.ts";
 
 type Row = RowOf<typeof osVersions>;
 type ListQuery = z.output<typeof osVersionsApi.list.query>;
@@ -60,43 +60,68 @@ export async function listOsVersions(ctx: Context, query: ListQuery) {
     .filter(({ count }) => after === null || sign * (count - after) > 0)
     .sort((a, b) => sign * (a.count - b.count) || compareText(a.row.name, b.row.name) || a.row.id - b.row.id);
   const { items, meta } = pageOfArray(sorted, query);
-  const cves = await cvesOfSystems(
+  const shown = await systemsOnWire(ctx, items, query);
+  return { count: counted.length, counts_updated_at: ctx.clock.iso(), os_versions: shown.map(({ os }) => os), meta };
+}
+
+interface Counted {
+  readonly row: Row;
+  readonly count: number;
+}
+
+/** With the kernels of Linux releases. */
+async function systemsOnWire(ctx: Context, counted: readonly Counted[], query: GetQuery) {
+  const { store } = ctx;
+  const ids = counted.map(({ row }) => row.id);
+  const linux = counted.filter(({ row }) => platformFamily(row.platform) === "linux").map(({ row }) => row.id);
+  const onLinux = and(await hostsFor(ctx, query.team_id), oneOf("os_version_id", linux));
+  const kernels = linux.length === 0 ? new Map<number, Kernel[]>() : await kernelsBySystem(ctx, onLinux);
+  const [ofSystems, ofKernels] = [
+    groupBy(
+      await store.osCves.pick(["os_version_id", "cve", "resolved_in_version"], { where: oneOf("os_version_id", ids) }),
+      ({ os_version_id }) => os_version_id,
+    ),
+    await ownCves(
+      store,
+      [...kernels.values()].flat().map(({ id }) => id),
+    ),
+  ];
+  const own = counted.map(({ row, count }) => {
+    const running = kernels.get(row.id) ?? [];
+    const cves = new Map<string, OwnCve>();
+    for (const one of running) for (const cve of ofKernels.get(one.id) ?? []) cves.set(cve.cve, cve);
+    for (const cve of ofSystems.get(row.id) ?? []) cves.set(cve.cve, cve);
+    const all = [...cves.values()].sort((a, b) => compareText(a.cve, b.cve));
+    const { max_vulnerabilities: most } = query;
+    return {
+      row,
+      count,
+      running,
+      total: all.length,
+      listed: most === undefined ? all : all.slice(0, Math.max(0, most)),
+    };
+  });
+  const rendered = await vulnerabilityRenderer(
     ctx,
-    items.map(({ row }) => row.id),
+    own.flatMap(({ listed }) => listed),
   );
-  return {
-    count: counted.length,
-    counts_updated_at: ctx.clock.iso(),
-    os_versions: items.map(({ row, count }) => onWire(ctx, row, count, cves.get(row.id) ?? [], query)),
-    meta,
-  };
-}
-
-async function cvesOfSystems({ store }: Context, ids: readonly number[]): Promise<Map<number, string[]>> {
-  const rows = await store.osCves.pick(["os_version_id", "cve"], { where: oneOf("os_version_id", ids) });
-  const groups = groupBy(rows, ({ os_version_id }) => os_version_id);
-  return new Map([...groups].map(([id, some]) => [id, some.map(({ cve }) => cve).sort(compareText)]));
-}
-
-function onWire(
-  ctx: Context,
-  row: Row,
-  hosts_count: number,
-  cves: readonly string[],
-  { max_vulnerabilities }: GetQuery,
-): OsVersion {
-  const listed = max_vulnerabilities === undefined ? cves : cves.slice(0, Math.max(0, max_vulnerabilities));
-  return {
-    os_version_id: row.id,
-    hosts_count,
-    name: `${row.name} ${row.version}`.trim(),
-    name_only: row.name,
-    version: row.version,
-    platform: row.platform,
-    generated_cpes: systemCpes(row),
-    vulnerabilities: listed.map((cve) => vulnerabilityOf(cve, isPremium(ctx))),
-    vulnerabilities_count: cves.length,
-  };
+  return own.map(({ row, count, running, total, listed }) => ({
+    os: {
+      os_version_id: row.id,
+      hosts_count: count,
+      name: `${row.name} ${row.version}`.trim(),
+      name_only: row.name,
+      version: row.version,
+      platform: row.platform,
+      generated_cpes: systemCpes(row),
+      vulnerabilities: listed.map(rendered),
+      vulnerabilities_count: total,
+    } satisfies OsVersion,
+    kernels: running.map((one) => ({
+      ...one,
+      vulnerabilities: (ofKernels.get(one.id) ?? []).map(({ cve }) => cve),
+    })),
+  }));
 }
 
 /** A version that no visible host runs is answered like a missing one. */
@@ -106,29 +131,11 @@ export async function getOsVersion(ctx: Context, id: number, query: GetQuery) {
   const row = await store.osVersions.get(id);
   const count = row === null ? 0 : await store.hosts.count(own);
   if (row === null || count === 0) throw notFound("operating system version", id);
-  const cves = (await cvesOfSystems(ctx, [id])).get(id) ?? [];
+  const [shown] = await systemsOnWire(ctx, [{ row, count }], query);
+  const { os, kernels } = shown!;
   const os_version: OsVersionDetails = {
-    ...onWire(ctx, row, count, cves, query),
-    ...(platformFamily(row.platform) === "linux" ? { kernels: await kernelsOf(ctx, own) } : {}),
+    ...os,
+    ...(platformFamily(row.platform) === "linux" ? { kernels } : {}),
   };
   return { counts_updated_at: ctx.clock.iso(), os_version };
-}
-
-/** Packages that are kernels: those of Debian and Ubuntu, and of Red Hat, SUSE and Amazon Linux. */
-const kernelPackages: Predicate = or(
-  and(eq("source", "deb_packages"), contains("name", "linux-image-")),
-  and(eq("source", "rpm_packages"), oneOf("name", ["kernel", "kernel-core", "kernel-default"])),
-);
-
-async function kernelsOf({ store }: Context, own: Predicate): Promise<NonNullable<OsVersionDetails["kernels"]>> {
-  const kernels = await store.software.pick(["id", "name", "version"], { where: kernelPackages });
-  const named = kernels.filter(({ name }) => !name.startsWith("linux-image-") || /^linux-image-\d/.test(name));
-  const ids = named.map(({ id }) => id);
-  const running = and(has("software_ids", ...ids), exists(hosts, "id", own));
-  const found = asCounts(ids.length === 0 ? [] : await store.hostSoftware.groupCount("software_ids", running));
-  const cves = await cvesOf(store, ids);
-  return named
-    .filter(({ id }) => found.has(id))
-    .map(({ id, version }) => ({ id, version, vulnerabilities: cves.get(id) ?? [], hosts_count: found.get(id)! }))
-    .sort((a, b) => b.hosts_count - a.hosts_count || a.id - b.id);
 }

@@ -11,7 +11,13 @@ import type { Outcome } from "./outcome.ts";
 import type { outbox } from "./tables.ts";
 
 export type OutboxRow = RowOf<typeof outbox>;
-export type OutboxEvent = "activities" | "host_status" | "failing_policies" | "vulnerabilities" | "test";
+export type OutboxEvent =
+  | "activities"
+  | "host_status"
+  | "failing_policies"
+  | "vulnerabilities"
+  | "mdm_migration"
+  | "test";
 
 export interface Outgoing {
   readonly kind: OutboxRow["kind"];

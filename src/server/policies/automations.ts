@@ -77,6 +77,24 @@ export async function recordFailing(
   );
 }
 
+/** As `recordFailing`, for policies that install software: whoever installs it is notified. */
+export async function recordInstalls(
+  store: ServerTx,
+  pairs: readonly { readonly policy_id: number; readonly host_id: number }[],
+  at: string,
+): Promise<void> {
+  if (pairs.length === 0) return;
+  await store.policyInstalls.upsert(
+    pairs.map((pair) => ({ ...pair, at })),
+    { on: ["policy_id", "host_id"], set: [], returning: [] },
+  );
+  await store.notify(channels.policyInstalls, "");
+}
+
+/** False if another server has taken it. Runs in the transaction that acts on it. */
+export const takeInstall = async (store: ServerTx, id: number): Promise<boolean> =>
+  (await store.policyInstalls.delete(eq("id", id))) > 0;
+
 /** Hosts per write while resetting a policy. */
 const BATCH = 1000;
 
@@ -95,6 +113,16 @@ export async function resetPolicy(store: ServerTx, policy: PolicyRow, at: string
     );
     if (hosts.length < BATCH) return;
   }
+}
+
+/** The same for the software that the policy installs. What was queued may be gone at once, so no host is read twice. */
+export async function resetInstalls(store: ServerTx, policy: PolicyRow, at: string): Promise<void> {
+  for await (const hosts of store.hostPolicies.pages({ where: has("failing", policy.result_id) }, BATCH, ["id"]))
+    await recordInstalls(
+      store,
+      hosts.map(({ id }) => ({ policy_id: policy.id, host_id: id })),
+      at,
+    );
 }
 
 /** Removes deleted policies from the configuration. */

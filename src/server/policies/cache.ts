@@ -36,6 +36,8 @@ export interface PolicySnapshot {
   readonly revision: number;
   /** Ids of the policies with an enabled automation. */
   readonly automated: ReadonlySet<number>;
+  /** Ids of the policies that install software. */
+  readonly installing: ReadonlySet<number>;
   for(host: Omit<AskedHost, "id">): PolicyList;
 }
 
@@ -59,17 +61,28 @@ const LISTS_MAX = 2_000;
 export async function createPolicyCache(services: Services): Promise<PolicyCache> {
   const { store } = services;
   const policies = new Cached(async (): Promise<PolicySnapshot> => {
-    const columns = ["id", "result_id", "asked_revision", "query", "scope", "team_id", "platform"] as const;
+    const columns = [
+      "id",
+      "result_id",
+      "asked_revision",
+      "query",
+      "scope",
+      "team_id",
+      "platform",
+      "software_title_id",
+    ] as const;
     const rows = await store.policies.pick(columns);
     const scopes = await labelScopes(store);
     const asked = rows.map(
-      ({ asked_revision, ...row }): AskedPolicy => ({
+      ({ asked_revision, software_title_id: _, ...row }): AskedPolicy => ({
         ...row,
         labels: scopes.get(row.id) ?? null,
         revision: Math.max(row.result_id, asked_revision),
       }),
     );
-    return snapshotOf(asked, await automatedPolicies(services), (team_id, left) =>
+    const installing = rows.filter(({ software_title_id }) => software_title_id !== null).map(({ id }) => id);
+    const acting = { automated: await automatedPolicies(services), installing: new Set(installing) };
+    return snapshotOf(asked, acting, (team_id, left) =>
       services.log.warn({ team_id, left }, "too many policies for one request: the last ones are not sent to hosts"),
     );
   });
@@ -99,14 +112,14 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
 
 function snapshotOf(
   policies: readonly AskedPolicy[],
-  automated: ReadonlySet<number>,
+  acting: Pick<PolicySnapshot, "automated" | "installing">,
   onOverflow: (teamId: number | null, left: number) => void,
 ): PolicySnapshot {
   const lists = new Map<string, PolicyList>();
   return {
     byId: new Map(policies.map((policy) => [policy.id, policy])),
     revision: newestOf(policies),
-    automated,
+    ...acting,
     for({ team_id, platform, platform_like }) {
       const key = `${team_id} ${platform} ${platform_like}`;
       const known = lists.get(key);

@@ -7,6 +7,7 @@ declare module "../core/tables.ts" {
     readonly hostPolicies: typeof hostPolicies;
     readonly policyCountChanges: typeof policyCountChanges;
     readonly policyEvents: typeof policyEvents;
+    readonly policyInstalls: typeof policyInstalls;
   }
 }
 
@@ -78,5 +79,12 @@ export const policyCountChanges = table("policy_count_changes", { id: id(), chan
 export const policyEvents = table(
   "policy_events",
   { id: id(), policy_id: ref("policies"), host_id: ref("hosts"), at: time().index() },
+  { unique: [["policy_id", "host_id"]] },
+);
+
+/** Hosts that newly fail a policy that installs software, until they were asked to install it. */
+export const policyInstalls = table(
+  "policy_installs",
+  { id: id(), policy_id: ref("policies"), host_id: ref("hosts"), at: time() },
   { unique: [["policy_id", "host_id"]] },
 );

@@ -208,6 +208,9 @@ async function change(
     const before = await rowOf(store, id);
     const { columns, moved } = await work(store, before);
     await checkUnique(store, columns, before.id);
+    // From now on this group is the identity provider's.
+    if (before.directory_id !== null)
+      await store.scimGroups.update({ where: eq("id", before.id), set: { directory_id: null } });
     const renamed = columns.display_name !== before.display_name;
     if (!moved && !renamed && columns.external_id === before.external_id) return viewOf(inside, before);
     const set = {

@@ -23,6 +23,8 @@ export const scimUsers = table("scim_users", {
   created_at: time(),
   updated_at: time(),
   external_id: text().nullable().index(),
+  /** The id in the directory that this row is read from; null if it is the identity provider's (from-directory.ts). */
+  directory_id: text().nullable().index(),
   user_name: text(),
   /** In lower case: user names differ in more than case. */
   user_name_key: text().unique(),
@@ -50,6 +52,8 @@ export const scimGroups = table("scim_groups", {
   created_at: time(),
   updated_at: time(),
   external_id: text().nullable().index(),
+  /** As that of people. */
+  directory_id: text().nullable().index(),
   display_name: text().index(),
   /** In lower case. */
   display_name_key: text().unique(),

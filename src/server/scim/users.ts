@@ -4,7 +4,7 @@ import { type Context, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { bodyErrors } from "../core/http/route.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { and, eq, exists, type Predicate } from "../store/query.ts";
+import { and, eq, exists, oneOf, type Predicate } from "../store/query.ts";
 import type { InsertOf } from "../store/table.ts";
 import { notUnique, scimError } from "./errors.ts";
 import { type Condition, parseFilter } from "./filter.ts";
@@ -63,7 +63,7 @@ export async function getUser(ctx: Context, id: string): Promise<ScimUser> {
   return view!;
 }
 
-type Columns = Omit<InsertOf<typeof scimUsers>, "id" | "created_at" | "updated_at">;
+export type Columns = Omit<InsertOf<typeof scimUsers>, "id" | "created_at" | "updated_at" | "directory_id">;
 
 function columnsOf(given: ScimUserInput): Columns {
   const { name = {}, userName } = given;
@@ -109,21 +109,25 @@ export async function createUser(ctx: Context, given: ScimUserInput): Promise<Sc
     await checkUnique(store, columns);
     const now = ctx.clock.iso();
     const row = await store.scimUsers.insert({ ...columns, created_at: now, updated_at: now });
-    await keepLogins(store, row);
+    await keepLogins(store, [row]);
     await recordActivity(inside, "created_scim_user", about(row));
     const [view] = await userViews(inside, [row]);
     return view!;
   }, CHANGES);
 }
 
-/** Writes how the person is recognized, and on which hosts. */
-async function keepLogins(store: ServerTx, row: UserRow): Promise<void> {
-  const logins = loginsOf(row);
-  await store.scimLogins.delete(eq("user_id", row.id));
-  await store.scimLogins.insertMany(logins.map((one) => ({ ...one, user_id: row.id })));
+/** Writes how the people are recognized, and on which hosts. */
+export async function keepLogins(
+  store: ServerTx,
+  rows: readonly Pick<UserRow, "id" | "user_name_key" | "emails">[],
+): Promise<void> {
+  const userIds = rows.map(({ id }) => id);
+  const logins = rows.flatMap((row) => loginsOf(row).map((one) => ({ ...one, user_id: row.id })));
+  await store.scimLogins.delete(oneOf("user_id", userIds));
+  await store.scimLogins.insertMany(logins);
   const hosts = await hostsOfPeople(
     store,
-    [row.id],
+    userIds,
     logins.map((one) => one.login),
   );
   await relink(store, hosts);
@@ -141,6 +145,11 @@ export const patchUser = (ctx: Context, id: string, { Operations }: ScimPatch): 
     throw scimError("invalidValue", `${error!.name}: ${error!.reason}`);
   });
 
+export const isChanged = (before: UserRow, columns: Columns): boolean =>
+  (Object.keys(columns) as (keyof Columns)[]).some(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify(columns[key]),
+  );
+
 async function change(
   ctx: Context,
   id: string,
@@ -151,13 +160,13 @@ async function change(
     const before = await rowOf(store, id);
     const columns = columnsOf(await after(before, inside));
     await checkUnique(store, columns, before.id);
-    const changed = (Object.keys(columns) as (keyof Columns)[]).filter(
-      (key) => JSON.stringify(before[key]) !== JSON.stringify(columns[key]),
-    );
-    if (changed.length > 0) {
+    // From now on this person is the identity provider's.
+    if (before.directory_id !== null)
+      await store.scimUsers.update({ where: eq("id", before.id), set: { directory_id: null } });
+    if (isChanged(before, columns)) {
       const set = { ...columns, updated_at: ctx.clock.iso() };
       await store.scimUsers.update({ where: eq("id", before.id), set });
-      await keepLogins(store, { ...before, ...columns } as UserRow);
+      await keepLogins(store, [{ ...before, ...columns }]);
       await recordActivity(inside, "edited_scim_user", about({ ...before, ...columns }));
     }
     const [view] = await userViews(inside, [await rowOf(store, id)]);

@@ -2,20 +2,14 @@
 
 import { recordActivity } from "../activities/record.ts";
 import { badRequest } from "../core/errors.ts";
-import type { ServerTx } from "../core/tables.ts";
 import type { OperationView } from "../operations/kind.ts";
-import { HOST_LANE, type Operation, type OperationKind } from "../operations/kind.ts";
+import { HOST_LANE, type OperationKind } from "../operations/kind.ts";
 import { endOperation } from "../operations/queue.ts";
 import { requesterOf } from "../operations/requester.ts";
-import { shortened } from "../operations/script-output.ts";
 import type { ScriptResult } from "../operations/tables.ts";
-import { eq, oneOf } from "../store/query.ts";
-import { expandFor, maskSecrets } from "../variables/use.ts";
+import { oneOf } from "../store/query.ts";
 import { endedInBatch } from "./batches/hosts.ts";
-import { textOf } from "./texts.ts";
-
-const executionOf = (store: ServerTx, { uuid }: Pick<Operation, "uuid">) =>
-  store.scriptExecutions.first({ where: eq("uuid", uuid) });
+import { endExecution, executionOf, expandedScript, storedResult } from "./executions.ts";
 
 const view: OperationView = {
   async upcoming(store, host, operations) {
@@ -50,12 +44,6 @@ const view: OperationView = {
   },
 };
 
-/** What the host runs instead of a script that cannot be sent: its result says why. */
-function refusal(missing: readonly string[], platform: string): string {
-  const reason = `not run: the host has no value for ${missing.join(", ")}`;
-  return platform === "windows" ? `Write-Output '${reason}'\nexit 1\n` : `#!/bin/sh\necho '${reason}'\nexit 1\n`;
-}
-
 export const runScript: OperationKind<ScriptResult> = {
   name: "run_script",
   lane: HOST_LANE,
@@ -66,30 +54,16 @@ export const runScript: OperationKind<ScriptResult> = {
   isCancellableOnceSent: false,
   expires: true,
   view,
-  async outgoing({ store }, { host_id }, content) {
-    const { text, missing } = await expandFor(store, host_id, content);
-    if (missing.length === 0) return text;
-    return refusal(missing, (await store.hosts.get(host_id))?.platform ?? "");
-  },
-  async stored({ store }, operation, result) {
-    const execution = await executionOf(store, operation);
-    const text = execution ? await textOf(store, execution.text_id) : "";
-    return shortened({ ...result, output: await maskSecrets(store, text, result.output) });
-  },
+  outgoing: ({ store }, { host_id }, content) => expandedScript(store, host_id, content),
+  stored: ({ store }, operation, result) => storedResult(store, operation, result),
   isDone: ({ exit_code }) => exit_code === 0,
-  async ended(inside, operation, { state, result }) {
-    const { store, clock } = inside;
-    const execution = await executionOf(store, operation);
-    const host = await store.hosts.get(operation.host_id);
+  async ended(inside, operation, ending) {
+    const execution = await endExecution(inside, operation, ending);
+    const host = await inside.store.hosts.get(operation.host_id);
     if (!execution || !host) return;
-    // No answer is as if the agent had ended the script: nobody knows what it has done.
-    const ended = result ?? { exit_code: state === "expired" ? -1 : null, output: "", runtime: 0 };
-    const isCancelled = state === "cancelled";
-    await store.scriptExecutions.update({
-      where: eq("id", execution.id),
-      set: { ...ended, state: isCancelled ? "cancelled" : "ended", ended_at: clock.iso() },
-    });
-    if (execution.batch_uuid !== null) await endedInBatch(inside, operation.uuid, isCancelled ? null : ended.exit_code);
+    const isCancelled = ending.state === "cancelled";
+    if (execution.batch_uuid !== null)
+      await endedInBatch(inside, operation.uuid, isCancelled ? null : execution.exit_code);
     if (isCancelled) return;
     await recordActivity(
       await requesterOf(inside, operation),

@@ -7,6 +7,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { type hostSoftware, NO_TEAM } from "./tables.ts";
+import { moveExposure } from "./vulnerabilities/count-changes.ts";
 
 /** The versions and titles on one host. */
 export type Listed = Pick<RowOf<typeof hostSoftware>, "software_ids" | "title_ids">;
@@ -77,7 +78,7 @@ export async function teamsOf(tx: ServerTx, hostIds: readonly number[]): Promise
 }
 
 /**
- * Counts hosts for another team, or no more at all. Call it in the transaction that moves or deletes them, before that,
+ * Counts the software and vulnerabilities of hosts for another team, or no more at all. Call it in the transaction that moves or deletes them, before that,
  * and after their rows were locked.
  */
 export async function moveSoftwareCounts(
@@ -93,6 +94,7 @@ export async function moveSoftwareCounts(
       changes.note(teamId, lists.get(id), undefined);
       if (to !== "deleted") changes.note(to, undefined, lists.get(id));
     }
+    await moveExposure(tx, some, to);
   }
   await recordCountChanges(tx, changes);
 }

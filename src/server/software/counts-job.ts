@@ -9,6 +9,9 @@ import { and, exists, has, not, oneOf, type Predicate } from "../store/query.ts"
 import { removeUnused } from "../unused-rows/remove.ts";
 import { addSoftwareCounts, recountSoftware } from "./counts.ts";
 import { softwareTitleCounts, softwareVersionCounts, software as versions } from "./tables.ts";
+import { addVulnerabilityCounts } from "./vulnerabilities/counts.ts";
+import { recountVulnerabilities } from "./vulnerabilities/recount.ts";
+import { stateOf } from "./vulnerabilities/state.ts";
 
 /** The software of all hosts is counted this often. */
 const RECOUNT_EVERY = hours(24);
@@ -26,6 +29,10 @@ export const counts: Job = {
       if (healed > 0) log.warn({ hosts: healed }, "hosts with unknown software will report it again");
     }
     while (!signal.aborted && (await addSoftwareCounts(store, clock.iso())));
+    const vulnerabilities = await stateOf(store);
+    if ((vulnerabilities?.recounted_at ?? "") <= isoAt(clock.now() - RECOUNT_EVERY))
+      await recountVulnerabilities(services, signal);
+    while (!signal.aborted && (await addVulnerabilityCounts(store, clock.iso())));
     if (signal.aborted) return;
     await removeSoftware(services);
     await countOsVersions(services);

@@ -21,6 +21,7 @@ import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./i
 import { deviceSources, softwareQueries } from "./queries.ts";
 import { type SoftwareEntry, SoftwareRows, type SoftwareVersion, type StoredVersion } from "./rows.ts";
 import type { hostSoftware, InstalledDetails } from "./tables.ts";
+import { recordSoftware } from "./vulnerabilities/count-changes.ts";
 
 /** All results, because unchanged ones are recognized without reading their rows. */
 export type SoftwareAnswer = Pick<Answers, "platform" | "platformLike" | "results">;
@@ -232,6 +233,12 @@ export async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwar
   const changes = new CountChanges();
   for (const row of written) changes.note(teams.get(row.id) ?? null, before.get(row.id), row);
   await recordCountChanges(tx, changes);
+  await recordSoftware(
+    tx,
+    new Map(
+      written.map(({ id, software_ids }) => [id, { before: before.get(id)?.software_ids ?? [], after: software_ids }]),
+    ),
+  );
 }
 
 /** What device management reports of a host that has no agent. */

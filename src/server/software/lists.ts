@@ -1,12 +1,16 @@
 // Lists of software titles and versions, with the number of hosts of a team that have them.
 import type { z } from "zod";
-import { teamsFor } from "../../api/access.ts";
-import type { SoftwareTitle, SoftwareTitleDetails, SoftwareVersion, softwareApi } from "../../api/software.ts";
+import type {
+  SoftwareTitle,
+  SoftwareTitleDetails,
+  SoftwareVersion,
+  softwareApi,
+  Vulnerability,
+} from "../../api/software.ts";
 import { type Context, isPremium } from "../core/context.ts";
-import { badRequest, notFound } from "../core/errors.ts";
+import { badRequest, notFound, premiumRequired } from "../core/errors.ts";
 import { afterOf, type PageQuery, page, pageOfArray } from "../core/http/paging.ts";
 import { byId, groupBy } from "../core/maps.ts";
-import { authorize } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import {
   and,
@@ -25,29 +29,17 @@ import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
 import { countedAt } from "./counts.ts";
 import { sourcesOn } from "./queries.ts";
-import { cvesOf, vulnerabilityOf } from "./service.ts";
-import { ALL_HOSTS, NO_TEAM, software, softwareTitles, softwareVersionCounts } from "./tables.ts";
+import { type Scopes, scopesFor } from "./scopes.ts";
+import { cvesOf } from "./service.ts";
+import { NO_TEAM, software, softwareTitles, softwareVersionCounts } from "./tables.ts";
 import { detailedExtras, listedExtras, offeredTitles } from "./titles.ts";
+import { wantedCves } from "./vulnerabilities/filter.ts";
 import { softwareCves } from "./vulnerabilities/tables.ts";
+import { type OwnCve, ownCves, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
 
 type TitlesQuery = z.output<typeof softwareApi.titles.query>;
 type VersionsQuery = z.output<typeof softwareApi.versions.query>;
 type CountQuery = z.output<typeof softwareApi.count.query>;
-
-/** The scopes of counts whose sum the caller gets: one, or the teams of a caller who has several. */
-type Scopes = readonly [number, ...number[]];
-
-async function scopesFor(ctx: Context, teamId: number | undefined): Promise<Scopes | null> {
-  if (teamId !== undefined) {
-    authorize(ctx, "software:list", teamId === NO_TEAM ? null : teamId);
-    if (teamId !== NO_TEAM && !(await ctx.store.teams.get(teamId))) throw notFound("team", teamId);
-    return [teamId];
-  }
-  const teams = ctx.user.kind === "user" ? teamsFor(ctx.user, "software:list") : "all";
-  if (teams === "all") return [ALL_HOSTS];
-  const [first, ...others] = teams;
-  return first === undefined ? null : [first, ...others];
-}
 
 const mostHosts: readonly OrderTerm[] = [
   { column: "hosts_count", direction: "desc" },
@@ -81,10 +73,6 @@ function pageOfSums<T extends Counted>(rows: readonly T[], query: PageQuery, idO
 const isCve = (text: string): boolean => /^cve-\d/i.test(text);
 const cveIs = (text: string): Predicate => eq("cve", text.toUpperCase());
 
-/** No vulnerability has a score yet, so these filters match nothing. */
-const needsScores = (query: Pick<CountQuery, "min_cvss_score" | "max_cvss_score" | "exploit">): boolean =>
-  query.exploit === true || query.min_cvss_score !== undefined || query.max_cvss_score !== undefined;
-
 /** Counts of titles of which a version in these scopes has such a vulnerability. */
 const titleWithCve = (scopes: Scopes, cves: Predicate): Predicate =>
   exists(
@@ -98,13 +86,13 @@ function titlesWhere(scopes: Scopes, query: TitlesQuery): Predicate {
   for (const name of ["platform", "hash_sha256", "package_name"] as const)
     if (query[name] !== undefined && query.team_id === undefined)
       throw badRequest(`Missing team_id (it must be present when ${name} is specified)`, "team_id");
-  if (needsScores(query)) return nothing;
   const text = query.query ?? "";
+  const vulnerable = wantedCves(query);
   const named = exists(softwareTitles, "id", search(["name"], text), "title_id");
   return and(
     oneOf("scope", scopes),
     text === "" ? everything : isCve(text) ? or(named, titleWithCve(scopes, cveIs(text))) : named,
-    query.vulnerable ? titleWithCve(scopes, everything) : everything,
+    vulnerable === null ? everything : titleWithCve(scopes, vulnerable),
     query.platform === undefined
       ? everything
       : exists(softwareTitles, "id", oneOf("source", sourcesOn(query.platform)), "title_id"),
@@ -147,10 +135,10 @@ const isAboutOffers = (query: TitlesQuery): boolean =>
 async function offeredSums(ctx: Context, scopes: Scopes, query: TitlesQuery, onHosts: Predicate): Promise<TitleSum[]> {
   const { store } = ctx;
   const ids = [...(await offeredTitles(ctx, query.team_id, query))];
-  if (ids.length === 0 || needsScores(query)) return [];
+  if (ids.length === 0) return [];
   const text = query.query ?? "";
   // Only hosts show which versions are vulnerable.
-  const needsHosts = query.vulnerable || isCve(text);
+  const needsHosts = wantedCves(query) !== null || isCve(text);
   const among = needsHosts ? onHosts : oneOf("scope", scopes);
   const sums = sumTitles(await store.softwareTitleCounts.list({ where: and(oneOf("title_id", ids), among) }));
   if (needsHosts) return sums;
@@ -301,23 +289,24 @@ export async function getTitle(
   };
 }
 
-function versionsWhere(scopes: Scopes, query: CountQuery): Predicate {
-  if (needsScores(query)) return nothing;
+/** Of versions, or of their counts: `id` is the column with the id of the version. */
+function versionsWhere(query: CountQuery, id: "id" | "software_id"): Predicate {
   const text = query.query ?? "";
+  const vulnerable = wantedCves(query);
   // No index supports versions, so only what could be a part of one is looked for there.
   const isVersion = /^\S*\d\S*$/.test(text);
   const inName = search(["name"], text);
-  const named = exists(software, "id", isVersion ? or(inName, contains("version", text)) : inName, "software_id");
+  const inBoth = isVersion ? or(inName, contains("version", text)) : inName;
+  const named = id === "id" ? inBoth : exists(software, "id", inBoth, id);
+  const withCve = (cves: Predicate) => exists(softwareCves, "software_id", cves, id);
   return and(
-    oneOf("scope", scopes),
-    text === ""
-      ? everything
-      : isCve(text)
-        ? or(named, exists(softwareCves, "software_id", cveIs(text), "software_id"))
-        : named,
-    query.vulnerable ? exists(softwareCves, "software_id", everything, "software_id") : everything,
+    text === "" ? everything : isCve(text) ? or(named, withCve(cveIs(text))) : named,
+    vulnerable === null ? everything : withCve(vulnerable),
   );
 }
+
+const countsWhere = (scopes: Scopes, query: CountQuery): Predicate =>
+  and(oneOf("scope", scopes), versionsWhere(query, "software_id"));
 
 type VersionSum = Pick<RowOf<typeof softwareVersionCounts>, "software_id" | "name" | "hosts_count">;
 
@@ -327,29 +316,58 @@ const sumVersions = (rows: readonly VersionSum[]): VersionSum[] =>
     hosts_count: total(some),
   }));
 
+/** Orders by the worst vulnerability of each version, which are premium. */
+const bySeverity: ReadonlySet<string> = new Set([
+  "cve_published",
+  "cvss_score",
+  "epss_probability",
+  "cisa_known_exploit",
+]);
+
 export async function listVersions(ctx: Context, query: VersionsQuery) {
   const { store } = ctx;
+  const isBySeverity = bySeverity.has(query.order_key ?? "");
+  if (isBySeverity && !isPremium(ctx)) throw premiumRequired();
   const scopes = await scopesFor(ctx, query.team_id);
   const counts_updated_at = await countedAt(store);
-  const where = scopes === null ? nothing : versionsWhere(scopes, query);
   const form = query.without_vulnerability_details ? "ids" : "details";
+  const { rows, count, meta } = await (scopes !== null && isBySeverity
+    ? worstVersions(store, scopes, query)
+    : countedVersions(ctx, scopes, query));
+  return { counts_updated_at, count, software: await versionsOnWire(ctx, rows, form), meta };
+}
+
+async function countedVersions(ctx: Context, scopes: Scopes | null, query: VersionsQuery) {
+  const { softwareVersionCounts: counts } = ctx.store;
+  const where = scopes === null ? nothing : countsWhere(scopes, query);
   if (scopes === null || scopes.length === 1) {
-    const [{ rows, meta }, count] = await Promise.all([
-      page(store.softwareVersionCounts, query, where, { defaultOrder: mostHosts }),
-      store.softwareVersionCounts.count(where),
+    const [found, count] = await Promise.all([
+      page(counts, query, where, { defaultOrder: mostHosts }),
+      counts.count(where),
     ]);
-    return { counts_updated_at, count, software: await versionsOnWire(ctx, rows, form), meta };
+    return { ...found, count };
   }
   checkAfter(ctx, query);
-  const sums = sumVersions(await store.softwareVersionCounts.list({ where }));
+  const sums = sumVersions(await counts.list({ where }));
   const { items, meta } = pageOfSums(sums, query, ({ software_id }) => software_id);
-  return { counts_updated_at, count: sums.length, software: await versionsOnWire(ctx, items, form), meta };
+  return { rows: items, count: sums.length, meta };
+}
+
+async function worstVersions(store: ServerTx, scopes: Scopes, query: VersionsQuery) {
+  const where = and(exists(softwareVersionCounts, "software_id", oneOf("scope", scopes)), versionsWhere(query, "id"));
+  const [{ rows, meta }, count] = await Promise.all([page(store.software, query, where), store.software.count(where)]);
+  const ids = rows.map(({ id }) => id);
+  const counts = await store.softwareVersionCounts.list({
+    where: and(oneOf("scope", scopes), oneOf("software_id", ids)),
+  });
+  const sums = new Map(sumVersions(counts).map((sum) => [sum.software_id, sum]));
+  return { rows: ids.flatMap((id) => sums.get(id) ?? []), count, meta };
 }
 
 export async function countVersions(ctx: Context, query: CountQuery): Promise<{ count: number }> {
   const scopes = await scopesFor(ctx, query.team_id);
   if (scopes === null) return { count: 0 };
-  const where = versionsWhere(scopes, query);
+  const where = countsWhere(scopes, query);
   if (scopes.length === 1) return { count: await ctx.store.softwareVersionCounts.count(where) };
   const rows = await ctx.store.softwareVersionCounts.pick(["software_id"], { where });
   return { count: new Set(rows.map(({ software_id }) => software_id)).size };
@@ -358,15 +376,17 @@ export async function countVersions(ctx: Context, query: CountQuery): Promise<{ 
 async function versionsOnWire(
   ctx: Context,
   counts: readonly VersionSum[],
-  form: "ids" | "details",
+  form: "ids" | "details" | "dated details",
 ): Promise<SoftwareVersion[]> {
   const { store } = ctx;
   const ids = counts.map(({ software_id }) => software_id);
-  const [rows, cves] = [byId(await store.software.getMany(ids)), await cvesOf(store, ids)];
-  const premium = isPremium(ctx);
+  const [rows, cves] = [byId(await store.software.getMany(ids)), await ownCves(store, ids)];
+  const rendered: (own: OwnCve) => Vulnerability | string =
+    form === "ids"
+      ? ({ cve }: OwnCve) => cve
+      : await vulnerabilityRenderer(ctx, [...cves.values()].flat(), { isDated: form === "dated details" });
   return counts.flatMap(({ software_id, hosts_count }) => {
     const row = rows.get(software_id);
-    const own = cves.get(software_id);
     return row === undefined
       ? []
       : {
@@ -387,8 +407,7 @@ async function versionsOnWire(
           }),
           generated_cpe: row.generated_cpe,
           hosts_count,
-          vulnerabilities:
-            own === undefined ? null : form === "ids" ? own : own.map((cve) => vulnerabilityOf(cve, premium)),
+          vulnerabilities: cves.get(software_id)?.map(rendered) ?? null,
         };
   });
 }
@@ -406,7 +425,7 @@ export async function getVersion(
   const scopes = await scopesFor(ctx, teamId);
   const where = and(eq("software_id", id), oneOf("scope", scopes ?? []));
   const counts = sumVersions(await ctx.store.softwareVersionCounts.list({ where }));
-  const [version] = await versionsOnWire(ctx, counts, "details");
+  const [version] = await versionsOnWire(ctx, counts, "dated details");
   if (version === undefined) throw notFound("software version", id);
   return { software: version };
 }

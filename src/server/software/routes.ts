@@ -1,10 +1,12 @@
 import { softwareApi } from "../../api/software.ts";
 import { route } from "../core/http/route.ts";
 import { countVersions, getTitle, getVersion, listTitles, listVersions } from "./lists.ts";
+import { renameTitle } from "./rename.ts";
 
 export const softwareRoutes = [
   route(softwareApi.titles, ({ query }, ctx) => listTitles(ctx, query)),
   route(softwareApi.title, ({ params, query }, ctx) => getTitle(ctx, params.id, query.team_id)),
+  route(softwareApi.rename, ({ params, body }, ctx) => renameTitle(ctx, params.id, body.name)),
   route(softwareApi.versions, ({ query }, ctx) => listVersions(ctx, query)),
   route(softwareApi.count, ({ query }, ctx) => countVersions(ctx, query)),
   route(softwareApi.version, ({ params, query }, ctx) => getVersion(ctx, params.id, query.team_id)),

@@ -4,13 +4,18 @@ import type { z } from "zod";
 import type { SoftwareForm } from "../../api/host-filters.ts";
 import type { hostsApi } from "../../api/hosts.ts";
 import type { HostSoftwareEntry, HostSoftwareItem, Vulnerability } from "../../api/software.ts";
-import { type Context, isPremium } from "../core/context.ts";
+import { parts } from "../core/concurrency/parts.ts";
+import type { Context } from "../core/context.ts";
 import { pageOfArray } from "../core/http/paging.ts";
+import { groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { oneOf } from "../store/query.ts";
+import { and, oneOf, type Predicate } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
+import type { HostOffer, OfferedHost } from "./host-offers.ts";
 import type { InstalledDetails, software } from "./tables.ts";
+import { wantedCves } from "./vulnerabilities/filter.ts";
+import { type OwnCve, ownCves, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
 
 type Version = RowOf<typeof software>;
 
@@ -55,30 +60,14 @@ export async function softwareOfHosts(
     ctx.store,
     rows.flatMap((row) => row.software_ids),
   );
-  const cves = await cvesOf(ctx.store, versions.keys());
-  const premium = isPremium(ctx);
-  const vulnerabilitiesOf = (id: number): HostSoftwareEntry["vulnerabilities"] => {
-    const own = cves.get(id);
-    if (own === undefined) return null;
-    return form === "ids" ? own : own.map((cve) => vulnerabilityOf(cve, premium));
-  };
+  const cves = await ownCves(ctx.store, versions.keys());
+  const rendered: (own: OwnCve) => Vulnerability | string =
+    form === "ids" ? ({ cve }: OwnCve) => cve : await vulnerabilityRenderer(ctx, [...cves.values()].flat());
+  // Once for all hosts.
+  const shown = new Map([...cves].map(([id, own]) => [id, own.map(rendered)]));
+  const vulnerabilitiesOf = (id: number): HostSoftwareEntry["vulnerabilities"] => shown.get(id) ?? null;
   return new Map(rows.map((row) => [row.id, entriesOf(row.software_ids, row.details, versions, vulnerabilitiesOf)]));
 }
-
-export const vulnerabilityOf = (cve: string, premium: boolean): Vulnerability => ({
-  cve,
-  details_link: `https://nvd.nist.gov/vuln/detail/${encodeURIComponent(cve)}`,
-  ...(premium
-    ? {
-        cvss_score: null,
-        epss_probability: null,
-        cisa_known_exploit: null,
-        cve_published: null,
-        cve_description: null,
-        resolved_in_version: null,
-      }
-    : {}),
-});
 
 function entriesOf(
   ids: readonly number[],
@@ -122,34 +111,46 @@ const signatureOf = ({ source }: Version): Pick<HostSoftwareEntry, "signature_in
 
 export type HostSoftwareQuery = z.output<typeof hostsApi.software.query>;
 
-/** One host's software by title: a page of titles, ordered by name, with the versions that the host has. */
-export async function titlesOfHost(store: ServerTx, hostId: number, query: HostSoftwareQuery) {
-  const row = await store.hostSoftware.get(hostId);
-  // No software can be installed yet, and for vulnerabilities only their ids are known, so these filters match
-  // nothing.
-  const none =
-    !row ||
-    query.available_for_install ||
-    query.self_service ||
-    query.exploit === true ||
-    query.min_cvss_score !== undefined ||
-    query.max_cvss_score !== undefined;
-  if (none) return { count: 0, ...pageOf([], query) };
-  const versions = await versionsById(store, row.software_ids);
+/**
+ * One host's software by title: a page of titles, ordered by name, with the versions that the host has, and what its team
+ * offers of each. Titles that are not on the host are listed if they were installed or uninstalled there by this server,
+ * or if the query asks for what is offered.
+ */
+export async function titlesOfHost(
+  { store, extensions }: Pick<Context, "store" | "extensions">,
+  host: OfferedHost,
+  query: HostSoftwareQuery,
+) {
+  const row = await store.hostSoftware.get(host.id);
+  const offers = (await Promise.all(extensions.hostOffers.map((offersOf) => offersOf(store, host)))).flat();
+  const versions = await versionsById(store, row?.software_ids ?? []);
   const cves = await cvesOf(store, versions.keys());
-  const vulnerable = new Set([...cves.keys()].map((id) => versions.get(id)!.title_id));
+  const wanted = wantedCves(query);
+  const vulnerable = wanted === null ? null : await titlesWith(store, versions, wanted);
+  const byTitle = groupBy([...versions.values()], ({ title_id }) => title_id);
+  const offerOf = new Map(offers.map((offer) => [offer.title_id, offer]));
+  const isMeant = ({ isAvailable, isSelfService, shown }: HostOffer): boolean =>
+    query.self_service
+      ? isAvailable && isSelfService
+      : query.available_for_install
+        ? isAvailable
+        : shown.status !== null;
+  const meant = offers.filter(isMeant).map(({ title_id }) => title_id);
+  const isAboutOffers = query.self_service || query.available_for_install;
   const titles = await store.softwareTitles.getMany([
-    ...new Set([...versions.values()].map(({ title_id }) => title_id)),
+    ...new Set(isAboutOffers ? meant : [...byTitle.keys(), ...meant]),
   ]);
   const needle = (query.query ?? "").toLowerCase();
   const sign = query.order_direction === "desc" ? -1 : 1;
   const picked = titles
-    .filter(({ id, name }) => name.toLowerCase().includes(needle) && (!query.vulnerable || vulnerable.has(id)))
+    .filter(({ id, name }) => name.toLowerCase().includes(needle) && (vulnerable === null || vulnerable.has(id)))
     .sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
   const { software, meta } = pageOf(picked, query);
-  const byTitle = new Map<number, Version[]>();
-  for (const version of versions.values())
-    byTitle.set(version.title_id, [...(byTitle.get(version.title_id) ?? []), version]);
+  const icons = await extensions.ownIcons(
+    store,
+    host.team_id,
+    software.map(({ id }) => id),
+  );
   return {
     count: picked.length,
     software: software.map(
@@ -162,13 +163,30 @@ export async function titlesOfHost(store: ServerTx, hostId: number, query: HostS
         status: null,
         software_package: null,
         app_store_app: null,
-        installed_versions: (byTitle.get(title.id) ?? [])
+        ...offerOf.get(title.id)?.shown,
+        ...(icons.has(title.id) ? { icon_url: icons.get(title.id)! } : {}),
+        installed_versions: [...(byTitle.get(title.id) ?? [])]
           .sort((a, b) => compareText(a.version, b.version) || a.id - b.id)
-          .map((version) => installedOf(version, row.details[String(version.id)], cves.get(version.id) ?? null)),
+          .map((version) => installedOf(version, row?.details[String(version.id)], cves.get(version.id) ?? null)),
       }),
     ),
     meta,
   };
+}
+
+/** The titles of versions that have such a vulnerability. */
+async function titlesWith(
+  store: ServerTx,
+  versions: ReadonlyMap<number, Version>,
+  cves: Predicate,
+): Promise<ReadonlySet<number>> {
+  const found = new Set<number>();
+  for await (const some of parts([...versions.keys()]))
+    for (const { software_id } of await store.softwareCves.pick(["software_id"], {
+      where: and(oneOf("software_id", some), cves),
+    }))
+      found.add(versions.get(software_id)!.title_id);
+  return found;
 }
 
 function pageOf<T>(items: readonly T[], query: HostSoftwareQuery) {

@@ -27,34 +27,38 @@ export const softwareTitles = table(
   { indexes: [["name", "source"]] },
 );
 
-export const software = table("software", {
-  id: id(),
-  title_id: ref("software_titles"),
-  name: text().search(),
-  version: text(),
-  source: text(),
-  extension_for: text().default(""),
-  extension_id: text().default(""),
-  bundle_identifier: text().default(""),
-  release: text().default(""),
-  vendor: text().default(""),
-  arch: text().default(""),
-  upgrade_code: text().default(""),
-  /** The source package of a package of a distribution, as its agent reports it. */
-  source_package: text().default(""),
-  /** The product of NVD with this version; empty: none is known. */
-  generated_cpe: text().default(""),
-  /** Whether the version was compared with vulnerability data: new ones are, within seconds. */
-  is_matched: bool().default(false).index(),
-  /** The identity of the version: equal keys mean the same version. */
-  key: text().unique(),
-  /** The worst of its vulnerabilities, for lists (vulnerabilities/severity.ts). Below 0 or empty: not known. */
-  is_vulnerable: bool().default(false),
-  cvss_score: real().default(-1),
-  epss_probability: real().default(-1),
-  cisa_known_exploit: bool().default(false),
-  cve_published: text().default(""),
-});
+export const software = table(
+  "software",
+  {
+    id: id(),
+    title_id: ref("software_titles"),
+    name: text().search(),
+    version: text(),
+    source: text(),
+    extension_for: text().default(""),
+    extension_id: text().default(""),
+    bundle_identifier: text().default(""),
+    release: text().default(""),
+    vendor: text().default(""),
+    arch: text().default(""),
+    upgrade_code: text().default(""),
+    /** The source package of a package of a distribution, as its agent reports it. */
+    source_package: text().default(""),
+    /** The product of NVD with this version; empty: none is known. */
+    generated_cpe: text().default(""),
+    /** Whether the version was compared with vulnerability data: new ones are, within seconds. */
+    is_matched: bool().default(false).index(),
+    /** The identity of the version: equal keys mean the same version. */
+    key: text().unique(),
+    /** The worst of its vulnerabilities, for lists (vulnerabilities/severity.ts). Below 0 or empty: not known. */
+    is_vulnerable: bool().default(false),
+    cvss_score: real().default(-1),
+    epss_probability: real().default(-1),
+    cisa_known_exploit: bool().default(false),
+    cve_published: text().default(""),
+  },
+  { indexes: [["cvss_score"], ["epss_probability"], ["cve_published"], ["cisa_known_exploit"]] },
+);
 
 /** What one host reports about its software versions, by version id: [last opened (ISO or null), installed paths]. */
 export type InstalledDetails = Record<string, readonly [string | null, readonly string[]]>;
@@ -79,11 +83,18 @@ export type InstallStatus =
   | "pending_uninstall"
   | "failed_uninstall";
 
-/** The last install or uninstall of a title on a host through this server. Empty until software can be installed. */
+/** The state of the last install or uninstall of a title on a host through this server. */
 export const softwareInstalls = table(
   "software_installs",
-  { id: id(), host_id: ref("hosts"), title_id: ref("software_titles"), status: text<InstallStatus>().index() },
-  { unique: [["host_id", "title_id"]] },
+  {
+    id: id(),
+    host_id: ref("hosts"),
+    title_id: ref("software_titles"),
+    status: text<InstallStatus>().index(),
+    /** The package that it counts for. Null: none, because it was a store app. */
+    installer_id: int().nullable(),
+  },
+  { unique: [["host_id", "title_id"]], indexes: [["installer_id", "status"]] },
 );
 
 /** The scope of counts: a team's id, or one of these. */

@@ -4,7 +4,7 @@ import type { BatchApp, LicensedApp, StoreApp, storeAppsApi } from "../../api/st
 import { readPlistDict } from "../../plist/read.ts";
 import { BadPlist } from "../../plist/value.ts";
 import { recordActivity } from "../activities/record.ts";
-import { type Context, within } from "../core/context.ts";
+import type { Context } from "../core/context.ts";
 import { alreadyExists, conflict, invalid, notFound, upstreamFailed } from "../core/errors.ts";
 import { authorize, inTeam, may } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -15,6 +15,8 @@ import type { OtherOffer } from "../installers/service.ts";
 import { resolveTargets } from "../labels/targeting.ts";
 import { teamFor } from "../mdm/profiles/access.ts";
 import type { TeamName } from "../mdm/profiles/platform.ts";
+import { namedCategories } from "../self-service/categories.ts";
+import { dropIconOf, iconUrlOf } from "../self-service/icon-rows.ts";
 import { titleIdFor } from "../software/titles.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
@@ -144,8 +146,8 @@ async function insertApp(inside: Context, team: TeamName, { listing, token, give
     token_id: token.id,
     adam_id,
     platform,
-    categories: [],
     ...columnsOf(given),
+    categories: await namedCategories(inside, team.team_id, given.categories ?? []),
   });
   await writeLabels(store, row.id, (await resolveTargets(inside, given, "software")) ?? []);
   await recordActivity(inside, "added_app_store_app", await detailsOf(store, row, team));
@@ -196,9 +198,8 @@ export async function editApp(
   { team_id, ...given }: z.output<typeof storeAppsApi.edit.body>,
 ): Promise<{ app_store_app: StoreApp }> {
   const team = await teamFor(ctx, "packages:write", team_id);
-  const id = await ctx.store.tx(async (store) => {
-    const inside = within(ctx, store);
-    const row = await appOfTitle(store, titleId, team.team_id);
+  const id = await changingPackages(ctx, async (inside) => {
+    const row = await appOfTitle(inside.store, titleId, team.team_id);
     if (!row) throw notFound("store app of the title", titleId);
     await updateApp(inside, team, row, given);
     return row.id;
@@ -213,28 +214,35 @@ async function updateApp(inside: Context, team: TeamName, row: StoreAppRow, give
   checkSettings(row.platform, given, row);
   const labels = await resolveTargets(inside, given, "software");
   const before = await detailsOf(store, row, team);
-  await store.storeApps.update({ where: eq("id", row.id), set: columnsOf(given) });
+  const set = columnsOf(given);
+  if (set.categories) set.categories = await namedCategories(inside, team.team_id, set.categories);
+  await store.storeApps.update({ where: eq("id", row.id), set });
   if (labels !== null) await writeLabels(store, row.id, labels);
   const now = (await store.storeApps.get(row.id))!;
   const after = await detailsOf(store, now, team);
   const isSame = JSON.stringify([before, columnsOf(row)]) === JSON.stringify([after, columnsOf(now)]);
-  if (!isSame) {
-    const listing = await listingOf(store, row);
-    const software_icon_url = listing?.icon_url ?? null;
-    await recordActivity(inside, "edited_app_store_app", {
-      ...after,
-      software_icon_url,
-      software_display_name: now.display_name,
-    });
-  }
+  if (!isSame) await recordEdited(inside, team, now);
 }
+
+export async function recordEdited(inside: Context, team: TeamName, row: StoreAppRow): Promise<void> {
+  await recordActivity(inside, "edited_app_store_app", {
+    ...(await detailsOf(inside.store, row, team)),
+    software_icon_url: await iconUrlFor(inside.store, row),
+    software_display_name: row.display_name,
+  });
+}
+
+/** The team's own icon, or else the store's. */
+const iconUrlFor = async (store: ServerTx, row: StoreAppRow): Promise<string | null> =>
+  (await iconUrlOf(store, row.team_id, row.title_id)) ?? (await listingOf(store, row))?.icon_url ?? null;
 
 /** In the caller's transaction. Licences stay with the hosts that have the app. */
 export async function removeApp(inside: Context, team: TeamName, row: StoreAppRow): Promise<void> {
   const { store } = inside;
   const { self_service, software_title_id, configuration, ...details } = await detailsOf(store, row, team);
-  const software_icon_url = (await listingOf(store, row))?.icon_url ?? null;
+  const software_icon_url = await iconUrlFor(store, row);
   await store.storeApps.delete(eq("id", row.id));
+  await dropIconOf(store, row.team_id, row.title_id);
   await recordActivity(inside, "deleted_app_store_app", { ...details, software_icon_url });
 }
 

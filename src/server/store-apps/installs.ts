@@ -13,6 +13,8 @@ import { commandOf } from "../mdm/commands/rows.ts";
 import type { Inside, Lane, OperationHost, OperationKind, OperationView } from "../operations/kind.ts";
 import { addOperations, endOperation } from "../operations/queue.ts";
 import { requesterOf } from "../operations/requester.ts";
+import { setInstallStatus } from "../software/install-status.ts";
+import type { InstallStatus } from "../software/tables.ts";
 import { and, eq, not, oneOf } from "../store/query.ts";
 import { labelsOfApps } from "./labels.ts";
 import { licenceOf, releaseLicences } from "./licences.ts";
@@ -25,6 +27,12 @@ export const STORE_LANE: Lane = "store-apps";
 export interface InstallResult {
   readonly detail: string;
 }
+
+export const installStatuses: Readonly<Record<InstallRow["status"], InstallStatus>> = {
+  pending: "pending_install",
+  installed: "installed",
+  failed: "failed_install",
+};
 
 const view: OperationView = {
   async upcoming(store, host, operations) {
@@ -82,6 +90,7 @@ export const storeAppInstall: OperationKind<InstallResult> = {
         where: eq("id", row.id),
         set: { status, detail: result?.detail ?? "", ended_at: clock.iso(), due_at: null },
       });
+    await refreshStatus(store, row);
     if (state !== "answered") await releaseUnlessInstalled(inside, row);
     if (state === "cancelled") return;
     const host = (await store.hosts.get(row.host_id))!;
@@ -97,6 +106,19 @@ async function releaseUnlessInstalled(inside: Pick<Inside, "store" | "clock">, r
   const other = and(eq("host_id", host_id), eq("adam_id", adam_id), not(eq("id", row.id)), not(eq("status", "failed")));
   if ((await inside.store.storeAppInstalls.first({ where: other })) === null)
     await releaseLicences(inside, licenceOf(host_id, adam_id));
+}
+
+/** Sets the state of the title on the host to that of its last installation. */
+async function refreshStatus(store: ServerTx, { host_id, title_id }: InstallRow): Promise<void> {
+  const last = await store.storeAppInstalls.first({
+    where: and(eq("host_id", host_id), eq("title_id", title_id)),
+    order: [{ column: "id", direction: "desc" }],
+  });
+  await setInstallStatus(
+    store,
+    { host_id, title_id },
+    last && { status: installStatuses[last.status], installer_id: null },
+  );
 }
 
 /** For the activity feed. */
@@ -159,7 +181,7 @@ export async function requestStoreApp(
   if (await isPending(store, host.id, app)) throw badRequest(`${host.display_name} is getting the app already`);
   const asked = { hostIds: [host.id], content: `${app.platform} ${app.adam_id}`, timeout: 0 };
   const [operation] = await addOperations(inside, storeAppInstall, asked);
-  await store.storeAppInstalls.insert({
+  const row = await store.storeAppInstalls.insert({
     id: operation!.id,
     created_at: clock.iso(),
     host_id: host.id,
@@ -171,6 +193,7 @@ export async function requestStoreApp(
     self_service: selfService,
     policy_id: policyId,
   });
+  await refreshStatus(store, row);
   await store.notify(channels.storeApps, "");
   return operation!.uuid;
 }

@@ -7,6 +7,7 @@ import { ApiError, conflict, invalid, notFound, notThere } from "../core/errors.
 import { byId, groupBy } from "../core/maps.ts";
 import { inTeam } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { dropIconOf } from "../self-service/icon-rows.ts";
 import { and, eq, everything, not, oneOf, or, type Predicate } from "../store/query.ts";
 import { accountColumns, readLibrary, readListings, writeLibrary } from "./library.ts";
 import { type LicenceAccount, type LicenceAsset, LicenceError, licenceClient, platformsOf } from "./licence-client.ts";
@@ -119,7 +120,7 @@ export async function setTokenTeams(
         gone.map((row) => row.id),
       ),
     );
-    await store.storeApps.delete(and(eq("token_id", id), not(ofScopes(scopes))));
+    await dropApps(store, and(eq("token_id", id), not(ofScopes(scopes))));
     await store.vppTokenTeams.insertMany(
       scopes
         .filter((scope) => !had.has(scope))
@@ -128,6 +129,12 @@ export async function setTokenTeams(
     await recordActivity(within(ctx, store), "edited_vpp_teams", { location: token.location });
   }, TEAMS_LOCK);
   return { vpp_token: await viewOne(ctx, await tokenRow(ctx, id)) };
+}
+
+async function dropApps(store: ServerTx, where: Predicate): Promise<void> {
+  for (const { team_id, title_id } of await store.storeApps.pick(["team_id", "title_id"], { where }))
+    await dropIconOf(store, team_id, title_id);
+  await store.storeApps.delete(where);
 }
 
 /** The rows of teams that a token licenses. */
@@ -160,6 +167,7 @@ async function requireFree(store: ServerTx, id: number, scopes: readonly number[
 export async function deleteToken(ctx: Context, id: number): Promise<Record<string, never>> {
   await ctx.store.tx(async (store) => {
     const token = await tokenRow({ store }, id);
+    await dropApps(store, eq("token_id", id));
     await store.vppTokens.delete(eq("id", id));
     await recordActivity(within(ctx, store), "disabled_vpp", { location: token.location });
   });

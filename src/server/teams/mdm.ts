@@ -10,6 +10,7 @@ export type SharedMdm = Pick<
   | "macos_updates"
   | "ios_updates"
   | "ipados_updates"
+  | "windows_updates"
   | "enable_recovery_lock_password"
   | "enable_disk_encryption"
   | "windows_require_bitlocker_pin"

@@ -62,9 +62,40 @@ export const policyTicket = (
     hosts,
   );
 
-export const cveTicket = (cve: string, link: string, hosts: readonly Host[]): TicketText =>
+interface Cve {
+  readonly cve: string;
+  readonly link: string;
+  readonly details: {
+    readonly cvss_score: number | null;
+    readonly epss_probability: number | null;
+    readonly cisa_known_exploit: boolean | null;
+    readonly cve_published: string | null;
+    readonly cve_description: string | null;
+  } | null;
+}
+
+const known = ({ details }: Cve): string =>
+  details === null
+    ? ""
+    : [
+        details.cvss_score === null ? [] : `CVSS score: ${details.cvss_score}`,
+        details.epss_probability === null
+          ? []
+          : `Probability that it is exploited (EPSS): ${(details.epss_probability * 100).toFixed(1)} %`,
+        details.cisa_known_exploit ? "It is known to be exploited (CISA)." : [],
+        details.cve_published === null ? [] : `Published: ${details.cve_published.slice(0, 10)}`,
+      ]
+        .flat()
+        .join("\n");
+
+export const cveTicket = (about: Cve, hosts: readonly Host[]): TicketText =>
   ticket(
-    `Vulnerability ${cve} found on ${counted(hosts.length)}`,
-    [link, `Software with this vulnerability is installed on ${counted(hosts.length)}:`],
+    `Vulnerability ${about.cve} found on ${counted(hosts.length)}`,
+    [
+      about.link,
+      withoutMarkup(about.details?.cve_description ?? ""),
+      known(about),
+      `Software or an operating system with this vulnerability is installed on ${counted(hosts.length)}:`,
+    ],
     hosts,
   );

@@ -5,6 +5,7 @@ import { SIGNED_IN_PAGE } from "../mdm/apple/enroll/routes.ts";
 import { END_USER_PAGE } from "../mdm/apple/portal/assign.ts";
 import type { Page } from "./page.ts";
 import { activitiesPage } from "./pages/activities-page.ts";
+import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-page.ts";
 import { cliPages } from "./pages/cli-page.ts";
 import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
@@ -25,13 +26,18 @@ import { logIn, loginPage, logOut, startSso } from "./pages/login-page.ts";
 import { mailedPages } from "./pages/mailed-pages.ts";
 import { newPasswordPage, setNewPassword } from "./pages/new-password-page.ts";
 import { changeOwnEmail, changeOwnPassword, endSession, makeToken, profilePage } from "./pages/profile-page.ts";
+import { installOnDevice, uninstallFromDevice } from "./pages/self-service.ts";
 import { transparencyPage } from "./pages/transparency-page.ts";
+import { vulnerabilitiesPage } from "./pages/vulnerabilities-page.ts";
 
 export const webPages: readonly Page[] = [
   { method: "GET", path: "/", access: "user", part: "/", answer: dashboard },
   { method: "GET", path: "/hosts", access: "user", part: "/hosts", answer: hostsPage },
   { method: "GET", path: "/hosts/:id", access: "user", part: "/hosts", answer: hostPage },
   { method: "POST", path: "/hosts/:id/actions/:action", access: "user", part: "/hosts", answer: actOnHostPage },
+  { method: "GET", path: ADD_HOSTS, access: "user", part: "/hosts", answer: addHostsPage },
+  { method: "POST", path: ADD_HOSTS, access: "user", part: "/hosts", answer: makeEnrollCommands },
+  { method: "GET", path: "/vulnerabilities", access: "user", part: "/vulnerabilities", answer: vulnerabilitiesPage },
   { method: "GET", path: "/activities", access: "user", part: "/activities", answer: activitiesPage },
   { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
   { method: "POST", path: "/profile/tokens", access: "user", part: "/profile", answer: makeToken },
@@ -47,6 +53,8 @@ export const webPages: readonly Page[] = [
   ...cliPages,
   { method: "GET", path: "/device/:token", access: "open", answer: devicePage },
   { method: "POST", path: "/device/:token/refetch", access: "open", answer: refetchDevice },
+  { method: "POST", path: "/device/:token/software/install/:id", access: "open", answer: installOnDevice },
+  { method: "POST", path: "/device/:token/software/uninstall/:id", access: "open", answer: uninstallFromDevice },
   { method: "GET", path: "/device/:token/enroll", access: "open", answer: enrollDevicePage },
   { method: "GET", path: "/device/:token/enroll/profile", access: "open", answer: downloadDeviceProfile },
   { method: "GET", path: "/enroll", access: "open", answer: enrollPage },

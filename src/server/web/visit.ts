@@ -153,6 +153,7 @@ function partsOf(user: Viewer): Part[] {
   return [
     { path: "/", name: "Dashboard" },
     ...(hosts ? [{ path: "/hosts", name: "Hosts" }] : []),
+    ...(maySomewhere(user, "software:list") ? [{ path: "/vulnerabilities", name: "Vulnerabilities" }] : []),
     ...(user.global_role !== null && maySomewhere(user, "activities:list")
       ? [{ path: "/activities", name: "Activities" }]
       : []),

@@ -1,4 +1,5 @@
-// Reports vulnerabilities that were first found on hosts' software within the last 30 days, each once.
+// Reports vulnerabilities that were first found on hosts within the last 30 days, and are not known for longer, each
+// once.
 
 import { days, isoAt } from "../core/clock.ts";
 import { isPremium, type Services } from "../core/context.ts";
@@ -6,8 +7,9 @@ import { serverUrl } from "../core/http/links.ts";
 import { checkDestination } from "../core/outbound/fetch.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { enqueueMany, type Outgoing } from "../outbox/service.ts";
-import { osCves, softwareCves } from "../software/vulnerabilities/tables.ts";
-import { and, eq, exists, gte, hasOf, isNull, lt, not, oneOf } from "../store/query.ts";
+import { osCves, softwareCves, UNKNOWN_TIME, vulnerabilities } from "../software/vulnerabilities/tables.ts";
+import { type CveDetails, detailsOf, linkOf } from "../software/vulnerabilities/wire.ts";
+import { and, eq, exists, gt, gte, hasOf, isNull, lt, not, oneOf } from "../store/query.ts";
 import { destinationOfTracker, trackerWith } from "../tickets/destination.ts";
 import { cveTicket } from "../tickets/texts.ts";
 import { batches } from "./failing-policies.ts";
@@ -19,6 +21,7 @@ const SLICE = 1_000;
 
 export async function reportVulnerabilities(services: Services, signal: AbortSignal): Promise<void> {
   await noteSeen(services, signal);
+  await skipOld(services);
   const { webhook_settings, integrations } = await services.config.current();
   const { enable_vulnerabilities_webhook: on, ...hook } = webhook_settings.vulnerabilities_webhook;
   const webhook = on && checkDestination(hook.destination_url) === null ? hook : null;
@@ -31,6 +34,9 @@ export async function reportVulnerabilities(services: Services, signal: AbortSig
     for (const { cve } of seen) {
       if (signal.aborted) return;
       const hosts = await affected(services, cve);
+      const details = isPremium(services)
+        ? detailsOf((await services.store.vulnerabilities.first({ where: eq("cve", cve) })) ?? undefined)
+        : null;
       const about = { event: "vulnerabilities" } as const;
       const all: Outgoing[] = webhook
         ? batches(hosts, webhook.host_batch_size).map((batch) => ({
@@ -38,7 +44,7 @@ export async function reportVulnerabilities(services: Services, signal: AbortSig
             kind: "webhook",
             destination: webhook.destination_url,
             url: webhook.destination_url,
-            payload: payloadOf(services, cve, batch),
+            payload: payloadOf(services, { cve, details, hosts: batch }),
           }))
         : [
             {
@@ -46,7 +52,7 @@ export async function reportVulnerabilities(services: Services, signal: AbortSig
               kind: "ticket",
               destination: destinationOfTracker(tracker!),
               url: tracker!.entry.url,
-              payload: { ...cveTicket(cve, linkOf(cve), hosts) },
+              payload: { ...cveTicket({ cve, link: linkOf(cve), details }, hosts) },
             },
           ];
       await services.store.tx(
@@ -85,6 +91,18 @@ async function noteSeen({ store, clock }: Services, signal: AbortSignal): Promis
   );
 }
 
+/**
+ * Marks vulnerabilities as reported that were published before: after the first import, and with new software, they are
+ * new to this server only.
+ */
+async function skipOld({ store, clock }: Services): Promise<void> {
+  const published = and(gt("cve_published", UNKNOWN_TIME), lt("cve_published", isoAt(clock.now() - NEW_FOR)));
+  await store.seenCves.update({
+    where: and(isNull("told_at"), exists(vulnerabilities, "cve", published, "cve")),
+    set: { told_at: clock.iso() },
+  });
+}
+
 interface AffectedHost extends RenderedHost {
   readonly software_installed_paths: readonly string[];
 }
@@ -119,17 +137,24 @@ async function byOs(store: ServerTx, cve: string): Promise<number[]> {
   return (await store.hosts.pick(["id"], { where })).map(({ id }) => id);
 }
 
-const linkOf = (cve: string): string => `https://nvd.nist.gov/vuln/detail/${cve}`;
+interface Reported {
+  readonly cve: string;
+  /** Null on the free tier. */
+  readonly details: CveDetails | null;
+  readonly hosts: readonly AffectedHost[];
+}
 
-const payloadOf = (services: Services, cve: string, hosts: readonly AffectedHost[]): Record<string, unknown> => ({
+const payloadOf = (services: Services, { cve, details, hosts }: Reported): Record<string, unknown> => ({
   timestamp: services.clock.iso(),
   vulnerability: {
     cve,
     details_link: linkOf(cve),
-    // Known where vulnerability data is; null until then.
-    ...(isPremium(services)
-      ? { epss_probability: null, cvss_score: null, cisa_known_exploit: null, cve_published: null }
-      : {}),
+    ...(details && {
+      epss_probability: details.epss_probability,
+      cvss_score: details.cvss_score,
+      cisa_known_exploit: details.cisa_known_exploit,
+      cve_published: details.cve_published,
+    }),
     hosts_affected: hosts,
   },
 });

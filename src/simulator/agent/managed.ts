@@ -2,6 +2,7 @@ import type { Machine } from "../inventory/machine.ts";
 import type { Endpoint } from "../stats.ts";
 import { Timer } from "../wheel.ts";
 import type { Channel } from "../wire/transport.ts";
+import { Installs } from "./installs.ts";
 import type { World } from "./world.ts";
 
 const CONFIG_S = 30;
@@ -12,8 +13,12 @@ const SCRIPT_S = 1;
 const FIELDS =
   "User-Agent: svc-agent/1.40.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n" as const;
 
+/** Packages may be large: a part shows that they can be downloaded. */
+const PART = "Range: bytes=0-65535\r\n";
+
 export type MachineState = "unlocked" | "locked" | "wiped";
 type Result = { execution_id: string; output: string; runtime: number; exit_code: number; timeout: number };
+type Pending = { pending_script_execution_ids?: string[]; pending_software_installer_ids?: string[] };
 type Answer = { status: number; json: Record<string, unknown> };
 
 /** The server's own scripts, recognized by their second line. Other scripts have no effect. */
@@ -38,6 +43,7 @@ export class ManagedAgent {
   private readonly configTimer = new Timer(() => void this.configTick());
   private readonly tokenTimer = new Timer(() => void this.tokenTick());
   private readonly results: Result[] = [];
+  private readonly installs: Installs;
   private key: string | null = null;
   private enrolling: Promise<boolean> | null = null;
   private tokens = 0;
@@ -49,11 +55,12 @@ export class ManagedAgent {
     this.machine = machine;
     this.channel = channel;
     this.identifier = identifier;
+    this.installs = new Installs(world, machine, (endpoint, body) => this.call(endpoint, body));
   }
 
-  /** The number of script results that the server has not accepted. */
+  /** The number of results of scripts and installations that the server has not accepted. */
   get undelivered(): number {
-    return this.results.length;
+    return this.results.length + this.installs.undelivered;
   }
 
   async start(): Promise<void> {
@@ -78,9 +85,9 @@ export class ManagedAgent {
   private async configTick(): Promise<void> {
     await this.guarded(async () => {
       const answer = await this.call("managed_config", {});
-      const pending = (answer?.json.notifications as { pending_script_execution_ids?: string[] } | undefined)
-        ?.pending_script_execution_ids;
-      for (const execution_id of pending ?? []) await this.runScript(execution_id);
+      const pending: Pending = { ...(answer?.json.notifications as Pending | undefined) };
+      for (const execution_id of pending.pending_script_execution_ids ?? []) await this.runScript(execution_id);
+      for (const install_uuid of pending.pending_software_installer_ids ?? []) await this.installs.run(install_uuid);
       await this.deliver();
     });
     this.rearm(this.configTimer, CONFIG_S);
@@ -123,6 +130,7 @@ export class ManagedAgent {
       this.results.shift();
       this.world.stats.scriptsRun++;
     }
+    await this.installs.deliver();
     if (this.state !== "wiped") return;
     // The result was the last request of this machine.
     this.stop();
@@ -135,15 +143,16 @@ export class ManagedAgent {
     const key = this.key;
     const answer = await this.exchange(endpoint, { agent_node_key: key, ...body });
     if (!answer) return null;
-    if (answer.status === 200 || answer.status === 204) return answer;
+    if ([200, 204, 206].includes(answer.status)) return answer;
     const { stats } = this.world;
     stats.failed(endpoint, `status ${answer.status}`);
     if (answer.status === 401) {
       stats.nodeInvalid++;
       if (this.key === key) this.key = null;
     }
-    // The script was cancelled or belongs to an earlier enrollment, so the result is not sent again.
-    return answer.status === 404 && endpoint === "managed_script_result" ? answer : null;
+    // What it is about was cancelled or belongs to an earlier enrollment, so the result is not sent again.
+    const isResult = endpoint === "managed_script_result" || endpoint === "managed_install_result";
+    return answer.status === 404 && isResult ? answer : null;
   }
 
   private enroll(): Promise<boolean> {
@@ -182,7 +191,11 @@ export class ManagedAgent {
     const { stats, wheel } = this.world;
     const started = wheel.now();
     const body = JSON.stringify(given);
-    const exchange = await this.channel.exchange({ path: this.world.pathOf(endpoint), fields: FIELDS, body });
+    const exchange = await this.channel.exchange({
+      path: this.world.pathOf(endpoint),
+      fields: endpoint === "managed_install_package" ? FIELDS + PART : FIELDS,
+      body,
+    });
     const ms = wheel.now() - started;
     if (exchange.ok) {
       const { status, bytes, body: text } = exchange.answer;

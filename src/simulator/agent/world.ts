@@ -19,6 +19,9 @@ export type AgentSettings = {
   carves?: CarveOptions | undefined;
   /** The share of scripts that fail on managed agents. */
   scriptFailures: number;
+  /** The shares of installations that fail on managed agents, and of those that never report a result. */
+  installFailures: number;
+  installTimeouts: number;
 };
 
 export const DEFAULT_FLAGS: Readonly<Record<string, string>> = {

@@ -1,7 +1,6 @@
 // What `svc agent run` and `svc agent install` have in common.
-import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
-import { defaultStateDir } from "../../../agent/service/plan.ts";
+import { type AgentSetup, type GivenSetup, readSetup, SetupError } from "../../../agent/setup.ts";
 import { failed, usage } from "../../errors.ts";
 
 export const agentSetupFlags = {
@@ -27,49 +26,19 @@ export const agentSetupFlags = {
   scripts: Flags.boolean({ summary: "Run scripts of administrators.", allowNo: true, default: true }),
 };
 
-interface Given {
-  readonly "server-url"?: string | undefined;
-  readonly "enroll-secret-file"?: string | undefined;
-  readonly "ca-file"?: string | undefined;
-  readonly pin?: readonly string[] | undefined;
-  readonly "state-dir"?: string | undefined;
-  readonly scripts: boolean;
+/** What is missing or wrong is an error of the command line. */
+export async function agentSetup(
+  flags: GivenSetup,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<AgentSetup> {
+  return asCliError(() => readSetup(flags, env));
 }
 
-export interface AgentSetup {
-  readonly serverUrl: string;
-  readonly enrollSecret: string;
-  readonly ca: string | null;
-  readonly pins: readonly string[];
-  readonly stateDir: string;
-  readonly runsScripts: boolean;
-}
-
-const read = (file: string, flag: string): Promise<string> =>
-  readFile(file, "utf8").catch((error: Error) => {
-    throw failed(`${flag}: ${file} cannot be read: ${error.message}`);
-  });
-
-export async function agentSetup(flags: Given, env: Readonly<Record<string, string | undefined>>): Promise<AgentSetup> {
-  const serverUrl = flags["server-url"] ?? env.SVC_SERVER_URL;
-  if (!serverUrl || !/^https?:$/.test(URL.canParse(serverUrl) ? new URL(serverUrl).protocol : ""))
-    throw usage("--server-url URL is required", "Example: --server-url https://svc.example.com");
-  const pins = flags.pin ?? [];
-  const bad = pins.find((pin) => !/^[0-9a-f]{64}$/i.test(pin.replaceAll(":", "")));
-  if (bad !== undefined) throw usage(`--pin: ${bad} is not a SHA-256 fingerprint (64 hexadecimal digits)`);
-  if (pins.length > 0 && !serverUrl.startsWith("https:")) throw usage("--pin needs a server with https");
-  const caFile = flags["ca-file"] ?? env.SVC_CA_FILE;
-  const secretFile = flags["enroll-secret-file"];
-  const secret =
-    secretFile === undefined ? (env.SVC_ENROLL_SECRET ?? "") : await read(secretFile, "--enroll-secret-file");
-  if (secret.trim() === "")
-    throw usage("--enroll-secret-file FILE is required", "`svc enroll-secrets list` prints the secrets of a server.");
-  return {
-    serverUrl: serverUrl.replace(/\/+$/, ""),
-    enrollSecret: secret.trim(),
-    ca: caFile ? await read(caFile, "--ca-file") : null,
-    pins,
-    stateDir: flags["state-dir"] ?? defaultStateDir(),
-    runsScripts: flags.scripts,
-  };
+export async function asCliError<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    throw (error.kind === "usage" ? usage : failed)(error.message, error.hint);
+  }
 }

@@ -11,14 +11,14 @@ import { timeoutOf, waitFlags, waitFor } from "../../../cli/wait.ts";
 import { printable } from "../../../text/printable.ts";
 
 /** Names of commands after which a device has lost its data, or cannot be used. */
-const GRAVE = /EraseDevice|RemoteWipe|"WIPE"/;
+const GRAVE = /EraseDevice|RemoteWipe|"WIPE"|"RELINQUISH_OWNERSHIP"/;
 
 export default class MdmCommandsRun extends NamedHostsCommand {
   static override summary = "Send a command of device management to hosts of one platform.";
   static override destructive = true;
   static override description =
     "The file contains the command in the format of the platform: for Apple devices a property list with " +
-    "Command.RequestType. For several hosts, or a command that erases them, you must type the name or the number of the " +
+    "Command.RequestType, for Windows devices SyncML, for Android devices JSON with a type. For several hosts, or a command that erases them, you must type the name or the number of the " +
     "hosts, or give --confirm. With --wait, the exit code is 0 if all hosts have done it, 1 or 6 if it failed, and 7 if " +
     "hosts have not answered yet.";
   static override endpoints = [commandsApi.run];

@@ -9,6 +9,7 @@ import {
   NO_POLICIES,
   POLICIES_REVISION,
 } from "../../agent-protocol/names.ts";
+import { DETAIL_PREFIX } from "../../agent-protocol/rows.ts";
 import { ACCELERATE, type AgentReply, IDLE, IDLE_ACCELERATED } from "../../agent-protocol/wire.ts";
 import type { Services } from "../../core/context.ts";
 import type { LabelCache } from "../../labels/dynamic.ts";
@@ -17,12 +18,13 @@ import type { ConfigCache } from "../config.ts";
 import type { HostRow, HostState } from "../hosts/state.ts";
 import type { DetailQueries } from "../inventory/detail-queries.ts";
 import { hasTurn, isDue } from "../inventory/due.ts";
+import { textsForHost } from "./sources.ts";
 
 /** Before version 5.8, agents skip queries without a discovery query if any other query has one. */
 const ALWAYS = "SELECT 1;";
 
 export async function dueQueries(
-  { settings, clock, store }: Pick<Services, "settings" | "clock" | "store">,
+  services: Pick<Services, "settings" | "clock" | "store" | "extensions">,
   caches: {
     readonly configs: ConfigCache;
     readonly labels: LabelCache;
@@ -32,6 +34,7 @@ export async function dueQueries(
   row: HostRow,
   state: Pick<HostState, "policiesAsked">,
 ): Promise<AgentReply> {
+  const { settings, clock, store } = services;
   const now = clock.now();
   const due = (last: string | null, interval: number) =>
     row.refetch_requested || isDue(last, now, interval, row.id, settings.max_jitter_percent);
@@ -52,9 +55,14 @@ export async function dueQueries(
     });
     Object.assign(queries, details.queries);
     Object.assign(discovery, details.discovery);
-    if (detailsDue)
+    if (detailsDue) {
+      for (const { query, text } of await textsForHost(services, row)) {
+        queries[DETAIL_PREFIX + query.name] = text;
+        if (query.discovery) discovery[DETAIL_PREFIX + query.name] = query.discovery;
+      }
       for (const [name, query] of Object.entries(features.additional_queries ?? {}))
         if (query.trim() !== "") queries[ADDITIONAL_PREFIX + name] = query;
+    }
   }
   if (due(row.label_updated_at, settings.label_interval)) {
     const known = await caches.labels.get();

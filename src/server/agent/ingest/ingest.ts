@@ -16,6 +16,7 @@ import { type Membership, writeMembership } from "../../labels/ingest.ts";
 import { reaches } from "../../labels/reach.ts";
 import type { PolicyCache } from "../../policies/cache.ts";
 import { type PolicyAnswers, type PolicyPlan, planPolicies, writePolicies } from "../../policies/ingest.ts";
+import { recordSystems, systemChanges } from "../../software/vulnerabilities/count-changes.ts";
 import { oneOf } from "../../store/query.ts";
 import { BadRow } from "../../store/rows.ts";
 import { ReferenceViolation, UniqueViolation } from "../../store/store.ts";
@@ -119,6 +120,7 @@ export async function createIngest(
         now,
         planned.map(({ row, set }) => ({ row, set })),
       );
+      await recordSystems(tx, systemChanges(planned));
       await writeDetails(tx, detailRows);
       await others.write(tx);
       await writeMembership(tx, membership);

@@ -1,5 +1,7 @@
 // Runs the sources of inventory that features add.
+import { appliesTo, type DetailQuery } from "../../agent-protocol/detail-query.ts";
 import type { Services } from "../../core/context.ts";
+import { platformFamily } from "../../core/platforms.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import type { HostDetails } from "../../hosts/inventory/details.ts";
 import type { Answers, InventorySource, SourcePlan, SourceWriter } from "../../hosts/inventory/source.ts";
@@ -10,6 +12,27 @@ declare module "../../core/extensions.ts" {
     /** What features ask agents about hosts, in the order in which their values are written. */
     readonly inventory: readonly InventorySource[];
   }
+}
+
+interface HostText {
+  readonly query: DetailQuery;
+  readonly text: string;
+}
+
+/** The queries whose text differs from host to host, for this host. */
+export async function textsForHost(
+  { store, extensions }: Pick<Services, "store" | "extensions">,
+  host: Pick<HostRow, "id" | "platform" | "platform_like">,
+): Promise<HostText[]> {
+  const family = platformFamily(host.platform, host.platform_like);
+  const texts: HostText[] = [];
+  for (const source of extensions.inventory) {
+    const query = source.queries.find(({ perHost }) => perHost);
+    if (!query || family === "unknown" || !appliesTo(query, family)) continue;
+    const text = await source.textFor?.({ store }, host);
+    if (text) texts.push({ query, text });
+  }
+  return texts;
 }
 
 export interface SourceValues {

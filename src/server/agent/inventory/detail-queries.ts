@@ -84,7 +84,7 @@ export function createDetailQueries(sources: readonly InventorySource[]): Detail
     const queries: Record<string, string> = {};
     const discovery: Record<string, string> = {};
     for (const query of all) {
-      if (!isFor(query, family, version)) continue;
+      if (query.perHost || !isFor(query, family, version)) continue;
       if (ask.criticalOnly && !query.critical) continue;
       if (query.feature && !ask.features[query.feature]) continue;
       if (query.interval !== undefined && !turns.includes(query.interval)) continue;

@@ -36,7 +36,7 @@ export async function responseOf(
 }
 
 /** No content, or a redirect. */
-const isEmpty = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
+const isEmpty = (status: number): boolean => status === 204 || status === 205 || (status >= 300 && status < 400);
 
 const isContent = (value: unknown): value is Content =>
   typeof value === "object" && value !== null && "content" in value;

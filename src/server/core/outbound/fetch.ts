@@ -30,6 +30,8 @@ export interface OutboundRequest {
    */
   readonly receive?: (content: AsyncIterable<Uint8Array>) => Promise<void>;
   readonly signal?: AbortSignal;
+  /** A POST that changes nothing on the other server, such as one for an access token: dry runs may send it. */
+  readonly isRead?: boolean;
 }
 
 export interface OutboundReply {
@@ -100,8 +102,8 @@ export function fetchOutbound(
 /**
  * Reading is allowed in a dry run because it is part of a check; other methods could change data on the other server.
  */
-function refuseInDryRun(dryRun: Services["dryRun"], { method = "GET" }: OutboundRequest): void {
-  if (dryRun !== null && method !== "GET" && method !== "HEAD")
+function refuseInDryRun(dryRun: Services["dryRun"], { method = "GET", isRead = false }: OutboundRequest): void {
+  if (dryRun !== null && !isRead && method !== "GET" && method !== "HEAD")
     throw cannotDryRun("it sends something to another server");
 }
 

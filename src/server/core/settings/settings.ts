@@ -190,6 +190,14 @@ export const Settings = z.strictObject({
     .string()
     .default("https://www.googleapis.com/oauth2/v3/certs")
     .describe("public keys with which messages of the topic are signed"),
+  directory_graph_url: z
+    .url({ protocol: /^https?$/ })
+    .default("https://graph.microsoft.com/v1.0")
+    .describe("address of the REST API of the organization's cloud directory"),
+  directory_login_url: z
+    .url({ protocol: /^https?$/ })
+    .default("https://login.microsoftonline.com")
+    .describe("where the server gets its access tokens for the cloud directory"),
   catalogue_url: z
     .string()
     .optional()

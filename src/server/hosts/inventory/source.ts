@@ -23,6 +23,8 @@ export interface Answers {
 
 export interface InventorySource<V = unknown> {
   readonly queries: readonly DetailQuery[];
+  /** The text of its `perHost` query for this host. Null: there is nothing to ask. */
+  textFor?(services: Pick<Services, "store">, host: Pick<HostRow, "id" | "platform">): Promise<string | null>;
   /** A pure function. Null: nothing was reported, so what is stored stays. */
   read(answers: Answers): V | null;
   /** Columns of the host's row. */

@@ -1,10 +1,12 @@
 // A device uses the address of the SCEP proxy that a profile has given it.
 import { textIn } from "../../ca/rules.ts";
+import { days } from "../../core/clock.ts";
 import type { Context } from "../../core/context.ts";
 import { tokenHash } from "../../core/random.ts";
 import { and, eq } from "../../store/query.ts";
 import { applyEvents } from "./host-rows.ts";
 import { notifyProfiles } from "./part.ts";
+import { type HostProfileRow, platformOf } from "./platform.ts";
 
 export interface ProxyRequest {
   readonly host_uuid: string;
@@ -18,6 +20,15 @@ export interface OpenChallenge {
   readonly url: string;
   /** False if another request has used it in the meantime. */
   use(): Promise<boolean>;
+}
+
+/** How long after it got the profile a device may ask for its certificate. */
+const LATER = days(1);
+
+function isEnrolling(ctx: Context, { platform, operation_type, status, installed_after }: HostProfileRow): boolean {
+  if (!platformOf(ctx, platform).enrollsLater || operation_type !== "install" || installed_after === null) return false;
+  const isDone = status === "verifying" || status === "verified";
+  return isDone && ctx.clock.now() < Date.parse(installed_after) + LATER;
 }
 
 /**
@@ -36,8 +47,10 @@ export async function openChallenge(
     store.certificateAuthorities.get(row.ca_id),
     store.hostProfiles.first({ where: and(eq("host_id", row.host_id), eq("profile_uuid", profile_uuid)) }),
   ]);
-  if (host?.uuid !== host_uuid || authority?.name !== ca_name || profile?.status !== "pending") return null;
+  if (host?.uuid !== host_uuid || authority?.name !== ca_name) return null;
+  if (!profile || !(profile.status === "pending" || isEnrolling(ctx, profile))) return null;
   if (row.used) {
+    if (profile.status !== "pending") return null;
     await store.tx((tx) => applyEvents({ ...ctx, store: tx }, [{ row: profile, event: { type: "changed" } }]));
     await notifyProfiles(store, { hostIds: [row.host_id] });
     return null;

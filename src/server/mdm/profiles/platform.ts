@@ -55,6 +55,8 @@ export interface ProfilePlatform {
   readonly hosts: Predicate;
   /** Escapes a value that takes the place of a variable in the content. */
   escape(value: string, kind: ProfileKind): string;
+  /** Devices ask for the certificates of a profile only after they have answered that they have it. */
+  readonly enrollsLater?: true;
   /** Queue commands, in the caller's transaction. */
   install(inside: Context, deliveries: readonly Delivery[]): Promise<Queued>;
   remove(inside: Context, rows: readonly HostProfileRow[]): Promise<Queued>;

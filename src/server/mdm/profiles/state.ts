@@ -19,7 +19,8 @@ export type ProfileEvent =
   | { readonly type: "unsendable"; readonly detail: string }
   /** The host reports what is installed. `installed_at` is null if it does not say since when. */
   | { readonly type: "listed"; readonly installed_at: string | null; readonly reported_at: string }
-  | { readonly type: "missing"; readonly reported_at: string }
+  /** `detail`: what is missing of it, if the host reports that. */
+  | { readonly type: "missing"; readonly reported_at: string; readonly detail?: string }
   /** The host reports on exactly what it was sent last. `valid`: it could apply it, but it is not active. */
   | { readonly type: "declared"; readonly state: "active" | "valid" | "invalid"; readonly detail: string }
   /** The host reports that it does not have what is to be removed. */
@@ -83,7 +84,11 @@ export function nextState(state: ProfileState, event: ProfileEvent): ProfileStat
         : state;
     }
     case "missing":
-      return absent(state, event.reported_at, "The profile is not installed on the host, although it was sent.");
+      return absent(
+        state,
+        event.reported_at,
+        event.detail ?? "The profile is not installed on the host, although it was sent.",
+      );
     case "declared":
       return declared(state, event);
     case "removed":

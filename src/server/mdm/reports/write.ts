@@ -9,6 +9,7 @@ import { NOTHING_TO_WRITE } from "../../hosts/inventory/source.ts";
 import { createOsVersions, type OsIdentity } from "../../hosts/os-versions.ts";
 import { writeReported } from "../../hosts/reported.ts";
 import { type SoftwareAnswer, softwareInventory } from "../../software/ingest.ts";
+import { recordSystems, systemChanges } from "../../software/vulnerabilities/count-changes.ts";
 import { ReferenceViolation } from "../../store/store.ts";
 
 /** What one message says of a host. Null: nothing. */
@@ -54,6 +55,7 @@ export const deviceReports = <M extends { readonly hostId: number }>(
           set: { ...set, ...(os && { os_version_id: systems.of(os) }), ...plan.hosts?.get(row.id) },
         }));
         await writeReported(tx, now, reported);
+        await recordSystems(tx, systemChanges(reported));
         await writeDetails(tx, changed);
         await plan.write?.(tx);
       });

@@ -1,9 +1,12 @@
 // The row that says how far hosts have been counted.
 import { channels } from "../../core/channels.ts";
 import type { ServerTx } from "../../core/tables.ts";
-import { eq } from "../../store/query.ts";
+import { eq, everything } from "../../store/query.ts";
 import type { RowOf } from "../../store/table.ts";
 import type { vulnerabilityCountState } from "./tables.ts";
+
+/** Lock for transactions that change counts. */
+export const LOCK = "vulnerability_counts";
 
 export type State = RowOf<typeof vulnerabilityCountState>;
 
@@ -22,8 +25,9 @@ export async function changeState(
 
 /** Has all hosts counted soon, because versions have other vulnerabilities now. */
 export async function requestRecount(tx: ServerTx): Promise<void> {
-  // Without a row nothing was counted yet, and the first count comes anyway.
-  await tx.vulnerabilityCountState.update({ where: eq("is_due", false), set: { is_due: true } });
+  // Written even if it is true already: the row is then locked, so that a server that counts hosts now waits for this
+  // transaction. Without a row nothing was counted yet, and the first count comes anyway.
+  await tx.vulnerabilityCountState.update({ where: everything, set: { is_due: true } });
   await tx.notify(channels.vulnerabilityCounts, "");
 }
 

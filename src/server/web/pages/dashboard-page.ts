@@ -9,6 +9,7 @@ import type { Answer, Visit } from "../page.ts";
 import { link, platformName, plural, select } from "../parts.ts";
 import { teamChoices } from "../teams.ts";
 import { feed } from "./activity-view.ts";
+import { ADD_HOSTS } from "./add-hosts-page.ts";
 
 const LATEST = 10;
 const PLATFORMS = 12;
@@ -36,7 +37,7 @@ ${
 }
 ${hosts === null && html`<div class="card"><p>Your role does not allow you to see hosts. Continue to <a href="/profile">your account</a>.</p></div>`}
 <div class="grid">
-${hosts !== null && statusCard(hosts, team)}
+${hosts !== null && statusCard(user, hosts, team)}
 ${hosts !== null && platformCard(hosts.platforms, hosts.totals_hosts_count, team)}
 </div>
 ${
@@ -55,7 +56,7 @@ interface Counts {
   readonly new_count: number;
 }
 
-function statusCard(hosts: Counts, team: string | undefined): Html {
+function statusCard(user: Visit["ctx"]["user"], hosts: Counts, team: string | undefined): Html {
   const total = hosts.totals_hosts_count;
   // Missing hosts are counted as offline too.
   const slices: { name: string; text: string; count: number; by: Record<string, string> }[] = [
@@ -77,7 +78,7 @@ function statusCard(hosts: Counts, team: string | undefined): Html {
   return html`<section class="card" aria-labelledby="status"><div class="head"><h2 id="status">Hosts</h2><a href="${list({})}">All hosts</a></div>
 ${
   total === 0
-    ? html`<p>No host has enrolled yet. <code>svc agent flags</code> prints the flags for an agent.</p>`
+    ? html`<p>No host has enrolled yet. ${maySomewhere(user, "enroll_secrets:read") ? html`<a href="${ADD_HOSTS}">Add hosts</a>` : html`Ask an administrator to add hosts.`}</p>`
     : html`<div class="status">${ring(slices, total)}
 <table><caption class="hidden">Hosts by status</caption><thead><tr><th scope="col">Status</th><th scope="col" class="number">Hosts</th></tr></thead><tbody>
 ${slices.map(

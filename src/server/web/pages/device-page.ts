@@ -3,10 +3,11 @@ import { type DeviceHost, deviceApi } from "../../../api/device.ts";
 import { isPremium } from "../../core/context.ts";
 import { transparencyUrl } from "../../device-page/view.ts";
 import { call } from "../call.ts";
-import { html } from "../html.ts";
+import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { facts, good, hostStatus, note, platformName, size, when } from "../parts.ts";
 import { policyCard, softwareCard, softwareQuery } from "./host-parts.ts";
+import { selfServiceCard } from "./self-service.ts";
 
 export async function devicePage(visit: Visit): Promise<Answer> {
   const { ctx, url } = visit;
@@ -20,7 +21,7 @@ export async function devicePage(visit: Visit): Promise<Answer> {
   return {
     title: name,
     body: html`<div class="head"><h1>${name}</h1><p>${hostStatus(host.status)} <span class="quiet">seen ${when(ctx, host.seen_time)}</span></p></div>
-${url.searchParams.get("status") === "asked" && good("Your device will send its details within minutes.")}
+${messages[url.searchParams.get("status") ?? ""]}
 ${failing > 0 ? note(`${failing} of your organization's policies ${failing === 1 ? "fails" : "fail"} on this device. See below how to fix ${failing === 1 ? "it" : "them"}.`) : isPremium(ctx) && (host.policies ?? []).length > 0 && good("This device passes all policies.")}
 <section class="card" aria-labelledby="device"><div class="head"><h2 id="device">This device</h2>
 <form method="post" action="${path}/refetch">${visit.csrf()}<button class="plain little">Refetch</button></form></div>
@@ -43,9 +44,16 @@ ${
 <p>Your organization manages Macs, but not this one yet.</p><p><a class="button" href="${path}/enroll">Enroll this Mac</a></p></section>`
 }
 ${host.policies !== undefined && policyCard(host.policies)}
+${await selfServiceCard(visit, token)}
 ${softwareCard(path, url.searchParams, software)}`,
   };
 }
+
+const messages: Readonly<Record<string, Html>> = {
+  asked: good("Your device will send its details within minutes."),
+  installing: good("Your device will install the software as soon as it is online."),
+  removing: good("Your device will remove the software as soon as it is online."),
+};
 
 const canEnroll = ({ platform, global_config, mdm }: DeviceHost): boolean =>
   platform === "darwin" && global_config.mdm.enabled_and_configured && !mdm.connected_to_svc;

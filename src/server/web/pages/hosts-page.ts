@@ -10,6 +10,7 @@ import { maySomewhere } from "../../core/security/access.ts";
 import { call, callWhole } from "../call.ts";
 import { reasonOf } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
+import { orderHeader } from "../order-header.ts";
 import type { Answer, Visit } from "../page.ts";
 import {
   alert,
@@ -25,6 +26,7 @@ import {
   when,
 } from "../parts.ts";
 import { teamChoices } from "../teams.ts";
+import { ADD_HOSTS } from "./add-hosts-page.ts";
 
 const PER_PAGE = 50;
 const LABELS_MAX = 1_000;
@@ -70,7 +72,7 @@ export async function hostsPage({ ctx, url }: Visit): Promise<Answer> {
   return {
     title: "Hosts",
     status: "error" in found ? found.error.status : 200,
-    body: html`<h1>Hosts</h1>
+    body: html`<div class="head"><h1>Hosts</h1>${maySomewhere(ctx.user, "enroll_secrets:read") && html`<a href="${ADD_HOSTS}">Add hosts</a>`}</div>
 <form class="row card" method="get" action="${PATH}" role="search" aria-label="Hosts">
 ${field({ name: "query", label: "Search", type: "search", value: get("query"), required: false, max: 1024, hint: undefined, wide: true })}
 ${select("status", "Status", get("status"), statuses)}
@@ -139,7 +141,7 @@ ${
   hosts.length === 0
     ? html`<p class="quiet">No hosts found.</p>`
     : html`<div class="scroll" role="region" aria-labelledby="found" tabindex="0"><table class="hosts"><caption class="hidden">Hosts found</caption>
-<thead><tr>${header(params, { header: "Host", order: "display_name" })}${shown.map((column) => header(params, column))}</tr></thead>
+<thead><tr>${orderHeader(PATH, params, { header: "Host", order: "display_name" })}${shown.map((column) => orderHeader(PATH, params, column))}</tr></thead>
 <tbody>${hosts.map(
         (host) =>
           html`<tr><th scope="row"><a href="/hosts/${host.id}">${host.display_name || host.hostname || `host ${host.id}`}</a></th>${shown.map(
@@ -148,15 +150,4 @@ ${
       )}</tbody></table></div>`
 }
 ${pager(PATH, params, meta, "hosts")}</section>`;
-}
-
-function header(
-  params: URLSearchParams,
-  { header: text, order, number }: Pick<Column, "header" | "order" | "number">,
-): Html {
-  if (order === undefined) return html`<th scope="col">${text}</th>`;
-  const current = params.get("order_key") === order;
-  const down = current && params.get("order_direction") === "desc";
-  const next = link(PATH, params, { order_key: order, order_direction: current && !down ? "desc" : "asc", page: null });
-  return html`<th scope="col"${number && html` class="number"`}${current && html` aria-sort="${down ? "descending" : "ascending"}"`}><a href="${next}">${text}${current && html` <span aria-hidden="true">${down ? "↓" : "↑"}</span>`}</a></th>`;
 }

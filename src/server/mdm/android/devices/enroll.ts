@@ -22,6 +22,13 @@ import type { androidDevices } from "./tables.ts";
 
 export type AndroidDeviceRow = RowOf<typeof androidDevices>;
 
+declare module "../../../core/extensions.ts" {
+  interface Extensions {
+    /** Each ends something of a device that has left, in the transaction that forgets the device. */
+    readonly androidLeft: readonly ((inside: Context, hostId: number) => Promise<void>)[];
+  }
+}
+
 interface AndroidRequest extends EnrollRequest {
   readonly device: AndroidDevice;
 }
@@ -116,17 +123,19 @@ export async function endDevice(ctx: Context, { id, host_id }: AndroidDeviceRow)
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     if ((await store.androidDevices.delete(eq("id", id))) === 0) return;
-    await dropCommands(inside, [host_id], ANDROID_LANE);
-    await setUnmanaged(inside, host_id);
+    await leave(inside, host_id);
   }, operationLock(host_id));
 }
 
 /** Management of Android is turned off: its devices are not managed any more. */
 export async function endAllDevices(inside: Context): Promise<void> {
   const devices = await inside.store.androidDevices.pick(["host_id"], {});
-  for (const { host_id } of devices) {
-    await dropCommands(inside, [host_id], ANDROID_LANE);
-    await setUnmanaged(inside, host_id);
-  }
+  for (const { host_id } of devices) await leave(inside, host_id);
   await inside.store.androidDevices.delete(everything);
+}
+
+async function leave(inside: Context, hostId: number): Promise<void> {
+  for (const end of inside.extensions.androidLeft) await end(inside, hostId);
+  await dropCommands(inside, [hostId], ANDROID_LANE);
+  await setUnmanaged(inside, hostId);
 }

@@ -2,7 +2,8 @@
 // message that was answered with success is not sent again, so it is answered once everything is stored.
 import { z } from "zod";
 import { bytesOfBase64 } from "../../../../text/base64.ts";
-import type { Context } from "../../../core/context.ts";
+import { days, isoAt } from "../../../core/clock.ts";
+import type { Context, Services } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { and, eq, isNull, lt, or } from "../../../store/query.ts";
 import { enterpriseRow } from "../enterprise/enterprise.ts";
@@ -40,6 +41,12 @@ export async function takeMessage(ctx: Context, token: string, bytes: Uint8Array
   const row = { message_id: message.messageId, received_at: clock.iso() };
   await store.androidMessages.upsert([row], { on: ["message_id"], set: [], returning: [] });
 }
+
+/** For longer than the vendor repeats a message. */
+const MESSAGES_KEPT = days(14);
+
+export const forgetMessages = ({ store, clock }: Pick<Services, "store" | "clock">): Promise<number> =>
+  store.androidMessages.delete(lt("received_at", isoAt(clock.now() - MESSAGES_KEPT)));
 
 function parsed<T>(schema: z.ZodType<T>, text: string, field: string): T {
   let value: unknown;

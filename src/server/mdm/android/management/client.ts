@@ -12,6 +12,7 @@ const Named = z.object({ name });
 const EnrollmentToken = z.object({ value: z.string().min(1).max(4096), qrCode: z.string().max(16_384).default("") });
 const Policy = z.object({ name, version: z.coerce.number().int().min(0) });
 const Done = z.object({});
+const Any = z.record(z.string(), z.unknown());
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -41,6 +42,8 @@ export interface AndroidClient {
   deleteDevice(name: string): Promise<void>;
   /** Returns the name of the operation. */
   issueCommand(device: string, command: Json): Promise<string>;
+  /** What became of a command, in the API's own words. */
+  operation(name: string): Promise<Json>;
 }
 
 type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
@@ -113,11 +116,12 @@ function clientOf(services: Needs, account: ServiceAccount): AndroidClient {
           allowPersonalUsage: isPersonal ? "PERSONAL_USAGE_ALLOWED" : "PERSONAL_USAGE_DISALLOWED",
         },
       }),
-    device: (name) => call(z.record(z.string(), z.unknown()), "GET", name),
+    device: (name) => call(Any, "GET", name),
     setPolicyOfDevice: async (name, policyName) =>
       void (await call(Done, "PATCH", name, { query: { updateMask: "policyName" }, body: { policyName } })),
     deleteDevice: async (name) => void (await call(Done, "DELETE", name)),
     issueCommand: async (device, body) => (await call(Named, "POST", `${device}:issueCommand`, { body })).name,
+    operation: (name) => call(Any, "GET", name),
   };
 }
 

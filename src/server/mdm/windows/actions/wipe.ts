@@ -1,4 +1,5 @@
 // Delivers wipes to Windows devices (device protocols, sections 3.5 and 6). Agents lock and unlock them.
+import type { WindowsWipeType } from "../../../../api/host-actions.ts";
 import { syncCommand } from "../../../../syncml/value.ts";
 import { ApiError, invalid } from "../../../core/errors.ts";
 import type { Deliverer } from "../../../host-actions/deliverer.ts";
@@ -22,8 +23,9 @@ export const windowsWipe = windowsCommandKind({
   },
 });
 
+const NODE = "./Device/Vendor/MSFT/RemoteWipe";
 /** It cannot be stopped by switching the device off. */
-const NODE = "./Device/Vendor/MSFT/RemoteWipe/doWipeProtected";
+const DEFAULT: WindowsWipeType = "doWipeProtected";
 
 const OFF = "Windows MDM isn't turned on: a Windows host needs it for wipe";
 
@@ -35,8 +37,8 @@ export const windowsWiper: Deliverer = {
     if (!(await deviceOfHost(store, id)))
       throw invalid("host_id", `${display_name} does not have MDM turned on, which windows needs for wipe`);
   },
-  async deliver(ctx, { id: hostId }) {
-    const command = syncCommand("Exec", "", { items: [{ target: NODE, format: "chr", data: "" }] });
+  async deliver(ctx, { id: hostId }, _action, { wipeType = DEFAULT }) {
+    const command = syncCommand("Exec", "", { items: [{ target: `${NODE}/${wipeType}`, format: "chr", data: "" }] });
     const [reference] = await sendWindowsCommands(ctx, windowsWipe, [{ hostId, command }]);
     return { reference: reference!, pin: null };
   },

@@ -1,9 +1,11 @@
 // Commands that users write themselves.
+import { MASK } from "../../../../api/fields.ts";
 import { readCommands } from "../../../../syncml/read.ts";
 import { BadSyncml, everyCommand, isRequest, type SyncCommand } from "../../../../syncml/value.ts";
 import { writeCommands } from "../../../../syncml/write.ts";
 import { invalid } from "../../../core/errors.ts";
 import type { CommandPlatform, ReadCommand } from "../../commands/platform.ts";
+import { dropSealed } from "../../commands/rows.ts";
 import { commandView } from "../../commands/waiting.ts";
 import { WINDOWS_LANE, windowsCommandKind } from "./kind.ts";
 import { commandFor, contentOf, nodeOf } from "./wire.ts";
@@ -12,7 +14,8 @@ export const windowsCustomCommand = windowsCommandKind({
   name: "windows_custom_command",
   isUpcoming: true,
   view: commandView,
-  ended: async () => {},
+  outgoing: async ({ store }, { id }, content) => (await store.mdmCommands.get(id))?.sealed_content ?? content,
+  ended: (inside, { id }) => dropSealed(inside, id),
 });
 
 export const windowsCommands: CommandPlatform = {
@@ -33,7 +36,16 @@ function readCommand(bytes: Buffer): ReadCommand {
   for (const problem of problemsOf(command)) throw invalid("command", problem);
   const node = nodeOf(command)!;
   const wipes = [...everyCommand([command])].some(isWipe);
-  return { requestType: node, uuid: null, isPremium: wipes, wipes, content: contentOf(command), sealed: null };
+  const shown = masked(command);
+  const content = contentOf(command);
+  return {
+    requestType: node,
+    uuid: null,
+    isPremium: wipes,
+    wipes,
+    content: shown === null ? content : contentOf(shown),
+    sealed: shown === null ? null : content,
+  };
 }
 
 function parsed(bytes: Buffer): SyncCommand {
@@ -61,6 +73,31 @@ export function* problemsOf(command: SyncCommand): Generator<string> {
     if (items.some(({ target }) => (target?.length ?? 0) > NODE_MAX))
       yield `the ${verb} has a LocURI of more than ${NODE_MAX} characters`;
   }
+}
+
+/** Last names of nodes that let somebody into a device, a network or its data. Policies on passwords are none. */
+const SECRET = /^(?!(allow|require|enable|disable))\w*(password|passphrase|secret|challenge|pin|psk|pfxcertblob)$/i;
+/** Elements of settings with passwords, such as those of Wi-Fi and VPN. */
+const SECRET_ELEMENT = /<(\w+:)?(keyMaterial|sharedKey|presharedKey|\w*password|\w*passphrase)[\s>]/i;
+
+/** The command with a mask in place of its passwords; null if it has none. */
+function masked(command: SyncCommand): SyncCommand | null {
+  let found = false;
+  const shown = (one: SyncCommand): SyncCommand => ({
+    ...one,
+    commands: one.commands.map(shown),
+    items: one.items.map((item) => {
+      const name =
+        decoded(item.target ?? "")
+          .split("/")
+          .at(-1) ?? "";
+      if (!item.data || !(SECRET.test(name) || SECRET_ELEMENT.test(item.data))) return item;
+      found = true;
+      return { ...item, data: MASK };
+    }),
+  });
+  const result = shown(command);
+  return found ? result : null;
 }
 
 const isWipe = ({ items }: SyncCommand): boolean =>

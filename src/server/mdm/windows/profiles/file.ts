@@ -101,6 +101,9 @@ export const nodesIn = (command: SyncCommand): string[] => [
   ),
 ];
 
+/** Their case may differ. */
+export const sameNode = (node: string): string => node.toLowerCase();
+
 /** Each on its own, because what is not there would undo an Atomic. The last ones first: they may be inside of others. */
 export const removing = (nodes: readonly string[]): SyncCommand =>
   syncCommand("Sequence", "", {

@@ -15,6 +15,9 @@ export const windowsProfileNodes = table(
     profile_uuid: text(),
     /** Their LocURIs. */
     nodes: json<readonly string[]>(),
+    /** Those of them that its present content does not set, and the command that deletes them. */
+    obsolete: json<readonly string[]>().default([]),
+    deleting: text().nullable(),
   },
   { unique: [["host_id", "profile_uuid"]] },
 );

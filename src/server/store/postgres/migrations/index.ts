@@ -57,6 +57,15 @@ import { migration as m0055 } from "./0055-setup-experience.ts";
 import { migration as m0056 } from "./0056-vulnerability-matching.ts";
 import { migration as m0057 } from "./0057-vulnerability-matching-slow.ts";
 import { migration as m0058 } from "./0058-people-of-the-identity-provider.ts";
+import { migration as m0059 } from "./0059-software-installs.ts";
+import { migration as m0060 } from "./0060-self-service.ts";
+import { migration as m0061 } from "./0061-software-by-severity-slow.ts";
+import { migration as m0062 } from "./0062-directory.ts";
+import { migration as m0063 } from "./0063-enroll-tokens.ts";
+import { migration as m0064 } from "./0064-android-commands.ts";
+import { migration as m0065 } from "./0065-windows-management.ts";
+import { migration as m0066 } from "./0066-software-installs-slow.ts";
+import { migration as m0067 } from "./0067-directory-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -118,4 +127,13 @@ export const migrations: readonly Migration[] = [
   m0056,
   m0057,
   m0058,
+  m0059,
+  m0060,
+  m0061,
+  m0062,
+  m0063,
+  m0064,
+  m0065,
+  m0066,
+  m0067,
 ];

@@ -1,6 +1,6 @@
-import type { InputOf, ReplyOf } from "../../api/endpoint.ts";
-import { type Invite, invitesApi } from "../../api/invites.ts";
-import { notFound } from "../errors.ts";
+import type { InputOf, ReplyOf } from "../../../api/endpoint.ts";
+import { type Invite, invitesApi } from "../../../api/invites.ts";
+import { notFound } from "../../errors.ts";
 
 type List = (
   endpoint: typeof invitesApi.list,

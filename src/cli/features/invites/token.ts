@@ -1,6 +1,6 @@
-import { usage } from "../errors.ts";
-import { readSecret, secretFlags } from "../files/input.ts";
-import type { Io } from "../io.ts";
+import { usage } from "../../errors.ts";
+import { readSecret, secretFlags } from "../../files/input.ts";
+import type { Io } from "../../io.ts";
 
 export const inviteTokenFlags = secretFlags("token", "the link or its token");
 

@@ -1,0 +1,67 @@
+// What the agent needs to know to run, from flags and the environment.
+import { readFile } from "node:fs/promises";
+import { defaultStateDir } from "./service/plan.ts";
+
+export interface GivenSetup {
+  readonly "server-url"?: string | undefined;
+  readonly "enroll-secret-file"?: string | undefined;
+  readonly "ca-file"?: string | undefined;
+  readonly pin?: readonly string[] | undefined;
+  readonly "state-dir"?: string | undefined;
+  readonly scripts: boolean;
+}
+
+export interface AgentSetup {
+  readonly serverUrl: string;
+  readonly enrollSecret: string;
+  readonly ca: string | null;
+  readonly pins: readonly string[];
+  readonly stateDir: string;
+  readonly runsScripts: boolean;
+}
+
+/** Flags that are missing, wrong, or name a file that cannot be read. */
+export class SetupError extends Error {
+  readonly kind: "usage" | "failed";
+  readonly hint: string | undefined;
+
+  constructor(kind: "usage" | "failed", message: string, hint?: string) {
+    super(message);
+    this.kind = kind;
+    this.hint = hint;
+  }
+}
+
+const usage = (message: string, hint?: string) => new SetupError("usage", message, hint);
+
+const read = (file: string, flag: string): Promise<string> =>
+  readFile(file, "utf8").catch((error: Error) => {
+    throw new SetupError("failed", `${flag}: ${file} cannot be read: ${error.message}`);
+  });
+
+export async function readSetup(
+  flags: GivenSetup,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<AgentSetup> {
+  const serverUrl = flags["server-url"] ?? env.SVC_SERVER_URL;
+  if (!serverUrl || !/^https?:$/.test(URL.canParse(serverUrl) ? new URL(serverUrl).protocol : ""))
+    throw usage("--server-url URL is required", "Example: --server-url https://svc.example.com");
+  const pins = flags.pin ?? [];
+  const bad = pins.find((pin) => !/^[0-9a-f]{64}$/i.test(pin.replaceAll(":", "")));
+  if (bad !== undefined) throw usage(`--pin: ${bad} is not a SHA-256 fingerprint (64 hexadecimal digits)`);
+  if (pins.length > 0 && !serverUrl.startsWith("https:")) throw usage("--pin needs a server with https");
+  const caFile = flags["ca-file"] ?? env.SVC_CA_FILE;
+  const secretFile = flags["enroll-secret-file"];
+  const secret =
+    secretFile === undefined ? (env.SVC_ENROLL_SECRET ?? "") : await read(secretFile, "--enroll-secret-file");
+  if (secret.trim() === "")
+    throw usage("--enroll-secret-file FILE is required", "`svc enroll-secrets list` prints the secrets of a server.");
+  return {
+    serverUrl: serverUrl.replace(/\/+$/, ""),
+    enrollSecret: secret.trim(),
+    ca: caFile ? await read(caFile, "--ca-file") : null,
+    pins,
+    stateDir: flags["state-dir"] ?? defaultStateDir(),
+    runsScripts: flags.scripts,
+  };
+}

@@ -1,0 +1,143 @@
+// The agent as one file, for machines without svc: what `svc agent` does on the machine itself.
+import { stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { install, isActive, show, uninstall } from "../service/apply.ts";
+import {
+  defaultStateDir,
+  isServicePlatform,
+  logCommand,
+  removalPlan,
+  type ServicePlatform,
+  servicePlan,
+  statusCommand,
+  unitFile,
+} from "../service/plan.ts";
+import { readSetup, SetupError } from "../setup.ts";
+import { startAgent } from "../start.ts";
+import { readObject } from "../state/files.ts";
+
+/** Replaced by scripts/bundle-agent.mjs. */
+const VERSION = process.env.SVC_AGENT_VERSION ?? "0.0.0";
+
+const HELP = `svc-agent ${VERSION}: manages this machine
+
+  node agent.mjs install --server-url URL --enroll-secret-file FILE [--root DIR]   as a service of this machine
+  node agent.mjs run --server-url URL --enroll-secret-file FILE                    until interrupted
+  node agent.mjs status                                   whether it is installed, runs, and has enrolled
+  node agent.mjs logs [--follow] [--lines N]
+  node agent.mjs uninstall [--purge]                      --purge: also its keys and journals
+
+  install and run: [--ca-file FILE] [--pin SHA256]... [--state-dir DIR] [--no-scripts]
+  run: [--no-osqueryd] [--osqueryd-path FILE] [--hardware-uuid UUID] [--hardware-serial SERIAL]
+`;
+
+const options = {
+  "server-url": { type: "string" },
+  "enroll-secret-file": { type: "string" },
+  "ca-file": { type: "string" },
+  pin: { type: "string", multiple: true },
+  "state-dir": { type: "string" },
+  "no-scripts": { type: "boolean", default: false },
+  "no-osqueryd": { type: "boolean", default: false },
+  "osqueryd-path": { type: "string" },
+  "hardware-uuid": { type: "string" },
+  "hardware-serial": { type: "string" },
+  root: { type: "string" },
+  restart: { type: "boolean", default: false },
+  purge: { type: "boolean", default: false },
+  follow: { type: "boolean", short: "f", default: false },
+  lines: { type: "string", short: "n", default: "100" },
+  help: { type: "boolean", short: "h", default: false },
+  version: { type: "boolean", default: false },
+} as const;
+
+type Values = ReturnType<typeof parse>["values"];
+const parse = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true });
+
+const note = (line: string) => process.stderr.write(`${line}\n`);
+
+function platform(): ServicePlatform {
+  if (isServicePlatform(process.platform)) return process.platform;
+  throw new SetupError("failed", `there is no service manager for ${process.platform} that the agent knows`);
+}
+
+/** Where this file is once the machine runs: an image is below another folder now. */
+function programIn(root: string | null): string {
+  const path = resolve(process.argv[1]!);
+  const start = root === null ? null : resolve(root);
+  return start !== null && start !== "/" && path.startsWith(`${start}/`) ? path.slice(start.length) : path;
+}
+
+const commands: Record<string, (values: Values) => Promise<number>> = {
+  async run(values) {
+    const { "no-scripts": noScripts, "no-osqueryd": noOsqueryd } = values;
+    const setup = await readSetup({ ...values, scripts: !noScripts }, process.env);
+    await startAgent(setup, { ...values, osqueryd: !noOsqueryd }, { version: VERSION, env: process.env, note });
+    return 0;
+  },
+  async install(values) {
+    const setup = await readSetup({ ...values, scripts: !values["no-scripts"] }, process.env);
+    const root = values.root ?? null;
+    const program = [process.execPath, programIn(root)];
+    const plan = servicePlan({ ...setup, platform: platform(), program });
+    const where = { root, isDryRun: false, restarts: values.restart };
+    const { changes, commands: ran } = await install(plan, statusCommand(platform()), where);
+    for (const { path, outcome } of changes) note(`${path}: ${outcome}`);
+    for (const command of ran) note(`ran: ${command.join(" ")}`);
+    return 0;
+  },
+  async uninstall(values) {
+    const plan = removalPlan(platform(), values.purge ? (values["state-dir"] ?? defaultStateDir()) : null);
+    for (const { path, outcome } of await uninstall(plan, { root: values.root ?? null, isDryRun: false }))
+      note(`${path}: ${outcome}`);
+    return 0;
+  },
+  async status(values) {
+    const known = await readObject(join(values["state-dir"] ?? defaultStateDir(), "agent.json"));
+    const running = await isActive(statusCommand(platform()));
+    const status = {
+      version: VERSION,
+      installed: (await stat(unitFile(platform())).catch(() => null)) !== null,
+      running,
+      server_url: known?.server_url ?? null,
+      hardware_uuid: known?.hardware_uuid ?? null,
+      enrolled_for_queries: typeof known?.node_key === "string",
+      enrolled_for_scripts: typeof known?.agent_node_key === "string",
+    };
+    process.stdout.write(`${JSON.stringify(status, null, 2)}\n`);
+    return running ? 0 : 1;
+  },
+  logs({ lines, follow }) {
+    if (!/^[1-9]\d{0,6}$/.test(lines)) throw new SetupError("usage", "--lines: give a number of lines");
+    return show(logCommand(platform(), { lines: Number(lines), follow }));
+  },
+};
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parse(args);
+  if (values.version) {
+    process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  const [name, ...more] = positionals;
+  if (values.help || name === undefined) {
+    process.stdout.write(HELP);
+    return values.help ? 0 : 2;
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined || more.length > 0)
+    throw new SetupError("usage", `unknown command: ${positionals.join(" ")}`, "`node agent.mjs --help` lists them.");
+  return command(values);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const { message, code } = error as NodeJS.ErrnoException;
+  note(`error: ${message}`);
+  if (error instanceof SetupError && error.hint !== undefined) note(error.hint);
+  if (code === "EACCES" || code === "EPERM") note("Run it as root, or as an administrator on Windows.");
+  const isUsage = (error instanceof SetupError && error.kind === "usage") || code?.startsWith("ERR_PARSE_ARGS");
+  process.exitCode = isUsage ? 2 : 1;
+}

@@ -1,0 +1,155 @@
+// What `svc software install` and `svc software uninstall` share: hosts are asked one by one, then followed together.
+import * as Flags from "@oclif/core/flags";
+import { hostsApi } from "../../../api/hosts.ts";
+import type { HostSoftwareItem } from "../../../api/software.ts";
+import { ApiCallError } from "../../../client/errors.ts";
+import { printable } from "../../../text/printable.ts";
+import { CliError, errorReport, failed, notFound } from "../../errors.ts";
+import type { View } from "../../output/output.ts";
+import { plural } from "../../output/text.ts";
+import { timeoutOf, waitFlags, waitFor } from "../../wait.ts";
+import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "../named-hosts.ts";
+
+export interface Outcome {
+  readonly host: string;
+  readonly host_id: number;
+  readonly software_title_id: number;
+  /** As the host's software shows it, or `refused`, or `canceled`. */
+  readonly status: string;
+  readonly message: string;
+  readonly output: string;
+  /** Of the installation, the store's command, or the script that uninstalls. */
+  readonly uuid: string;
+}
+
+const view: View = {
+  columns: [
+    { key: "host" },
+    { key: "status" },
+    { key: "message" },
+    { key: "output", text: (text) => printable(String(text)) },
+    { key: "uuid" },
+  ],
+};
+
+export const installFlags = {
+  title: Flags.string({
+    summary: "Id or name of the software title, as `svc hosts software HOST --available-for-install` shows it.",
+    required: true,
+  }),
+  ...waitFlags,
+  ...namedHostsFlags,
+};
+
+interface Given {
+  readonly title: string;
+  readonly wait?: boolean | undefined;
+  readonly timeout?: string | undefined;
+  readonly "dry-run"?: boolean | undefined;
+  readonly "all-hosts"?: boolean | undefined;
+}
+
+export abstract class InstallCommand extends NamedHostsCommand {
+  /** The command's own name. */
+  protected abstract readonly verb: "install" | "uninstall";
+  /** The status of a host that has done it. */
+  protected abstract readonly done: string;
+
+  protected abstract ask(hostId: number, titleId: number): Promise<unknown>;
+  /** The id of what was just asked for. */
+  protected abstract uuidIn(item: HostSoftwareItem | undefined): string;
+  protected abstract look(before: Outcome): Promise<Outcome>;
+
+  protected async carryOut(names: readonly string[], flags: Given): Promise<void> {
+    const timeout = timeoutOf(flags);
+    const hosts = await this.named(names, { ...flags });
+    if (flags["dry-run"])
+      this.trying(`${this.verb} ${printable(flags.title)} on ${shortNameOf(hosts)}`, {
+        hosts: hosts.map(({ id }) => id),
+        title: flags.title,
+      });
+    let now: Outcome[] = [];
+    for (const host of hosts) now.push(await this.begin(host, flags.title, hosts.length === 1));
+    let waited: unknown;
+    if (flags.wait)
+      waited = await this.follow(now, timeout, (seen) => {
+        now = seen;
+      }).catch((error: unknown) => error);
+    await this.printList(now, view);
+    if (waited) throw waited;
+    this.conclude(now, flags.wait === true);
+  }
+
+  private async begin(host: Target, title: string, alone: boolean): Promise<Outcome> {
+    const name = printable(host.display_name);
+    let titleId = 0;
+    try {
+      titleId = await this.titleOn(host.id, title);
+      await this.ask(host.id, titleId);
+    } catch (error) {
+      if (alone || !(error instanceof ApiCallError || error instanceof CliError)) throw error;
+      const { message, errors } = errorReport(error);
+      const reason = errors[0]?.reason ?? message;
+      return outcome(name, host.id, titleId, { status: "refused", message: reason });
+    }
+    const uuid = this.uuidIn(await this.itemOn(host.id, titleId));
+    return outcome(name, host.id, titleId, { status: `pending_${this.verb}`, message: "waiting for the host", uuid });
+  }
+
+  private async titleOn(hostId: number, title: string): Promise<number> {
+    if (/^\d{1,15}$/.test(title)) return Number(title);
+    const offered = await this.softwareOn(hostId, { available_for_install: true, query: title });
+    const found = offered.find(({ name }) => name === title);
+    if (found) return found.id;
+    const hint = `\`svc hosts software ${hostId} --available-for-install\` shows what is offered.`;
+    throw notFound(`the host is offered no software with the name ${JSON.stringify(title)}`, hint);
+  }
+
+  protected async itemOn(hostId: number, titleId: number): Promise<HostSoftwareItem | undefined> {
+    for (const query of [{ available_for_install: true }, {}]) {
+      const found = (await this.softwareOn(hostId, query)).find(({ id }) => id === titleId);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  private async softwareOn(hostId: number, query: { available_for_install?: boolean; query?: string }) {
+    const client = await this.client();
+    return (await client.all(hostsApi.software, { params: { id: hostId }, query }, "software")).rows;
+  }
+
+  private async follow(begun: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+    const progress = this.progress(`waiting for ${plural(begun.length, "host")} ...`);
+    let now = [...begun];
+    const isOpen = ({ status }: Outcome) => status.startsWith("pending_");
+    const done = async () => {
+      now = await Promise.all(now.map((one) => (isOpen(one) ? this.look(one) : one)));
+      report(now);
+      const open = now.filter(isOpen).length;
+      progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
+      return open === 0;
+    };
+    const going = () => ({
+      what: `${plural(now.filter(isOpen).length, "host")} did not report a result yet`,
+      hint: "`svc hosts software HOST` shows the state, `svc hosts cancel` cancels what has not started.",
+    });
+    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
+  }
+
+  private conclude(outcomes: readonly Outcome[], isOver: boolean): void {
+    const bad = outcomes.filter(({ status }) => status === "refused" || (isOver && status !== this.done));
+    const [first] = bad;
+    if (first === undefined) return;
+    const reason = first.message || first.status;
+    if (outcomes.length === 1) throw failed(`${first.host}: ${reason}`);
+    if (bad.length === outcomes.length) throw failed(`failed on all hosts: ${reason}`);
+    throw new CliError("partial", `failed on ${bad.length} of ${plural(outcomes.length, "host")}`);
+  }
+}
+
+const outcome = (
+  host: string,
+  host_id: number,
+  software_title_id: number,
+  rest: Pick<Outcome, "status" | "message"> & Partial<Outcome>,
+): Outcome => ({ host, host_id, software_title_id, output: "", uuid: "", ...rest });

@@ -1,0 +1,36 @@
+import type { Interfaces } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
+import { deviceApi } from "../../api/device.ts";
+import { DownloadCommand, downloadFlags } from "../../cli/download-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
+import { ownIcon } from "../../cli/features/self-service/icons.ts";
+
+export default class DeviceIcon extends DownloadCommand {
+  static override summary = "Download the icon of a software title as a host's user sees it.";
+  static override endpoints = [deviceApi.softwareIcon];
+  static override args = deviceArgs;
+  static override flags = {
+    title: Flags.string({ summary: "Id of the software title.", helpValue: "ID", required: true }),
+    ...deviceFlags,
+    ...downloadFlags("icon"),
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --title 1 --token-stdin -o icon.png < device-token.txt",
+  ];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceIcon);
+    const token = await deviceTokenOf(this.io, args.token, flags);
+    const client = await this.client();
+    const input = { params: { token, software_title_id: flags.title } };
+    return this.download(
+      (headers, signal) => ownIcon(() => client.open(deviceApi.softwareIcon, input, { headers, signal })),
+      "the icon",
+      flags,
+    );
+  }
+
+  protected override async catch(error: Interfaces.CommandError): Promise<void> {
+    return super.catch(deviceErrorOf(error));
+  }
+}

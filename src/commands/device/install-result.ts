@@ -1,0 +1,33 @@
+import * as Flags from "@oclif/core/flags";
+import { deviceInstallsApi } from "../../api/device-installs.ts";
+import { InstallResult } from "../../api/software-installs.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+
+export default class DeviceInstallResult extends DeviceCommand {
+  static override summary = "Show the result of an installation of a package, as the host's user.";
+  static override endpoints = [deviceInstallsApi.installResult];
+  static override args = deviceArgs;
+  static override flags = {
+    install: Flags.string({ summary: "Uuid of the installation.", helpValue: "UUID", required: true }),
+    ...deviceFlags,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --install e0000000-0000-4000-8000-000000000001 --token-stdin < device-token.txt",
+  ];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceInstallResult);
+    const token = await this.deviceToken(args.token, flags);
+    const params = { token, install_uuid: flags.install };
+    await this.printOne(await this.call(deviceInstallsApi.installResult, { params }), {
+      schema: InstallResult,
+      columns: [
+        { key: "software_title", header: "software" },
+        { key: "status" },
+        { key: "message" },
+        { key: "output" },
+        { key: "ended_at", header: "ended" },
+      ],
+    });
+  }
+}

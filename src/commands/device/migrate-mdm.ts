@@ -1,0 +1,21 @@
+import { deviceApi } from "../../api/device.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+
+export default class DeviceMigrateMdm extends DeviceCommand {
+  static override summary = "Ask for a Mac's change from another device management, as its user.";
+  static override description =
+    "Sends the webhook of mdm.macos_migration, whose receiver ends the management by the other product.";
+  static override endpoints = [deviceApi.migrateMdm];
+  static override args = deviceArgs;
+  static override flags = { ...deviceFlags, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceMigrateMdm);
+    const token = await this.deviceToken(args.token, flags);
+    if (flags["dry-run"]) this.trying("ask for the change from another device management", {});
+    await this.call(deviceApi.migrateMdm, { params: { token } });
+    await this.report("the change from another device management was asked for", { requested: true });
+  }
+}

@@ -1,0 +1,19 @@
+import { selfServiceCategoriesApi } from "../../../api/self-service.ts";
+import { CategoriesCommand, categoryTeamFlag, categoryView } from "../../../cli/features/self-service/categories.ts";
+import { limitFlags } from "../../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+
+export default class SoftwareCategoriesList extends CategoriesCommand {
+  static override summary = "List the categories in which users of a team's hosts find software.";
+  static override endpoints = [selfServiceCategoriesApi.list];
+  static override flags = { ...queryFlags(selfServiceCategoriesApi.list), ...categoryTeamFlag, ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> --team Workstations"];
+
+  async run() {
+    const { flags } = await this.parse(SoftwareCategoriesList);
+    const team_id = await this.teamId(flags.team);
+    const query = queryOf(selfServiceCategoriesApi.list, flags, { team_id });
+    const rows = this.pages(selfServiceCategoriesApi.list, { query }, "self_service_categories");
+    await this.printList(rows, categoryView);
+  }
+}

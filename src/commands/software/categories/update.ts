@@ -1,0 +1,33 @@
+import * as Flags from "@oclif/core/flags";
+import { selfServiceCategoriesApi } from "../../../api/self-service.ts";
+import { CategoriesCommand, categoryArg, categoryTeamFlag } from "../../../cli/features/self-service/categories.ts";
+import { readBody } from "../../../cli/files/input.ts";
+import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class SoftwareCategoriesUpdate extends CategoriesCommand {
+  static override summary = "Rename a category of self-service. Software stays in it.";
+  static override endpoints = [selfServiceCategoriesApi.update, selfServiceCategoriesApi.list];
+  static override args = { category: categoryArg };
+  static override flags = {
+    name: Flags.string({ summary: "New name of the category." }),
+    ...categoryTeamFlag,
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = ['<%= config.bin %> <%= command.id %> Browsers --name "Web browsers"'];
+
+  async run() {
+    const { args, flags } = await this.parse(SoftwareCategoriesUpdate);
+    const before = await this.category(args.category, flags.team);
+    const given = await readBody(this.io, flags.input);
+    const name = String(flags.name ?? given.name ?? (await this.askText("New name", "--name")));
+    const what = `the category ${printable(before.name)}`;
+    if (flags["dry-run"]) this.trying(`rename ${what} to ${printable(name)}`, { id: before.id, name });
+    const { self_service_category: changed } = await this.call(selfServiceCategoriesApi.update, {
+      params: { id: before.id },
+      body: { ...given, name },
+    });
+    await this.report(`renamed ${what} to ${printable(changed.name)}`, changed);
+  }
+}

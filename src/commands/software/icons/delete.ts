@@ -1,0 +1,24 @@
+import { titleIconsApi } from "../../../api/self-service.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class SoftwareIconsDelete extends ClientCommand {
+  static override summary = "Remove the icon that a team has set for a software title.";
+  static override destructive = true;
+  static override endpoints = [titleIconsApi.delete];
+  static override args = { title: titleArg };
+  static override flags = { ...packageTeamFlag, ...yesFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 --team Workstations --yes"];
+
+  async run() {
+    const { args, flags } = await this.parse(SoftwareIconsDelete);
+    const query = await this.teamFilter(flags.team);
+    const what = `the icon of software title ${printable(args.title)}`;
+    if (flags["dry-run"]) this.trying(`remove ${what}`, query);
+    await this.confirm(`Remove ${what}?`);
+    await this.call(titleIconsApi.delete, { params: { id: args.title }, query });
+    await this.report(`removed ${what}`, { title: args.title, deleted: true });
+  }
+}

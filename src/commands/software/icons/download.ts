@@ -1,0 +1,23 @@
+import { titleIconsApi } from "../../../api/self-service.ts";
+import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
+import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { ownIcon } from "../../../cli/features/self-service/icons.ts";
+
+export default class SoftwareIconsDownload extends DownloadCommand {
+  static override summary = "Download the icon that a team has set for a software title.";
+  static override endpoints = [titleIconsApi.get];
+  static override args = { title: titleArg };
+  static override flags = { ...packageTeamFlag, ...downloadFlags("icon") };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 -o icon.png"];
+
+  async run() {
+    const { args, flags } = await this.parse(SoftwareIconsDownload);
+    const client = await this.client();
+    const input = { params: { id: args.title }, query: await this.teamFilter(flags.team) };
+    return this.download(
+      (headers, signal) => ownIcon(() => client.open(titleIconsApi.get, input, { headers, signal })),
+      "the icon",
+      flags,
+    );
+  }
+}

@@ -1,0 +1,27 @@
+import { titleIconsApi } from "../../../api/self-service.ts";
+import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { UploadCommand } from "../../../cli/upload-command.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class SoftwareIconsSet extends UploadCommand {
+  static override summary = "Set the icon that users of a team's hosts see of a software title.";
+  static override description = "A square PNG image of 120 to 1024 pixels. The team has to offer the title.";
+  static override endpoints = [titleIconsApi.set];
+  static override args = { title: titleArg, file: args.required("image file") };
+  static override flags = { ...packageTeamFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 icon.png --team Workstations"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwareIconsSet);
+    const { team_id = 0 } = await this.teamFilter(flags.team);
+    const icon = await uploadSource(this.io, given.file, "FILE");
+    const name = printable(given.file);
+    const what = `the icon of software title ${printable(given.title)}`;
+    if (flags["dry-run"]) this.trying(`make ${name} ${what}`, { team_id });
+    const input = { params: { id: given.title }, query: { team_id }, body: { icon } };
+    const set = await this.uploading(icon, (onSent) => this.call(titleIconsApi.set, input, { onSent }));
+    await this.report(`${name} is ${what}`, set);
+  }
+}

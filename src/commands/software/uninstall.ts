@@ -1,0 +1,46 @@
+import { hostsApi } from "../../api/hosts.ts";
+import { scriptsApi } from "../../api/scripts.ts";
+import type { HostSoftwareItem } from "../../api/software.ts";
+import { softwareInstallsApi } from "../../api/software-installs.ts";
+import { InstallCommand, installFlags, type Outcome } from "../../cli/features/software/install-command.ts";
+import { args } from "../../cli/flags.ts";
+
+export default class SoftwareUninstall extends InstallCommand {
+  static override summary = "Uninstall a package from hosts, as soon as they are online.";
+  static override description =
+    "Runs the script of the package that uninstalls it. With --wait, the exit code is 0 only if it was uninstalled from " +
+    "all hosts. `svc scripts result` shows the result, too.";
+  static override endpoints = [softwareInstallsApi.uninstall, scriptsApi.result, hostsApi.software];
+  static override strict = false;
+  static override args = { hosts: args.hosts };
+  static override flags = installFlags;
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --title 1 --wait",
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --title tool --dry-run",
+  ];
+  protected readonly verb = "uninstall";
+  protected readonly done = "uninstalled";
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(SoftwareUninstall);
+    await this.carryOut(argv.map(String), flags);
+  }
+
+  protected ask(id: number, software_title_id: number): Promise<unknown> {
+    return this.call(softwareInstallsApi.uninstall, { params: { id, software_title_id } });
+  }
+
+  protected uuidIn(item: HostSoftwareItem | undefined): string {
+    return item?.software_package?.last_uninstall?.script_execution_id ?? "";
+  }
+
+  protected async look(before: Outcome): Promise<Outcome> {
+    const result = await this.call(scriptsApi.result, { params: { execution_id: before.uuid } });
+    const { exit_code, output } = result;
+    // A script that was cancelled has ended without an exit code.
+    if (exit_code === null && !result.message.includes("cancelled")) return before;
+    const status = exit_code === null ? "canceled" : exit_code === 0 ? this.done : "failed_uninstall";
+    const reason = exit_code === null || exit_code <= 0 ? "" : `The script ended with the exit code ${exit_code}.`;
+    return { ...before, status, output, message: result.message || reason };
+  }
+}

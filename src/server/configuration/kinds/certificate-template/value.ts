@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { SUBJECT_MAX } from "../../../../api/certificates.ts";
+import type { CaRow } from "../../../ca/rules.ts";
+import { checkSubjectName, type TemplateRow } from "../../../certificates/rules.ts";
+import { byId } from "../../../core/maps.ts";
+import { parsed } from "../../parse.ts";
+import type { SharedRows } from "../../shared-rows.ts";
+import type { Thing } from "../../values.ts";
+
+const TemplateValue = z.strictObject({
+  certificate_authority_name: z.string().min(1).max(255),
+  subject_name: z.string().min(1).max(SUBJECT_MAX),
+});
+export type TemplateWanted = z.output<typeof TemplateValue>;
+
+export interface TemplateRows {
+  readonly templates: readonly TemplateRow[];
+  readonly authorities: readonly Pick<CaRow, "id" | "name">[];
+}
+
+/** Null: hosts without a team. Undefined for a team that the caller may not change. */
+export const ownersOf = ({ teams }: SharedRows): ((row: TemplateRow) => string | null | undefined) => {
+  const names = new Map(teams.map(({ id, name }) => [id, name]));
+  return ({ team_id }) => (team_id === null ? null : names.get(team_id));
+};
+
+export function* templateThings({ templates, authorities }: TemplateRows, shared: SharedRows): Generator<Thing> {
+  const ownerOf = ownersOf(shared);
+  const names = byId(authorities);
+  for (const row of templates) {
+    const owner = ownerOf(row);
+    if (owner === undefined) continue;
+    const value: TemplateWanted = {
+      certificate_authority_name: names.get(row.certificate_authority_id)?.name ?? "",
+      subject_name: row.subject_name,
+    };
+    yield { kind: "certificate_template", owner, name: row.name, value };
+  }
+}
+
+export function readTemplate(value: unknown): TemplateWanted {
+  const given = parsed(TemplateValue, value);
+  return { ...given, subject_name: checkSubjectName(given.subject_name) };
+}

@@ -1,0 +1,74 @@
+// Whether a node has the value that a profile has set. Windows returns some values in other words.
+import { parseXml, type XmlElement, XmlProblem } from "../../../../xml/xml.ts";
+
+const PARTS_MAX = 20_000;
+
+export function isSameValue(format: string, wanted: string, found: string): boolean {
+  const [one, other] = [plain(wanted), plain(found)];
+  if (one === other) return true;
+  switch (format.toLowerCase()) {
+    case "bool":
+      return one.toLowerCase() === other.toLowerCase();
+    case "int":
+      return /^[+-]?\d+$/.test(one) && /^[+-]?\d+$/.test(other) && BigInt(one) === BigInt(other);
+    case "b64":
+    case "bin":
+      return one.replace(/\s/g, "") === other.replace(/\s/g, "");
+    default:
+      return isSameXml(one, other);
+  }
+}
+
+const plain = (text: string): string => text.replace(/\r\n?/g, "\n").trim();
+
+function isSameXml(one: string, other: string): boolean {
+  const [wanted, found] = [contentOf(one), contentOf(other)];
+  if (wanted === null || found === null) return false;
+  const [network, reported] = [networkIn(wanted), networkIn(found)];
+  if (network !== null || reported !== null) return network === reported;
+  return canonical(wanted) === canonical(found);
+}
+
+/** The text as the content of an element; null: it is no XML. */
+function contentOf(text: string): XmlElement | null {
+  if (!text.startsWith("<")) return null;
+  try {
+    const content = text.replace(/^<\?xml[^>]*\?>/, "");
+    return parseXml(`<content>${content}</content>`, { most: PARTS_MAX, lenient: true });
+  } catch (error) {
+    if (error instanceof XmlProblem) return null;
+    throw error;
+  }
+}
+
+/**
+ * Windows encrypts the key of a Wi-Fi profile and adds elements to it, but keeps the name and the networks. Null: it is
+ * no such profile.
+ */
+function networkIn({ children: [profile, another] }: XmlElement): string | null {
+  if (!profile || another || profile.name !== "WLANProfile") return null;
+  const textOf = (element: XmlElement | undefined, name: string) =>
+    element?.children.find((child) => child.name === name)?.text.trim() ?? "";
+  const networks = profile.children
+    .filter(({ name }) => name === "SSIDConfig")
+    .flatMap(({ children }) => children.filter(({ name }) => name === "SSID"))
+    .map((ssid) => textOf(ssid, "hex").toLowerCase() || Buffer.from(textOf(ssid, "name")).toString("hex"));
+  return JSON.stringify([textOf(profile, "name"), networks.sort()]);
+}
+
+const ADMX = new Set(["enabled", "disabled", "data"]);
+
+/** Without white space between elements. The order of the elements of an ADMX policy means nothing. */
+function canonical(content: XmlElement): string {
+  const parts = content.children.map(textOf);
+  return JSON.stringify(content.children.every(({ name }) => ADMX.has(name)) ? parts.sort() : parts);
+}
+
+const textOf = (element: XmlElement): string =>
+  JSON.stringify([
+    element.uri,
+    element.name,
+    [...element.attributes].sort(([a], [b]) => (a < b ? -1 : 1)),
+    element.text.trim(),
+    element.children.map(textOf),
+  ]);

@@ -1,0 +1,70 @@
+// Rows of runs: for scripts that users run, and for other operations that hosts get as scripts.
+import type { ServerTx } from "../core/tables.ts";
+import type { HostRow } from "../hosts/access.ts";
+import type { Ending, Inside, Operation } from "../operations/kind.ts";
+import { shortened } from "../operations/script-output.ts";
+import type { ScriptResult } from "../operations/tables.ts";
+import { eq } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import { expandFor, maskSecrets } from "../variables/use.ts";
+import type { scriptExecutions } from "./tables.ts";
+import { keepText, textOf } from "./texts.ts";
+
+export type Execution = RowOf<typeof scriptExecutions>;
+
+export const executionOf = (store: ServerTx, { uuid }: Pick<Operation, "uuid">): Promise<Execution | null> =>
+  store.scriptExecutions.first({ where: eq("uuid", uuid) });
+
+/** Keeps the run of a text that is no saved script, so that its result can be read like those of all scripts. */
+export async function addExecution(
+  store: ServerTx,
+  host: Pick<HostRow, "id" | "hostname" | "team_id">,
+  { uuid, created_at }: Pick<Operation, "uuid" | "created_at">,
+  text: string,
+): Promise<void> {
+  await store.scriptExecutions.insert({
+    uuid,
+    host_id: host.id,
+    hostname: host.hostname,
+    team_id: host.team_id,
+    script_id: null,
+    text_id: await keepText(store, text),
+    batch_uuid: null,
+    exit_code: null,
+    created_at,
+    ended_at: null,
+  });
+}
+
+/** The row as it is after the run has ended. */
+export async function endExecution(
+  { store, clock }: Inside,
+  operation: Operation,
+  { state, result }: Ending<ScriptResult>,
+): Promise<Execution | null> {
+  const execution = await executionOf(store, operation);
+  if (!execution) return null;
+  // No answer is as if the agent had ended the script: nobody knows what it has done.
+  const ended = result ?? { exit_code: state === "expired" ? -1 : null, output: "", runtime: 0 };
+  const set = { ...ended, state: state === "cancelled" ? "cancelled" : "ended", ended_at: clock.iso() } as const;
+  await store.scriptExecutions.update({ where: eq("id", execution.id), set });
+  return { ...execution, ...set };
+}
+
+/** What the host runs instead of a script that cannot be sent: its result says why. */
+function refusal(missing: readonly string[], platform: string): string {
+  const reason = `not run: the host has no value for ${missing.join(", ")}`;
+  return platform === "windows" ? `Write-Output '${reason}'\nexit 1\n` : `#!/bin/sh\necho '${reason}'\nexit 1\n`;
+}
+
+/** The script with the values of its variables, for the moment at which the host gets it. */
+export async function expandedScript(store: ServerTx, hostId: number, content: string): Promise<string> {
+  const { text, missing } = await expandFor(store, hostId, content);
+  return missing.length === 0 ? text : refusal(missing, (await store.hosts.get(hostId))?.platform ?? "");
+}
+
+export async function storedResult(store: ServerTx, operation: Operation, result: ScriptResult): Promise<ScriptResult> {
+  const execution = await executionOf(store, operation);
+  const text = execution ? await textOf(store, execution.text_id) : "";
+  return shortened({ ...result, output: await maskSecrets(store, text, result.output) });
+}

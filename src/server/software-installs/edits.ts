@@ -1,0 +1,58 @@
+// What changes of packages, and moves of hosts, mean for installations.
+import { recordEntries } from "../activities/record.ts";
+import type { Context } from "../core/context.ts";
+import type { Installer } from "../installers/hosts.ts";
+import type { InstallerListener } from "../installers/service.ts";
+import { isOpen, lockOperations } from "../operations/queue.ts";
+import { operations } from "../operations/tables.ts";
+import { forgetInstallsOf, forgetPendingInstalls } from "../software/install-status.ts";
+import { and, eq, exists, oneOf } from "../store/query.ts";
+import { cancelRun } from "./kinds.ts";
+import { isPending } from "./status.ts";
+
+/** What hosts have not begun is cancelled. What they have begun goes on with the file and the scripts that they have. */
+async function cancelWaiting(inside: Context, { id }: Pick<Installer, "id">): Promise<void> {
+  const { store } = inside;
+  const waiting = and(
+    eq("installer_id", id),
+    eq("is_uninstall", false),
+    isPending,
+    exists(operations, "id", and(isOpen, eq("attempts", 0))),
+  );
+  const hostIds = (await store.softwareInstallRuns.pick(["host_id"], { where: waiting })).map(({ host_id }) => host_id);
+  await lockOperations(store, hostIds);
+  // Read again under the locks: hosts may have begun meanwhile.
+  for (const run of await store.softwareInstallRuns.list({ where: waiting })) {
+    const [operation, host] = [await store.operations.get(run.id), await store.hosts.get(run.host_id)];
+    if (operation && host)
+      await recordEntries(inside, [await cancelRun(inside, host, run, operation)], { hostId: host.id });
+  }
+}
+
+async function startAnew({ store }: Context, { id }: Pick<Installer, "id">): Promise<void> {
+  await store.softwareInstallRuns.update({ where: eq("installer_id", id), set: { is_outdated: true } });
+  await forgetInstallsOf(store, id);
+}
+
+export const installsFollowPackages: InstallerListener = {
+  async changed(inside, installer, { newFile, onlyShown }) {
+    if (!onlyShown) await cancelWaiting(inside, installer);
+    if (newFile) await startAnew(inside, installer);
+  },
+  async removed(inside, installer) {
+    await cancelWaiting(inside, installer);
+    await startAnew(inside, installer);
+  },
+};
+
+/** For hosts that enroll into another team, whose operations are cancelled all at once. */
+export async function dropPendingInstalls(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  hostIds: readonly number[],
+): Promise<void> {
+  await store.softwareInstallRuns.update({
+    where: and(oneOf("host_id", hostIds), isPending),
+    set: { status: "canceled", file_id: null, ended_at: clock.iso() },
+  });
+  await forgetPendingInstalls(store, hostIds);
+}

@@ -1,0 +1,195 @@
+// What changes of hosts mean for the numbers of hosts that vulnerabilities affect: recorded in the transaction that
+// changes the hosts, and added to the counts shortly afterwards (counts.ts).
+import { channels } from "../../core/channels.ts";
+import { parts } from "../../core/concurrency/parts.ts";
+import { byId, groupBy } from "../../core/maps.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import { oneOf } from "../../store/query.ts";
+import { NO_TEAM } from "../tables.ts";
+
+/** What of a host may be vulnerable, and the team for which it counts. */
+export interface Exposed {
+  readonly team: number;
+  readonly software: readonly number[];
+  readonly system: number | null;
+}
+
+/** Null: the host is not counted. */
+export interface ExposureChange {
+  readonly before: Exposed | null;
+  readonly after: Exposed | null;
+}
+
+/** The CVEs of software versions and operating system versions. */
+interface CvesById {
+  readonly software: ReadonlyMap<number, readonly string[]>;
+  readonly systems: ReadonlyMap<number, readonly string[]>;
+}
+
+type Sums = Map<string, number>;
+
+/** Hosts that are looked at between two turns of the event loop: each may have thousands of vulnerabilities. */
+const HOSTS = 50;
+
+/** Must run in the transaction that changes the hosts. */
+export async function recordExposure(tx: ServerTx, changes: readonly ExposureChange[]): Promise<void> {
+  const touched = await cvesOfEach(tx, changes.map(differing));
+  if (touched.software.size + touched.systems.size === 0) return;
+  const isAffected = (change: ExposureChange): boolean => {
+    const { software, systems } = differing(change);
+    return software.some((id) => touched.software.has(id)) || systems.some((id) => touched.systems.has(id));
+  };
+  const affected = changes.filter(isAffected);
+  const cves = await cvesOfEach(
+    tx,
+    affected.flatMap(({ before, after }) => [before, after].map(idsOf)),
+  );
+  const teams = new Map<number, Sums>();
+  for await (const some of parts(affected, HOSTS))
+    for (const { before, after } of some) {
+      const [had, has] = [before, after].map((exposed) => cvesOf(exposed, cves)) as [Set<string>, Set<string>];
+      const isSameTeam = before?.team === after?.team;
+      if (before) addAll(teams, before.team, isSameTeam ? without(had, has) : had, -1);
+      if (after) addAll(teams, after.team, isSameTeam ? without(has, had) : has, 1);
+    }
+  await store(tx, teams);
+}
+
+interface Ids {
+  readonly software: readonly number[];
+  readonly systems: readonly number[];
+}
+
+const idsOf = (exposed: Exposed | null): Ids => ({
+  software: exposed?.software ?? [],
+  systems: exposed?.system == null ? [] : [exposed.system],
+});
+
+/** What the host does not have both before and after the change. */
+function differing({ before, after }: ExposureChange): Ids {
+  const [had, has] = [idsOf(before), idsOf(after)];
+  const isSameTeam = before?.team === after?.team;
+  const either = (a: readonly number[], b: readonly number[]): number[] => {
+    const [first, second] = [new Set(a), new Set(b)];
+    return isSameTeam ? [...without(first, second), ...without(second, first)] : [...new Set([...first, ...second])];
+  };
+  return { software: either(had.software, has.software), systems: either(had.systems, has.systems) };
+}
+
+const without = <T>(some: ReadonlySet<T>, others: ReadonlySet<T>): T[] => [...some].filter((one) => !others.has(one));
+
+async function cvesOfEach(tx: ServerTx, ids: readonly Ids[]): Promise<CvesById> {
+  const software: { id: number; cve: string }[] = [];
+  const systems: { id: number; cve: string }[] = [];
+  for await (const some of parts([...new Set(ids.flatMap((one) => one.software))])) {
+    const rows = await tx.softwareCves.pick(["software_id", "cve"], { where: oneOf("software_id", some) });
+    for (const { software_id: id, cve } of rows) software.push({ id, cve });
+  }
+  for await (const some of parts([...new Set(ids.flatMap((one) => one.systems))])) {
+    const rows = await tx.osCves.pick(["os_version_id", "cve"], { where: oneOf("os_version_id", some) });
+    for (const { os_version_id: id, cve } of rows) systems.push({ id, cve });
+  }
+  const cvesById = (rows: readonly { id: number; cve: string }[]) =>
+    new Map([...groupBy(rows, ({ id }) => id)].map(([id, some]) => [id, some.map(({ cve }) => cve)]));
+  return { software: cvesById(software), systems: cvesById(systems) };
+}
+
+function cvesOf(exposed: Exposed | null, cves: CvesById): Set<string> {
+  const found = new Set<string>();
+  for (const id of exposed?.software ?? []) for (const cve of cves.software.get(id) ?? []) found.add(cve);
+  if (exposed?.system != null) for (const cve of cves.systems.get(exposed.system) ?? []) found.add(cve);
+  return found;
+}
+
+function addAll(teams: Map<number, Sums>, team: number, cves: Iterable<string>, difference: number): void {
+  const sums = teams.get(team) ?? new Map<string, number>();
+  teams.set(team, sums);
+  for (const cve of cves) sums.set(cve, (sums.get(cve) ?? 0) + difference);
+}
+
+async function store(tx: ServerTx, teams: ReadonlyMap<number, Sums>): Promise<void> {
+  const rows = [...teams]
+    .map(([team, sums]) => ({ team, cves: [...sums].filter(([, difference]) => difference !== 0) }))
+    .filter(({ cves }) => cves.length > 0);
+  if (rows.length === 0) return;
+  await tx.vulnerabilityCountChanges.insertMany(rows);
+  await tx.notify(channels.vulnerabilityCounts, "");
+}
+
+/** The hosts as they are counted now, by id. */
+async function exposedHosts(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, Exposed>> {
+  const hosts = await tx.hosts.pick(["id", "team_id", "os_version_id"], { where: oneOf("id", hostIds) });
+  const lists = byId(await tx.hostSoftware.pick(["id", "software_ids"], { where: oneOf("id", hostIds) }));
+  return new Map(
+    hosts.map(({ id, team_id, os_version_id }) => [
+      id,
+      { team: team_id ?? NO_TEAM, software: lists.get(id)?.software_ids ?? [], system: os_version_id },
+    ]),
+  );
+}
+
+/** Like `moveSoftwareCounts`, which calls it. */
+export async function moveExposure(
+  tx: ServerTx,
+  hostIds: readonly number[],
+  to: number | null | "deleted",
+): Promise<void> {
+  const moved = [...(await exposedHosts(tx, hostIds)).values()].map((before) => ({
+    before,
+    after: to === "deleted" ? null : { ...before, team: to ?? NO_TEAM },
+  }));
+  await recordExposure(tx, moved);
+}
+
+export interface SystemChange {
+  readonly hostId: number;
+  /** The operating system version before; undefined: the host is new. */
+  readonly before: number | null | undefined;
+}
+
+/** The hosts that are being written with another operating system version. */
+export const systemChanges = (
+  hosts: readonly {
+    readonly row: { readonly id: number; readonly os_version_id: number | null };
+    readonly set: { readonly os_version_id?: number | null | undefined };
+  }[],
+): SystemChange[] =>
+  hosts.flatMap(({ row, set }) =>
+    set.os_version_id === undefined || set.os_version_id === row.os_version_id
+      ? []
+      : [{ hostId: row.id, before: row.os_version_id }],
+  );
+
+/** Counts hosts for another operating system. Call it in the transaction that writes them, right afterwards. */
+export async function recordSystems(tx: ServerTx, changes: readonly SystemChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const hosts = await exposedHosts(
+    tx,
+    changes.map(({ hostId }) => hostId),
+  );
+  await recordExposure(
+    tx,
+    changes.flatMap(({ hostId, before: system }) => {
+      const after = hosts.get(hostId);
+      return after ? [{ before: system === undefined ? null : { ...after, system }, after }] : [];
+    }),
+  );
+}
+
+/** Counts hosts for other software. Call it after their rows were written, with the lists before and after. */
+export async function recordSoftware(
+  tx: ServerTx,
+  changes: ReadonlyMap<number, { readonly before: readonly number[]; readonly after: readonly number[] }>,
+): Promise<void> {
+  const hosts = await tx.hosts.pick(["id", "team_id", "os_version_id"], { where: oneOf("id", [...changes.keys()]) });
+  await recordExposure(
+    tx,
+    hosts.flatMap(({ id, team_id, os_version_id }) => {
+      const change = changes.get(id);
+      const host = { team: team_id ?? NO_TEAM, system: os_version_id };
+      return change
+        ? [{ before: { ...host, software: change.before }, after: { ...host, software: change.after } }]
+        : [];
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+// Store apps in the view of a host's software.
+import { inTeam } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { inScope, labelsOfHost } from "../labels/scope.ts";
+import { scopeOf } from "../labels/targeting.ts";
+import { deviceOfHost } from "../mdm/apple/channel/devices.ts";
+import type { HostOffer, HostOffers, OfferedHost } from "../software/host-offers.ts";
+import { and, eq, oneOf } from "../store/query.ts";
+import { installStatuses } from "./installs.ts";
+import { labelsOfApps } from "./labels.ts";
+import type { InstallRow, ListingRow, StoreAppRow } from "./tables.ts";
+
+/** The apps of the host's team for its platform. */
+export const appsForHost: HostOffers = async (store, host) => {
+  const apps = await store.storeApps.list({
+    where: and(inTeam(host.team_id ?? 0), oneOf("platform", platformsOf(host))),
+  });
+  if (apps.length === 0) return [];
+  const [installs, listings, available] = await Promise.all([
+    store.storeAppInstalls.list({
+      where: eq("host_id", host.id),
+      order: [{ column: "id", direction: "asc" }],
+    }),
+    store.storeListings.list({
+      where: oneOf(
+        "adam_id",
+        apps.map(({ adam_id }) => adam_id),
+      ),
+    }),
+    availableTo(store, host, apps),
+  ]);
+  return apps.map((app): HostOffer => {
+    const last = installs.findLast(({ title_id }) => title_id === app.title_id);
+    const listing = listings.find(({ adam_id, platform }) => adam_id === app.adam_id && platform === app.platform);
+    return {
+      title_id: app.title_id,
+      isAvailable: available.has(app.id),
+      isSelfService: app.self_service,
+      shown: {
+        status: last === undefined ? null : installStatuses[last.status],
+        icon_url: listing?.icon_url ?? null,
+        app_store_app: onHost(app, listing, last),
+      },
+    };
+  });
+};
+
+const platformsOf = ({ platform }: OfferedHost): StoreAppRow["platform"][] =>
+  (["darwin", "ios", "ipados"] as const).filter((one) => one === platform);
+
+async function availableTo(
+  store: ServerTx,
+  host: OfferedHost,
+  apps: readonly StoreAppRow[],
+): Promise<ReadonlySet<number>> {
+  const device = await deviceOfHost(store, host.id);
+  if (!device || device.kind === "personal") return new Set();
+  const ids = apps.map(({ id }) => id);
+  const [labels, memberOf] = await Promise.all([labelsOfApps(store, ids), labelsOfHost(store, host.id)]);
+  return new Set(
+    ids.filter((id) => {
+      const scope = scopeOf(labels.get(id) ?? []);
+      return (scope.exclude_any.length === 0 || host.label_updated_at !== null) && inScope(memberOf, scope);
+    }),
+  );
+}
+
+const onHost = (app: StoreAppRow, listing: ListingRow | undefined, last: InstallRow | undefined) => ({
+  app_store_id: app.adam_id,
+  platform: app.platform,
+  version: listing?.version ?? "",
+  self_service: app.self_service,
+  categories: app.categories.length === 0 ? null : [...app.categories],
+  last_install: last ? { command_uuid: last.command_uuid, installed_at: last.ended_at ?? last.created_at } : null,
+});

@@ -1,0 +1,231 @@
+// How machines become hosts: tokens that enroll for a while, and the files that install the agent.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { EnrollToken } from "../../src/api/new-hosts.ts";
+import { tables } from "../../src/server/data/tables.ts";
+import { enrollTokenCleanup } from "../../src/server/enroll-secrets/cleanup.ts";
+import { findEnrollSecrets } from "../../src/server/enroll-secrets/service.ts";
+import { enrollCommands } from "../../src/server/new-hosts/commands.ts";
+import { openPostgres } from "../../src/server/store/postgres/open.ts";
+import { powershellWord, shellWord } from "../../src/text/shell.ts";
+import { errorOf, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
+import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { root } from "../support/cli.ts";
+import { bothEngines, rulesEngines, testCipher } from "../support/engines.ts";
+import { agentCall } from "../support/managed.ts";
+import { WebVisitor } from "../support/web.ts";
+
+const HOUR = 3_600_000;
+
+async function make(t: Pick<TestApp, "post">, body: object = {}): Promise<EnrollToken> {
+  const response = await t.post("/enroll_tokens", body);
+  expect(response.status).toBe(200);
+  return (await response.json()) as EnrollToken;
+}
+
+let machines = 0;
+/** The status of the enrollment, and the team of the host that it made. */
+async function enroll(t: TestApp, secret: string): Promise<[status: number, teamId?: number | null]> {
+  const uuid = `NEW-${++machines}`;
+  const { status } = await agentCall(t, "/enroll", { enroll_secret: secret, hardware_uuid: uuid, platform: "ubuntu" });
+  const host = (await t.store.hosts.list()).find((one) => one.uuid === uuid);
+  return host === undefined ? [status] : [status, host.team_id];
+}
+
+/** `npm test` of a fresh checkout has no build. */
+beforeAll(async () => {
+  const built = join(root, "dist/agent.mjs");
+  if ((await stat(built).catch(() => null)) !== null) return;
+  const draft = `${built}.${process.pid}`;
+  await mkdir(join(root, "dist"), { recursive: true });
+  const script = `import { bundleAgent } from "./scripts/bundle-agent.mjs"; await bundleAgent(${JSON.stringify(root)}, ${JSON.stringify(draft)});`;
+  execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root });
+  await rename(draft, built);
+});
+
+describe.each(bothEngines)("an enroll token on %s", (engine) => {
+  it("enrolls hosts into its team until it expires, on every server, and only its hash is stored", async () => {
+    const t = await startApp({ engine });
+    const alpha = await makeTeam(t, "Alpha");
+    const [none, one] = [await make(t), await make(t, { team_id: alpha, expires_in: "1h" })];
+    expect(none).toMatchObject({ team_id: null, expires_at: new Date(t.clock.now() + 24 * HOUR).toISOString() });
+    expect(one).toMatchObject({ team_id: alpha, expires_at: new Date(t.clock.now() + HOUR).toISOString() });
+    expect(await enroll(t, none.token)).toEqual([200, null]);
+    expect(await enroll(t, one.token)).toEqual([200, alpha]);
+    expect(await enroll(t, one.token)).toEqual([200, alpha]);
+    if (engine === "postgres") {
+      const { databaseUrl: url } = t;
+      const store = await openPostgres({ tables, url: url!, cipher: testCipher, create: true, poolSize: 2 });
+      expect(await findEnrollSecrets({ store, clock: t.clock }, [one.token, "x"])).toEqual([{ team_id: alpha }, null]);
+      await store.close();
+    }
+    const stored = JSON.stringify([await t.store.enrollTokens.list(), await t.store.activities.list()]);
+    for (const { token } of [none, one]) expect(stored).not.toContain(token);
+    t.clock.advance(HOUR);
+    expect((await enroll(t, one.token))[0]).toBe(401);
+    expect(await enroll(t, none.token)).toEqual([200, null]);
+    await enrollTokenCleanup.run(t.services, new AbortController().signal);
+    expect((await t.store.enrollTokens.list()).map(({ team_id }) => team_id)).toEqual([null]);
+  });
+
+  it("ends with its team and with the user who made it", async () => {
+    const t = await startApp({ engine });
+    const alpha = await makeTeam(t, "Alpha");
+    const { user, token: api } = await makeUser(t, "maintainer");
+    const ofTeam = await make(t, { team_id: alpha });
+    const ofUser = await make(t.as(api));
+    expect((await enroll(t, ofUser.token))[0]).toBe(200);
+    expect((await t.delete(`/teams/${alpha}`)).ok).toBe(true);
+    expect((await t.delete(`/users/${user.id}`)).ok).toBe(true);
+    expect((await enroll(t, ofTeam.token))[0]).toBe(401);
+    expect((await enroll(t, ofUser.token))[0]).toBe(401);
+  });
+});
+
+describe.each(rulesEngines)("enroll tokens on %s", (engine) => {
+  it("are for those who may read enroll secrets, of the same team", async () => {
+    const t = await startApp({ engine });
+    const [alpha, beta] = [await makeTeam(t, "Alpha"), await makeTeam(t, "Beta")];
+    const maintainer = await makeUser(t, { [alpha]: "maintainer" });
+    const observer = await makeUser(t, "observer");
+    const there = t.as(maintainer.token);
+    expect((await there.post("/enroll_tokens", { team_id: alpha })).status).toBe(200);
+    for (const body of [{}, { team_id: 0 }, { team_id: beta }])
+      expect((await there.post("/enroll_tokens", body)).status).toBe(403);
+    expect((await t.as(observer.token).post("/enroll_tokens", {})).status).toBe(403);
+    expect((await t.post("/enroll_tokens", { team_id: 999 })).status).toBe(404);
+    expect(await t.store.enrollTokens.count()).toBe(1);
+  });
+
+  it("for teams are premium", async () => {
+    const t = await startApp({ engine, tier: "free" });
+    expect((await t.post("/enroll_tokens", {})).status).toBe(200);
+    expect((await t.post("/enroll_tokens", { team_id: 1 })).status).toBe(402);
+  });
+
+  it("are valid for a minute to a week", async () => {
+    const t = await startApp({ engine });
+    for (const expires_in of ["1m", "7d", "86400"])
+      expect((await t.post("/enroll_tokens", { expires_in })).status).toBe(200);
+    for (const expires_in of ["59s", "0", "8d", "", "tomorrow", "-1h"]) {
+      const response = await t.post("/enroll_tokens", { expires_in });
+      expect([expires_in, response.status]).toEqual([expires_in, 422]);
+      expect((await errorOf(response)).errors?.[0]?.name).toBe("expires_in");
+    }
+  });
+
+  it("are recorded, and no attempt with a bad one is free", async () => {
+    const t = await startApp({ engine });
+    const { expires_at } = await make(t);
+    const made = (await t.store.activities.list()).filter(({ type }) => type === "created_enroll_token");
+    expect(made.map(({ details }) => details)).toEqual([{ team_id: null, team_name: null, expires_at }]);
+    expect((await enroll(t, "x".repeat(32)))[0]).toBe(401);
+  });
+});
+
+describe("the files for new hosts", () => {
+  it("need no token: the agent, and scripts that name its SHA-256", async () => {
+    const t = await startApp();
+    const get = async (path: string) => {
+      const response = await t.raw(path);
+      expect([path, response.status]).toEqual([path, 200]);
+      return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+    };
+    const agent = await get("/enroll/agent.mjs");
+    const sha256 = createHash("sha256").update(agent.bytes).digest("hex");
+    expect(agent.response.headers.get("etag")).toBe(`"${sha256}"`);
+    for (const path of ["/enroll/enroll.sh", "/enroll/enroll.ps1"]) {
+      const text = (await get(path)).bytes.toString("utf8");
+      expect(text).toContain(`'${sha256}'`);
+      expect(text).not.toContain("@AGENT_SHA256@");
+    }
+    const part = await t.raw("/enroll/agent.mjs", { headers: { range: "bytes=0-18" } });
+    expect([part.status, await part.text()]).toEqual([206, "#!/usr/bin/env node"]);
+    expect((await make(t)).agent_sha256).toBe(sha256);
+  });
+});
+
+describe("commands for new hosts", () => {
+  const hostile = [
+    "a b",
+    "$(touch x)",
+    "`touch x`",
+    "'; touch x; '",
+    'x"y',
+    "a\\b",
+    "-n",
+    "*",
+    "\u2019; touch x; \u2019",
+  ];
+
+  it("are one word for each value, whatever it contains", () => {
+    for (const text of hostile) {
+      const out = execFileSync("sh", ["-c", `printf %s ${shellWord(text)}`], { encoding: "utf8" });
+      expect(out).toBe(text);
+    }
+    expect(powershellWord("it's")).toBe("'it''s'");
+    expect(powershellWord("\u2018a\u2019\u201ab\u201b")).toBe("'\u2018\u2018a\u2019\u2019\u201a\u201ab\u201b\u201b'");
+  });
+
+  it("carry the URL and the token unchanged to the script", () => {
+    for (const text of hostile) {
+      const url = `https://svc.example.com/${text}`;
+      const { linux, macos, windows } = enrollCommands(url, "-token");
+      expect(macos).toBe(linux);
+      // Functions in the place of the programs print their arguments, one on each line.
+      const fakes = "curl() { printf '%s\\n' \"$@\" >&2; }; sudo() { printf '%s\\n' \"$@\"; };";
+      const out = execFileSync("sh", ["-c", `{ ${fakes} ${linux}; } 2>&1 | sort`], { encoding: "utf8" });
+      expect(out.split("\n").filter(Boolean).sort()).toEqual(
+        ["-fsSL", `${url}/enroll/enroll.sh`, "sh", "-s", "--", "--server-url", url, "--token", "-token"].sort(),
+      );
+      expect(windows).toContain(`-ServerUrl ${powershellWord(url)} -Token '-token'`);
+    }
+  });
+});
+
+describe("the page for new hosts", () => {
+  const visit = async (t: TestApp, email: string, password: string) => {
+    const visitor = new WebVisitor(t);
+    await visitor.signIn(email, password);
+    return visitor;
+  };
+
+  it("shows the commands with a new token, for the teams of the viewer", async () => {
+    const t = await startApp();
+    await t.patch("/config", { server_settings: { server_url: "https://svc.example.com" } });
+    const alpha = await makeTeam(t, "<b>Alpha</b>");
+    await makeTeam(t, "Beta");
+    const admin = await visit(t, ADMIN.email, ADMIN.password);
+    const hosts = await admin.get("/hosts");
+    expect(hosts.text).toContain('href="/add-hosts"');
+    const form = await admin.get("/add-hosts");
+    expect(form.text).toContain("&lt;b&gt;Alpha&lt;/b&gt;");
+    expect(await t.store.enrollTokens.count()).toBe(0);
+    const { text, status } = await admin.post("/add-hosts", { team_id: String(alpha), expires_in: "1h" });
+    expect(status).toBe(200);
+    const [, token] = /--token ([\w-]+)<\/code>/.exec(text)!;
+    expect(text).toContain("curl -fsSL https://svc.example.com/enroll/enroll.sh | sudo sh");
+    expect(await enroll(t, token!)).toEqual([200, alpha]);
+    expect((await admin.post("/add-hosts", { team_id: "x", expires_in: "1h" })).text).toContain("Select a team.");
+    expect((await admin.post("/add-hosts", { team_id: "0", expires_in: "9d" })).status).toBe(422);
+  });
+
+  it("is not for those who may not read enroll secrets", async () => {
+    const t = await startApp();
+    const alpha = await makeTeam(t, "Alpha");
+    await makeTeam(t, "Beta");
+    const observer = await makeUser(t, "observer", { api_only: false });
+    const there = await visit(t, observer.user.email, PASSWORD);
+    expect((await there.get("/hosts")).text).not.toContain("/add-hosts");
+    expect((await there.get("/add-hosts")).status).toBe(403);
+    expect((await there.post("/add-hosts", { team_id: "0", expires_in: "1h" })).status).toBe(403);
+    const maintainer = await makeUser(t, { [alpha]: "maintainer" }, { api_only: false });
+    const own = await visit(t, maintainer.user.email, PASSWORD);
+    expect((await own.get("/add-hosts")).text).not.toContain("Beta");
+    expect((await own.post("/add-hosts", { team_id: "0", expires_in: "1h" })).status).toBe(403);
+    expect((await own.post("/add-hosts", { team_id: String(alpha), expires_in: "1h" })).status).toBe(200);
+  });
+});

@@ -1,0 +1,162 @@
+// How many hosts of each scope a vulnerability affects, compared with a count of all hosts after random changes.
+import { describe, expect, it } from "vitest";
+import { runJob } from "../../../src/server/jobs/start.ts";
+import { ALL_HOSTS, NO_TEAM } from "../../../src/server/software/tables.ts";
+import { recordSystems } from "../../../src/server/software/vulnerabilities/count-changes.ts";
+import { addVulnerabilityCounts, vulnerabilityCounts } from "../../../src/server/software/vulnerabilities/counts.ts";
+import { recountVulnerabilities } from "../../../src/server/software/vulnerabilities/recount.ts";
+import { replaceVulnerabilities } from "../../../src/server/software/vulnerabilities/service.ts";
+import { eq, everything } from "../../../src/server/store/query.ts";
+import { Random } from "../../../src/simulator/random.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { bothEngines } from "../../support/engines.ts";
+import { makeHost, makeInventory, makeSoftware, makeTeam } from "../../support/make.ts";
+
+const AT = "2026-01-05T00:00:00.000Z";
+
+/** `scope CVE hosts` */
+async function stored({ store }: TestApp): Promise<string[]> {
+  const cveOf = new Map((await store.vulnerabilities.list()).map(({ id, cve }) => [id, cve]));
+  const rows = await store.vulnerabilityCounts.list();
+  return rows.map((row) => `${row.scope} ${cveOf.get(row.vulnerability_id)} ${row.hosts_count}`).sort();
+}
+
+async function counted({ store }: TestApp): Promise<string[]> {
+  const [ofSoftware, ofSystems] = [await store.softwareCves.list(), await store.osCves.list()];
+  const lists = new Map((await store.hostSoftware.list()).map(({ id, software_ids }) => [id, software_ids]));
+  const counts = new Map<string, number>();
+  for (const { id, team_id, os_version_id } of await store.hosts.list()) {
+    const cves = new Set([
+      ...ofSoftware.filter(({ software_id }) => lists.get(id)?.includes(software_id)).map(({ cve }) => cve),
+      ...ofSystems.filter((row) => row.os_version_id === os_version_id).map(({ cve }) => cve),
+    ]);
+    for (const scope of [ALL_HOSTS, team_id ?? NO_TEAM])
+      for (const cve of cves) counts.set(`${scope} ${cve}`, (counts.get(`${scope} ${cve}`) ?? 0) + 1);
+  }
+  return [...counts].map(([key, count]) => `${key} ${count}`).sort();
+}
+
+const replace = (t: TestApp, kind: "software" | "os", id: number, cves: readonly string[]) =>
+  t.store.tx((tx) =>
+    replaceVulnerabilities(
+      tx,
+      kind,
+      id,
+      cves.map((cve) => ({ cve, resolved_in_version: null })),
+      AT,
+    ),
+  );
+
+const addAll = async (t: TestApp) => {
+  while (await addVulnerabilityCounts(t.store, t.clock.iso()));
+};
+const recount = (t: TestApp) => recountVulnerabilities(t.services, AbortSignal.timeout(60_000));
+
+async function start(engine: (typeof bothEngines)[number]) {
+  const t = await startApp({ engine });
+  await t.services.running.of(vulnerabilityCounts).flush();
+  const versions: { id: number; title_id: number }[] = [];
+  for (let i = 0; i < 8; i++) versions.push(await makeSoftware(t, `App ${i % 4}`, `1.${i}`));
+  const systems: number[] = [];
+  for (const version of ["14.1", "14.2", "14.3"])
+    systems.push((await t.store.osVersions.insert({ name: "macOS", version, platform: "darwin" })).id);
+  return { t, versions, systems };
+}
+
+describe.each(bothEngines)("counts of vulnerabilities on %s", (engine) => {
+  it("stay right through inventories, updates, transfers, deleted hosts and other vulnerabilities", async () => {
+    const { t, versions, systems } = await start(engine);
+    const random = new Random(5);
+    const cves = Array.from({ length: 10 }, (_, i) => `CVE-2026-000${i}`);
+    const some = () => cves.filter(() => random.int(0, 3) === 0);
+    for (const { id } of versions.slice(2)) await replace(t, "software", id, some());
+    for (const id of systems.slice(1)) await replace(t, "os", id, some());
+    const teams = [await makeTeam(t, "A"), await makeTeam(t, "B")];
+    const hosts: number[] = [];
+    for (let i = 0; i < 6; i++) hosts.push((await makeHost(t, { team_id: teams[i % 3]?.id ?? null })).id);
+    await recount(t);
+    for (let round = 0; round < 60; round++) {
+      const host = hosts[random.int(0, hosts.length - 1)]!;
+      const what = random.int(0, 19);
+      if (what < 9)
+        await makeInventory(
+          t,
+          host,
+          versions.filter(() => random.int(0, 2) === 0),
+        );
+      else if (what < 13)
+        await t.store.tx(async (tx) => {
+          const before = (await tx.hosts.get(host))!.os_version_id;
+          await tx.hosts.update({ where: eq("id", host), set: { os_version_id: systems[random.int(0, 2)]! } });
+          await recordSystems(tx, [{ hostId: host, before }]);
+        });
+      else if (what < 17)
+        await t.post("/hosts/transfer", { team_id: teams[random.int(0, 2)]?.id ?? null, hosts: [host] });
+      else if (what < 18 && hosts.length > 3) {
+        expect((await t.delete(`/hosts/${host}`)).status).toBe(200);
+        hosts.splice(hosts.indexOf(host), 1);
+      } else if (what === 19) {
+        await addAll(t);
+        await replace(t, "software", versions[random.int(0, 7)]!.id, some());
+        await recount(t);
+      }
+      if (round % 4 === 0) {
+        await addAll(t);
+        expect(await stored(t), `round ${round}`).toEqual(await counted(t));
+      }
+    }
+    await t.delete(`/teams/${teams[0]!.id}`);
+    await addAll(t);
+    expect(await stored(t)).toEqual(await counted(t));
+    expect(await t.store.vulnerabilityCountChanges.count()).toBe(0);
+  });
+
+  it("follow other vulnerabilities of versions by themselves", async () => {
+    const { t, versions, systems } = await start(engine);
+    const host = await makeHost(t, { os_version_id: systems[0]! });
+    await makeInventory(t, host.id, versions.slice(0, 2));
+    await replace(t, "software", versions[0]!.id, ["CVE-2026-0001", "CVE-2026-0002"]);
+    await replace(t, "os", systems[0]!, ["CVE-2026-0002"]);
+    const flush = () => t.services.running.of(vulnerabilityCounts).flush();
+    await flush();
+    expect(await stored(t)).toEqual(
+      [`-1 CVE-2026-0001 1`, "-1 CVE-2026-0002 1", "0 CVE-2026-0001 1", "0 CVE-2026-0002 1"].sort(),
+    );
+    // Without the software, the system still has it.
+    await makeInventory(t, host.id, versions.slice(1, 2));
+    await flush();
+    expect(await stored(t)).toEqual(["-1 CVE-2026-0002 1", "0 CVE-2026-0002 1"]);
+    await replace(t, "os", systems[0]!, []);
+    await flush();
+    expect(await stored(t)).toEqual([]);
+  });
+
+  it("are corrected once a day, also with differences that wait", async () => {
+    const { t, versions } = await start(engine);
+    for (const { id } of versions) await replace(t, "software", id, ["CVE-2026-0001"]);
+    const hosts = [await makeHost(t), await makeHost(t)];
+    for (const { id } of hosts) await makeInventory(t, id, versions);
+    await t.services.running.of(vulnerabilityCounts).flush();
+    await t.store.vulnerabilityCounts.update({ where: everything, set: { hosts_count: 9 } });
+    t.clock.advance(25 * 3_600_000);
+    await makeInventory(t, hosts[0]!.id, []);
+    await runJob(t.services, "counts");
+    expect(await stored(t)).toEqual(await counted(t));
+    expect(await stored(t)).toHaveLength(2);
+  });
+
+  it("are counted by another server if one has died meanwhile", async () => {
+    const { t, versions } = await start(engine);
+    await makeInventory(t, (await makeHost(t)).id, versions);
+    await t.services.running.of(vulnerabilityCounts).flush();
+    await replace(t, "software", versions[0]!.id, ["CVE-2026-0001"]);
+    const until = new Date(t.clock.now() + 600_000).toISOString();
+    await t.store.vulnerabilityCountState.update({ where: everything, set: { is_due: false, recount_until: until } });
+    await t.services.running.of(vulnerabilityCounts).flush();
+    expect(await stored(t)).toEqual([]);
+    t.clock.advance(600_000);
+    await t.services.running.of(vulnerabilityCounts).flush();
+    expect(await stored(t)).toEqual(await counted(t));
+    expect(await stored(t)).toHaveLength(2);
+  });
+});
