@@ -74,7 +74,11 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /software/package": ["packages", "added_software", "upload(t"],
   "PUT /software/titles/:id/icon": ["self-service", "edited_software"],
   "DELETE /software/titles/:id/icon": ["self-service", "deleted_software"],
-  "POST /device/:token/software/install_all": ["self-service-installs", "installed_all_self_service_software"],
+  "POST /device/:token/software/install_all": [
+    "self-service-installs",
+    "installed_all_self_service_software",
+    "await all(",
+  ],
   "PATCH /software/titles/:id/package": ["packages", "edited_software", "t.patch(path"],
   "DELETE /software/titles/:id/available_for_install": ["packages", "deleted_software", "available_for_install"],
   "POST /scripts": ["scripts", "added_script", "save(t"],

@@ -260,6 +260,8 @@ describe("who may open a page", () => {
       "GET /mdm/sso/profile",
       "GET /transparency",
       "POST /device/:token/refetch",
+      "POST /device/:token/software/install/:id",
+      "POST /device/:token/software/uninstall/:id",
       "POST /login",
       "POST /login/forgot",
       "POST /login/invites/:token",
