@@ -16,6 +16,7 @@ import { tokenHash } from "../../src/server/core/random.ts";
 import { linkPaths } from "../../src/server/mail/mail.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { uploadPushCertificate } from "../../src/server/mdm/apple/trust/service.ts";
+import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { answerOperation } from "../../src/server/operations/queue.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { settleBatches } from "../../src/server/scripts/batches/carry-out.ts";
@@ -157,6 +158,8 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await writeFile(join(files, "activation.json"), activation("updates"));
     await writeFile(join(files, "wifi.mobileconfig"), mobileconfig("wifi"));
     const [{ uuid = "" } = {}] = await app.store.configurationProfiles.list({ where: isNull("team_id") });
+    // The comparison that new profiles start would remove the row below: the host is not enrolled.
+    await app.services.running.of(profileReconciler).run();
     // Of the first host, by the uuid of the example or its own.
     const profile_uuid = argv.find((word) => word.startsWith("d0000000")) ?? uuid;
     const row = { host_id: 1, profile_uuid, platform: "darwin", name: "Passcode", operation_type: "install" } as const;
