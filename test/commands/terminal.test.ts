@@ -56,6 +56,7 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "teams:delete": [["teams", "delete", "1"]],
   "mdm:enrollment-profile:manual": [["mdm", "enrollment-profile", "manual", "-o", "-"]],
   "labels:delete": [["labels", "delete", "1"]],
+  "software:packages:fetch": [["software", "packages", "fetch", "1", "1", "-o", "-"]],
 };
 /** These open a browser, listen, or need a file; they print nothing that comes from a host. */
 const apart = new Set([

@@ -4,9 +4,10 @@ import type { Host } from "../../api/host.ts";
 import { hostsApi } from "../../api/hosts.ts";
 import { printable } from "../../text/printable.ts";
 import { ClientCommand } from "../client-command.ts";
-import { usage } from "../errors.ts";
+import { CliError, failed, usage } from "../errors.ts";
 import { dryRunFlag } from "../flags.ts";
 import { plural } from "../output/text.ts";
+import { type Going, waitFor } from "../wait.ts";
 
 export type Target = Pick<Host, "id" | "uuid" | "hostname" | "display_name" | "platform" | "mdm">;
 
@@ -17,6 +18,21 @@ export const namedHostsFlags = {
 
 export const shortNameOf = (hosts: readonly Target[]): string =>
   hosts.length === 1 ? printable(hosts[0]!.display_name) : plural(hosts.length, "host");
+
+interface Following<T> {
+  readonly timeout: string;
+  readonly isOpen: (one: T) => boolean;
+  /** What the server knows of it now. */
+  readonly look: (before: T) => Promise<T>;
+  readonly report: (now: T[]) => void;
+  /** `hosts`: how many have not reported, such as `2 hosts`. */
+  readonly going: (hosts: string) => Going;
+}
+
+interface FailedOn {
+  readonly host: string;
+  readonly reason: string;
+}
 
 export abstract class NamedHostsCommand extends ClientCommand {
   /** Each host once. All hosts that the user can see are refused without --all-hosts. */
@@ -33,6 +49,33 @@ export abstract class NamedHostsCommand extends ClientCommand {
         throw usage(`these are all ${hosts.size} hosts that you can see`, "To include all of them, add --all-hosts.");
     }
     return [...hosts.values()];
+  }
+
+  /** Waits until all of them have reported. `report` gets what is known at each look, also if the wait fails. */
+  protected async followAll<T>(
+    begun: readonly T[],
+    { timeout, isOpen, look, report, going }: Following<T>,
+  ): Promise<void> {
+    const progress = this.progress(`waiting for ${plural(begun.length, "host")} ...`);
+    let now = [...begun];
+    const done = async () => {
+      now = await Promise.all(now.map((one) => (isOpen(one) ? look(one) : one)));
+      report(now);
+      const open = now.filter(isOpen).length;
+      progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
+      return open === 0;
+    };
+    const left = () => going(plural(now.filter(isOpen).length, "host"));
+    await waitFor(this.io, this.stop.signal, { timeout, done, going: left }).finally(progress.done);
+  }
+
+  /** Fails if it failed on a host; `bad`: the hosts on which it did. */
+  protected concludeAll(all: readonly unknown[], bad: readonly FailedOn[]): void {
+    const [first] = bad;
+    if (first === undefined) return;
+    if (all.length === 1) throw failed(`${first.host}: ${first.reason}`);
+    if (bad.length === all.length) throw failed(`failed on all hosts: ${first.reason}`);
+    throw new CliError("partial", `failed on ${bad.length} of ${plural(all.length, "host")}`);
   }
 
   /** Requires the user to type the number of hosts, or for one host either of its names. */

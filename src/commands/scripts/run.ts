@@ -1,13 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import type { ScriptResult, ScriptRun } from "../../api/scripts.ts";
 import { scriptsApi } from "../../api/scripts.ts";
-import { CliError, errorReport, failed, usage } from "../../cli/errors.ts";
+import { errorReport, usage } from "../../cli/errors.ts";
 import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "../../cli/features/named-hosts.ts";
+import { isScriptPending } from "../../cli/features/scripts/results.ts";
 import { readText } from "../../cli/files/input.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import type { View } from "../../cli/output/output.ts";
-import { plural } from "../../cli/output/text.ts";
-import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
+import { timeoutOf, waitFlags } from "../../cli/wait.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";
 
@@ -105,22 +105,17 @@ export default class ScriptsRun extends NamedHostsCommand {
     }
   }
 
-  private async follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
-    const progress = this.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
-    let now = [...outcomes];
-    const isOpen = ({ state }: Outcome) => state === "pending";
-    const done = async () => {
-      now = await Promise.all(now.map((one) => (isOpen(one) ? this.look(one) : one)));
-      report(now);
-      const open = now.filter(isOpen).length;
-      progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
-      return open === 0;
-    };
-    const going = () => ({
-      what: `the script is still waiting for ${plural(now.filter(isOpen).length, "host")}`,
-      hint: "`svc scripts result ID` shows results, `svc hosts cancel` cancels what has not started.",
+  private follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+    return this.followAll(outcomes, {
+      timeout,
+      isOpen: ({ state }) => state === "pending",
+      look: (before) => this.look(before),
+      report,
+      going: (hosts) => ({
+        what: `the script is still waiting for ${hosts}`,
+        hint: "`svc scripts result ID` shows results, `svc hosts cancel` cancels what has not started.",
+      }),
     });
-    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 
   private async look(before: Outcome): Promise<Outcome> {
@@ -130,17 +125,14 @@ export default class ScriptsRun extends NamedHostsCommand {
 
   private conclude(outcomes: readonly Outcome[], isOver: boolean | undefined): void {
     const bad = outcomes.filter(({ state, exit_code }) => state === "refused" || (isOver && exit_code !== 0));
-    const [first] = bad;
-    if (first === undefined) return;
-    const reason = first.message || `exit code ${first.exit_code}`;
-    if (outcomes.length === 1) throw failed(`${first.host}: ${reason}`);
-    if (bad.length === outcomes.length) throw failed(`failed on all hosts: ${reason}`);
-    throw new CliError("partial", `failed on ${bad.length} of ${plural(outcomes.length, "host")}`);
+    this.concludeAll(
+      outcomes,
+      bad.map(({ host, message, exit_code }) => ({ host, reason: message || `exit code ${exit_code}` })),
+    );
   }
 }
 
-/** A script that was cancelled has ended without an exit code. */
-function outcomeOf(host: string, { execution_id, exit_code, output, message }: ScriptResult): Outcome {
-  const isPending = exit_code === null && !message.includes("cancelled");
-  return { host, execution_id, exit_code, output, message, state: isPending ? "pending" : "ended" };
+function outcomeOf(host: string, result: ScriptResult): Outcome {
+  const { execution_id, exit_code, output, message } = result;
+  return { host, execution_id, exit_code, output, message, state: isScriptPending(result) ? "pending" : "ended" };
 }

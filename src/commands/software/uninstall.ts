@@ -2,6 +2,7 @@ import { hostsApi } from "../../api/hosts.ts";
 import { scriptsApi } from "../../api/scripts.ts";
 import type { HostSoftwareItem } from "../../api/software.ts";
 import { softwareInstallsApi } from "../../api/software-installs.ts";
+import { isScriptPending } from "../../cli/features/scripts/results.ts";
 import { InstallCommand, installFlags, type Outcome } from "../../cli/features/software/install-command.ts";
 import { args } from "../../cli/flags.ts";
 
@@ -37,8 +38,7 @@ export default class SoftwareUninstall extends InstallCommand {
   protected async look(before: Outcome): Promise<Outcome> {
     const result = await this.call(scriptsApi.result, { params: { execution_id: before.uuid } });
     const { exit_code, output } = result;
-    // A script that was cancelled has ended without an exit code.
-    if (exit_code === null && !result.message.includes("cancelled")) return before;
+    if (isScriptPending(result)) return before;
     const status = exit_code === null ? "canceled" : exit_code === 0 ? this.done : "failed_uninstall";
     const reason = exit_code === null || exit_code <= 0 ? "" : `The script ended with the exit code ${exit_code}.`;
     return { ...before, status, output, message: result.message || reason };

@@ -1,4 +1,5 @@
 // Adds maintained apps to the packages that a team offers.
+
 import { createHash } from "node:crypto";
 import type { z } from "zod";
 import type { catalogueApi } from "../../api/catalogue.ts";
@@ -8,7 +9,6 @@ import { alreadyExists, invalid, notFound, upstreamFailed } from "../core/errors
 import { authorize } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { DownloadError, fetchFile } from "../files/fetch.ts";
-import { installerTeam } from "../installers/access.ts";
 import { addInstallPolicy } from "../installers/automatic.ts";
 import { installerOfTitle } from "../installers/hosts.ts";
 import { changingPackages } from "../installers/packages.ts";
@@ -18,6 +18,7 @@ import type { InstallerKind } from "../installers/tables.ts";
 import { resolveTargets } from "../labels/targeting.ts";
 import { type TitleIdentity, titleIdFor } from "../software/titles.ts";
 import { and, eq } from "../store/query.ts";
+import { teamScope } from "../teams/access.ts";
 import { type CatalogueVersion, fileNameOf, scriptsOf } from "./format.ts";
 import type { AppRow } from "./tables.ts";
 
@@ -30,7 +31,7 @@ export const listedApp = async ({ store }: Pick<Context, "store">, id: number): 
 };
 
 export async function addApp(ctx: Context, given: Given): Promise<{ software_title_id: number }> {
-  const team = await installerTeam(ctx, "packages:write", given.team_id);
+  const team = await teamScope(ctx, "packages:write", given.team_id);
   const app = await listedApp(ctx, given.svc_maintained_app_id);
   const version = app.manifest.versions[0]!;
   const read = readOf(app, version);

@@ -1,12 +1,14 @@
 // Packages of maintained apps follow the catalogue, or stay at the version that users have pinned.
+
 import { hours } from "../core/clock.ts";
 import { type Context, type Services, serviceContext } from "../core/context.ts";
 import { ApiError, invalid } from "../core/errors.ts";
 import type { Job } from "../core/job.ts";
 import type { Installer } from "../installers/hosts.ts";
 import { changingPackages } from "../installers/packages.ts";
-import { type InstallerTeam, updateInstaller } from "../installers/service.ts";
+import { updateInstaller } from "../installers/service.ts";
 import { isNull, not } from "../store/query.ts";
+import type { TeamScope } from "../teams/access.ts";
 import { downloadVersion, keepDefaults, newScripts, readOf } from "./add.ts";
 import { type CatalogueVersion, type Manifest, scriptsOf } from "./format.ts";
 import type { AppRow } from "./tables.ts";
@@ -78,7 +80,7 @@ async function switchVersion(ctx: Context, before: Installer, { app, version, pi
   });
 }
 
-async function teamOf({ store }: Context, { team_id }: Installer): Promise<InstallerTeam> {
+async function teamOf({ store }: Context, { team_id }: Installer): Promise<TeamScope> {
   const team = team_id === null ? null : await store.teams.get(team_id);
   return { team_id, team_name: team?.name ?? null };
 }

@@ -1,9 +1,11 @@
 // A client of the directory: access tokens by client credentials (RFC 6749, section 4.4), people and groups by its REST
 // API ("Graph", version 1.0).
+
 import { z } from "zod";
 import { minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { fetchVendor, OutboundError, type OutboundReply, type OutboundRequest } from "../core/outbound/fetch.ts";
+import { jsonOf, retryAfterOf } from "../core/outbound/reply.ts";
 
 /**
  * `credentials`: the directory does not accept them. `permission`: the app lacks a permission. `gone`: what was asked for
@@ -160,17 +162,9 @@ async function send(services: Needs, url: string, request: OutboundRequest): Pro
   }
 }
 
-function jsonOf({ body }: OutboundReply): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return null;
-  }
-}
-
 function busyAfter({ headers }: OutboundReply): number | null {
-  const wait = Number(headers.get("retry-after") ?? Number.NaN);
-  return Number.isFinite(wait) && wait >= 0 ? seconds(wait) : null;
+  const wait = retryAfterOf({ headers });
+  return wait === null ? null : seconds(wait);
 }
 
 /** Of the directory's description only the error number is shown: the rest may contain parts of the request. */

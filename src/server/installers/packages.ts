@@ -1,4 +1,5 @@
 // Uploads, changes, downloads and removals of packages by users.
+
 import type { z } from "zod";
 import type { Download, StoredFile } from "../../api/bodies.ts";
 import type { Package, PackageFields, packagesApi } from "../../api/packages.ts";
@@ -12,7 +13,8 @@ import { issueToken, takeToken } from "../mail/one-time.ts";
 import { changingPolicies } from "../policies/service.ts";
 import { titleIdFor } from "../software/titles.ts";
 import { and, eq, everything, oneOf } from "../store/query.ts";
-import { installerFor, installerTeam } from "./access.ts";
+import { type TeamScope, teamScope } from "../teams/access.ts";
+import { installerFor } from "./access.ts";
 import { addInstallPolicy } from "./automatic.ts";
 import type { Installer } from "./hosts.ts";
 import { type ReadFile, readInstaller } from "./read.ts";
@@ -22,7 +24,6 @@ import {
   deleteInstaller,
   type InstallerChanges,
   type InstallerFile,
-  type InstallerTeam,
   updateInstaller,
 } from "./service.ts";
 import { packagesOnWire, policiesThatInstall } from "./wire.ts";
@@ -59,7 +60,7 @@ function textsFor({ read, scripts }: ReadFile, given: Texts) {
 type Given = z.output<typeof packagesApi.upload.body>;
 
 export async function uploadPackage(ctx: Context, given: Given): Promise<{ software_package: Package }> {
-  const team = await installerTeam(ctx, "packages:write", given.team_id);
+  const team = await teamScope(ctx, "packages:write", given.team_id);
   const file = fileOf(given.software);
   const found = await readInstaller(ctx, file, FILE);
   const texts = textsFor(found, sentTexts(ctx, given));
@@ -90,7 +91,7 @@ export async function changePackage(
   titleId: number,
   given: Change,
 ): Promise<{ software_installer: Package }> {
-  const team = await installerTeam(ctx, "packages:write", given.team_id);
+  const team = await teamScope(ctx, "packages:write", given.team_id);
   const before = await installerFor(ctx, team, titleId);
   if (given.version !== undefined) {
     const [other] = Object.entries(given).find(([name, value]) => value !== undefined && !PINNING.has(name)) ?? [];
@@ -149,8 +150,7 @@ function changedTexts(before: Installer, found: ReadFile | undefined, given: Tex
   return { ...defined(given), ...(found && isScript(before.kind) ? { install_script: found.scripts.install } : {}) };
 }
 
-const teamForRead = (ctx: Context, teamId: number): Promise<InstallerTeam> =>
-  installerTeam(ctx, "packages:read", teamId);
+const teamForRead = (ctx: Context, teamId: number): Promise<TeamScope> => teamScope(ctx, "packages:read", teamId);
 
 const downloadFor = (ctx: Context, { file_id, file_name }: Installer): Promise<Download> =>
   downloadOf(ctx, file_id, { name: file_name });
@@ -174,7 +174,7 @@ export async function downloadByToken(ctx: Context, titleId: number, token: stri
 }
 
 export async function deletePackage(ctx: Context, titleId: number, teamId: number): Promise<Record<string, never>> {
-  const team = await installerTeam(ctx, "packages:write", teamId);
+  const team = await teamScope(ctx, "packages:write", teamId);
   await changingPackages(ctx, async (inside) => {
     for (const other of inside.extensions.otherOffers) if (await other.remove(inside, team, titleId)) return;
     const installer = await installerFor(inside, team, titleId);

@@ -1,4 +1,5 @@
 // Adds, changes and removes the packages that teams offer. Whoever calls these functions has read and checked the file.
+
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
@@ -11,16 +12,12 @@ import { type TitleIdentity, titleIdFor } from "../software/titles.ts";
 import { eq } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";
+import type { TeamScope } from "../teams/access.ts";
 import { type Installer, installerOfTitle, labelsOfInstallers } from "./hosts.ts";
 import type { softwareInstallers } from "./tables.ts";
 
 /** Serializes changes of what teams offer with those of policies, which install it: what was just named is not removed. */
 export const CHANGES = { lock: POLICIES_LOCK };
-
-export interface InstallerTeam {
-  readonly team_id: number | null;
-  readonly team_name: string | null;
-}
 
 /** What was read from the file. */
 export interface ReadInstaller
@@ -52,7 +49,7 @@ export type InstallerChoices = Pick<
 > & { readonly install_script: string };
 
 export interface NewInstaller {
-  readonly team: InstallerTeam;
+  readonly team: TeamScope;
   readonly file: InstallerFile;
   readonly read: ReadInstaller;
   readonly choices: InstallerChoices;
@@ -71,7 +68,7 @@ export interface InstallerListener {
 export interface OtherOffer {
   isOffered(store: ServerTx, titleId: number, teamId: number | null): Promise<boolean>;
   /** In the caller's transaction (`changingPackages`). False: the team does not offer the title in this way. */
-  remove(inside: Context, team: InstallerTeam, titleId: number): Promise<boolean>;
+  remove(inside: Context, team: TeamScope, titleId: number): Promise<boolean>;
 }
 
 declare module "../core/extensions.ts" {
@@ -121,7 +118,7 @@ export async function createInstaller(inside: Context, given: NewInstaller): Pro
   return installer;
 }
 
-const hasOne = (title: string, { team_name }: InstallerTeam) =>
+const hasOne = (title: string, { team_name }: TeamScope) =>
   alreadyExists(
     `${team_name === null ? "hosts without a team have" : `the team ${team_name} has`} a package or app of ` +
       `${JSON.stringify(title)} already: change that one, or delete it first`,
@@ -142,7 +139,7 @@ const SHOWN = ["self_service", "categories", "display_name"];
 export async function updateInstaller(
   inside: Context,
   before: Installer,
-  team: InstallerTeam,
+  team: TeamScope,
   changes: InstallerChanges,
 ): Promise<Installer> {
   const { store } = inside;
@@ -178,7 +175,7 @@ export async function updateInstaller(
 }
 
 /** Runs in the caller's transaction (`changingPackages`). Hosts keep what they have installed. */
-export async function deleteInstaller(inside: Context, installer: Installer, team: InstallerTeam): Promise<void> {
+export async function deleteInstaller(inside: Context, installer: Installer, team: TeamScope): Promise<void> {
   for (const listener of inside.extensions.installerListeners) await listener.removed(inside, installer);
   const { software_title_id: _, software_display_name: __, ...details } = await detailsOf(inside, installer, team);
   await inside.store.softwareInstallers.delete(eq("id", installer.id));
@@ -200,7 +197,7 @@ async function hasOtherLabels({ store }: Context, id: number, wanted: readonly R
   return keys(stored) !== keys(wanted);
 }
 
-export async function detailsOf({ store }: Context, installer: Installer, { team_id, team_name }: InstallerTeam) {
+export async function detailsOf({ store }: Context, installer: Installer, { team_id, team_name }: TeamScope) {
   const labels = (await labelsOfInstallers(store, [installer.id])).get(installer.id) ?? [];
   const title = await store.softwareTitles.get(installer.title_id);
   return {

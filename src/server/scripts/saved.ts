@@ -1,4 +1,5 @@
 // Saved scripts: lists, uploads, changes.
+
 import type { z } from "zod";
 import type { Content } from "../../api/bodies.ts";
 import type { HostScript, Script, scriptsApi } from "../../api/scripts.ts";
@@ -10,8 +11,9 @@ import { inTeam } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
+import { type TeamScope, teamScope } from "../teams/access.ts";
 import { checkVariables } from "../variables/use.ts";
-import { type ScriptRow, type ScriptTeam, scriptFor, scriptTeam } from "./access.ts";
+import { type ScriptRow, scriptFor } from "./access.ts";
 import { readScript, type ScriptFile } from "./file.ts";
 import { extensionOf, keepText, runsOn, textOf } from "./texts.ts";
 
@@ -28,7 +30,7 @@ const onWire = ({ id, team_id, name, created_at, updated_at }: ScriptRow): Scrip
 });
 
 export async function listScripts(ctx: Context, query: z.output<typeof scriptsApi.list.query>) {
-  const { team_id } = await scriptTeam(ctx, "scripts:read", query.team_id);
+  const { team_id } = await teamScope(ctx, "scripts:read", query.team_id);
   const { rows, meta } = await page(ctx.store.scripts, query, inTeam(team_id ?? 0), {
     defaultOrder: [{ column: "name", direction: "asc" }],
   });
@@ -50,7 +52,7 @@ export async function createScript(
   file: ScriptFile,
 ): Promise<{ script_id: number }> {
   if (teamId !== undefined && !isPremium(ctx)) throw premiumRequired();
-  const team = await scriptTeam(ctx, "scripts:write", teamId);
+  const team = await teamScope(ctx, "scripts:write", teamId);
   const text = readScript(file, FIELD);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
@@ -104,7 +106,7 @@ export async function deleteScript(ctx: Context, id: number): Promise<Record<str
   return {};
 }
 
-async function teamOf({ store }: Context, { team_id }: ScriptRow): Promise<ScriptTeam> {
+async function teamOf({ store }: Context, { team_id }: ScriptRow): Promise<TeamScope> {
   const team = team_id === null ? null : await store.teams.get(team_id);
   return { team_id, team_name: team?.name ?? null };
 }
@@ -113,7 +115,7 @@ const record = (
   inside: Context,
   type: "added_script" | "updated_script" | "deleted_script",
   { name }: ScriptRow,
-  team: ScriptTeam,
+  team: TeamScope,
 ): Promise<void> => recordActivity(inside, type, { script_name: name, ...team });
 
 /** The scripts of the host's team that fit its platform, each with its last run there. */

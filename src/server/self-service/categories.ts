@@ -1,4 +1,5 @@
 // Categories in which users of hosts find what their team offers.
+
 import type { z } from "zod";
 import { isOneLine, NOT_ONE_LINE } from "../../api/fields.ts";
 import type { SelfServiceCategory, selfServiceCategoriesApi } from "../../api/self-service.ts";
@@ -12,7 +13,7 @@ import { POLICIES_LOCK } from "../policies/counts.ts";
 import { changingPolicies } from "../policies/service.ts";
 import { and, eq, everything, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import { offerTeam } from "./offers.ts";
+import { teamScope } from "../teams/access.ts";
 import type { selfServiceCategories } from "./tables.ts";
 
 type CategoryRow = RowOf<typeof selfServiceCategories>;
@@ -44,14 +45,14 @@ export async function categoriesOfTeam({ store }: Context, teamId: number | null
 }
 
 export async function listCategories(ctx: Context, query: z.output<typeof selfServiceCategoriesApi.list.query>) {
-  const { team_id } = await offerTeam(ctx, "packages:read", query.team_id);
+  const { team_id } = await teamScope(ctx, "packages:read", query.team_id);
   return categoriesOfTeam(ctx, team_id, query);
 }
 
 type Given = z.output<typeof selfServiceCategoriesApi.create.body>;
 
 export async function createCategory(ctx: Context, given: Given) {
-  const { team_id } = await offerTeam(ctx, "categories:write", given.team_id);
+  const { team_id } = await teamScope(ctx, "categories:write", given.team_id);
   const name = checkName(given.name);
   return changing(ctx, async (inside) => {
     await requireFree(inside.store, team_id, name);

@@ -1,4 +1,5 @@
 // Icons of titles, as users of hosts see them.
+
 import type { z } from "zod";
 import type { Download } from "../../api/bodies.ts";
 import { ICON_SIDE, type titleIconsApi } from "../../api/self-service.ts";
@@ -8,15 +9,15 @@ import type { Reply } from "../core/http/route.ts";
 import { downloadOf, filesOf, partsOf } from "../files/service.ts";
 import { changingPolicies } from "../policies/service.ts";
 import { eq } from "../store/query.ts";
+import { type TeamScope, teamScope } from "../teams/access.ts";
 import { dropIconOf, iconOf, iconPath } from "./icon-rows.ts";
-import { type OfferTeam, offerTeam } from "./offers.ts";
 import { pngSize } from "./png.ts";
 
 type Given = z.output<typeof titleIconsApi.set.body>;
 
 export async function setIcon(ctx: Context, titleId: number, teamId: number | undefined, given: Given) {
   if (teamId === undefined) throw badRequest("Param team_id is required", "team_id");
-  const team = await offerTeam(ctx, "packages:write", teamId);
+  const team = await teamScope(ctx, "packages:write", teamId);
   const file = await fileOf(ctx, given);
   await changing(ctx, async (inside) => {
     const { store } = inside;
@@ -34,7 +35,7 @@ export async function setIcon(ctx: Context, titleId: number, teamId: number | un
 const changing = changingPolicies;
 
 /** 404 if the team offers no package and no app of the title. */
-async function recordChange(inside: Context, team: OfferTeam, titleId: number): Promise<void> {
+async function recordChange(inside: Context, team: TeamScope, titleId: number): Promise<void> {
   for (const offers of inside.extensions.titleOffers) if (await offers.iconChanged(inside, team, titleId)) return;
   throw notThere(`the team offers no package and no app of the software title ${titleId}`);
 }
@@ -67,7 +68,7 @@ async function requireIcon(ctx: Context, fileId: number): Promise<void> {
 }
 
 export async function deleteIcon(ctx: Context, titleId: number, teamId: number | undefined) {
-  const team = await offerTeam(ctx, "packages:write", teamId);
+  const team = await teamScope(ctx, "packages:write", teamId);
   await changing(ctx, async (inside) => {
     if ((await iconOf(inside.store, team.team_id, titleId)) === null) throw noIcon(titleId);
     await dropIconOf(inside.store, team.team_id, titleId);
@@ -86,7 +87,7 @@ export async function getIcon(
   teamId: number | undefined,
   reply: Reply,
 ): Promise<Download> {
-  const { team_id } = await offerTeam(ctx, "packages:read", teamId);
+  const { team_id } = await teamScope(ctx, "packages:read", teamId);
   return iconFor(ctx, team_id, titleId, reply);
 }
 

@@ -1,4 +1,5 @@
 // The script that hosts of a team run at the end of their setup.
+
 import type { Content } from "../../api/bodies.ts";
 import type { SetupScript } from "../../api/setup-experience.ts";
 import { recordActivity } from "../activities/record.ts";
@@ -9,8 +10,8 @@ import { readScript, type ScriptFile } from "../scripts/file.ts";
 import { keepText, textOf } from "../scripts/texts.ts";
 import { eq, exists } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
+import { type TeamScope, teamScope } from "../teams/access.ts";
 import { checkVariables, type VariableUser } from "../variables/use.ts";
-import { type SetupTeam, setupTeam } from "./access.ts";
 import { type SetupScriptRow, setupScripts } from "./tables.ts";
 
 const FIELD = "script";
@@ -20,17 +21,17 @@ export const scriptOfTeam = (store: ServerTx, teamId: number | null): Promise<Se
   store.setupScripts.first({ where: eq("team_key", keyOf(teamId)) });
 
 const keyOf = (teamId: number | null): string => String(teamId ?? "none");
-const hosts = ({ team_name }: SetupTeam): string =>
+const hosts = ({ team_name }: TeamScope): string =>
   team_name === null ? "hosts without a team" : `the team ${team_name}`;
 
-async function requireScript(store: ServerTx, team: SetupTeam): Promise<SetupScriptRow> {
+async function requireScript(store: ServerTx, team: TeamScope): Promise<SetupScriptRow> {
   const script = await scriptOfTeam(store, team.team_id);
   if (script === null) throw notThere(`there is no setup script for ${hosts(team)}`);
   return script;
 }
 
 export async function addSetupScript(ctx: Context, teamId: TeamId, file: ScriptFile): Promise<Record<string, never>> {
-  const team = await setupTeam(ctx, "setup:write", teamId);
+  const team = await teamScope(ctx, "setup:write", teamId);
   const text = readScript(file, FIELD);
   const exist = () => alreadyExists(`there is a setup script for ${hosts(team)} already: delete it first`);
   await ctx.store.tx(async (store) => {
@@ -49,19 +50,19 @@ export async function addSetupScript(ctx: Context, teamId: TeamId, file: ScriptF
 }
 
 export async function getSetupScript(ctx: Context, teamId: TeamId): Promise<SetupScript> {
-  const row = await requireScript(ctx.store, await setupTeam(ctx, "setup:read", teamId));
+  const row = await requireScript(ctx.store, await teamScope(ctx, "setup:read", teamId));
   const { id, team_id, name, created_at, updated_at } = row;
   return { id, team_id: team_id ?? 0, name, created_at, updated_at };
 }
 
 export async function downloadSetupScript(ctx: Context, teamId: TeamId): Promise<Content> {
-  const { text_id, name } = await requireScript(ctx.store, await setupTeam(ctx, "setup:read", teamId));
+  const { text_id, name } = await requireScript(ctx.store, await teamScope(ctx, "setup:read", teamId));
   const content = new TextEncoder().encode(await textOf(ctx.store, text_id));
   return { content, type: "application/octet-stream", name: `${ctx.clock.iso().slice(0, 10)} ${name}` };
 }
 
 export async function deleteSetupScript(ctx: Context, teamId: TeamId): Promise<Record<string, never>> {
-  const team = await setupTeam(ctx, "setup:write", teamId);
+  const team = await teamScope(ctx, "setup:write", teamId);
   await ctx.store.tx(async (store) => {
     const { id, name } = await requireScript(store, team);
     await store.setupScripts.delete(eq("id", id));

@@ -1,4 +1,5 @@
 // Which software the hosts of a team install during their setup, and in which order.
+
 import type { z } from "zod";
 import type { SetupPlatform, SetupTitle, setupExperienceApi } from "../../api/setup-experience.ts";
 import type { SoftwareTitle } from "../../api/software.ts";
@@ -13,7 +14,7 @@ import { pageOfTitles } from "../software/lists.ts";
 import { positionDuringSetup } from "../software/setup-order.ts";
 import { appsForSetup, chooseApp } from "../store-apps/setup.ts";
 import type { StoreAppRow } from "../store-apps/tables.ts";
-import { setupTeam } from "./access.ts";
+import { teamScope } from "../teams/access.ts";
 
 /** Software that a team offers, and its place among what hosts of a platform install during their setup. */
 export interface Candidate {
@@ -53,7 +54,7 @@ export async function candidatesFor(
 }
 
 export async function listSetupSoftware(ctx: Context, query: z.output<typeof setupExperienceApi.software.query>) {
-  const { team_id } = await setupTeam(ctx, "setup:read", query.team_id);
+  const { team_id } = await teamScope(ctx, "setup:read", query.team_id);
   const found = await Promise.all(query.platform.map((platform) => candidatesFor(ctx.store, team_id, platform)));
   const chosen = new Set(
     found.flatMap((some) => some.flatMap(({ title_id, position }) => (position === null ? [] : title_id))),
@@ -83,7 +84,7 @@ interface Given {
 export async function setSetupSoftware(ctx: Context, given: Given): Promise<Record<string, never>> {
   const { platform } = given;
   const wanted = [...new Set(given.software_title_ids)];
-  const { team_id, team_name } = await setupTeam(ctx, "setup:write", given.team_id);
+  const { team_id, team_name } = await teamScope(ctx, "setup:write", given.team_id);
   await ctx.store.tx(async (store) => {
     const candidates = await candidatesFor(store, team_id, platform);
     const known = new Map(candidates.map((one) => [one.title_id, one]));

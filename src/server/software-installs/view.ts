@@ -61,13 +61,14 @@ function messageOf({ status, answer }: InstallRun): string {
   if (status === "installed") return "";
   if (answer === null) return "The host did not report a result in time.";
   const { install_script_exit_code: install, post_install_script_exit_code: post } = answer;
-  if (post !== null) return `The script that runs after the installation ${endOf(post)}. The host has rolled it back.`;
+  if (post !== null)
+    return `The script that runs after the installation ${endOf(post)}. It was rolled back, if the package has a script that uninstalls it.`;
   if (install !== null) return `The installation script ${endOf(install)}.`;
   return "The query that runs before the installation returned no row, so the software was not installed.";
 }
 
 function endOf(exitCode: number): string {
-  if (exitCode === -1) return "did not end in time";
+  if (exitCode === -1) return "did not end in time, was interrupted, or could not start";
   if (exitCode === -2) return "was not run, because scripts are disabled on the host";
   return `ended with the exit code ${exitCode}`;
 }
@@ -90,12 +91,16 @@ export async function countInstalls(
 
 type ShownPackage = NonNullable<HostSoftwareItem["software_package"]>;
 
+/** Without the outputs, which may be long. */
+const shownOfRun = ["uuid", "title_id", "status", "is_uninstall", "created_at", "ended_at"] as const;
+type ShownRun = Pick<InstallRun, (typeof shownOfRun)[number]>;
+
 /** The packages that the host can install, and those of its team that it was asked to install or uninstall. */
 export const packagesForHost: HostOffers = async (store, host) => {
   const [available, states, runs] = await Promise.all([
     installersForHost(store, host),
     store.softwareInstalls.list({ where: eq("host_id", host.id) }),
-    store.softwareInstallRuns.list({
+    store.softwareInstallRuns.pick(shownOfRun, {
       where: eq("host_id", host.id),
       order: [{ column: "id", direction: "asc" }],
     }),
@@ -131,7 +136,7 @@ export const packagesForHost: HostOffers = async (store, host) => {
 };
 
 /** `runs`: those of the title on the host, oldest first. */
-function packageOnHost(installer: Installer, runs: readonly InstallRun[]): ShownPackage {
+function packageOnHost(installer: Installer, runs: readonly ShownRun[]): ShownPackage {
   const install = runs.findLast(({ is_uninstall }) => !is_uninstall);
   const uninstall = runs.findLast(({ is_uninstall }) => is_uninstall);
   return {

@@ -1,7 +1,9 @@
 // A client of the licence service ("Apps and Books", version 2 of its API).
+
 import { z } from "zod";
 import type { Services } from "../core/context.ts";
 import { fetchVendor, OutboundError, type OutboundReply } from "../core/outbound/fetch.ts";
+import { jsonOf, retryAfterOf } from "../core/outbound/reply.ts";
 import type { StorePlatform } from "./tables.ts";
 
 /**
@@ -155,14 +157,6 @@ async function send(services: Needs, url: string, token: string, body: unknown):
   }
 }
 
-function jsonOf({ body }: OutboundReply): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return null;
-  }
-}
-
 /** "Interpreting Error Codes" of the vendor's documentation. */
 const TOKEN_REFUSED: ReadonlySet<number> = new Set([9601, 9621, 9622, 9625]);
 const NO_LICENCE: ReadonlySet<number> = new Set([9610, 9624, 9626, 9628]);
@@ -183,8 +177,7 @@ function problemOf(
       number,
     });
   if (isBusy(number) || status === 429 || status === 503) {
-    const seconds = Number(headers.get("retry-after") ?? Number.NaN);
-    const retryAfter = Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
+    const retryAfter = retryAfterOf({ headers });
     return new LicenceError("busy", "the licence service accepts no more requests for now", { number, retryAfter });
   }
   if (NO_LICENCE.has(number))

@@ -1,7 +1,7 @@
 import type { Action } from "../../api/access.ts";
 import type { Context } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
-import { may } from "../core/security/access.ts";
+import { authorize, may } from "../core/security/access.ts";
 import type { RowOf } from "../store/table.ts";
 import type { teams } from "./tables.ts";
 
@@ -24,4 +24,20 @@ export async function getTeamRow(ctx: Context, action: Action, id: number): Prom
   const team = await ctx.store.teams.get(id);
   if (!team) throw notFound("team", id);
   return team;
+}
+
+/** Whose objects: those of a team, or those of hosts without one. */
+export interface TeamScope {
+  readonly team_id: number | null;
+  readonly team_name: string | null;
+}
+
+/** Requires that the caller may do this there. 0, null and undefined: hosts without a team. */
+export async function teamScope(ctx: Context, action: Action, teamId: number | null | undefined): Promise<TeamScope> {
+  const team_id = teamId || null;
+  authorize(ctx, action, team_id);
+  if (team_id === null) return { team_id, team_name: null };
+  const team = await ctx.store.teams.get(team_id);
+  if (!team) throw notFound("team", team_id, "team_id");
+  return { team_id, team_name: team.name };
 }

@@ -2,6 +2,8 @@
 import type { MdmSettings } from "../../api/app-config.ts";
 import type { TeamMdm } from "../../api/teams.ts";
 import type { Context } from "../core/context.ts";
+import { groupBy } from "../core/maps.ts";
+import { isNull, oneOf, or, type Predicate } from "../store/query.ts";
 import { shownSettings } from "./settings.ts";
 
 /** What the settings of teams and those of hosts without a team have in common. */
@@ -38,4 +40,17 @@ export async function mdmOfTeams({
     [null, mdm],
     ...teams.map(({ id, settings }) => [id, shownSettings(settings).mdm] as const),
   ]);
+}
+
+/** The hosts of the teams that have this value; the same value of several teams is one. `settingOf` returns plain JSON. */
+export function hostsBySetting<T>(
+  settings: ReadonlyMap<number | null, SharedMdm>,
+  settingOf: (mdm: SharedMdm) => T,
+): { readonly value: T; readonly hosts: Predicate }[] {
+  const ofTeam = (id: number | null): T => settingOf(settings.get(id)!);
+  return [...groupBy([...settings.keys()], (id) => JSON.stringify(ofTeam(id))).values()].map((ids) => {
+    const teams = ids.flatMap((id) => id ?? []);
+    const hosts = or(oneOf("team_id", teams), ...(ids.includes(null) ? [isNull("team_id")] : []));
+    return { value: ofTeam(ids[0]!), hosts };
+  });
 }

@@ -4,7 +4,8 @@ import type { Integrations } from "../../api/app-config.ts";
 import type { Services } from "../core/context.ts";
 import type { FieldError } from "../core/errors.ts";
 import { fetchOutbound, OutboundError } from "../core/outbound/fetch.ts";
-import { hints, jsonOf } from "./deliver.ts";
+import { jsonOf } from "../core/outbound/reply.ts";
+import { hints } from "./deliver.ts";
 import { type Call, ISSUE_TYPE, read, type Tracker } from "./trackers.ts";
 
 const Somebody = z.object({ user: z.object({ id: z.int() }) });

@@ -1,9 +1,11 @@
 // One attempt to create a ticket. Trackers create a new ticket for every request, so while the outcome of a request is
 // unknown (`asked_at` is stored before the request and removed after it), the ticket is searched for instead. No other
 // ticket is requested until the tracker's search index must include it.
+
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { fetchOutbound, OutboundError, type OutboundReply } from "../core/outbound/fetch.ts";
+import { jsonOf } from "../core/outbound/reply.ts";
 import { delivered, notDelivered, type Outcome } from "../outbox/outcome.ts";
 import { beginAttempt, type OutboxRow } from "../outbox/service.ts";
 import { trackerOf } from "./destination.ts";
@@ -91,12 +93,4 @@ async function earlier(
     if (![200, 404, 405, 410].includes(reply.status)) break;
   }
   return outcome;
-}
-
-export function jsonOf({ body }: OutboundReply): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return null;
-  }
 }

@@ -4,10 +4,9 @@ import { hostsApi } from "../../../api/hosts.ts";
 import type { HostSoftwareItem } from "../../../api/software.ts";
 import { ApiCallError } from "../../../client/errors.ts";
 import { printable } from "../../../text/printable.ts";
-import { CliError, errorReport, failed, notFound } from "../../errors.ts";
+import { CliError, errorReport, notFound } from "../../errors.ts";
 import type { View } from "../../output/output.ts";
-import { plural } from "../../output/text.ts";
-import { timeoutOf, waitFlags, waitFor } from "../../wait.ts";
+import { timeoutOf, waitFlags } from "../../wait.ts";
 import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "../named-hosts.ts";
 
 export interface Outcome {
@@ -118,32 +117,25 @@ export abstract class InstallCommand extends NamedHostsCommand {
     return (await client.all(hostsApi.software, { params: { id: hostId }, query }, "software")).rows;
   }
 
-  private async follow(begun: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
-    const progress = this.progress(`waiting for ${plural(begun.length, "host")} ...`);
-    let now = [...begun];
-    const isOpen = ({ status }: Outcome) => status.startsWith("pending_");
-    const done = async () => {
-      now = await Promise.all(now.map((one) => (isOpen(one) ? this.look(one) : one)));
-      report(now);
-      const open = now.filter(isOpen).length;
-      progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
-      return open === 0;
-    };
-    const going = () => ({
-      what: `${plural(now.filter(isOpen).length, "host")} did not report a result yet`,
-      hint: "`svc hosts software HOST` shows the state, `svc hosts cancel` cancels what has not started.",
+  private follow(begun: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+    return this.followAll(begun, {
+      timeout,
+      isOpen: ({ status }) => status.startsWith("pending_"),
+      look: (before) => this.look(before),
+      report,
+      going: (hosts) => ({
+        what: `${hosts} did not report a result yet`,
+        hint: "`svc hosts software HOST` shows the state, `svc hosts cancel` cancels what has not started.",
+      }),
     });
-    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 
   private conclude(outcomes: readonly Outcome[], isOver: boolean): void {
     const bad = outcomes.filter(({ status }) => status === "refused" || (isOver && status !== this.done));
-    const [first] = bad;
-    if (first === undefined) return;
-    const reason = first.message || first.status;
-    if (outcomes.length === 1) throw failed(`${first.host}: ${reason}`);
-    if (bad.length === outcomes.length) throw failed(`failed on all hosts: ${reason}`);
-    throw new CliError("partial", `failed on ${bad.length} of ${plural(outcomes.length, "host")}`);
+    this.concludeAll(
+      outcomes,
+      bad.map(({ host, message, status }) => ({ host, reason: message || status })),
+    );
   }
 }
 

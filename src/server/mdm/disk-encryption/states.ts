@@ -1,11 +1,10 @@
 // The state of hosts whose agent encrypts: what the setting demands of them before they have escrowed a key. That of
 // Macs follows their profile (mdm/apple/filevault/).
-import { channels, HOSTS_MOVED } from "../../core/channels.ts";
+import { channels } from "../../core/channels.ts";
 import { minutes } from "../../core/clock.ts";
-import { startTriggeredTask } from "../../core/concurrency/triggered-task.ts";
+import { settingsFollower } from "../../core/concurrency/settings-follower.ts";
 import { type Context, type Services, serviceContext } from "../../core/context.ts";
 import type { Job } from "../../core/job.ts";
-import { startedPart } from "../../core/running.ts";
 import { setDiskStates } from "../../disk-encryption/states.ts";
 import { type DiskEncryptionStatus, hostDiskEncryption } from "../../disk-encryption/tables.ts";
 import { onPlatform } from "../../hosts/status.ts";
@@ -90,31 +89,11 @@ async function setState(
 const SETTLING = { lock: "disk-encryption" };
 
 /** Compares soon after settings have changed, and when hosts change teams. */
-export const diskEncryptionStates = startedPart("states of disk encryption", async (services) => {
-  const { store } = services;
-  const task = await startTriggeredTask(
-    services,
-    { channel: channels.teams, least: 100, more: 400, failure: "cannot compare disk encryption; trying again" },
-    () => settleDiskEncryption(services),
-  );
-  const stops = [
-    await store.listen(channels.config, task.plan, task.plan),
-    await store.listen(channels.diskKeys, task.plan, task.plan),
-    await store.listen(
-      channels.labelMembers,
-      (payload) => {
-        if (payload === HOSTS_MOVED) task.plan();
-      },
-      task.plan,
-    ),
-  ];
-  return {
-    async stop() {
-      for (const stop of stops) await stop();
-      await task.stop();
-    },
-  };
-});
+export const diskEncryptionStates = settingsFollower(
+  "states of disk encryption",
+  { failure: "cannot compare disk encryption; trying again", also: [channels.diskKeys] },
+  (services) => settleDiskEncryption(services),
+);
 
 /** Finds hosts that have enrolled or were encrypted since. */
 export const diskEncryptionJob: Job = {

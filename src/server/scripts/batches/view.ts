@@ -1,4 +1,5 @@
 // Batch runs as users see them.
+
 import type { z } from "zod";
 import type { Action } from "../../../api/access.ts";
 import type { ScriptBatch, ScriptBatchHost, scriptBatchesApi } from "../../../api/script-batches.ts";
@@ -7,7 +8,7 @@ import { forbidden, notFound } from "../../core/errors.ts";
 import { page } from "../../core/http/paging.ts";
 import { inTeam, may } from "../../core/security/access.ts";
 import { and, eq, everything, oneOf } from "../../store/query.ts";
-import { scriptTeam } from "../access.ts";
+import { teamScope } from "../../teams/access.ts";
 import type { BatchRow } from "./carry-out.ts";
 
 /** A run of a team that the caller cannot see is answered like a missing one. */
@@ -22,7 +23,7 @@ export const getBatch = async (ctx: Context, uuid: string): Promise<ScriptBatch>
   onWire(ctx, await batchFor(ctx, "scripts:read", uuid));
 
 export async function listBatches(ctx: Context, query: z.output<typeof scriptBatchesApi.list.query>) {
-  const { team_id } = await scriptTeam(ctx, "scripts:read", query.team_id);
+  const { team_id } = await teamScope(ctx, "scripts:read", query.team_id);
   const where = and(inTeam(team_id ?? 0), query.status === undefined ? everything : eq("status", query.status));
   const { rows, meta } = await page(ctx.store.scriptBatches, query, where, {
     defaultOrder: [{ column: "id", direction: "desc" }],

@@ -1,7 +1,9 @@
 // A client of the Android Management API, version 1 (device protocols, section 4).
+
 import { z } from "zod";
 import type { Services } from "../../../core/context.ts";
 import { fetchVendor, OutboundError, type OutboundReply } from "../../../core/outbound/fetch.ts";
+import { jsonOf } from "../../../core/outbound/reply.ts";
 import { requireAccount, type ServiceAccount } from "./account.ts";
 import { AndroidError, problemOf } from "./problem.ts";
 import { accessToken, forgetToken } from "./token.ts";
@@ -123,12 +125,4 @@ function clientOf(services: Needs, account: ServiceAccount): AndroidClient {
     issueCommand: async (device, body) => (await call(Named, "POST", `${device}:issueCommand`, { body })).name,
     operation: (name) => call(Any, "GET", name),
   };
-}
-
-function jsonOf({ body }: OutboundReply): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return null;
-  }
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { printable } from "../../../../text/printable.ts";
 import { upstreamFailed } from "../../../core/errors.ts";
 import type { OutboundReply } from "../../../core/outbound/fetch.ts";
+import { retryAfterOf } from "../../../core/outbound/reply.ts";
 
 /**
  * `gone`: what is asked for does not exist any more, or belongs to another project. `refused`: the service does not
@@ -34,8 +35,8 @@ export function problemOf({ status, headers, body }: OutboundReply, what: string
   if (status === 401 || status === 403)
     return new AndroidError("account", `${what} does not accept the service account${reason && `: ${reason}`}`);
   if (status === 429 || status === 503) {
-    const wait = Number(headers.get("retry-after") ?? Number.NaN);
-    const retryAfter = Number.isFinite(wait) && wait >= 0 ? wait * 1000 : null;
+    const wait = retryAfterOf({ headers });
+    const retryAfter = wait === null ? null : wait * 1000;
     return new AndroidError("busy", `${what} accepts no more requests for now`, retryAfter);
   }
   if (status >= 400 && status < 500) return new AndroidError("refused", `${what} has refused the request ${said}`);

@@ -1,17 +1,15 @@
 // Deadlines of system updates: declared to each device as its team's settings have them.
 import type { MdmSettings } from "../../../../api/app-config.ts";
-import { channels, HOSTS_MOVED } from "../../../core/channels.ts";
 import { minutes } from "../../../core/clock.ts";
-import { startTriggeredTask } from "../../../core/concurrency/triggered-task.ts";
+import { settingsFollower } from "../../../core/concurrency/settings-follower.ts";
 import { type Context, type Services, serviceContext, within } from "../../../core/context.ts";
 import type { Job } from "../../../core/job.ts";
-import { byId, groupBy } from "../../../core/maps.ts";
-import { startedPart } from "../../../core/running.ts";
+import { byId } from "../../../core/maps.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { lockOperations } from "../../../operations/queue.ts";
-import { and, eq, exists, isNull, not, oneOf, or, type Predicate } from "../../../store/query.ts";
+import { and, eq, exists, not, oneOf, type Predicate } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
-import { mdmOfTeams } from "../../../teams/mdm.ts";
+import { hostsBySetting, mdmOfTeams } from "../../../teams/mdm.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
 import { applePlatform } from "../profiles/platform.ts";
 import { notifyDevices } from "./command.ts";
@@ -64,16 +62,11 @@ export async function declareUpdates(services: Services, signal?: AbortSignal): 
 /** For each deadline: the hosts that are to have it and may not know. The same deadline of several teams is one. */
 async function laggingHosts(ctx: Context): Promise<Predicate[]> {
   const settings = await mdmOfTeams(ctx);
-  return platformNames.flatMap((platform) => {
-    const keyOf = (teamId: number | null) =>
-      JSON.stringify(targetIn(settings.get(teamId)![platforms[platform].setting]));
-    return [...groupBy([...settings.keys()], keyOf)].map(([key, ids]) => {
-      const target = JSON.parse(key) as Target | null;
-      const known = ids.flatMap((id) => id ?? []);
-      const inTeams = or(oneOf("team_id", known), ...(ids.includes(null) ? [isNull("team_id")] : []));
-      return and(eq("platform", platform), applePlatform.hosts, inTeams, mayLag(target));
-    });
-  });
+  return platformNames.flatMap((platform) =>
+    hostsBySetting(settings, (mdm) => targetIn(mdm[platforms[platform].setting])).map(({ value, hosts }) =>
+      and(eq("platform", platform), applePlatform.hosts, hosts, mayLag(value)),
+    ),
+  );
 }
 
 /** Hosts whose system was too old are looked at again: it may have been updated. */
@@ -156,30 +149,11 @@ export const appleUpdateListener: AppleDeviceListener = {
 };
 
 /** Compares soon after settings have changed, and when hosts change teams. */
-export const appleUpdateDeadlines = startedPart("update deadlines of Apple devices", async (services) => {
-  const { store } = services;
-  const task = await startTriggeredTask(
-    services,
-    { channel: channels.teams, least: 100, more: 400, failure: "cannot declare update deadlines; trying again" },
-    () => declareUpdates(services),
-  );
-  const stops = [
-    await store.listen(channels.config, task.plan, task.plan),
-    await store.listen(
-      channels.labelMembers,
-      (payload) => {
-        if (payload === HOSTS_MOVED) task.plan();
-      },
-      task.plan,
-    ),
-  ];
-  return {
-    async stop() {
-      for (const stop of stops) await stop();
-      await task.stop();
-    },
-  };
-});
+export const appleUpdateDeadlines = settingsFollower(
+  "update deadlines of Apple devices",
+  { failure: "cannot declare update deadlines; trying again" },
+  (services) => declareUpdates(services),
+);
 
 /** Finds devices whose system has become new enough, and whatever was missed. */
 export const appleUpdatesJob: Job = {

@@ -1,10 +1,9 @@
 // Macs get a recovery lock, or lose it, as the settings of their teams say.
-import { channels, HOSTS_MOVED } from "../../../core/channels.ts";
+import { channels } from "../../../core/channels.ts";
 import { minutes } from "../../../core/clock.ts";
-import { startTriggeredTask } from "../../../core/concurrency/triggered-task.ts";
+import { settingsFollower } from "../../../core/concurrency/settings-follower.ts";
 import { type Context, type Services, serviceContext, within } from "../../../core/context.ts";
 import type { Job } from "../../../core/job.ts";
-import { startedPart } from "../../../core/running.ts";
 import { addLocks, changeLock, dropLock, toSet } from "../../../host-passwords/rows.ts";
 import { recoveryLocks } from "../../../host-passwords/tables.ts";
 import { hosts } from "../../../hosts/tables.ts";
@@ -79,31 +78,11 @@ async function settleOthers(ctx: Context, lockable: Predicate, signal?: AbortSig
 }
 
 /** Compares soon after settings have changed, devices have enrolled, or hosts have changed teams. */
-export const recoveryLockKeeper = startedPart("recovery locks", async (services) => {
-  const { store } = services;
-  const task = await startTriggeredTask(
-    services,
-    { channel: channels.recoveryLocks, least: 100, more: 400, failure: "cannot set recovery locks; trying again" },
-    () => keepRecoveryLocks(services),
-  );
-  const stops = [
-    await store.listen(channels.config, task.plan, task.plan),
-    await store.listen(channels.teams, task.plan, task.plan),
-    await store.listen(
-      channels.labelMembers,
-      (payload) => {
-        if (payload === HOSTS_MOVED) task.plan();
-      },
-      task.plan,
-    ),
-  ];
-  return {
-    async stop() {
-      for (const stop of stops) await stop();
-      await task.stop();
-    },
-  };
-});
+export const recoveryLockKeeper = settingsFollower(
+  "recovery locks",
+  { failure: "cannot set recovery locks; trying again", also: [channels.recoveryLocks] },
+  (services) => keepRecoveryLocks(services),
+);
 
 /** Finds whatever was missed. */
 export const recoveryLocksJob: Job = {

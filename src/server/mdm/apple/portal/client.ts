@@ -1,7 +1,9 @@
 // A client of the portal's service for automatic enrollment ("Device Assignment", protocol version 3).
+
 import { z } from "zod";
 import type { Services } from "../../../core/context.ts";
 import { fetchVendor, OutboundError, type OutboundReply } from "../../../core/outbound/fetch.ts";
+import { jsonOf, retryAfterOf } from "../../../core/outbound/reply.ts";
 import { part } from "../../../core/running.ts";
 import { type OauthCredentials, oauthHeader } from "./oauth.ts";
 
@@ -179,14 +181,6 @@ async function send(
   }
 }
 
-function jsonOf({ body }: OutboundReply): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return null;
-  }
-}
-
 /** The service reports errors as plain words, such as EXPIRED_CURSOR. Only known ones appear in messages. */
 function problemOf({ status, headers, body }: OutboundReply, path: string): PortalError {
   const words = body.toString("utf8").slice(0, 1000);
@@ -195,8 +189,7 @@ function problemOf({ status, headers, body }: OutboundReply, path: string): Port
   if (/EXHAUSTED_CURSOR/.test(words)) return new PortalError("exhausted", "all devices were read");
   if (/(EXPIRED|INVALID)_CURSOR/.test(words)) return new PortalError("cursor", "the cursor has expired");
   if (status === 429 || status === 503) {
-    const seconds = Number(headers.get("retry-after") ?? Number.NaN);
-    const retryAfter = Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
+    const retryAfter = retryAfterOf({ headers });
     return new PortalError("busy", "the portal accepts no more requests for now", retryAfter);
   }
   if (status === 401 || status === 403)

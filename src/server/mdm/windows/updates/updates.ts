@@ -1,16 +1,14 @@
 // Deadlines of Windows updates: sent to each device as its team's settings have them.
 import type { MdmSettings } from "../../../../api/app-config.ts";
-import { channels, HOSTS_MOVED } from "../../../core/channels.ts";
 import { minutes } from "../../../core/clock.ts";
-import { startTriggeredTask } from "../../../core/concurrency/triggered-task.ts";
+import { settingsFollower } from "../../../core/concurrency/settings-follower.ts";
 import { type Context, type Services, serviceContext, within } from "../../../core/context.ts";
 import type { Job } from "../../../core/job.ts";
-import { byId, groupBy } from "../../../core/maps.ts";
-import { startedPart } from "../../../core/running.ts";
+import { byId } from "../../../core/maps.ts";
 import { lockOperations } from "../../../operations/queue.ts";
-import { and, eq, exists, isNull, not, oneOf, or, type Predicate } from "../../../store/query.ts";
+import { and, eq, exists, isNull, not, oneOf, type Predicate } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
-import { mdmOfTeams } from "../../../teams/mdm.ts";
+import { hostsBySetting, mdmOfTeams } from "../../../teams/mdm.ts";
 import { isEnrolled } from "../channel/devices.ts";
 import type { WindowsDeviceListener } from "../channel/listeners.ts";
 import { windowsEnrollments } from "../channel/tables.ts";
@@ -48,13 +46,9 @@ const managed = and(eq("platform", "windows"), exists(windowsEnrollments, "host_
 
 /** For each pair of deadlines: the hosts that are to have it and were not sent it. The same of several teams is one. */
 async function laggingHosts(ctx: Context): Promise<Predicate[]> {
-  const settings = await mdmOfTeams(ctx);
-  const keyOf = (teamId: number | null) => JSON.stringify(deadlinesIn(settings.get(teamId)!.windows_updates));
-  return [...groupBy([...settings.keys()], keyOf)].map(([key, ids]) => {
-    const known = ids.flatMap((id) => id ?? []);
-    const inTeams = or(oneOf("team_id", known), ...(ids.includes(null) ? [isNull("team_id")] : []));
-    return and(managed, inTeams, isLagging(JSON.parse(key) as Deadlines));
-  });
+  return hostsBySetting(await mdmOfTeams(ctx), (mdm) => deadlinesIn(mdm.windows_updates)).map(({ value, hosts }) =>
+    and(managed, hosts, isLagging(value)),
+  );
 }
 
 const wasSent = not(isNull("command_uuid"));
@@ -112,30 +106,11 @@ export const windowsUpdateListener: WindowsDeviceListener = {
 };
 
 /** Compares soon after settings have changed, and when hosts change teams. */
-export const windowsUpdateDeadlines = startedPart("update deadlines of Windows devices", async (services) => {
-  const { store } = services;
-  const task = await startTriggeredTask(
-    services,
-    { channel: channels.teams, least: 100, more: 400, failure: "cannot send update deadlines; trying again" },
-    () => sendDeadlines(services),
-  );
-  const stops = [
-    await store.listen(channels.config, task.plan, task.plan),
-    await store.listen(
-      channels.labelMembers,
-      (payload) => {
-        if (payload === HOSTS_MOVED) task.plan();
-      },
-      task.plan,
-    ),
-  ];
-  return {
-    async stop() {
-      for (const stop of stops) await stop();
-      await task.stop();
-    },
-  };
-});
+export const windowsUpdateDeadlines = settingsFollower(
+  "update deadlines of Windows devices",
+  { failure: "cannot send update deadlines; trying again" },
+  (services) => sendDeadlines(services),
+);
 
 /** Finds whatever was missed, and commands that were dropped. */
 export const windowsUpdatesJob: Job = {

@@ -1,0 +1,39 @@
+// What follows the settings of teams: compared soon after they change.
+import { channels, HOSTS_MOVED } from "../channels.ts";
+import type { Services } from "../context.ts";
+import { type StartedPart, startedPart } from "../running.ts";
+import { startTriggeredTask } from "./triggered-task.ts";
+
+interface Following {
+  /** The log message for a failed run. */
+  readonly failure: string;
+  /** Further channels after whose messages it is compared. */
+  readonly also?: readonly string[];
+}
+
+/**
+ * Runs `compare` at startup, and soon after settings of teams or of hosts without a team have changed, or hosts have
+ * changed teams. Any server may do it.
+ */
+export const settingsFollower = (
+  name: string,
+  { failure, also = [] }: Following,
+  compare: (services: Services) => Promise<unknown>,
+): StartedPart<{ stop(): Promise<void> }> =>
+  startedPart(name, async (services) => {
+    const { store } = services;
+    const trigger = { channel: channels.teams, least: 100, more: 400, failure };
+    const task = await startTriggeredTask(services, trigger, () => compare(services));
+    const stops: (() => Promise<unknown>)[] = [];
+    for (const channel of [channels.config, ...also]) stops.push(await store.listen(channel, task.plan, task.plan));
+    const moved = (payload: string) => {
+      if (payload === HOSTS_MOVED) task.plan();
+    };
+    stops.push(await store.listen(channels.labelMembers, moved, task.plan));
+    return {
+      async stop() {
+        for (const stop of stops) await stop();
+        await task.stop();
+      },
+    };
+  });
