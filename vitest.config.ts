@@ -33,13 +33,18 @@ const shared = {
   isolate: false,
   // They make many short-lived objects.
   execArgv: ["--max-semi-space-size=64"],
-  setupFiles: [eachFile, "test/support/remembered-hashes.ts", "test/support/kept-pools.ts"],
+  setupFiles: [
+    eachFile,
+    "test/support/remembered-hashes.ts",
+    "test/support/kept-pools.ts",
+    "test/support/kept-keys.ts",
+  ],
 };
 
 export default defineConfig({
   test: {
-    // One more than there are cores: a good part of the time they wait, for Postgres and for servers that start.
-    maxWorkers: availableParallelism() + 1,
+    // Half of the time they wait: for Postgres, for the disk, and for servers that start.
+    maxWorkers: 2 * availableParallelism() + 1,
     globalSetup: ["test/support/postgres.ts"],
     projects: [
       { test: { ...common, name: "alone", include: alone, setupFiles: [eachFile] } },

@@ -122,5 +122,5 @@ function answersOf(id: number, dice: Dice, policies: Around["policies"]) {
     .map((policy) => policy.result_id);
   const failed = new Set(failing);
   const passing = policies.map((policy) => policy.result_id).filter((result) => !failed.has(result));
-  return { id, passing, failing, failing_count: failing.length };
+  return { id, passing, failing, critical_count: 0, issues_count: failing.length };
 }

@@ -82,6 +82,7 @@ import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
 import type { OperationKind } from "./operations/kind.ts";
 import { scheduleInventory } from "./packs/inventory.ts";
+import { storeCritical } from "./policies/critical.ts";
 import { policiesLeave } from "./policies/service.ts";
 import { routes } from "./routes.ts";
 import { runScript } from "./scripts/kind.ts";
@@ -216,6 +217,7 @@ export const extensions: Extensions = {
   installerListeners: [installsFollowPackages],
   hostOffers: [packagesForHost, appsForHost],
   ownIcons,
+  storeCritical,
   titleExtras: [packageExtras, storeAppExtras, iconExtras],
   titleOffers: [packageOffers, storeAppOffers],
   titleReferences: referencesToTitles(Object.values(tables)),

@@ -163,7 +163,7 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
     ]);
     expect(await responses(host.id)).toEqual({ [one.id]: "", [two.id]: "pass" });
     expect(await failingCounts(t.store, [await t.store.hostPolicies.get(host.id)])).toEqual([0]);
-    await expect.poll(async () => (await t.store.hostPolicies.get(host.id))!.failing_count).toBe(0);
+    await expect.poll(async () => (await t.store.hostPolicies.get(host.id))!.issues_count).toBe(0);
     await soon(two.id, [1, 0]);
     await answer(host.key, { [one.id]: true, [two.id]: true });
     await soon(one.id, [1, 0]);
@@ -211,7 +211,7 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
     for (const { id } of hosts) expect(await responses(id)).toEqual({ [globally.id]: "pass" });
     await runJob(t.services, "policy_counts");
     expect(
-      (await t.store.hostPolicies.list()).every(({ failing_count, failing }) => failing_count + failing.length === 0),
+      (await t.store.hostPolicies.list()).every(({ issues_count, failing }) => issues_count + failing.length === 0),
     ).toBe(true);
     expect(await counts(globally.id)).toEqual([10, 0]);
   });
@@ -320,10 +320,10 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
     await soon(one.id, [0, 1]);
     await t.store.policies.update({ where: { op: "all" }, set: { passing_host_count: 70, failing_host_count: 0 } });
     const row = (await t.store.hostPolicies.get(host.id))!;
-    await t.store.hostPolicies.updateEach([{ id: host.id, failing: [...row.failing, 77_000_000], failing_count: 2 }]);
+    await t.store.hostPolicies.updateEach([{ id: host.id, failing: [...row.failing, 77_000_000], issues_count: 2 }]);
     await runJob(t.services, "policy_counts");
     expect(await counts(one.id)).toEqual([0, 1]);
-    expect(await t.store.hostPolicies.get(host.id)).toMatchObject({ failing: row.failing, failing_count: 1 });
+    expect(await t.store.hostPolicies.get(host.id)).toMatchObject({ failing: row.failing, issues_count: 1 });
   });
 
   test("recounting during check-ins counts nothing twice", async () => {

@@ -28,7 +28,9 @@ describe("hosts health", () => {
       query: "SELECT 1",
       result_id: 9,
     });
-    await store.hostPolicies.upsert([{ id: 1, passing: [], failing: [9], failing_count: 1 }], { on: ["id"] });
+    await store.hostPolicies.upsert([{ id: 1, passing: [], failing: [9], critical_count: 0, issues_count: 1 }], {
+      on: ["id"],
+    });
     const [firefox] = await store.software.list();
     await store.softwareCves.insert({ software_id: firefox!.id, cve: "CVE-2026-1" });
     const { stdout } = await run("health", MAC);

@@ -139,9 +139,12 @@ describe.each(rulesEngines)("applies of configuration on %s", (engine) => {
     const host = await makeHost(t);
     const rows = new Map((await t.store.policies.list()).map((row) => [row.name, row]));
     const results = [...rows.values()].map(({ result_id }) => result_id);
-    await t.store.hostPolicies.upsert([{ id: host.id, passing: results, failing: [], failing_count: 0 }], {
-      on: ["id"],
-    });
+    await t.store.hostPolicies.upsert(
+      [{ id: host.id, passing: results, failing: [], critical_count: 0, issues_count: 0 }],
+      {
+        on: ["id"],
+      },
+    );
     await applied(t, {
       changes: [
         change("update", "policy", "asked", policy({ query: "SELECT 2", platform: "darwin,windows" })),

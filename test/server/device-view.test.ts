@@ -138,7 +138,13 @@ describe.each(rulesEngines)("the device page on %s", (engine) => {
       await t.post("/policies", { name: "Disk encrypted", query: "SELECT 1", description: "d", resolution: "r" })
     ).json()) as { policy: { id: number } };
     const { result_id } = (await t.store.policies.get(made.policy.id))!;
-    await t.store.hostPolicies.insert({ id: host.id, passing: [], failing: [result_id], failing_count: 1 });
+    await t.store.hostPolicies.insert({
+      id: host.id,
+      passing: [],
+      failing: [result_id],
+      critical_count: 0,
+      issues_count: 1,
+    });
 
     const desktop = await (await t.as(null).get(`/device/${TOKEN}/desktop`)).json();
     expect(desktop).toMatchObject({

@@ -17,7 +17,7 @@ import { scriptBatchRuns } from "../../src/server/scripts/batches/carry-out.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
-import { type Place, targets, type World } from "./walker-targets.ts";
+import { targets, type World } from "./walker-targets.ts";
 
 const DRY = { "dry-run": "true" };
 
@@ -81,9 +81,10 @@ it.each(bothEngines)(
       const key = `${endpoint.method} ${endpoint.path}`;
       const target = targets[key];
       if (target === undefined || endpoint.method === "GET" || dryRunOf(endpoint) !== true) continue;
-      const places: readonly Place[] = engine === "lowdb" ? target.places : target.places.slice(0, 1);
-      for (const place of places)
-        for (const caller of [maintainer, t]) {
+      // Who may do what is the same on both: there, a transaction that is rolled back is what matters.
+      const isWhole = engine === "lowdb";
+      for (const place of isWhole ? target.places : target.places.slice(0, 1))
+        for (const caller of isWhole ? [maintainer, t] : [t]) {
           const { path, body } = await target.call(world, place);
           await settle(t);
           const before = await stateOf(t);

@@ -33,7 +33,7 @@ async function answer(
 ) {
   const ids = (rows: readonly { result_id: number }[]) => rows.map(({ result_id }) => result_id);
   await t.store.hostPolicies.upsert(
-    [{ id: hostId, passing: ids(passing), failing: ids(failing), failing_count: failing.length }],
+    [{ id: hostId, passing: ids(passing), failing: ids(failing), critical_count: 0, issues_count: failing.length }],
     { on: ["id"] },
   );
 }

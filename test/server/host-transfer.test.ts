@@ -64,7 +64,8 @@ describe.each(bothEngines)("transfer of hosts on %s", (engine) => {
     expect(await t.store.hostPolicies.get(ids.get("mac")!)).toMatchObject({
       passing: [901],
       failing: [],
-      failing_count: 0,
+      critical_count: 0,
+      issues_count: 0,
     });
     expect(await t.store.hostPolicies.get(ids.get("tux")!)).toMatchObject({ passing: [901], failing: [] });
     expect(await t.store.hosts.count({ op: "eq", column: "team_id", value: teamId })).toBe(0);
@@ -150,10 +151,10 @@ describe.each(bothEngines)("transfer of hosts on %s", (engine) => {
     const foreign = policies[2]!.result_id;
     const results = await t.store.hostPolicies.list();
     expect(results).toHaveLength(60);
-    for (const { passing, failing, failing_count } of results) {
+    for (const { passing, failing, issues_count } of results) {
       expect([...passing, ...failing]).toContain(policies[0]!.result_id);
       expect([...passing, ...failing]).not.toContain(foreign);
-      expect(failing_count).toBe(failing.length);
+      expect(issues_count).toBe(failing.length);
     }
   });
 

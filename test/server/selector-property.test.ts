@@ -374,7 +374,8 @@ async function fill({ store }: TestApp, hosts: readonly Facts[]): Promise<void> 
         id,
         passing: results(host.passing),
         failing: results(host.failing),
-        failing_count: host.failing.length,
+        critical_count: 0,
+        issues_count: host.failing.length,
       });
     await store.hostEmails.insertMany(host.emails.map((email) => ({ host_id: id, email, source: "custom" })));
     if (host.enrollment !== null)

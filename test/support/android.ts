@@ -1,6 +1,6 @@
 // A stand-in for the Android Management API, the token service and the topic's signatures, made from their public
 // documentation. Devices are driven by the test.
-import { generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
+import { generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult, randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -61,9 +61,13 @@ interface Sending {
   readonly jwt?: string;
 }
 
+/** Made once, because each takes as long as a whole test. */
+let keys: { account: KeyPairKeyObjectResult; signer: KeyPairKeyObjectResult } | undefined;
+const newPair = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
+
 export async function startAndroid(): Promise<AndroidService> {
-  const account = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const signer = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  keys ??= { account: newPair(), signer: newPair() };
+  const { account, signer } = keys;
   const access = new Set<string>();
   const json = (status: number, body: unknown): Reply => ({
     status,

@@ -89,9 +89,9 @@ export async function makeScene(t: TestApp): Promise<Scene> {
     { ...policy, name: "Firewall on", scope: "team", team_id: team.id, result_id: 902 },
   ]);
   await store.hostPolicies.insertMany([
-    { id: mac.id, passing: [901], failing: [902], failing_count: 1 },
-    { id: win.id, passing: [], failing: [901], failing_count: 1 },
-    { id: tux.id, passing: [901, 902], failing: [], failing_count: 0 },
+    { id: mac.id, passing: [901], failing: [902], critical_count: 0, issues_count: 1 },
+    { id: win.id, passing: [], failing: [901], critical_count: 0, issues_count: 1 },
+    { id: tux.id, passing: [901, 902], failing: [], critical_count: 0, issues_count: 0 },
   ]);
 
   const [solution, other] = await store.mdmSolutions.insertMany([

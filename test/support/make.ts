@@ -145,7 +145,13 @@ export async function makeResults(
   { passing = [], failing = [] }: { passing?: { result_id: number }[]; failing?: { result_id: number }[] },
 ): Promise<void> {
   const ids = (list: { result_id: number }[]) => list.map(({ result_id }) => result_id).sort((a, b) => a - b);
-  const row = { id: hostId, passing: ids(passing), failing: ids(failing), failing_count: failing.length };
+  const row = {
+    id: hostId,
+    passing: ids(passing),
+    failing: ids(failing),
+    critical_count: 0,
+    issues_count: failing.length,
+  };
   await store.hostPolicies.upsert([row], { on: ["id"] });
 }
 

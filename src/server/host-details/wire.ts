@@ -9,7 +9,7 @@ import type { HostRow } from "../hosts/access.ts";
 import { geolocationOf } from "../hosts/geo.ts";
 import { type hostDetails, hostSeen, hosts } from "../hosts/tables.ts";
 import { type HostMdmView, mdmOfHosts, mdmSides } from "../mdm-status/host-view.ts";
-import { failingCounts, failingSide, policiesOfHosts } from "../policies/results.ts";
+import { failingCounts, issuesSide, policiesOfHosts } from "../policies/results.ts";
 import { peopleOfHosts } from "../scim/people.ts";
 import { softwareOfHosts } from "../software/service.ts";
 import { oneOf } from "../store/query.ts";
@@ -70,7 +70,7 @@ function sidesOf({ fields, noIssues }: HostParts) {
   const needs = (...names: (keyof Host)[]) => fields === undefined || names.some((name) => fields.has(name));
   return {
     seen: needs("status", "seen_time") ? seenSide : undefined,
-    results: needs("issues") && !noIssues ? failingSide : undefined,
+    results: needs("issues") && !noIssues ? issuesSide : undefined,
     ...(needs("mdm", "last_mdm_checked_in_at", "last_mdm_enrolled_at") ? mdmSides : {}),
   };
 }
@@ -100,7 +100,7 @@ async function fewHosts(ctx: Context, rows: readonly HostRow[], parts: HostParts
       now,
       mdmOf(at),
       nameOfTeam(row.team_id),
-      issuesOf(failing[at]!, premium),
+      issuesOf(failing[at]!, sides[at]!.results?.critical_count ?? 0, premium),
     );
     addParts?.(host, detailsById.get(row.id));
     return host;
@@ -172,11 +172,10 @@ async function addPacks(
   }
 }
 
-/** Vulnerability scores are not known yet, so none counts as critical. */
-const issuesOf = (failing: number, premium: boolean): Host["issues"] => ({
+const issuesOf = (failing: number, critical: number, premium: boolean): Host["issues"] => ({
   failing_policies_count: failing,
-  total_issues_count: failing,
-  critical_vulnerabilities_count: premium ? 0 : undefined,
+  total_issues_count: premium ? failing + critical : failing,
+  critical_vulnerabilities_count: premium ? critical : undefined,
 });
 
 /**

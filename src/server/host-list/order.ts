@@ -9,7 +9,7 @@ import { teams } from "../teams/tables.ts";
 export const orderBy: PageOptions["orderBy"] = (key, direction) => {
   if (key === "seen_time") return { column: "seen_time", direction, of: hostSeen, on: "id" };
   if (key === "team_name") return { column: "name", direction, of: teams, on: "team_id" };
-  if (key === "issues") return { column: "failing_count", direction, of: hostPolicies, on: "id" };
+  if (key === "issues") return { column: "issues_count", direction, of: hostPolicies, on: "id" };
   return key.startsWith("h.") ? { column: key.slice(2), direction } : undefined;
 };
 
@@ -19,7 +19,7 @@ export interface Stretch {
   readonly order: readonly OrderTerm[];
 }
 
-const failing = exists(hostPolicies, "id", gt("failing_count", 0));
+const withIssues = exists(hostPolicies, "id", gt("issues_count", 0));
 
 /**
  * A list is one stretch, except when it is ordered by issues. Most hosts have no issues, and many have no row that
@@ -28,7 +28,7 @@ const failing = exists(hostPolicies, "id", gt("failing_count", 0));
 export function stretchesOf(query: PageQuery, where: Predicate): readonly Stretch[] {
   if (query.order_key !== "issues") return [{ where, order: orderOf(query, { orderBy }) }];
   const direction = query.order_direction ?? "asc";
-  const some = { where: and(where, failing), order: orderOf(query, { orderBy }) };
-  const none: Stretch = { where: and(where, not(failing)), order: [{ column: "id", direction }] };
+  const some = { where: and(where, withIssues), order: orderOf(query, { orderBy }) };
+  const none: Stretch = { where: and(where, not(withIssues)), order: [{ column: "id", direction }] };
   return direction === "asc" ? [none, some] : [some, none];
 }

@@ -76,7 +76,7 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
   }
   if (changes.length === 0) return;
   await tx.hostPolicies.upsert(
-    changes.map((change) => rowOf(change.after.id, change.after.passing, change.after.failing)),
+    changes.map((change) => rowOf(change.after)),
     { on: ["id"], returning: [] },
   );
   await recordCounts(tx, diff);
@@ -124,7 +124,12 @@ function after({ host, policies, answers, asked }: Candidate, row: HostPoliciesR
     if (counts ? answer === true : passed.has(result_id)) passing.push(result_id);
     else if (counts ? answer === false : failed.has(result_id)) failing.push(result_id);
   }
-  return { id: host.id, passing: ascending(passing), failing: ascending(failing) };
+  return {
+    id: host.id,
+    passing: ascending(passing),
+    failing: ascending(failing),
+    critical_count: row?.critical_count ?? 0,
+  };
 }
 
 const ascending = (ids: number[]): number[] => ids.sort((a, b) => a - b);

@@ -13,7 +13,7 @@ import type { RowOf } from "../store/table.ts";
 import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, ofHostsIn, type PolicyRow, teamIdOf } from "./applies.ts";
 import { type CountChanges, hostPolicies } from "./tables.ts";
 
-export type HostPoliciesRow = Pick<RowOf<typeof hostPolicies>, "id" | "passing" | "failing">;
+export type HostPoliciesRow = Pick<RowOf<typeof hostPolicies>, "id" | "passing" | "failing" | "critical_count">;
 
 /** The host attributes that determine which policies apply. */
 export interface AskedHost {
@@ -61,11 +61,13 @@ export async function recordCounts(store: ServerTx, diff: CountDiff): Promise<vo
   await store.notify(channels.policyCounts, "");
 }
 
-export const rowOf = (id: number, passing: readonly number[], failing: readonly number[]) => ({
+/** The row that is stored, with the sum by which lists are sorted. */
+export const rowOf = ({ id, passing, failing, critical_count }: HostPoliciesRow) => ({
   id,
   passing,
   failing,
-  failing_count: failing.length,
+  critical_count,
+  issues_count: failing.length + critical_count,
 });
 
 /** The policies of each host with its response, by host id. */
@@ -131,8 +133,8 @@ export function authorOf({ author_id }: PolicyRow, authors: Authors): { author_n
   return { author_name: author?.name ?? "", author_email: author?.email ?? "" };
 }
 
-/** The columns that `failingCounts` reads. */
-export const failingSide = side(hostPolicies, "failing");
+/** The columns that `failingCounts` and the issues of a host are made of. */
+export const issuesSide = side(hostPolicies, "failing", "critical_count");
 
 /** How many existing policies each of the hosts fails. Results of deleted policies are not counted. */
 export async function failingCounts(
@@ -171,11 +173,11 @@ export async function forgetForeignResults(store: ServerTx, hostIds: readonly nu
   const changed = rows.flatMap((row) => {
     const teamId = teams.get(row.id) ?? null;
     const own = new Set(policies.filter((policy) => isOfTeam(policy, teamId)).map(({ result_id }) => result_id));
-    const after = rowOf(
-      row.id,
-      row.passing.filter((id) => own.has(id)),
-      row.failing.filter((id) => own.has(id)),
-    );
+    const after = rowOf({
+      ...row,
+      passing: row.passing.filter((id) => own.has(id)),
+      failing: row.failing.filter((id) => own.has(id)),
+    });
     if (after.passing.length === row.passing.length && after.failing.length === row.failing.length) return [];
     diff.note(row, after);
     return [after];
@@ -208,7 +210,16 @@ export async function forgetResults(store: ServerTx, hostIds: readonly number[])
   const diff = new CountDiff();
   for (const row of rows) diff.note(row, undefined);
   const ids = rows.map(({ id }) => id);
-  await store.hostPolicies.delete(oneOf("id", ids));
+  const critical = rows.filter(({ critical_count }) => critical_count > 0);
+  if (critical.length > 0)
+    await store.hostPolicies.updateEach(critical.map((row) => rowOf({ ...row, passing: [], failing: [] })));
+  const isCritical = new Set(critical.map(({ id }) => id));
+  await store.hostPolicies.delete(
+    oneOf(
+      "id",
+      ids.filter((id) => !isCritical.has(id)),
+    ),
+  );
   await store.policyEvents.delete(oneOf("host_id", ids));
   await recordCounts(store, diff);
 }
@@ -216,7 +227,8 @@ export async function forgetResults(store: ServerTx, hostIds: readonly number[])
 export const resultsOf = (
   store: Pick<ServerTx, "hostPolicies">,
   hostIds: readonly number[],
-): Promise<HostPoliciesRow[]> => store.hostPolicies.pick(["id", "passing", "failing"], { where: oneOf("id", hostIds) });
+): Promise<HostPoliciesRow[]> =>
+  store.hostPolicies.pick(["id", "passing", "failing", "critical_count"], { where: oneOf("id", hostIds) });
 
 /** Host rows rewritten per batch. */
 const BATCH = 200;
@@ -243,7 +255,7 @@ export async function removeResults(
     await store.tx(async (tx) => {
       const diff = new CountDiff();
       for (const row of rows) {
-        const { id, ...set } = rowOf(row.id, left(row.passing), left(row.failing));
+        const { id, ...set } = rowOf({ ...row, passing: left(row.passing), failing: left(row.failing) });
         // A row that was written meanwhile no longer has these results, or loses them at the host's next report.
         if ((await tx.hostPolicies.update({ where: and(eq("id", id), eq("revision", row.revision)), set })) > 0)
           diff.note(row, set);

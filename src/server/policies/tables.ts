@@ -65,8 +65,10 @@ export const hostPolicies = table("host_policies", {
   id: idOf("hosts"),
   passing: ids("policies"),
   failing: ids("policies"),
-  /** Length of `failing`, for sorting lists. */
-  failing_count: int().default(0).ordered(),
+  /** Vulnerabilities of the host that count as critical (software/vulnerabilities/critical.ts). */
+  critical_count: int().default(0),
+  /** Length of `failing` and `critical_count` together, for sorting lists. */
+  issues_count: int().default(0).ordered(),
 });
 
 /** Differences of passing and failing host counts in one transaction, by result id. */

@@ -32,7 +32,7 @@ export const counts: Job = {
     const vulnerabilities = await stateOf(store);
     if ((vulnerabilities?.recounted_at ?? "") <= isoAt(clock.now() - RECOUNT_EVERY))
       await recountVulnerabilities(services, signal);
-    while (!signal.aborted && (await addVulnerabilityCounts(store, clock.iso())));
+    while (!signal.aborted && (await addVulnerabilityCounts(services)));
     if (signal.aborted) return;
     await removeSoftware(services);
     await countOsVersions(services);

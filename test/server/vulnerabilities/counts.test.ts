@@ -1,16 +1,18 @@
 // How many hosts of each scope a vulnerability affects, compared with a count of all hosts after random changes.
 import { describe, expect, it } from "vitest";
 import { runJob } from "../../../src/server/jobs/start.ts";
+import { forgetResults } from "../../../src/server/policies/results.ts";
 import { ALL_HOSTS, NO_TEAM } from "../../../src/server/software/tables.ts";
 import { recordSystems } from "../../../src/server/software/vulnerabilities/count-changes.ts";
 import { addVulnerabilityCounts, vulnerabilityCounts } from "../../../src/server/software/vulnerabilities/counts.ts";
 import { recountVulnerabilities } from "../../../src/server/software/vulnerabilities/recount.ts";
-import { replaceVulnerabilities } from "../../../src/server/software/vulnerabilities/service.ts";
-import { eq, everything } from "../../../src/server/store/query.ts";
+import { replaceVulnerabilities, setMetadata } from "../../../src/server/software/vulnerabilities/service.ts";
+import { correctSeverities } from "../../../src/server/software/vulnerabilities/severity.ts";
+import { eq, everything, gte } from "../../../src/server/store/query.ts";
 import { Random } from "../../../src/simulator/random.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
-import { makeHost, makeInventory, makeSoftware, makeTeam } from "../../support/make.ts";
+import { makeHost, makeInventory, makeResults, makeSoftware, makeTeam } from "../../support/make.ts";
 
 const AT = "2026-01-05T00:00:00.000Z";
 
@@ -36,6 +38,42 @@ async function counted({ store }: TestApp): Promise<string[]> {
   return [...counts].map(([key, count]) => `${key} ${count}`).sort();
 }
 
+/** The numbers of critical vulnerabilities of hosts that are stored, and those that a count gives: `host number`. */
+async function critical({ store }: TestApp): Promise<{ stored: string[]; counted: string[] }> {
+  const rows = new Map((await store.hostPolicies.list()).map((row) => [row.id, row]));
+  const cves = new Set((await store.vulnerabilities.list({ where: gte("cvss_score", 9) })).map(({ cve }) => cve));
+  const [ofSoftware, ofSystems] = [await store.softwareCves.list(), await store.osCves.list()];
+  const lists = new Map((await store.hostSoftware.list()).map(({ id, software_ids }) => [id, software_ids]));
+  const hosts = await store.hosts.list();
+  return {
+    stored: hosts.map(({ id }) => `${id} ${rows.get(id)?.critical_count ?? 0} ${rows.get(id)?.issues_count ?? 0}`),
+    counted: hosts.map(({ id, os_version_id }) => {
+      const own = new Set([
+        ...ofSoftware.filter(({ software_id }) => lists.get(id)?.includes(software_id)).map(({ cve }) => cve),
+        ...ofSystems.filter((row) => row.os_version_id === os_version_id).map(({ cve }) => cve),
+      ]);
+      const count = [...own].filter((cve) => cves.has(cve)).length;
+      return `${id} ${count} ${count + (rows.get(id)?.failing.length ?? 0)}`;
+    }),
+  };
+}
+
+/** The first four CVEs are critical. */
+const score = (t: TestApp, cves: readonly string[]) =>
+  t.store.tx((tx) =>
+    setMetadata(
+      tx,
+      cves.map((cve) => ({
+        cve,
+        cvss_score: Number(cve.at(-1)) < 4 ? 9 + Number(cve.at(-1)) / 10 : 8.9,
+        epss_probability: null,
+        cisa_known_exploit: false,
+        cve_published: null,
+        cve_description: null,
+      })),
+    ),
+  );
+
 const replace = (t: TestApp, kind: "software" | "os", id: number, cves: readonly string[]) =>
   t.store.tx((tx) =>
     replaceVulnerabilities(
@@ -48,7 +86,7 @@ const replace = (t: TestApp, kind: "software" | "os", id: number, cves: readonly
   );
 
 const addAll = async (t: TestApp) => {
-  while (await addVulnerabilityCounts(t.store, t.clock.iso()));
+  while (await addVulnerabilityCounts(t.services));
 };
 const recount = (t: TestApp) => recountVulnerabilities(t.services, AbortSignal.timeout(60_000));
 
@@ -74,6 +112,8 @@ describe.each(bothEngines)("counts of vulnerabilities on %s", (engine) => {
     const teams = [await makeTeam(t, "A"), await makeTeam(t, "B")];
     const hosts: number[] = [];
     for (let i = 0; i < 6; i++) hosts.push((await makeHost(t, { team_id: teams[i % 3]?.id ?? null })).id);
+    await makeResults(t, hosts[0]!, { failing: [{ result_id: 7001 }, { result_id: 7002 }] });
+    await score(t, cves);
     await recount(t);
     for (let round = 0; round < 60; round++) {
       const host = hosts[random.int(0, hosts.length - 1)]!;
@@ -98,11 +138,14 @@ describe.each(bothEngines)("counts of vulnerabilities on %s", (engine) => {
       } else if (what === 19) {
         await addAll(t);
         await replace(t, "software", versions[random.int(0, 7)]!.id, some());
+        await score(t, cves);
         await recount(t);
       }
       if (round % 4 === 0) {
         await addAll(t);
         expect(await stored(t), `round ${round}`).toEqual(await counted(t));
+        const numbers = await critical(t);
+        expect(numbers.stored, `round ${round}`).toEqual(numbers.counted);
       }
     }
     await t.delete(`/teams/${teams[0]!.id}`);
@@ -129,6 +172,41 @@ describe.each(bothEngines)("counts of vulnerabilities on %s", (engine) => {
     await replace(t, "os", systems[0]!, []);
     await flush();
     expect(await stored(t)).toEqual([]);
+  });
+
+  it("count those of a host that are critical, again when their scores change", async () => {
+    const { t, versions, systems } = await start(engine);
+    const host = await makeHost(t, { os_version_id: systems[0]! });
+    await makeHost(t);
+    await makeInventory(t, host.id, versions.slice(0, 2));
+    for (const { id } of versions.slice(0, 2)) await replace(t, "software", id, ["CVE-2026-0001", "CVE-2026-0002"]);
+    await replace(t, "os", systems[0]!, ["CVE-2026-0002", "CVE-2026-0009"]);
+    const flush = () => t.services.running.of(vulnerabilityCounts).flush();
+    const issues = async () => {
+      const { hosts } = (await (await t.get("/hosts?order_key=issues&order_direction=desc")).json()) as {
+        hosts: { id: number; issues: object }[];
+      };
+      expect(hosts[0]!.id).toBe(host.id);
+      return hosts[0]!.issues;
+    };
+    await flush();
+    expect((await critical(t)).stored[0]).toBe(`${host.id} 0 0`);
+    await score(t, ["CVE-2026-0001", "CVE-2026-0002", "CVE-2026-0009"]);
+    await correctSeverities(t.store);
+    await flush();
+    expect(await issues()).toEqual({
+      failing_policies_count: 0,
+      total_issues_count: 2,
+      critical_vulnerabilities_count: 2,
+    });
+    await makeResults(t, host.id, { failing: [{ result_id: 7001 }] });
+    await recount(t);
+    // As an enrollment does.
+    await t.store.tx((tx) => forgetResults(tx, [host.id]));
+    expect(await issues()).toMatchObject({ total_issues_count: 2 });
+    await makeInventory(t, host.id, []);
+    await flush();
+    expect(await issues()).toMatchObject({ total_issues_count: 1, critical_vulnerabilities_count: 1 });
   });
 
   it("are corrected once a day, also with differences that wait", async () => {

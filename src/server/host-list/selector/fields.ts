@@ -86,7 +86,7 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ["online", flagField(online)],
   [
     "issues",
-    numberField("failing_count", {
+    numberField("issues_count", {
       wrap: (row) => exists(hostPolicies, "id", row),
       absent: { value: 0, where: noPolicies },
     }),

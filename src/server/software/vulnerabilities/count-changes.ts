@@ -16,6 +16,7 @@ export interface Exposed {
 
 /** Null: the host is not counted. */
 export interface ExposureChange {
+  readonly hostId: number;
   readonly before: Exposed | null;
   readonly after: Exposed | null;
 }
@@ -26,7 +27,12 @@ interface CvesById {
   readonly systems: ReadonlyMap<number, readonly string[]>;
 }
 
-type Sums = Map<string, number>;
+interface TeamChanges {
+  /** By CVE. */
+  readonly sums: Map<string, number>;
+  /** Hosts that now have other vulnerabilities. */
+  readonly hosts: number[];
+}
 
 /** Hosts that are looked at between two turns of the event loop: each may have thousands of vulnerabilities. */
 const HOSTS = 50;
@@ -44,13 +50,14 @@ export async function recordExposure(tx: ServerTx, changes: readonly ExposureCha
     tx,
     affected.flatMap(({ before, after }) => [before, after].map(idsOf)),
   );
-  const teams = new Map<number, Sums>();
+  const teams = new Map<number, TeamChanges>();
   for await (const some of parts(affected, HOSTS))
-    for (const { before, after } of some) {
+    for (const { hostId, before, after } of some) {
       const [had, has] = [before, after].map((exposed) => cvesOf(exposed, cves)) as [Set<string>, Set<string>];
       const isSameTeam = before?.team === after?.team;
       if (before) addAll(teams, before.team, isSameTeam ? without(had, has) : had, -1);
       if (after) addAll(teams, after.team, isSameTeam ? without(has, had) : has, 1);
+      if (after && isOther(had, has)) changesOf(teams, after.team).hosts.push(hostId);
     }
   await store(tx, teams);
 }
@@ -75,6 +82,9 @@ function differing({ before, after }: ExposureChange): Ids {
   };
   return { software: either(had.software, has.software), systems: either(had.systems, has.systems) };
 }
+
+const isOther = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size !== b.size || [...a].some((cve) => !b.has(cve));
 
 const without = <T>(some: ReadonlySet<T>, others: ReadonlySet<T>): T[] => [...some].filter((one) => !others.has(one));
 
@@ -101,15 +111,20 @@ function cvesOf(exposed: Exposed | null, cves: CvesById): Set<string> {
   return found;
 }
 
-function addAll(teams: Map<number, Sums>, team: number, cves: Iterable<string>, difference: number): void {
-  const sums = teams.get(team) ?? new Map<string, number>();
-  teams.set(team, sums);
+function changesOf(teams: Map<number, TeamChanges>, team: number): TeamChanges {
+  const changes = teams.get(team) ?? { sums: new Map<string, number>(), hosts: [] };
+  teams.set(team, changes);
+  return changes;
+}
+
+function addAll(teams: Map<number, TeamChanges>, team: number, cves: Iterable<string>, difference: number): void {
+  const { sums } = changesOf(teams, team);
   for (const cve of cves) sums.set(cve, (sums.get(cve) ?? 0) + difference);
 }
 
-async function store(tx: ServerTx, teams: ReadonlyMap<number, Sums>): Promise<void> {
+async function store(tx: ServerTx, teams: ReadonlyMap<number, TeamChanges>): Promise<void> {
   const rows = [...teams]
-    .map(([team, sums]) => ({ team, cves: [...sums].filter(([, difference]) => difference !== 0) }))
+    .map(([team, { sums, hosts }]) => ({ team, hosts, cves: [...sums].filter(([, difference]) => difference !== 0) }))
     .filter(({ cves }) => cves.length > 0);
   if (rows.length === 0) return;
   await tx.vulnerabilityCountChanges.insertMany(rows);
@@ -134,7 +149,8 @@ export async function moveExposure(
   hostIds: readonly number[],
   to: number | null | "deleted",
 ): Promise<void> {
-  const moved = [...(await exposedHosts(tx, hostIds)).values()].map((before) => ({
+  const moved = [...(await exposedHosts(tx, hostIds))].map(([hostId, before]) => ({
+    hostId,
     before,
     after: to === "deleted" ? null : { ...before, team: to ?? NO_TEAM },
   }));
@@ -171,7 +187,7 @@ export async function recordSystems(tx: ServerTx, changes: readonly SystemChange
     tx,
     changes.flatMap(({ hostId, before: system }) => {
       const after = hosts.get(hostId);
-      return after ? [{ before: system === undefined ? null : { ...after, system }, after }] : [];
+      return after ? [{ hostId, before: system === undefined ? null : { ...after, system }, after }] : [];
     }),
   );
 }
@@ -188,7 +204,7 @@ export async function recordSoftware(
       const change = changes.get(id);
       const host = { team: team_id ?? NO_TEAM, system: os_version_id };
       return change
-        ? [{ before: { ...host, software: change.before }, after: { ...host, software: change.after } }]
+        ? [{ hostId: id, before: { ...host, software: change.before }, after: { ...host, software: change.after } }]
         : [];
     }),
   );

@@ -11,6 +11,7 @@ import type { ServerTx } from "../../core/tables.ts";
 import { oneOf } from "../../store/query.ts";
 import { ALL_HOSTS } from "../tables.ts";
 import { addToScope } from "./add-counts.ts";
+import { correctCritical } from "./critical.ts";
 import { isDue, recountVulnerabilities } from "./recount.ts";
 import { changeState, LOCK, stateOf } from "./state.ts";
 
@@ -19,7 +20,11 @@ const ROWS = 200;
 const inOrder = [{ column: "id", direction: "asc" }] as const;
 
 /** Adds one batch of recorded differences to the counts. Returns whether more may remain. */
-export async function addVulnerabilityCounts(store: ServerTx, now: string): Promise<boolean> {
+export async function addVulnerabilityCounts(
+  services: Pick<Services, "store" | "extensions" | "clock">,
+): Promise<boolean> {
+  const { store, clock } = services;
+  const now = clock.iso();
   if ((await store.vulnerabilityCountChanges.pick(["id"], { limit: 1 })).length === 0) return false;
   return store.tx(
     async (tx) => {
@@ -42,6 +47,7 @@ export async function addVulnerabilityCounts(store: ServerTx, now: string): Prom
           }
         }
       for (const [scope, sums] of scopes) await addToScope(tx, scope, sums);
+      await correctCritical({ ...services, store: tx }, [...new Set(waiting.flatMap(({ hosts }) => hosts))]);
       await tx.vulnerabilityCountChanges.delete(
         oneOf(
           "id",
@@ -88,7 +94,7 @@ async function startVulnerabilityCounts(services: Services): Promise<Vulnerabili
   }
 
   async function work(): Promise<void> {
-    while (await addVulnerabilityCounts(store, clock.iso()));
+    while (await addVulnerabilityCounts(services));
     if (stopping.signal.aborted || !isDue(await stateOf(store), clock.iso())) return;
     const wait = notBefore - performance.now();
     if (wait <= 0) return recount();

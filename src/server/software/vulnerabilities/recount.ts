@@ -8,6 +8,7 @@ import type { ServerTx } from "../../core/tables.ts";
 import { gt, oneOf } from "../../store/query.ts";
 import { ALL_HOSTS, NO_TEAM } from "../tables.ts";
 import { addToScope } from "./add-counts.ts";
+import { CRITICAL_SCORE, correctCritical } from "./critical.ts";
 import { changeState, LOCK, type State, stateOf } from "./state.ts";
 
 /** For how long differences wait at most while a server counts all hosts. */
@@ -23,9 +24,10 @@ export const isDue = (state: State | null, now: string): boolean =>
 
 /** Returns whether it has finished. */
 export async function recountVulnerabilities(
-  { store, clock, log }: Pick<Services, "store" | "clock" | "log">,
+  services: Pick<Services, "store" | "clock" | "log" | "extensions">,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { store, clock, log } = services;
   const generation = await store.tx(
     async (tx) => {
       const state = await stateOf(tx);
@@ -45,6 +47,7 @@ export async function recountVulnerabilities(
     const now = clock.iso();
     const found = await store.tx((tx) => countHosts(tx, signal), { snapshot: true });
     if (found === null) return false;
+    await correctCritical(services, found.otherwiseCritical, signal);
     isDone = await store.tx(
       async (tx) => {
         const state = await stateOf(tx);
@@ -76,6 +79,8 @@ interface Found {
   /** By scope: the number of hosts of each vulnerability, at its place in `ids`. */
   readonly scopes: ReadonlyMap<number, Uint32Array>;
   readonly ids: readonly number[];
+  /** Hosts whose stored numbers of critical vulnerabilities are others. */
+  readonly otherwiseCritical: readonly number[];
   /** Differences that were recorded before. */
   readonly pending: readonly number[];
 }
@@ -83,7 +88,8 @@ interface Found {
 /** Null if the signal aborted. */
 async function countHosts(tx: ServerTx, signal: AbortSignal): Promise<Found | null> {
   const pending = (await tx.vulnerabilityCountChanges.pick(["id"])).map(({ id }) => id);
-  const known = await tx.vulnerabilities.pick(["id", "cve"]);
+  const known = await tx.vulnerabilities.pick(["id", "cve", "cvss_score"]);
+  const isCritical = known.map(({ cvss_score }) => cvss_score >= CRITICAL_SCORE);
   const placeOf = new Map(known.map(({ cve }, place) => [cve, place]));
   const ofSoftware = new Places(placeOf);
   for await (const rows of tx.softwareCves.pages({}, PAIRS, ["software_id", "cve"]))
@@ -96,33 +102,38 @@ async function countHosts(tx: ServerTx, signal: AbortSignal): Promise<Found | nu
   const scopes = new Map<number, Uint32Array>([[ALL_HOSTS, all]]);
   // The last host that was counted for each vulnerability, which several of its versions may have.
   const countedFor = new Uint32Array(known.length);
+  const otherwiseCritical: number[] = [];
   for (let last = 0, turn = 0; !signal.aborted; ) {
     const hosts = await tx.hosts.pick(["id", "team_id", "os_version_id"], {
       where: gt("id", last),
       order: inOrder,
       limit: SLICE,
     });
-    if (hosts.length === 0) return { scopes, ids: known.map(({ id }) => id), pending };
+    if (hosts.length === 0) return { scopes, ids: known.map(({ id }) => id), otherwiseCritical, pending };
     const where = oneOf(
       "id",
       hosts.map(({ id }) => id),
     );
+    const stored = byId(await tx.hostPolicies.pick(["id", "critical_count"], { where }));
     const lists = byId(await tx.hostSoftware.pick(["id", "software_ids"], { where, transient: true }));
     for (const { id, team_id, os_version_id } of hosts) {
       const team = team_id ?? NO_TEAM;
       const own = scopes.get(team) ?? new Uint32Array(known.length);
       scopes.set(team, own);
       turn++;
+      let critical = 0;
       const count = (places: readonly number[]) => {
         for (const place of places) {
           if (countedFor[place] === turn) continue;
           countedFor[place] = turn;
           all[place]!++;
           own[place]!++;
+          if (isCritical[place]) critical++;
         }
       };
       for (const version of lists.get(id)?.software_ids ?? []) count(ofSoftware.of(version));
       if (os_version_id !== null) count(ofSystems.of(os_version_id));
+      if (critical !== (stored.get(id)?.critical_count ?? 0)) otherwiseCritical.push(id);
     }
     last = hosts.at(-1)!.id;
     await breathe();

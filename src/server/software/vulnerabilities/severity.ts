@@ -2,6 +2,7 @@
 import { parts } from "../../core/concurrency/parts.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { gt, oneOf } from "../../store/query.ts";
+import { requestRecount } from "./state.ts";
 import { notVulnerable, type Severity, setSeverities } from "./write-severities.ts";
 
 type Known = Omit<Severity, "id" | "is_vulnerable">;
@@ -52,7 +53,8 @@ export async function correctSeverities(store: ServerTx, signal?: AbortSignal): 
         limit: VERSIONS,
       })
     ).map(({ id }) => id);
-    if (ids.length === 0) return;
+    // Which vulnerabilities of hosts are critical follows from the same data.
+    if (ids.length === 0) return store.tx(requestRecount);
     await store.tx((tx) => writeSeverities(tx, ids));
     last = ids.at(-1)!;
   }

@@ -58,11 +58,15 @@ export const vulnerabilityCounts = table(
   { unique: [["vulnerability_id", "scope"]], indexes: [["scope", "hosts_count"]] },
 );
 
-/** Differences that are still to be added to the counts of one team's hosts: [CVE, difference] pairs. */
+/**
+ * Differences that are still to be added to the counts of one team's hosts: [CVE, difference] pairs. `hosts` have other
+ * vulnerabilities than before.
+ */
 export const vulnerabilityCountChanges = table("vulnerability_count_changes", {
   id: id(),
   team: int(),
   cves: packed<readonly (readonly [cve: string, difference: number])[]>(),
+  hosts: packed<readonly number[]>().default([]),
 });
 
 /** One row, or none before all hosts were counted for the first time. */

@@ -64,8 +64,10 @@ import { migration as m0062 } from "./0062-directory.ts";
 import { migration as m0063 } from "./0063-enroll-tokens.ts";
 import { migration as m0064 } from "./0064-android-commands.ts";
 import { migration as m0065 } from "./0065-windows-management.ts";
-import { migration as m0066 } from "./0066-software-installs-slow.ts";
-import { migration as m0067 } from "./0067-directory-slow.ts";
+import { migration as m0079 } from "./0079-software-installs-slow.ts";
+import { migration as m0082 } from "./0082-directory-slow.ts";
+import { migration as m0083 } from "./0083-critical-vulnerabilities.ts";
+import { migration as m0084 } from "./0084-critical-vulnerabilities-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -134,6 +136,8 @@ export const migrations: readonly Migration[] = [
   m0063,
   m0064,
   m0065,
-  m0066,
-  m0067,
+  m0079,
+  m0082,
+  m0083,
+  m0084,
 ];
