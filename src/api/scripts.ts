@@ -2,10 +2,13 @@
 import { z } from "zod";
 import { Content, multipart, smallFile } from "./bodies.ts";
 import { endpoint } from "./endpoint.ts";
-import { Empty, Id, IdParam, Meta, nameText, pagingAfter, QueryTeam, Timestamp } from "./fields.ts";
+import { Empty, Id, IdParam, Meta, nameText, pagingAfter, QueryFlag, QueryTeam, Timestamp } from "./fields.ts";
 
 /** 1.5 MiB, for saved scripts. */
 export const SCRIPT_MAX = 1.5 * 1024 * 1024;
+/** Scripts of a team, and the size of the request that replaces all of them. */
+export const SCRIPTS_MAX = 1_000;
+const SCRIPTS_BODY_MAX = 25 * 1024 * 1024;
 /** Characters; scripts in requests have to have fewer. */
 export const SCRIPT_CONTENTS_MAX = 10_000;
 
@@ -98,6 +101,30 @@ export const scriptsApi = {
     params,
     body: multipart({}, { script: file }),
     response: Script,
+  }),
+  replace: endpoint({
+    method: "POST",
+    path: "/scripts/batch",
+    summary: "Replace all saved scripts of a team, or of hosts without a team.",
+    access: write,
+    query: z.object({
+      team_id: QueryTeam.optional(),
+      team_name: nameText().optional().meta({ premium: true, description: "instead of team_id (premium)" }),
+      dry_run: QueryFlag.optional(),
+    }),
+    bodyLimit: SCRIPTS_BODY_MAX,
+    body: z.object({
+      scripts: z
+        .array(z.object({ name: nameText(), script_contents: z.string().max(2 * SCRIPT_MAX) }))
+        .max(SCRIPTS_MAX)
+        .meta({ description: "script_contents in base64" }),
+    }),
+    response: z.object({
+      scripts: z
+        .array(z.object({ team_id: Id.nullable(), id: Id, name: z.string() }))
+        .nullable()
+        .meta({ description: "null: a dry run" }),
+    }),
   }),
   delete: endpoint({
     method: "DELETE",

@@ -10,6 +10,7 @@ import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
 import { policy } from "./kinds/policy.ts";
 import { query } from "./kinds/query.ts";
+import { script } from "./kinds/script.ts";
 import { team } from "./kinds/team.ts";
 import { teamSettings } from "./kinds/team-settings.ts";
 import type { Json } from "./plan/diff.ts";
@@ -26,6 +27,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   enroll_secrets: enrollSecrets,
   configuration_profile: configurationProfile,
   certificate_template: certificateTemplate,
+  script,
   policy,
   query,
 };

@@ -21,6 +21,7 @@ const policy = {
   calendar_events_enabled: false,
   conditional_access_enabled: false,
   webhooks_and_tickets_enabled: false,
+  run_script: null,
 };
 const query = {
   query: "SELECT 1",
@@ -67,6 +68,8 @@ const things: StateThing[] = [
   thing("configuration_profile", null, "Wi-Fi", profile),
   thing("configuration_profile", "Ops", "Wi-Fi", profile),
   thing("configuration_profile", "Ops", "Camera", { ...profile, platform: "android" }),
+  thing("script", null, "tidy.sh", { sha256: "0a" }),
+  thing("script", "Ops", "tidy.sh", { sha256: "0a" }),
   thing("certificate_template", null, "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
   thing("certificate_template", "Ops", "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
   ...caTypes.map((type) =>

@@ -138,6 +138,7 @@ describe("the files of an export", () => {
         calendar_events_enabled: false,
         conditional_access_enabled: false,
         webhooks_and_tickets_enabled: false,
+        run_script: null,
       }),
     );
     const { files } = exportFiles(stateWith(many));

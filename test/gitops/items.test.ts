@@ -36,6 +36,7 @@ describe("what is left out", () => {
       critical: false,
       labels_include_any: [],
       webhooks_and_tickets_enabled: false,
+      run_script: null,
     });
     expect(checked(QueryFile, "name: q\nquery: SELECT 1\nplatform: [windows]\ninterval:\n", "query").value).toEqual({
       name: "q",
@@ -94,8 +95,8 @@ describe("problems", () => {
     ],
     [
       PolicyFile,
-      "name: p\nquery: x\nrun_script:\n  path: a.sh",
-      ["f.yml:3:1: labels.0.run_script: this server does not support saved scripts yet"],
+      "name: p\nquery: x\ninstall_software:\n  hash_sha256: a",
+      ["f.yml:3:1: labels.0.install_software: this server does not support software to install yet"],
     ],
     [
       PolicyFile,

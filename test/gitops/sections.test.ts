@@ -200,7 +200,6 @@ describe("features that this server does not support", () => {
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
     ["org_settings: {}\ncustom_host_vitals: [{name: x}]", "custom host vitals"],
-    ["name: T\ncontrols: {scripts: [{path: a.sh}]}", "saved scripts"],
     [
       "name: T\ncontrols: {windows_settings: {configuration_profiles: [{path: a}]}}",
       "configuration profiles of Windows",
@@ -219,7 +218,6 @@ describe("features that this server does not support", () => {
       "name: T\nsettings: {webhook_settings: {host_activities_webhook: {enable_host_activities_webhook: true}}}",
       "webhook of what happens to hosts",
     ],
-    ["name: T\npolicies: [{name: p, query: x, run_script: {path: a.sh}}]", "saved scripts"],
     ["name: T\npolicies: [{name: p, query: x, install_software: true}]", "software to install"],
     ["name: T\npolicies: [{name: p, query: x, type: patch}]", "patch policies"],
     [

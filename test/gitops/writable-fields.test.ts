@@ -308,7 +308,7 @@ describe("certificate authorities", () => {
 describe("controls", () => {
   it("have no key that is not accounted for", () => {
     // Each control is a setting, another name of one, objects of their own, or an unsupported feature.
-    const others = ["setup_experience", "vendora_settings", "android_settings"];
+    const others = ["setup_experience", "vendora_settings", "android_settings", "scripts"];
     for (const [controls, names] of [
       [GlobalControls, Object.keys(ConfigSections.shape.mdm.shape)],
       [

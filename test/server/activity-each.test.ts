@@ -94,6 +94,7 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "DELETE /mdm/profiles/:profile_uuid": ["../mdm/profiles", "deleted_declaration_profile"],
   "PATCH /configuration_profiles/:profile_uuid": ["../mdm/profile-uploads", "edited_macos_profile"],
   "POST /configuration_profiles": ["../mdm/profile-uploads", "created_macos_profile"],
+  "POST /scripts/batch": ["scripts-replace", "edited_script", "/scripts/batch"],
   "POST /configuration_profiles/batch": ["../mdm/profiles", "edited_declaration_profile", "batch(t,"],
   "POST /device/:token/configuration_profiles/:profile_uuid/resend": [
     "../mdm/profiles",

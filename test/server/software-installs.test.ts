@@ -512,7 +512,7 @@ describe.each(bothEngines)("policies with software on %s", (engine) => {
       const name = `svc_policy_query_${policy.id}`;
       const body = { node_key, queries: { [name]: rows }, statuses: { [name]: 0 }, messages: {} };
       expect((await send("/api/v1/qengine/distributed/write", body)).status).toBe(200);
-      await runJob(t.services, "policy_installs");
+      await runJob(t.services, "policy_actions");
     };
     await report([{ "1": "1" }]);
     expect(await upcoming(t, id)).toEqual([]);
@@ -530,7 +530,7 @@ describe.each(bothEngines)("policies with software on %s", (engine) => {
     await report([]);
     expect(await upcoming(t, id), "it fails still, not newly").toEqual([]);
     await t.post("/automations/reset", { policy_ids: [policy.id] });
-    await runJob(t.services, "policy_installs");
+    await runJob(t.services, "policy_actions");
     expect(await upcoming(t, id), "after a reset it counts as newly failing").toHaveLength(1);
     await finish(agent);
     await report([{ "1": "1" }]);
@@ -552,8 +552,8 @@ it("several servers ask each host once, and count each answer once", async () =>
     const at = t.clock.iso();
     await t.store.policyInstalls.insertMany(hostIds.map((host_id) => ({ policy_id: policy.id, host_id, at })));
     const servers = [t, there, t, there];
-    await Promise.all(servers.map(({ services }) => runJob(services, "policy_installs").catch(() => {})));
-    await runJob(t.services, "policy_installs");
+    await Promise.all(servers.map(({ services }) => runJob(services, "policy_actions").catch(() => {})));
+    await runJob(t.services, "policy_actions");
     expect(await t.store.softwareInstallRuns.count()).toBe(hostIds.length);
     for (const [i, agent] of agents.entries()) {
       const [install_uuid] = await pending(agent);

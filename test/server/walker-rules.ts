@@ -217,6 +217,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /scripts/:id": "view saved scripts",
   "POST /scripts": "edit saved scripts",
   "PATCH /scripts/:id": "edit saved scripts",
+  "POST /scripts/batch": "edit saved scripts",
   "DELETE /scripts/:id": "edit saved scripts",
   "GET /hosts/:id/scripts": "view saved scripts",
   "POST /scripts/run": "run scripts",

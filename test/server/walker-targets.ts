@@ -1003,6 +1003,13 @@ export const targets: Record<string, Target> = {
       return { path: "/scripts", body: scriptForm("echo", undefined, fields) };
     },
   },
+  "POST /scripts/batch": {
+    places,
+    call: async (world, place) => ({
+      path: `/scripts/batch?team_id=${place === "none" ? 0 : teamAt(world, place)}`,
+      body: { scripts: [{ name: `${++names}.sh`, script_contents: "ZWNobyBvaw==" }] },
+    }),
+  },
   "PATCH /scripts/:id": onScript("", () => scriptForm(`echo ${++names}`)),
   "DELETE /scripts/:id": onScript(),
   "GET /hosts/:id/scripts": onHost("/scripts"),

@@ -66,6 +66,7 @@ export const policy = (more: object = {}) => ({
   calendar_events_enabled: false,
   conditional_access_enabled: false,
   webhooks_and_tickets_enabled: false,
+  run_script: null as string | null,
   ...more,
 });
 

@@ -404,6 +404,8 @@ const policy = (labels: readonly string[]): fc.Arbitrary<Json> =>
       calendar_events_enabled: bool,
       conditional_access_enabled: bool,
       webhooks_and_tickets_enabled: bool,
+      // It has to exist: test/gitops/scripts.test.ts.
+      run_script: fc.constant(null),
     })
     .map(
       ({ labels: names, excludes, ...rest }): Json => ({

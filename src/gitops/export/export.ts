@@ -117,11 +117,13 @@ const listsOf = (writer: Writer): Fields =>
   );
 
 /** The items of a list: inline for a team with few of them, otherwise in files of their own. */
-function itemsOf(writer: Writer, { kind, items: { schema, defaults, list, newer } }: (typeof listKinds)[number]): Json {
+function itemsOf(writer: Writer, { kind, items }: (typeof listKinds)[number]): Json {
+  const { schema, defaults, list, newer } = items;
   const { objects, owner, stem } = writer;
-  const all = objects
-    .all(owner, kind)
-    .map(({ name, value }) => newest(schema, { name, ...changed(fieldsOf(value), defaults) }));
+  const all = objects.all(owner, kind).map(({ name, value }) => {
+    const given = changed(fieldsOf(value), defaults);
+    return newest(schema, { name, ...(items.inFile?.(given) ?? given) });
+  });
   const parts = partsOf(all);
   if (all.length === 0 || (owner !== null && parts.length === 1)) return all;
   return parts.map((part, i) => {

@@ -12,6 +12,8 @@ export interface ItemFiles {
   /** The keys from the section to the list, each with its newer spelling. */
   readonly keys: readonly (readonly [older: string, newer: string])[];
   readonly extensions: readonly string[];
+  /** `$NAME` means something else in these files: only the custom variables of the server are known in them. */
+  readonly isVerbatim?: true;
   /** Added to the values of the items. */
   readonly adds: Readonly<Record<string, string>>;
   /** The name of the object. `given` is its name in the list, if there is one. Throws an error with the reason. */
@@ -76,7 +78,7 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
   for (const { path, named: at } of await filesNamed(item, file, { matched: extensions, named: extensions }, sources)) {
     const bytes = await readBytes(path, at, sources);
     if (bytes === null) continue;
-    const content = withVariables(bytes, path, sources);
+    const content = withVariables(bytes, path, files, sources);
     try {
       const name = await files.nameOf(path, content, given);
       const sha256 = createHash("sha256").update(content).digest("hex");
@@ -90,12 +92,13 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
 }
 
 /** Signed and binary files have no variables. */
-function withVariables(bytes: Buffer, path: string, sources: Sources): Buffer {
+function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, sources: Sources): Buffer {
   const text = textOf(bytes);
   if (text === null) return bytes;
   const { environment, problems } = sources;
   const file = shownAs(path, sources);
   takeVariables(text, file, sources);
+  if (isVerbatim) return bytes;
   return Buffer.from(substitute(text, file, environment, problems, isServerVariable).text);
 }
 

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { ThingKey } from "../../api/configuration.ts";
 import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
+import type { Fields } from "../export/fields.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Placed } from "../files/collect.ts";
 import type { ItemFiles } from "../files/item-files.ts";
@@ -36,6 +37,8 @@ export interface Items<T extends Named = Named> {
   readonly ignoredInDocuments?: readonly string[];
   /** The meaning of an item that leaves these fields out: exports do not write them. */
   readonly defaults: { readonly [key: string]: Json };
+  /** How a value is written to a file, if some fields have another form there. */
+  inFile?(value: Fields): Fields;
   /** Rules that need more than the item's own schema. */
   check?(item: Placed<T>, problems: Problems): void;
   /** Hosts that an item names, which the server has to look up. */

@@ -1,4 +1,5 @@
 // Policies.
+import { basename } from "node:path";
 import { z } from "zod";
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { policyPlatforms } from "../../api/policies.ts";
@@ -31,7 +32,14 @@ export const PolicyFile = z
       description: "report failing hosts with the webhook or ticket for failing policies",
     }),
     continuous_automations_enabled: notBuilt("continuous automations"),
-    run_script: notBuilt("saved scripts"),
+    run_script: z
+      .strictObject({
+        path: z.string().min(1).nullish().meta({ description: "a file in the controls of the same team" }),
+        name: name.nullish().meta({ description: "instead of path: the name of the script" }),
+      })
+      .refine(({ path, name }) => Boolean(path) !== Boolean(name), { error: "give either path or name" })
+      .nullish()
+      .transform((given) => (given ? (given.name ?? basename(given.path!)) : null)),
     install_software: notBuilt("software to install"),
     resend_configuration_profile: notBuilt("policies that send profiles again"),
     svc_maintained_app_slug: notBuilt("patch policies"),
@@ -70,6 +78,7 @@ function desired(policies: readonly Placed<PolicyFile>[], current: Current, prob
         calendar_events_enabled: value.calendar_events_enabled,
         conditional_access_enabled: value.conditional_access_enabled,
         webhooks_and_tickets_enabled: value.webhooks_and_tickets_enabled,
+        run_script: value.run_script,
       },
     };
   });
@@ -91,8 +100,12 @@ export const policy: Kind<PolicyFile> = {
       calendar_events_enabled: false,
       conditional_access_enabled: false,
       webhooks_and_tickets_enabled: false,
+      run_script: null,
     },
+    inFile: ({ run_script, ...value }) => (run_script ? { ...value, run_script: { name: run_script } } : value),
     check({ value, owner, place }, problems) {
+      if (owner === null && value.run_script !== null)
+        problems.error(place("run_script"), "run_script: only policies of a team can run a script");
       if (owner === NO_TEAM_NAME && value.calendar_events_enabled)
         problems.error(
           place("calendar_events_enabled"),

@@ -2,11 +2,13 @@
 import { z } from "zod";
 import { AgentOptions, ConfigSections, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
 import { CaSpecs } from "../../api/ca.ts";
+import { SCRIPTS_MAX } from "../../api/scripts.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
 import { CertificateFiles } from "./certificates.ts";
 import { inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
 import { notBuilt, notHere } from "./not-built.ts";
 import { ProfileFile } from "./profiles.ts";
+import { ScriptFile } from "./scripts.ts";
 
 const { shape } = ConfigSections;
 
@@ -166,7 +168,7 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
     .nullish(),
   linux_settings: notBuilt("settings of Linux hosts"),
   android_settings: androidSettings,
-  scripts: notBuilt("saved scripts"),
+  scripts: z.array(ScriptFile).max(SCRIPTS_MAX).nullish(),
   name_template: notBuilt("names of hosts by template"),
 });
 const profileFiles = z.array(ProfileFile).max(PROFILES_MAX).nullish();

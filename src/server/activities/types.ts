@@ -337,6 +337,7 @@ export interface ActivityTypes extends CaActivities {
   deleted_software: SoftwareDetails & { software_package: string; software_icon_url: string | null };
   added_script: TeamDetails & { script_name: string };
   updated_script: TeamDetails & { script_name: string };
+  edited_script: TeamDetails;
   deleted_script: TeamDetails & { script_name: string };
   escrowed_disk_encryption_key: HostDetails;
   read_host_disk_encryption_key: HostDetails;

@@ -10,6 +10,7 @@ import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
 import { query } from "./kinds/query/kind.ts";
+import { script } from "./kinds/script/kind.ts";
 import { team } from "./kinds/team/kind.ts";
 import { teamSettings } from "./kinds/team-settings/kind.ts";
 
@@ -24,6 +25,7 @@ export const kinds: readonly Kind[] = [
   enrollSecrets,
   configurationProfile,
   certificateTemplate,
+  script,
   policy,
   query,
 ];

@@ -64,7 +64,7 @@ export const channels = {
   recoveryLocks: "svc_recovery_locks",
   /** Identities of devices were bound or revoked; payload: the fingerprint of one, or `*`. */
   deviceIdentities: "svc_device_identities",
-  /** Hosts have newly failed policies that install software; no payload. */
+  /** Hosts have newly failed policies that install software or run scripts; no payload. */
   policyInstalls: "svc_policy_installs",
   /** Changes of policy counts are waiting to be added up; no payload. */
   policyCounts: "svc_policy_counts",

@@ -33,6 +33,7 @@ import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
 import { integrations } from "../outbox/integrations-job.ts";
 import { policyCounts } from "../policies/counts-job.ts";
+import { policyActionsJob } from "../policy-actions/act.ts";
 import { queryReports } from "../queries/reports-job.ts";
 import { queryStats } from "../queries/stats-job.ts";
 import { rateLimitCleanup } from "../rate-limits/cleanup-job.ts";
@@ -40,7 +41,6 @@ import { endUserLinks } from "../scim/links.ts";
 import { scriptBatchesJob } from "../scripts/batches/carry-out.ts";
 import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
-import { policyInstallsJob } from "../software-installs/automatic.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
 import { vppSync } from "../store-apps/sync-job.ts";
 import { storeAppUpdates } from "../store-apps/updates.ts";
@@ -91,7 +91,7 @@ export const allJobs: readonly Job[] = [
   portalSync,
   vppSync,
   storeAppsJob,
-  policyInstallsJob,
+  policyActionsJob,
   storeAppUpdates,
   catalogueJob,
   catalogueUpdates,

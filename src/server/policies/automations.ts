@@ -77,8 +77,8 @@ export async function recordFailing(
   );
 }
 
-/** As `recordFailing`, for policies that install software: whoever installs it is notified. */
-export async function recordInstalls(
+/** As `recordFailing`, for policies that install software or run a script: whoever does it is notified. */
+export async function recordActions(
   store: ServerTx,
   pairs: readonly { readonly policy_id: number; readonly host_id: number }[],
   at: string,
@@ -91,8 +91,12 @@ export async function recordInstalls(
   await store.notify(channels.policyInstalls, "");
 }
 
+/** Whether the policy does something with hosts that newly fail it. */
+export const acts = ({ software_title_id, script_id }: Pick<PolicyRow, "software_title_id" | "script_id">): boolean =>
+  software_title_id !== null || script_id !== null;
+
 /** False if another server has taken it. Runs in the transaction that acts on it. */
-export const takeInstall = async (store: ServerTx, id: number): Promise<boolean> =>
+export const takeAction = async (store: ServerTx, id: number): Promise<boolean> =>
   (await store.policyInstalls.delete(eq("id", id))) > 0;
 
 /** Hosts per write while resetting a policy. */
@@ -115,10 +119,10 @@ export async function resetPolicy(store: ServerTx, policy: PolicyRow, at: string
   }
 }
 
-/** The same for the software that the policy installs. What was queued may be gone at once, so no host is read twice. */
-export async function resetInstalls(store: ServerTx, policy: PolicyRow, at: string): Promise<void> {
+/** The same for what the policy does with hosts. What was queued may be gone at once, so no host is read twice. */
+export async function resetActions(store: ServerTx, policy: PolicyRow, at: string): Promise<void> {
   for await (const hosts of store.hostPolicies.pages({ where: has("failing", policy.result_id) }, BATCH, ["id"]))
-    await recordInstalls(
+    await recordActions(
       store,
       hosts.map(({ id }) => ({ policy_id: policy.id, host_id: id })),
       at,

@@ -6,7 +6,7 @@ import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
 import { inScope, type LabelScope } from "../labels/scope.ts";
 import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, type Place } from "./applies.ts";
-import { automatedPolicies } from "./automations.ts";
+import { acts, automatedPolicies } from "./automations.ts";
 import type { AskedHost } from "./results.ts";
 
 export interface AskedPolicy extends Place {
@@ -36,8 +36,8 @@ export interface PolicySnapshot {
   readonly revision: number;
   /** Ids of the policies with an enabled automation. */
   readonly automated: ReadonlySet<number>;
-  /** Ids of the policies that install software. */
-  readonly installing: ReadonlySet<number>;
+  /** Ids of the policies that install software or run a script. */
+  readonly acting: ReadonlySet<number>;
   for(host: Omit<AskedHost, "id">): PolicyList;
 }
 
@@ -70,19 +70,22 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
       "team_id",
       "platform",
       "software_title_id",
+      "script_id",
     ] as const;
     const rows = await store.policies.pick(columns);
     const scopes = await labelScopes(store);
     const asked = rows.map(
-      ({ asked_revision, software_title_id: _, ...row }): AskedPolicy => ({
+      ({ asked_revision, software_title_id: _title, script_id: _script, ...row }): AskedPolicy => ({
         ...row,
         labels: scopes.get(row.id) ?? null,
         revision: Math.max(row.result_id, asked_revision),
       }),
     );
-    const installing = rows.filter(({ software_title_id }) => software_title_id !== null).map(({ id }) => id);
-    const acting = { automated: await automatedPolicies(services), installing: new Set(installing) };
-    return snapshotOf(asked, acting, (team_id, left) =>
+    const automations = {
+      automated: await automatedPolicies(services),
+      acting: new Set(rows.filter(acts).map(({ id }) => id)),
+    };
+    return snapshotOf(asked, automations, (team_id, left) =>
       services.log.warn({ team_id, left }, "too many policies for one request: the last ones are not sent to hosts"),
     );
   });
@@ -112,14 +115,14 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
 
 function snapshotOf(
   policies: readonly AskedPolicy[],
-  acting: Pick<PolicySnapshot, "automated" | "installing">,
+  automations: Pick<PolicySnapshot, "automated" | "acting">,
   onOverflow: (teamId: number | null, left: number) => void,
 ): PolicySnapshot {
   const lists = new Map<string, PolicyList>();
   return {
     byId: new Map(policies.map((policy) => [policy.id, policy])),
     revision: newestOf(policies),
-    ...acting,
+    ...automations,
     for({ team_id, platform, platform_like }) {
       const key = `${team_id} ${platform} ${platform_like}`;
       const known = lists.get(key);

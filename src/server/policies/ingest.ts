@@ -5,7 +5,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { touchHosts } from "../hosts/write.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { isOfTeam } from "./applies.ts";
-import { recordFailing, recordInstalls } from "./automations.ts";
+import { recordActions, recordFailing } from "./automations.ts";
 import { type AskedPolicy, type PolicySnapshot, policiesFor } from "./cache.ts";
 import { type AskedHost, CountDiff, type HostPoliciesRow, recordCounts, resultsOf, rowOf } from "./results.ts";
 
@@ -80,30 +80,30 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
     { on: ["id"], returning: [] },
   );
   await recordCounts(tx, diff);
-  if (plan.snapshot.automated.size + plan.snapshot.installing.size > 0)
+  if (plan.snapshot.automated.size + plan.snapshot.acting.size > 0)
     await recordAutomations(tx, plan.snapshot, changes, now);
 }
 
 async function recordAutomations(
   tx: ServerTx,
-  { automated, installing }: PolicySnapshot,
+  { automated, acting }: PolicySnapshot,
   changes: readonly { before: HostPoliciesRow | undefined; after: HostPoliciesRow; policies: readonly AskedPolicy[] }[],
   now: number,
 ): Promise<void> {
   const failing: { policy_id: number; host_id: number }[] = [];
-  const installs: { policy_id: number; host_id: number }[] = [];
+  const actions: { policy_id: number; host_id: number }[] = [];
   const recovered = new Map<number, number[]>();
   for (const change of changes)
     for (const { id, result_id } of change.policies) {
-      if (!automated.has(id) && !installing.has(id)) continue;
+      if (!automated.has(id) && !acting.has(id)) continue;
       const failed = change.before?.failing.includes(result_id) ?? false;
       const fails = change.after.failing.includes(result_id);
       if (fails && !failed && automated.has(id)) failing.push({ policy_id: id, host_id: change.after.id });
-      if (fails && !failed && installing.has(id)) installs.push({ policy_id: id, host_id: change.after.id });
+      if (fails && !failed && acting.has(id)) actions.push({ policy_id: id, host_id: change.after.id });
       if (failed && !fails) recovered.set(id, [...(recovered.get(id) ?? []), change.after.id]);
     }
   await recordFailing(tx, failing, isoAt(now));
-  await recordInstalls(tx, installs, isoAt(now));
+  await recordActions(tx, actions, isoAt(now));
   for (const [policyId, hostIds] of recovered) {
     const which = and(eq("policy_id", policyId), oneOf("host_id", hostIds));
     await tx.policyEvents.delete(which);

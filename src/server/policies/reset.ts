@@ -6,7 +6,7 @@ import { authorize } from "../core/security/access.ts";
 import { or } from "../store/query.ts";
 import { knows, placeFor } from "./access.ts";
 import { inPlace } from "./applies.ts";
-import { automatedPolicies, resetInstalls, resetPolicy } from "./automations.ts";
+import { acts, automatedPolicies, resetActions, resetPolicy } from "./automations.ts";
 
 /** Queues the automations of these policies for all hosts that currently fail them. */
 export async function resetAutomations(
@@ -31,7 +31,7 @@ export async function resetAutomations(
   const automated = await automatedPolicies(ctx);
   for (const row of rows.values()) {
     if (automated.has(row.id)) await resetPolicy(store, row, ctx.clock.iso());
-    if (row.software_title_id !== null) await resetInstalls(store, row, ctx.clock.iso());
+    if (acts(row)) await resetActions(store, row, ctx.clock.iso());
   }
   return {};
 }

@@ -72,7 +72,8 @@ export async function checkAutomations({ store }: Context, { scope, team_id }: P
   }
   if (script > 0) {
     if (scope === "global") throw refused("script_id cannot be set on a global policy", "script_id");
-    throw refused(`script ${script} does not exist in the team`, "script_id");
+    if ((await store.scripts.count(and(inTeam(team_id ?? 0), eq("id", script)))) === 0)
+      throw refused(`script ${script} does not exist in the team`, "script_id");
   }
 }
 

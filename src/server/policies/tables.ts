@@ -84,7 +84,7 @@ export const policyEvents = table(
   { unique: [["policy_id", "host_id"]] },
 );
 
-/** Hosts that newly fail a policy that installs software, until they were asked to install it. */
+/** Hosts that newly fail a policy that installs software or runs a script, until they were asked to do it. */
 export const policyInstalls = table(
   "policy_installs",
   { id: id(), policy_id: ref("policies"), host_id: ref("hosts"), at: time() },

@@ -1,6 +1,7 @@
 // Renders policies for the API. Rows of other tables are read once for all policies of a reply.
 import type { Policy } from "../../api/policies.ts";
 import type { Context } from "../core/context.ts";
+import { byId } from "../core/maps.ts";
 import { labelNames } from "../labels/scope.ts";
 import type { Predicate } from "../store/query.ts";
 import { labelScopes, type PolicyRow, teamIdOf } from "./applies.ts";
@@ -29,9 +30,12 @@ export async function policiesOnWire(ctx: Reader, rows: readonly PolicyRow[], ow
   const titles = new Map(
     (titleIds.length > 0 ? await store.softwareTitles.getMany(titleIds) : []).map((title) => [title.id, title]),
   );
+  const scriptIds = [...new Set(rows.flatMap(({ script_id: id }) => id ?? []))];
+  const scripts = byId(scriptIds.length > 0 ? await store.scripts.getMany(scriptIds) : []);
   return rows.map((row): Policy => {
     const include = named(scopes.get(row.id)?.include_any);
     const exclude = named(scopes.get(row.id)?.exclude_any);
+    const script = row.script_id === null ? undefined : scripts.get(row.script_id);
     const title = row.software_title_id === null ? undefined : titles.get(row.software_title_id);
     return {
       id: row.id,
@@ -55,6 +59,7 @@ export async function policiesOnWire(ctx: Reader, rows: readonly PolicyRow[], ow
       ...(title
         ? { install_software: { software_title_id: title.id, name: title.name, display_name: title.name } }
         : {}),
+      ...(script ? { run_script: { id: script.id, name: script.name } } : {}),
     };
   });
 }

@@ -29,6 +29,7 @@ export async function addExecution(
     team_id: host.team_id,
     script_id: null,
     text_id: await keepText(store, text),
+    policy_id: null,
     batch_uuid: null,
     exit_code: null,
     created_at,

@@ -7,18 +7,26 @@ export interface ScriptFile {
   readonly name: string;
 }
 
-/** The file's text, if hosts can run it; otherwise 422. Its kind is that of the file, or of another name. */
+/**
+ * The file's text, if hosts can run it; otherwise 422. Its kind is that of the file, or of another name. Windows line ends
+ * become those of Unix: interpreters stumble over them.
+ */
 export function readScript({ bytes, name }: ScriptFile, field: string, nameOfKind = name): string {
-  const extension = extensionOf(nameOfKind, field);
-  const text = decode(bytes, field);
-  checkText(text, extension, field);
+  return checked(decode(bytes, field).replaceAll("\r\n", "\n"), nameOfKind, field);
+}
+
+/** The same with its line ends as they are, for scripts whose files are kept elsewhere. */
+export const readScriptAsIs = ({ bytes, name }: ScriptFile, field: string): string =>
+  checked(decode(bytes, field), name, field);
+
+function checked(text: string, name: string, field: string): string {
+  checkText(text, extensionOf(name, field), field);
   return text;
 }
 
-/** Windows line ends become those of Unix: interpreters stumble over them. */
 function decode(bytes: Uint8Array, field: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replaceAll("\r\n", "\n");
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw invalid(field, "the script is not UTF-8 text");
   }

@@ -2,6 +2,7 @@
 
 import { recordActivity } from "../activities/record.ts";
 import { badRequest } from "../core/errors.ts";
+import { byId } from "../core/maps.ts";
 import type { OperationView } from "../operations/kind.ts";
 import { HOST_LANE, type OperationKind } from "../operations/kind.ts";
 import { endOperation } from "../operations/queue.ts";
@@ -14,8 +15,11 @@ import { endExecution, executionOf, expandedScript, storedResult } from "./execu
 const view: OperationView = {
   async upcoming(store, host, operations) {
     const uuids = operations.map(({ uuid }) => uuid);
-    const rows = await store.scriptExecutions.pick(["uuid", "script_name", "is_sync"], { where: oneOf("uuid", uuids) });
+    const columns = ["uuid", "script_name", "is_sync", "policy_id"] as const;
+    const rows = await store.scriptExecutions.pick(columns, { where: oneOf("uuid", uuids) });
     const known = new Map(rows.map((row) => [row.uuid, row]));
+    const policies = byId(await store.policies.getMany(rows.flatMap(({ policy_id }) => policy_id ?? [])));
+    const policyOf = (uuid: string) => policies.get(known.get(uuid)?.policy_id ?? 0);
     return operations.map(({ uuid }) => ({
       type: "ran_script",
       details: {
@@ -24,8 +28,8 @@ const view: OperationView = {
         script_execution_id: uuid,
         script_name: known.get(uuid)?.script_name ?? "",
         async: !known.get(uuid)?.is_sync,
-        policy_id: null,
-        policy_name: null,
+        policy_id: policyOf(uuid)?.id ?? null,
+        policy_name: policyOf(uuid)?.name ?? null,
       },
     }));
   },
@@ -65,6 +69,7 @@ export const runScript: OperationKind<ScriptResult> = {
     if (execution.batch_uuid !== null)
       await endedInBatch(inside, operation.uuid, isCancelled ? null : execution.exit_code);
     if (isCancelled) return;
+    const policy = execution.policy_id === null ? null : await inside.store.policies.get(execution.policy_id);
     await recordActivity(
       await requesterOf(inside, operation),
       "ran_script",
@@ -74,8 +79,8 @@ export const runScript: OperationKind<ScriptResult> = {
         script_execution_id: operation.uuid,
         script_name: execution.script_name,
         async: !execution.is_sync,
-        policy_id: null,
-        policy_name: null,
+        policy_id: policy?.id ?? null,
+        policy_name: policy?.name ?? null,
         ...(execution.batch_uuid === null ? {} : { batch_execution_id: execution.batch_uuid }),
       },
       { hostId: host.id, isHostOnly: execution.batch_uuid !== null },

@@ -4,6 +4,7 @@ import { type Route, route } from "../core/http/route.ts";
 import { cancelBatch } from "./batches/cancel.ts";
 import { createBatch } from "./batches/create.ts";
 import { getBatch, hostsOfBatch, listBatches } from "./batches/view.ts";
+import { replaceScripts } from "./replace.ts";
 import { resultOf, runAndWait, runOnHost } from "./run.ts";
 import {
   createScript,
@@ -22,6 +23,7 @@ export const scriptRoutes: readonly Route[] = [
   ),
   route(scriptsApi.create, ({ body }, ctx) => createScript(ctx, body.team_id, body.script)),
   route(scriptsApi.update, ({ params, body }, ctx) => updateScript(ctx, params.id, body.script)),
+  route(scriptsApi.replace, ({ query, body }, ctx) => replaceScripts(ctx, query, body)),
   route(scriptsApi.delete, ({ params }, ctx) => deleteScript(ctx, params.id)),
   route(scriptsApi.ofHost, ({ params, query }, ctx) => scriptsOfHost(ctx, params.id, query)),
   route(scriptsApi.run, ({ body }, ctx) => runOnHost(ctx, body)),

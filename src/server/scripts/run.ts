@@ -71,7 +71,11 @@ async function isOnline({ store, clock }: Context, id: number): Promise<boolean>
   return (await store.hosts.count(and(eq("id", id), byStatus("online", clock.now())))) > 0;
 }
 
-async function start(ctx: Context, given: ScriptRun, isSync: boolean): Promise<Execution> {
+async function start(
+  ctx: Context,
+  given: ScriptRun,
+  { isSync = false, policyId = null }: { readonly isSync?: boolean; readonly policyId?: number | null } = {},
+): Promise<Execution> {
   const host = await hostFor(ctx, "scripts:run", given.host_id);
   const { script, text } = await chosen(ctx, host, given);
   await requireAgent(ctx, host);
@@ -100,6 +104,7 @@ async function start(ctx: Context, given: ScriptRun, isSync: boolean): Promise<E
       script_id: script?.id ?? null,
       script_name: script?.name ?? "",
       text_id: script?.text_id ?? (await keepText(store, text)),
+      policy_id: policyId,
       batch_uuid: null,
       is_sync: isSync,
       exit_code: null,
@@ -120,16 +125,23 @@ const isAmong = async (store: Context["store"], uuids: readonly string[], script
   (await store.scriptExecutions.first({ where: and(oneOf("uuid", uuids), eq("script_id", scriptId)) })) !== null;
 
 export async function runOnHost(ctx: Context, given: ScriptRun) {
-  const { host_id, uuid } = await start(ctx, given, false);
+  const { host_id, uuid } = await start(ctx, given);
   return { host_id, execution_id: uuid };
 }
+
+/** Runs a saved script on a host that newly fails a policy of its team. */
+export const runForPolicy = (
+  ctx: Context,
+  given: Pick<ScriptRun, "host_id"> & { readonly script_id: number },
+  policyId: number,
+): Promise<unknown> => start(ctx, given, { policyId });
 
 /** How often the store is asked for the result. */
 const POLL = seconds(1) / 2;
 
 /** Waits for the result; without one in time, the reply is the same with the status 408. */
 export async function runAndWait(ctx: Context, given: ScriptRun, reply: Reply): Promise<ScriptResult> {
-  const { uuid } = await start(ctx, given, true);
+  const { uuid } = await start(ctx, given, { isSync: true });
   const until = performance.now() + Math.max(seconds(1), ctx.settings.script_sync_period);
   for (;;) {
     const execution = (await ctx.store.scriptExecutions.first({ where: eq("uuid", uuid) }))!;

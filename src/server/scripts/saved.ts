@@ -5,7 +5,7 @@ import type { Content } from "../../api/bodies.ts";
 import type { HostScript, Script, scriptsApi } from "../../api/scripts.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
-import { ApiError, conflict, premiumRequired } from "../core/errors.ts";
+import { ApiError, premiumRequired } from "../core/errors.ts";
 import { page, pageOfArray } from "../core/http/paging.ts";
 import { inTeam } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
@@ -15,6 +15,7 @@ import { type TeamScope, teamScope } from "../teams/access.ts";
 import { checkVariables } from "../variables/use.ts";
 import { type ScriptRow, scriptFor } from "./access.ts";
 import { readScript, type ScriptFile } from "./file.ts";
+import { removeScripts } from "./remove.ts";
 import { extensionOf, keepText, runsOn, textOf } from "./texts.ts";
 
 const FIELD = "script";
@@ -95,12 +96,7 @@ export async function deleteScript(ctx: Context, id: number): Promise<Record<str
   const script = await scriptFor(ctx, "scripts:write", id);
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const policy = await store.policies.first({ where: eq("script_id", id) });
-    if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} runs the script: change it first`);
-    const unfinished = and(eq("script_id", id), oneOf("status", ["scheduled", "started"]));
-    const batch = await store.scriptBatches.first({ where: unfinished });
-    if (batch) throw conflict(`the batch run ${batch.uuid} has not ended: wait for it, or cancel it`);
-    await store.scripts.delete(eq("id", id));
+    await removeScripts(store, [script]);
     await record(inside, "deleted_script", script, await teamOf(inside, script));
   }, SCRIPT_CHANGES);
   return {};

@@ -48,6 +48,8 @@ export const scriptExecutions = table(
     /** Empty if it was not a saved one. */
     script_name: text().default(""),
     text_id: ref("script_texts").onDelete("restrict"),
+    /** The policy that asked for it. */
+    policy_id: ref("policies").nullable(),
     /** The uuid of the batch run that it belongs to. */
     batch_uuid: text().nullable(),
     /** A user waits for the result. */

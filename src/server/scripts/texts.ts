@@ -1,8 +1,12 @@
 // Texts of scripts: what is accepted, and where they are kept.
 import { createHash } from "node:crypto";
+import { parts } from "../core/concurrency/parts.ts";
 import { invalid } from "../core/errors.ts";
 import { type PlatformFamily, platformFamily } from "../core/platforms.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { oneOf } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { scriptTexts } from "./tables.ts";
 
 const extensions = [".sh", ".py", ".ps1"] as const;
 export type ScriptExtension = (typeof extensions)[number];
@@ -44,4 +48,16 @@ export async function keepText(store: ServerTx, content: string): Promise<number
 
 export async function textOf(store: ServerTx, id: number): Promise<string> {
   return (await store.scriptTexts.get(id))?.content ?? "";
+}
+
+/** These columns of the texts of scripts, each text once. */
+export async function textsOf<const C extends keyof RowOf<typeof scriptTexts> & string>(
+  store: ServerTx,
+  scripts: readonly { readonly text_id: number }[],
+  columns: readonly C[],
+): Promise<Pick<RowOf<typeof scriptTexts>, C>[]> {
+  const found: Pick<RowOf<typeof scriptTexts>, C>[] = [];
+  for await (const some of parts([...new Set(scripts.map(({ text_id }) => text_id))]))
+    found.push(...(await store.scriptTexts.pick(columns, { where: oneOf("id", some) })));
+  return found;
 }

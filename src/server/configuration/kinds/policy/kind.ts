@@ -1,6 +1,7 @@
+import { parts } from "../../../core/concurrency/parts.ts";
 import { labelScopes } from "../../../policies/applies.ts";
 import { POLICIES_LOCK } from "../../../policies/counts.ts";
-import { eq } from "../../../store/query.ts";
+import { eq, oneOf } from "../../../store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { inPages, mayWriteConfig, ofTier, PAGE } from "../../shared-rows.ts";
 import { type PolicyRows, type PolicyWanted, policyThings, readPolicy } from "./value.ts";
@@ -16,7 +17,12 @@ export const policy: Kind<PolicyRows, PolicyWanted> = {
     const where = ofTier(ctx, "policies:write", eq("scope", "global"));
     const policies = await inPages(ctx.store.policies.pages({ where }, PAGE));
     const ids = mayWriteConfig(ctx) ? undefined : policies.map(({ id }) => id);
-    return { policies, labels: await labelScopes(ctx.store, ids) };
+    const used = policies.flatMap(({ script_id }) => script_id ?? []);
+    const scripts = new Map<number, string>();
+    for await (const some of parts([...new Set(used)]))
+      for (const { id, name } of await ctx.store.scripts.pick(["id", "name"], { where: oneOf("id", some) }))
+        scripts.set(id, name);
+    return { policies, labels: await labelScopes(ctx.store, ids), scripts };
   },
   things: policyThings,
   read: readPolicy,

@@ -14,21 +14,27 @@ import type { SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
 
 const { name: _name, team: _team, software_title_id: _title, script_id: _script, ...fields } = PolicySpec.shape;
-const PolicyValue = z.strictObject({ ...fields, webhooks_and_tickets_enabled: z.boolean().optional() });
+const PolicyValue = z.strictObject({
+  ...fields,
+  webhooks_and_tickets_enabled: z.boolean().optional(),
+  /** The name of a script of the policy's team. */
+  run_script: z.string().min(1).max(255).nullish(),
+});
 
-/** Software and scripts are not part of the configuration yet: an apply does not change them. */
+/** Software is not part of the configuration yet: an apply does not change it. */
 export type PolicyColumns = Omit<Columns, "software_title_id" | "script_id">;
 
 export interface PolicyWanted {
   readonly columns: PolicyColumns;
   readonly labels: { readonly names: readonly string[]; readonly excludes: boolean };
   readonly isReported: boolean;
+  readonly run_script: string | null;
 }
 
 export const policyValue = (
   columns: Omit<PolicyColumns, "name">,
   labels: { readonly include: readonly string[]; readonly exclude: readonly string[] },
-  isReported: boolean,
+  { isReported, run_script }: Pick<PolicyWanted, "isReported" | "run_script">,
 ) => ({
   query: columns.query,
   description: columns.description,
@@ -40,23 +46,22 @@ export const policyValue = (
   calendar_events_enabled: columns.calendar_events_enabled,
   conditional_access_enabled: columns.conditional_access_enabled,
   webhooks_and_tickets_enabled: isReported,
+  run_script,
 });
 
-export const wantedPolicyValue = ({ columns, labels, isReported }: PolicyWanted) => {
+export const wantedPolicyValue = ({ columns, labels, ...rest }: PolicyWanted) => {
   const names = [...new Set(labels.names.map((name) => name.normalize("NFC").trim()))];
-  return policyValue(
-    columns,
-    { include: labels.excludes ? [] : names, exclude: labels.excludes ? names : [] },
-    isReported,
-  );
+  return policyValue(columns, { include: labels.excludes ? [] : names, exclude: labels.excludes ? names : [] }, rest);
 };
 
 export interface PolicyRows {
   readonly policies: readonly PolicyRow[];
   readonly labels: ReadonlyMap<number, LabelScope>;
+  /** The names of the scripts that policies run. */
+  readonly scripts: ReadonlyMap<number, string>;
 }
 
-export function* policyThings({ policies, labels }: PolicyRows, shared: SharedRows): Generator<Thing> {
+export function* policyThings({ policies, labels, scripts }: PolicyRows, shared: SharedRows): Generator<Thing> {
   const isReported = reportedPolicies(shared);
   const teams = new Map(shared.teams.map(({ id, name }) => [id, name]));
   const names = new Map(shared.labels.map(({ id, name }) => [id, name]));
@@ -69,7 +74,7 @@ export function* policyThings({ policies, labels }: PolicyRows, shared: SharedRo
       value: policyValue(
         row,
         { include: namesOf(scope?.include_any, names), exclude: namesOf(scope?.exclude_any, names) },
-        isReported(row),
+        { isReported: isReported(row), run_script: scripts.get(row.script_id ?? 0) ?? null },
       ),
     };
   }
@@ -89,13 +94,19 @@ export function reportedPolicies({ sections, noTeam, teams }: SharedRows): (row:
     (scope === "global" ? global : scope === "no_team" ? none : ofTeams.get(team_id!))?.has(id) ?? false;
 }
 
-export function readPolicy(ctx: Context, { name, value, action }: Given): PolicyWanted {
-  const { webhooks_and_tickets_enabled: isReported, ...given } = parsed(PolicyValue, value);
+export function readPolicy(ctx: Context, { name, owner, value, action }: Given): PolicyWanted {
+  const { webhooks_and_tickets_enabled: isReported, run_script = null, ...given } = parsed(PolicyValue, value);
+  if (run_script !== null && owner === null) throw invalid("run_script", "a global policy cannot run a script");
   // Files that mark policies as critical still apply on the free tier.
   const spec = isPremium(ctx) ? given : { ...given, critical: false };
   checkTier(ctx, spec);
   const { software_title_id: _software, script_id: _id, ...columns } = wholeColumns({ ...spec, name });
   if (action === "create" && !isOneLine(name)) throw invalid("change.name", NOT_ONE_LINE);
   if (columns.name !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
-  return { columns, labels: givenLabels(spec) ?? { names: [], excludes: false }, isReported: isReported ?? false };
+  return {
+    columns,
+    labels: givenLabels(spec) ?? { names: [], excludes: false },
+    isReported: isReported ?? false,
+    run_script,
+  };
 }

@@ -4,6 +4,8 @@ import { policyPlatforms } from "../../../../api/policies.ts";
 import { recordActivity } from "../../../activities/record.ts";
 import { channels } from "../../../core/channels.ts";
 import { inTurns } from "../../../core/concurrency/parts.ts";
+import { invalid } from "../../../core/errors.ts";
+import { inTeam } from "../../../core/security/access.ts";
 import { labelsAmong, type NamedLabel } from "../../../labels/scope.ts";
 import { type Place, type PolicyRow, placeOf } from "../../../policies/applies.ts";
 import { type Reported, setReported } from "../../../policies/automations.ts";
@@ -15,6 +17,7 @@ import {
   type PolicyChange,
   updatePolicies,
 } from "../../../policies/write.ts";
+import { and, eq } from "../../../store/query.ts";
 import { briefly } from "../../brief.ts";
 import { locating, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
@@ -41,8 +44,11 @@ export async function writePolicies(
 
   const fresh: NewPolicy[] = [];
   for await (const { owner, wanted, ...step } of inTurns(creating(steps))) {
-    const columns = { ...wanted.columns, software_title_id: null, script_id: null };
-    const ids = await locating({ owner, ...step }, () => idsOf(wanted, labels));
+    const { ids, script_id } = await locating({ owner, ...step }, async () => ({
+      ids: idsOf(wanted, labels),
+      script_id: await scriptOf(work, owner, wanted),
+    }));
+    const columns = { ...wanted.columns, software_title_id: null, script_id };
     fresh.push({ place: placeNamed(work, owner), columns, labels: { ids, excludes: wanted.labels.excludes } });
   }
   const rows = await insertPolicies(ctx, fresh);
@@ -57,7 +63,9 @@ export async function writePolicies(
     const before = shared.get(keyOf(step))!;
     const { isReported } = step.wanted;
     if (wasReported(before) !== isReported) reported.say(step.owner, isReported, before.id);
-    const change = await locating(step, () => changeOf(existing, before, step.wanted, labels));
+    const change = await locating(step, async () =>
+      changeOf(existing, before, step.wanted, labels, await scriptOf(work, step.owner, step.wanted)),
+    );
     if (change) changes.push(change);
   }
   const settled = await updatePolicies(ctx, changes);
@@ -85,14 +93,24 @@ function later(work: Work, settled: readonly Changed[]): void {
 const idsOf = ({ labels: { names, excludes } }: PolicyWanted, known: ReadonlyMap<string, NamedLabel>): number[] =>
   labelsAmong(known, names, "policy", excludes ? "labels_exclude_any" : "labels_include_any").map(({ id }) => id);
 
+/** This apply may have created the script. */
+async function scriptOf(work: Work, owner: string | null, { run_script }: PolicyWanted): Promise<number | null> {
+  if (run_script === null) return null;
+  const ofTeam = inTeam(placeNamed(work, owner).team_id ?? 0);
+  const found = await work.ctx.store.scripts.first({ where: and(ofTeam, eq("name", run_script)) });
+  if (!found) throw invalid("run_script", `the team has no script ${JSON.stringify(run_script)}`);
+  return found.id;
+}
+
 /** Null if only the recipients of automations change. */
 function changeOf(
   existing: PolicyRows,
   before: PolicyRow,
   wanted: PolicyWanted,
   known: ReadonlyMap<string, NamedLabel>,
+  script_id: number | null,
 ): PolicyChange | null {
-  const { platform, ...rest } = wanted.columns;
+  const { platform, ...rest } = { ...wanted.columns, script_id };
   const samePlatforms = platformsOf(policyPlatforms, platform) === platformsOf(policyPlatforms, before.platform);
   // A different order of the same platforms is no change: results are kept.
   const set = samePlatforms ? rest : { platform, ...rest };
@@ -134,7 +152,7 @@ function pathOfType(steps: readonly Step<PolicyWanted>[]) {
   const { some, count: all } = briefly(
     steps,
     ({ owner, wanted }): PolicySpec => {
-      const { webhooks_and_tickets_enabled: _reported, ...value } = wantedPolicyValue(wanted);
+      const { webhooks_and_tickets_enabled: _reported, run_script: _script, ...value } = wantedPolicyValue(wanted);
       return { name: wanted.columns.name, team: owner, ...value };
     },
     ({ owner, name }): PolicySpec => ({ name, team: owner }),

@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import * as Flags from "@oclif/core/flags";
+import { scriptsApi } from "../../api/scripts.ts";
+import { failed, usage } from "../../cli/errors.ts";
+import { ScriptsCommand, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
+import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { plural } from "../../cli/output/text.ts";
+import { printable } from "../../text/printable.ts";
+
+export default class ScriptsApply extends ScriptsCommand {
+  static override summary = "Make files the saved scripts of a team: others are deleted.";
+  static override description =
+    "A file with the name of a saved script replaces its contents. Scripts that are not among the files are deleted. With " +
+    "`svc apply`, the scripts of all teams can be kept in files.";
+  static override destructive = true;
+  static override endpoints = [scriptsApi.replace];
+  static override strict = false;
+  static override args = { files: args.optional("files: .sh, .py or .ps1") };
+  static override flags = {
+    ...scriptTeamFlag,
+    none: Flags.boolean({ summary: "Delete all saved scripts of the team: no files are given." }),
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> cleanup.sh --dry-run",
+    "<%= config.bin %> <%= command.id %> cleanup.sh --team Workstations --yes",
+  ];
+
+  async run() {
+    const { argv, flags } = await this.parse(ScriptsApply);
+    const files = argv.map(String);
+    if (files.length === 0 && !flags.none)
+      throw usage("no files are given", "Name them, or give --none to delete all.");
+    if (files.length > 0 && flags.none) throw usage("--none cannot be given with files");
+    const scripts = await Promise.all(files.map(itemOf));
+    const query = await this.teamFilter(flags.team);
+    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const what = `replace the saved scripts of ${of} with ${plural(files.length, "file")}`;
+    if (flags["dry-run"]) this.trying(what, { files });
+    await this.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`);
+    const reply = await this.call(scriptsApi.replace, { query, body: { scripts } });
+    await this.report(`${plural(files.length, "file")} are now the saved scripts of ${of}`, reply);
+  }
+}
+
+async function itemOf(file: string): Promise<{ name: string; script_contents: string }> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw failed(`${file} cannot be read (${error.code ?? "unreadable"})`);
+  });
+  return { name: basename(file), script_contents: bytes.toString("base64") };
+}
