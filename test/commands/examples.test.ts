@@ -382,6 +382,15 @@ const readsOnly = (id: string) =>
 const prepared =
   /^(approvals|mdm|scripts|ca|software:(catalogue|categories|icons|packages|store-apps|install-result)|carves:start|certificates|device|license|query|sso|tasks|queries:live|vulnerabilities)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
+/** What hosts do while a command, or a request, waits. */
+const answers = new WeakMap<TestApp, () => Promise<void>>();
+
+function hostsDo(app: TestApp, answer: () => Promise<void>): void {
+  answers.set(app, answer);
+  // Until the example's server is closed.
+  const answering = setInterval(() => void answer().catch(() => clearInterval(answering)), 50);
+}
+
 /** A run of a script that has not ended. */
 async function makeBatch(app: TestApp): Promise<void> {
   const linux = (await app.store.hosts.first({ where: eq("hostname", "linux-1.example.com") }))!;
@@ -514,8 +523,7 @@ async function makeScripts(app: TestApp, files: string): Promise<void> {
       await answerOperation(app.services, host_id, uuid, { exit_code: 0, output: "done", runtime: 1 });
     await settleBatches(app.services);
   };
-  // Until the example's server is closed.
-  const answering = setInterval(() => void answer().catch(() => clearInterval(answering)), 50);
+  hostsDo(app, answer);
 }
 
 /** A package, a host that installs and uninstalls it, and one installation that the host has done. */
@@ -557,8 +565,7 @@ async function makeInstalls(app: TestApp, files: string): Promise<void> {
         ? installResult(serviceContext(app.services), host_id, { install_uuid: uuid, ...done })
         : answerOperation(app.services, host_id, uuid, { exit_code: 0, output: "done", runtime: 1 }));
   };
-  // Until the example's server is closed.
-  const answering = setInterval(() => void answer().catch(() => clearInterval(answering)), 50);
+  hostsDo(app, answer);
 }
 
 /** With a service account, and turned on unless that is the example. */
@@ -616,6 +623,7 @@ describe("the examples in help", () => {
     const options = {
       env: { EDITOR: `"${process.execPath}" "${join(fleet.files, "editor.mjs")}"` },
       browse: (url: string) => signInByBrowser(fleet.app, url),
+      onWait: async () => answers.get(fleet.app)?.(),
       stdin: stdin === null ? "" : await readFile(join(fleet.files, stdin), "utf8"),
     };
 

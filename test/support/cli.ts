@@ -40,6 +40,8 @@ export interface RunOptions {
   /** Called with the output on stderr, as it is written. */
   onErr?: (text: string) => void;
   onOut?: (text: string) => void;
+  /** Called instead of waiting. */
+  onWait?: () => Promise<void>;
   /** Called with an address for the browser; without it no browser can be opened. */
   browse?: (url: string) => Promise<void>;
   keyring?: Keyring;
@@ -110,6 +112,7 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
     sleep: async (ms, signal) => {
       signal?.throwIfAborted();
       result.waits.push(ms);
+      await options.onWait?.();
     },
     send: options.send ?? refused,
     browse: options.browse ?? (async () => {}),
