@@ -17,6 +17,7 @@ export const ServerSettings = z.object({
   server_url: url,
   enable_analytics: z.boolean(),
   live_query_disabled: z.boolean(),
+  scripts_disabled: z.boolean(),
   query_reports_disabled: z.boolean(),
   ai_features_disabled: z.boolean(),
   query_report_cap: z.int().min(0).max(1_000_000),

@@ -196,7 +196,6 @@ describe("features that this server does not support", () => {
     ["org_settings: {mdm: {windows_automatic_enrollment: {default_team: x}}}", "automatic enrollment of Windows hosts"],
     ["org_settings: {mdm: {end_user_license_agreement: a.pdf}}", "end-user licence agreement"],
     ["org_settings: {org_info: {org_logo_path_dark_mode: a.png}}", "logo files"],
-    ["org_settings: {server_settings: {scripts_disabled: true}}", "switch for scripts"],
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
     ["org_settings: {}\ncustom_host_vitals: [{name: x}]", "custom host vitals"],

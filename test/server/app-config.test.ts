@@ -44,6 +44,7 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
         server_url: "https://svc.example.com",
         enable_analytics: true,
         live_query_disabled: false,
+        scripts_disabled: false,
         query_reports_disabled: false,
         ai_features_disabled: false,
         query_report_cap: 1000,

@@ -238,6 +238,34 @@ describe.each(rulesEngines)("saved scripts on %s", (engine) => {
     expect(await refusal(t.delete(`/scripts/${id}`))).toEqual([409, "base", expect.stringContaining("runs it")]);
   });
 
+  it("do not run while they are disabled, also if they were asked for before", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const host_id = (await agent.host()).id;
+    const script_id = await save(t);
+    const waiting = await run(t, { host_id, script_id });
+    const disable = (scripts_disabled: boolean) => t.patch("/config", { server_settings: { scripts_disabled } });
+    expect((await disable(true)).status).toBe(200);
+    for (const [path, body] of [
+      ["/scripts/run", { host_id, script_contents: "echo" }],
+      ["/scripts/run/sync", { host_id, script_contents: "echo" }],
+      ["/scripts/run/batch", { script_id, host_ids: [host_id] }],
+    ] as const) {
+      const reply = await t.post(path, body);
+      expect([reply.status, JSON.stringify(await reply.json())], path).toEqual([
+        403,
+        expect.stringContaining("running scripts is disabled"),
+      ]);
+    }
+    expect(await agent.runScript(1, "not run: scripts are disabled")).toMatch(
+      /^#!\/bin\/sh\necho 'not run: scripts are/,
+    );
+    expect(await resultOf(t, waiting)).toMatchObject({ exit_code: 1, script_contents: TEXT });
+    await disable(false);
+    await run(t, { host_id, script_id });
+    expect(await agent.runScript()).toBe(TEXT);
+  });
+
   it("run only where they can", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "A");

@@ -199,6 +199,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
       server_url: fc.constantFrom("https://svc.example.com", "https://devices.example.com"),
       enable_analytics: bool,
       live_query_disabled: bool,
+      scripts_disabled: bool,
       query_reports_disabled: bool,
       ai_features_disabled: bool,
       query_report_cap: fc.nat(100_000),

@@ -56,7 +56,6 @@ export const orgSections = {
       query_reports_disabled: "discard_reports_data",
       query_report_cap: "report_cap",
     },
-    notBuilt: { scripts_disabled: "switch for scripts" },
   }),
   features: inFile(shape.features, {
     notBuilt: { historical_data: "historical data", vulnerability_exposure_historical_reporting: "historical data" },

@@ -1,4 +1,6 @@
 // Rows of runs: for scripts that users run, and for other operations that hosts get as scripts.
+import { readSection } from "../app-config/rows.ts";
+import { sections } from "../app-config/sections.ts";
 import type { ServerTx } from "../core/tables.ts";
 import type { HostRow } from "../hosts/access.ts";
 import type { Ending, Inside, Operation } from "../operations/kind.ts";
@@ -53,15 +55,23 @@ export async function endExecution(
 }
 
 /** What the host runs instead of a script that cannot be sent: its result says why. */
-function refusal(missing: readonly string[], platform: string): string {
-  const reason = `not run: the host has no value for ${missing.join(", ")}`;
+function refusal(why: string, platform = ""): string {
+  const reason = `not run: ${why}`;
   return platform === "windows" ? `Write-Output '${reason}'\nexit 1\n` : `#!/bin/sh\necho '${reason}'\nexit 1\n`;
 }
 
 /** The script with the values of its variables, for the moment at which the host gets it. */
 export async function expandedScript(store: ServerTx, hostId: number, content: string): Promise<string> {
   const { text, missing } = await expandFor(store, hostId, content);
-  return missing.length === 0 ? text : refusal(missing, (await store.hosts.get(hostId))?.platform ?? "");
+  if (missing.length === 0) return text;
+  return refusal(`the host has no value for ${missing.join(", ")}`, (await store.hosts.get(hostId))?.platform);
+}
+
+/** The same for a script that users run, which does not run if scripts were disabled while it was waiting. */
+export async function allowedScript(store: ServerTx, hostId: number, content: string): Promise<string> {
+  const { scripts_disabled } = await readSection(store, sections.server_settings);
+  if (!scripts_disabled) return expandedScript(store, hostId, content);
+  return refusal("scripts are disabled in the settings of the organization", (await store.hosts.get(hostId))?.platform);
 }
 
 export async function storedResult(store: ServerTx, operation: Operation, result: ScriptResult): Promise<ScriptResult> {

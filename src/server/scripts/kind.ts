@@ -10,7 +10,7 @@ import { requesterOf } from "../operations/requester.ts";
 import type { ScriptResult } from "../operations/tables.ts";
 import { oneOf } from "../store/query.ts";
 import { endedInBatch } from "./batches/hosts.ts";
-import { endExecution, executionOf, expandedScript, storedResult } from "./executions.ts";
+import { allowedScript, endExecution, executionOf, storedResult } from "./executions.ts";
 
 const view: OperationView = {
   async upcoming(store, host, operations) {
@@ -58,7 +58,7 @@ export const runScript: OperationKind<ScriptResult> = {
   isCancellableOnceSent: false,
   expires: true,
   view,
-  outgoing: ({ store }, { host_id }, content) => expandedScript(store, host_id, content),
+  outgoing: ({ store }, { host_id }, content) => allowedScript(store, host_id, content),
   stored: ({ store }, operation, result) => storedResult(store, operation, result),
   isDone: ({ exit_code }) => exit_code === 0,
   async ended(inside, operation, ending) {

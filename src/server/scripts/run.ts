@@ -2,7 +2,7 @@
 import { SCRIPT_CONTENTS_MAX, type ScriptResult, type ScriptRun } from "../../api/scripts.ts";
 import { seconds } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
-import { ApiError, forbidden, invalid, notFound } from "../core/errors.ts";
+import { ApiError, forbidden, forbiddenFor, invalid, notFound } from "../core/errors.ts";
 import type { Reply } from "../core/http/route.ts";
 import { inTeam, may } from "../core/security/access.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
@@ -77,6 +77,7 @@ async function start(
   { isSync = false, policyId = null }: { readonly isSync?: boolean; readonly policyId?: number | null } = {},
 ): Promise<Execution> {
   const host = await hostFor(ctx, "scripts:run", given.host_id);
+  await assertScriptsEnabled(ctx);
   const { script, text } = await chosen(ctx, host, given);
   await requireAgent(ctx, host);
   if (isSync && !(await isOnline(ctx, host.id)))
@@ -127,6 +128,12 @@ const isAmong = async (store: Context["store"], uuids: readonly string[], script
 export async function runOnHost(ctx: Context, given: ScriptRun) {
   const { host_id, uuid } = await start(ctx, given);
   return { host_id, execution_id: uuid };
+}
+
+/** 403 while scripts are disabled for all hosts. */
+export async function assertScriptsEnabled({ config }: Pick<Context, "config">): Promise<void> {
+  if ((await config.current()).server_settings.scripts_disabled)
+    throw forbiddenFor("running scripts is disabled in the settings of the organization");
 }
 
 /** Runs a saved script on a host that newly fails a policy of its team. */

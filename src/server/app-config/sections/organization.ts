@@ -23,6 +23,7 @@ export const serverSettings = section({
     server_url: "",
     enable_analytics: false,
     live_query_disabled: false,
+    scripts_disabled: false,
     query_reports_disabled: false,
     ai_features_disabled: false,
     query_report_cap: 1000,

@@ -12,6 +12,7 @@ import type { HostRow } from "../../hosts/access.ts";
 import { oneOf } from "../../store/query.ts";
 import { startTask } from "../../tasks/queue.ts";
 import { type ScriptRow, scriptFor } from "../access.ts";
+import { assertScriptsEnabled } from "../run.ts";
 import { SCRIPT_CHANGES } from "../saved.ts";
 import { scriptBatchTask } from "./carry-out.ts";
 
@@ -23,6 +24,7 @@ type Target = Pick<HostRow, "id" | "display_name" | "hostname">;
 export async function createBatch(ctx: Context, given: ScriptBatchRun): Promise<{ batch_execution_id: string }> {
   const script = await scriptFor(ctx, "scripts:read", given.script_id, "script_id");
   if (!may(ctx.user, "scripts:run", script.team_id)) throw forbidden();
+  await assertScriptsEnabled(ctx);
   const targets = await targetsOf(ctx, script, given);
   const { not_before } = given;
   const isLater = not_before != null && Date.parse(not_before) > ctx.clock.now();

@@ -5,7 +5,7 @@ export const migration: Migration = {
   name: "scripts-by-policies-slow",
   transactional: false,
   statements: [
-    "CREATE INDEX CONCURRENTLY IF NOT EXISTS \"script_executions_policy_id_idx\" ON \"script_executions\" (\"policy_id\")",
-    "ALTER TABLE \"script_executions\" VALIDATE CONSTRAINT \"script_executions_policy_id_fkey\"",
+    'CREATE INDEX CONCURRENTLY IF NOT EXISTS "script_executions_policy_id_idx" ON "script_executions" ("policy_id")',
+    'ALTER TABLE "script_executions" VALIDATE CONSTRAINT "script_executions_policy_id_fkey"',
   ],
 };
