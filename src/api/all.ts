@@ -45,6 +45,7 @@ import { logoApi } from "./logo.ts";
 import { mailApi } from "./mail.ts";
 import { managedAgentApi } from "./managed-agent.ts";
 import { agentFilesApi, newHostsApi } from "./new-hosts.ts";
+import { olderApi } from "./older.ts";
 import { osVersionsApi } from "./os-versions.ts";
 import { packagesApi } from "./packages.ts";
 import { packsApi } from "./packs.ts";
@@ -108,6 +109,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   hosts: hostsApi,
   invites: invitesApi,
   jobs: jobsApi,
+  older: olderApi,
   osVersions: osVersionsApi,
   diskEncryption: diskEncryptionApi,
   software: softwareApi,

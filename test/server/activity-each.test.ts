@@ -146,6 +146,12 @@ const untold = [
   "POST /device/:token/migrate_mdm",
   "POST /software/titles/:id/package/token",
   "PUT /logo",
+  // As the requests by GET.
+  "POST /mdm/vendora/request_csr",
+  "POST /mdm/vendora/dep/key_pair",
+  // Without any effect.
+  "POST /mdm/vendora/profiles/preassign",
+  "POST /mdm/vendora/profiles/match",
   "DELETE /logo",
   // The activity is recorded when the host has run the script.
   "POST /scripts/run",

@@ -10,6 +10,8 @@ const partC = {
   "view and resend profiles": ["AMTG", "AMTG"],
   // Beyond part C: as policies.
   "upload, delete profiles": ["AMG", "AMG"],
+  // Older requests, which name no team.
+  "preassign profiles": ["AMG", ""],
   "count hosts by settings": ["AMTOP", "AMTOP"],
   "turn off MDM": ["AM", "AM"],
   // The server's rule; the reference has no gitops on teams.
@@ -112,6 +114,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /approvals/:id/approve": "approve wipes and deletes",
   "POST /approvals/:id/deny": "self",
   "GET /mdm/vendora/abm_public_key": "push certificate, vendor business manager",
+  "POST /mdm/vendora/dep/key_pair": "push certificate, vendor business manager",
   "POST /abm_tokens": "push certificate, vendor business manager",
   "PATCH /abm_tokens/:id/renew": "push certificate, vendor business manager",
   "GET /abm_tokens": "push certificate, vendor business manager",
@@ -292,6 +295,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "DELETE /assets/:asset_uuid": "upload, delete profiles",
   "GET /mdm/profiles": "view and resend profiles",
   "GET /mdm/profiles/:profile_uuid": "view and resend profiles",
+  "POST /mdm/vendora/profiles/preassign": "preassign profiles",
+  "POST /mdm/vendora/profiles/match": "preassign profiles",
   "POST /configuration_profiles": "upload, delete profiles",
   "PATCH /configuration_profiles/:profile_uuid": "upload, delete profiles",
   "DELETE /mdm/profiles/:profile_uuid": "upload, delete profiles",
@@ -491,6 +496,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   // The enroll secret takes the place of the token.
   "GET /android_enterprise/enrollment_token": "open",
   "GET /mdm/vendora/request_csr": "push certificate, vendor business manager",
+  "POST /mdm/vendora/request_csr": "push certificate, vendor business manager",
   "POST /mdm/vendora/apns_certificate": "push certificate, vendor business manager",
   "DELETE /mdm/vendora/apns_certificate": "push certificate, vendor business manager",
   "GET /webhooks/destinations": "webhooks",

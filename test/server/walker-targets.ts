@@ -630,6 +630,7 @@ export const targets: Record<string, Target> = {
   "GET /carves/:id/block/:block_id": onCarve("/block/0"),
   "GET /carves/:id/download": onCarve("/download"),
   "GET /mdm/vendora/abm_public_key": plain("/mdm/vendora/abm_public_key"),
+  "POST /mdm/vendora/dep/key_pair": plain("/mdm/vendora/dep/key_pair"),
   "POST /abm_tokens": plain("/abm_tokens", noToken),
   "PATCH /abm_tokens/:id/renew": {
     places: ["none", "missing"],
@@ -798,6 +799,7 @@ export const targets: Record<string, Target> = {
   "GET /android_enterprise/signup_url": plain("/android_enterprise/signup_url"),
   "GET /android_enterprise/signup_sse": plain("/android_enterprise/signup_sse"),
   "GET /mdm/vendora/request_csr": plain("/mdm/vendora/request_csr"),
+  "POST /mdm/vendora/request_csr": plain("/mdm/vendora/request_csr"),
   "POST /mdm/vendora/apns_certificate": plain("/mdm/vendora/apns_certificate"),
   "DELETE /mdm/vendora/apns_certificate": plain("/mdm/vendora/apns_certificate"),
   "GET /webhooks/destinations": plain("/webhooks/destinations"),
@@ -891,6 +893,8 @@ export const targets: Record<string, Target> = {
     () => "/configuration_profiles/resend/batch",
     (profile_uuid) => ({ profile_uuid, filters: { profile_status: "failed" } }),
   ),
+  "POST /mdm/vendora/profiles/preassign": plain("/mdm/vendora/profiles/preassign", () => ({})),
+  "POST /mdm/vendora/profiles/match": plain("/mdm/vendora/profiles/match", () => ({})),
   "POST /configuration_profiles/batch": {
     places,
     call: async (world, place) => ({

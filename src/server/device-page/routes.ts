@@ -23,7 +23,15 @@ import { ownInstallResult } from "../software-installs/view.ts";
 import { installAll, ownCommandResult, ownUninstallResult, softwareForOwner } from "./installs.ts";
 import { requestMigration } from "./migration.ts";
 import { hostOfToken, linkToDevicePage } from "./tokens.ts";
-import { asOwner, desktopSummary, deviceView, logDesktopError, policiesForOwner, transparencyUrl } from "./view.ts";
+import {
+  asOwner,
+  countReport,
+  desktopSummary,
+  deviceView,
+  logDesktopError,
+  policiesForOwner,
+  transparencyUrl,
+} from "./view.ts";
 
 /** A route that requires a host's device token. */
 function owned<E extends AnyEndpoint>(
@@ -99,6 +107,7 @@ export const desktopAppRoutes: readonly Route[] = [
     return {};
   }),
   owned(desktopAppApi.errors, async (host, ctx, { body }) => {
+    await countReport(ctx, host);
     logDesktopError(ctx, host, body);
     return {};
   }),
