@@ -22,6 +22,7 @@ import { carvesApi } from "./carves.ts";
 import { catalogueApi } from "./catalogue.ts";
 import { certificateAgentApi, certificatesApi } from "./certificates.ts";
 import { commandsApi } from "./commands.ts";
+import { conditionalAccessApi, conditionalAccessIdpApi } from "./conditional-access.ts";
 import { configurationApi } from "./configuration.ts";
 import { desktopAppApi, deviceApi } from "./device.ts";
 import { deviceCaApi } from "./device-ca.ts";
@@ -97,6 +98,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "certificate-authorities": caApi,
   certificates: certificatesApi,
   commands: commandsApi,
+  "conditional-access": conditionalAccessApi,
   configuration: configurationApi,
   device: { ...deviceApi, ...deviceInstallsApi, ...deviceProfilesApi, ...deviceEnrollApi },
   "enroll-secrets": enrollSecretsApi,
@@ -160,6 +162,7 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "certificates for agents": certificateAgentApi,
   "SCEP proxy": scepProxyApi,
   "device CA": deviceCaApi,
+  "conditional access": conditionalAccessIdpApi,
   "Apple devices": appleChannelApi,
   "automatic enrollment": automaticEnrollApi,
   "enrollment over the air": otaEnrollApi,

@@ -105,6 +105,7 @@ it("requires a token except where a review found that none is needed", () => {
     "GET /sso",
     "GET /sso/metadata",
     "POST /device/:token/apns_ping",
+    "POST /device/:token/bypass_conditional_access",
     "POST /device/:token/configuration_profiles/:profile_uuid/resend",
     "POST /device/:token/mdm/linux/trigger_escrow",
     "POST /device/:token/migrate_mdm",

@@ -23,6 +23,7 @@ const partC = {
   "people of the identity provider": ["AM", ""],
   // Beyond part C: as certificate authorities, which also have secrets.
   "credentials for the directory": ["AG", ""],
+  "directory conditional access": ["A", ""],
   "transfer hosts": ["AMTG", "AMTG"],
   "add or remove manual labels": ["AMTG", "AMTG"],
   "create labels": ["AMTG", "AMTG"],
@@ -66,6 +67,8 @@ const partC = {
   "read team enroll secrets": ["AM", "AM"],
   "write team enroll secrets": ["AMG", "AM"],
   "read organization settings": ["AMTOPG", "AMTOPG"],
+  // Of the whole organization.
+  "read global settings": ["AMTOPG", ""],
   "edit organization settings": ["AG", ""],
   "edit agent options": ["AG", "AG"],
   // Beyond part C: users who may change everything in the files; for a team, its own objects.
@@ -284,6 +287,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /device/:token/mdm/linux/trigger_escrow": "open",
   "POST /device/:token/rotate_encryption_key": "open",
   "POST /device/:token/apns_ping": "open",
+  "POST /device/:token/bypass_conditional_access": "open",
   "POST /device/:token/configuration_profiles/:profile_uuid/resend": "open",
   "POST /mdm/commands/run": "run MDM commands",
   "GET /mdm/commandresults": "view MDM command results",
@@ -335,6 +339,11 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /scim/ServiceProviderConfig": "people of the identity provider",
   "GET /scim/ResourceTypes": "people of the identity provider",
   "GET /scim/details": "people of the identity provider",
+  "GET /conditional_access/idp/signing_cert": "read global settings",
+  "GET /conditional_access/idp/vendora/profile": "read global enroll secrets",
+  "POST /conditional-access/directory": "directory conditional access",
+  "POST /conditional-access/directory/confirm": "directory conditional access",
+  "DELETE /conditional-access/directory": "directory conditional access",
   "GET /directory_graph_credentials": "credentials for the directory",
   "PUT /directory_graph_credentials": "credentials for the directory",
   "GET /hosts/:id/certificates": "list hosts, filter",

@@ -478,6 +478,10 @@ export const refuses: ReadonlySet<string> = new Set([
   "POST /abm_tokens",
   "PATCH /abm_tokens/:id/renew",
   "POST /vpp_tokens",
+  // There is no global enroll secret, and there are no credentials for the directory.
+  "GET /conditional_access/idp/vendora/profile",
+  "POST /conditional-access/directory",
+  "POST /conditional-access/directory/confirm",
   "PATCH /vpp_tokens/:id/renew",
   // The installer cannot be downloaded.
   "POST /software/svc_maintained_apps",
@@ -1143,6 +1147,13 @@ export const targets: Record<string, Target> = {
   "GET /scim/ServiceProviderConfig": plain("/scim/ServiceProviderConfig"),
   "GET /scim/ResourceTypes": plain("/scim/ResourceTypes"),
   "GET /scim/details": plain("/scim/details"),
+  "GET /conditional_access/idp/signing_cert": plain("/conditional_access/idp/signing_cert"),
+  "GET /conditional_access/idp/vendora/profile": plain("/conditional_access/idp/vendora/profile"),
+  "POST /conditional-access/directory": plain("/conditional-access/directory", () => ({
+    directory_tenant_id: "11111111-2222-3333-4444-555555555555",
+  })),
+  "POST /conditional-access/directory/confirm": plain("/conditional-access/directory/confirm"),
+  "DELETE /conditional-access/directory": plain("/conditional-access/directory"),
   "GET /directory_graph_credentials": plain("/directory_graph_credentials"),
   "PUT /directory_graph_credentials": plain("/directory_graph_credentials", () => ({
     directory_graph_credentials: [],

@@ -4,6 +4,7 @@ import { deviceInstallsApi } from "../../api/device-installs.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { deviceProfilesApi } from "../../api/profiles.ts";
+import { bypassOnce } from "../conditional-access/bypass.ts";
 import type { Context } from "../core/context.ts";
 import { linkTo } from "../core/http/links.ts";
 import { type Handler, type Reply, type Route, route } from "../core/http/route.ts";
@@ -92,6 +93,10 @@ export const deviceRoutes: readonly Route[] = [
   }),
   owned(deviceApi.migrateMdm, async (host, ctx) => {
     await requestMigration(ctx, host);
+    return {};
+  }),
+  owned(deviceApi.bypassConditionalAccess, async (host, ctx) => {
+    await bypassOnce(ctx, host);
     return {};
   }),
   owned(deviceApi.apnsPing, async (host, ctx) => {
