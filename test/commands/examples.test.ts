@@ -187,7 +187,10 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await app.post("/scim/Users", { userName: "ann@example.com" });
     await app.post("/scim/Groups", { displayName: "Sales" });
   }
-  if (id === "device:bypass-conditional-access") await configureProduct(app);
+  if (id === "device:bypass-conditional-access") {
+    await configureProduct(app);
+    await app.store.hosts.update({ where: everything, set: { team_id: null } });
+  }
   if (/^conditional-access:(connect|confirm|disconnect)$/.test(id)) {
     Object.assign(app.services.settings, (await startDirectory()).settings);
     await app.request("PUT", "/directory_graph_credentials", credentials());

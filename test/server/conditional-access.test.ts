@@ -24,8 +24,9 @@ import {
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeSigningKey } from "../support/idp.ts";
 import { makeHost, makePolicy, makeResults, makeTeam, makeUser } from "../support/make.ts";
-import { makeManaged } from "../support/managed.ts";
+import { ManagedAgent, makeManaged } from "../support/managed.ts";
 import { withSecondServer } from "../support/second-server.ts";
+import { WebVisitor } from "../support/web.ts";
 
 const ERROR = "/conditional-access/error";
 const REMEDIATION = "/conditional-access/remediation";
@@ -198,6 +199,60 @@ describe.each(rulesEngines)("the rules of conditional access on %s", (engine) =>
     await makeHost(t, { uuid: "TWICE" });
     expect(await enroll(t, { secret, uuid: "twice" })).toBeNull();
     expect(await enroll(t, { secret, uuid })).not.toBeNull();
+  });
+
+  it("limit wrong secrets as those of agents that enroll", async () => {
+    const t = await start();
+    const { uuid } = await makeHost(t);
+    const tries: (Promise<unknown> | unknown)[] = [];
+    for (let tried = 0; tried < 21; tried++)
+      tries.push(await enroll(t, { secret: `wrong-${tried}`, uuid }).catch(() => "too many"));
+    expect(tries).toEqual([...Array(20).fill(null), "too many"]);
+  });
+
+  it("end with the move of a host to another team by enrollment", async () => {
+    const t = await startApp({ engine, settings: { global_reenroll: "move" } });
+    const product = await configureProduct(t);
+    const team = await makeTeam(t);
+    const ofTeam = await makeSecret(t, "the-secret-of-one-team", team.id);
+    const agent = await new ManagedAgent(t).enroll(ofTeam);
+    const { uuid } = await agent.host();
+    const identity = (await enroll(t, { secret: await makeSecret(t, SECRET), uuid }))!;
+    const ask = await listening(t);
+    const signIn = async () => (await ask(signRequest(authnRequest(t), product), { shown: identity })).status;
+    expect(await signIn()).toBe(200);
+    await agent.enroll(SECRET);
+    expect((await agent.host()).team_id).toBeNull();
+    expect(await signIn()).toBe(303);
+  });
+
+  it("let the user of a host sign in once, from the host's own page", async () => {
+    const t = await start();
+    await configureProduct(t);
+    const agent = await makeManaged(t, { platform: "darwin" });
+    await agent.call("/device_token", { device_auth_token: "page-of-the-mac" });
+    const policy = await makePolicy(t, { scope: "no_team", conditional_access_enabled: true });
+    const { id } = await agent.host();
+    const visitor = new WebVisitor(t);
+    const page = () => visitor.get("/device/page-of-the-mac");
+    expect((await page()).text).not.toContain("Let my next sign-in pass");
+    await makeResults(t, id, { failing: [policy] });
+    expect((await page()).text).toContain("Let my next sign-in pass");
+    const sent = await visitor.post("/device/page-of-the-mac/bypass");
+    expect([sent.status, sent.location]).toEqual([303, "/device/page-of-the-mac?status=bypassed"]);
+    expect((await visitor.get(sent.location)).text).toContain("Your next sign-in within an hour passes");
+    expect((await t.store.conditionalAccessBypasses.list()).map((row) => row.id)).toEqual([id]);
+    await t.patch("/config", { conditional_access: { bypass_disabled: true } });
+    expect((await page()).text).not.toContain("Let my next sign-in pass");
+    const refused = await t.as(null).post("/device/page-of-the-mac/bypass_conditional_access");
+    expect(refused.status).toBe(403);
+    const isOff = {
+      conditional_access: { bypass_disabled: false },
+      integrations: { conditional_access_enabled: false },
+    };
+    await t.patch("/config", isOff);
+    expect((await t.as(null).post("/device/page-of-the-mac/bypass_conditional_access")).status).toBe(400);
+    expect((await t.as(null).post("/device/wrong/bypass_conditional_access")).status).toBe(401);
   });
 
   it("block only for failing policies of the host's team, if the team has turned it on", async () => {

@@ -55,7 +55,7 @@ async function answer(ctx: Context, field: string): Promise<Outcome> {
   const nameId = await decide(ctx, hostId, request);
   if (nameId === null) return { redirect: REMEDIATION_PAGE };
   const given = { issuer: await entityIdOf(ctx), acs, audience, requestId: request.id, nameId, now: ctx.clock.now() };
-  const xml = signedAnswer(ctx.random, await signingKey(ctx), given);
+  const xml = await signedAnswer(ctx.random, await signingKey(ctx), given);
   return { acs, response: Buffer.from(xml, "utf8").toString("base64") };
 }
 

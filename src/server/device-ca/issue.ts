@@ -44,6 +44,8 @@ export interface Asked {
 export interface Issuing {
   /** Whether an identity of this kind may renew itself here. */
   mayRenew(identity: Pick<Identity, "purpose">): boolean;
+  /** Checks a request that is no renewal, before anything is written. May throw. */
+  admit?(request: CertificateRequest): Promise<void>;
   /** Serializes requests that concern each other. */
   lockOf?(request: CertificateRequest): string;
   /** What the new identity is for; null: the challenge allows nothing. Called in the transaction; may throw `Refused`. */
@@ -69,6 +71,7 @@ export async function certify(
   const signer = isIdentity ? await renewedBy(ctx, received, request) : null;
   const renewed = signer && issuing.mayRenew(signer) ? signer : null;
   if (!renewed && received.type === messageTypes.renewalReq) throw new Refused("not signed by a valid identity");
+  if (!renewed) await issuing.admit?.(request);
   const made = make(ctx, ca, request, key);
   const lock = issuing.lockOf?.(request);
   try {

@@ -1,6 +1,5 @@
 // The answer to a sign-in request: a response with an assertion, both signed (SAML core 3.2.2; profiles 4.1.4.2).
 import type { KeyObject } from "node:crypto";
-import { SignedXml } from "xml-crypto";
 import { xmlAttribute, xmlText } from "../../xml/write.ts";
 import { isoAt, minutes } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
@@ -27,7 +26,7 @@ const LIFETIME = minutes(5);
 const LEEWAY = minutes(1);
 const EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#";
 
-export function signedAnswer(random: Pick<Random, "token">, key: SigningKey, given: Answer): string {
+export async function signedAnswer(random: Pick<Random, "token">, key: SigningKey, given: Answer): Promise<string> {
   const { issuer, acs, audience, requestId, nameId, now } = given;
   const id = () => `_${Buffer.from(random.token(20), "base64url").toString("hex")}`;
   const at = isoAt(now);
@@ -48,11 +47,13 @@ export function signedAnswer(random: Pick<Random, "token">, key: SigningKey, giv
     `<samlp:Response xmlns:samlp="${ns.protocol}" xmlns:saml="${ns.assertion}" ID="${id()}" Version="2.0"` +
     ` IssueInstant="${at}" Destination="${xmlAttribute(acs)}" InResponseTo="${xmlAttribute(requestId)}">${of}` +
     '<samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status>' +
-    `${signed(assertion, "Assertion", key)}</samlp:Response>`;
+    `${await signed(assertion, "Assertion", key)}</samlp:Response>`;
   return signed(response, "Response", key);
 }
 
-function signed(xml: string, root: string, { key, certificate }: SigningKey): string {
+async function signed(xml: string, root: string, { key, certificate }: SigningKey): Promise<string> {
+  // Loaded when it is first needed, because servers start without it.
+  const { SignedXml } = await import("xml-crypto");
   const path = `/*[local-name(.)='${root}']`;
   const signer = new SignedXml({
     privateKey: key,
