@@ -57,6 +57,7 @@ const packageHomes: Record<string, string[]> = {
   "cli-table3": ["src/cli/"],
   "@napi-rs/keyring": ["src/cli/"],
   "@node-saml/node-saml": ["src/server/saml/"],
+  "xml-crypto": ["src/server/saml/"],
   "@node-rs/argon2": ["src/server/core/security/passwords.ts"],
 };
 

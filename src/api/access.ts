@@ -40,6 +40,8 @@ export const actions = {
   /** Credentials for the organization's directory: as certificate authorities. */
   "directory:read": rule("AG", ""),
   "directory:write": rule("AG", ""),
+  /** The connection with the directory. */
+  "conditional_access:write": rule("A", ""),
   "hosts:write_vitals": rule("AMG", "AMG"),
   "hosts:lock": rule("AM", "AM"),
   /** In addition, the approver needs the right to do the approved action. */

@@ -22,6 +22,7 @@ import { carvesApi } from "./carves.ts";
 import { catalogueApi } from "./catalogue.ts";
 import { certificateAgentApi, certificatesApi } from "./certificates.ts";
 import { commandsApi } from "./commands.ts";
+import { conditionalAccessApi, conditionalAccessIdpApi } from "./conditional-access.ts";
 import { configurationApi } from "./configuration.ts";
 import { desktopAppApi, deviceApi } from "./device.ts";
 import { deviceCaApi } from "./device-ca.ts";
@@ -45,6 +46,7 @@ import { logoApi } from "./logo.ts";
 import { mailApi } from "./mail.ts";
 import { managedAgentApi } from "./managed-agent.ts";
 import { agentFilesApi, newHostsApi } from "./new-hosts.ts";
+import { olderApi } from "./older.ts";
 import { osVersionsApi } from "./os-versions.ts";
 import { packagesApi } from "./packages.ts";
 import { packsApi } from "./packs.ts";
@@ -96,6 +98,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "certificate-authorities": caApi,
   certificates: certificatesApi,
   commands: commandsApi,
+  "conditional-access": conditionalAccessApi,
   configuration: configurationApi,
   device: { ...deviceApi, ...deviceInstallsApi, ...deviceProfilesApi, ...deviceEnrollApi },
   "enroll-secrets": enrollSecretsApi,
@@ -108,6 +111,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   hosts: hostsApi,
   invites: invitesApi,
   jobs: jobsApi,
+  older: olderApi,
   osVersions: osVersionsApi,
   diskEncryption: diskEncryptionApi,
   software: softwareApi,
@@ -158,6 +162,7 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "certificates for agents": certificateAgentApi,
   "SCEP proxy": scepProxyApi,
   "device CA": deviceCaApi,
+  "conditional access": conditionalAccessIdpApi,
   "Apple devices": appleChannelApi,
   "automatic enrollment": automaticEnrollApi,
   "enrollment over the air": otaEnrollApi,

@@ -105,6 +105,9 @@ export const ConditionalAccess = z.object({
   provider_assertion_consumer_service_url: url,
   provider_audience_uri: url,
   provider_certificate: document,
+  bypass_disabled: z
+    .boolean()
+    .meta({ description: "whether users of hosts that fail policies cannot let one sign-in pass" }),
 });
 
 export const AppleUpdates = z.object({ minimum_version: short, deadline: short });

@@ -164,6 +164,16 @@ export const deviceApi = {
     params,
     response: Empty,
   }),
+  bypassConditionalAccess: endpoint({
+    method: "POST",
+    path: "/device/:token/bypass_conditional_access",
+    dryRun: PROVES,
+    summary: "Let the next sign-in from a host pass, although it fails policies, from its own page.",
+    tier: "premium",
+    access: "none",
+    params,
+    response: Empty,
+  }),
   apnsPing: endpoint({
     method: "POST",
     path: "/device/:token/apns_ping",

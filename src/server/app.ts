@@ -15,7 +15,7 @@ import { clientCertificate } from "./core/http/client-certificate.ts";
 import { errorForms } from "./core/http/error-forms.ts";
 import { allowLong } from "./core/http/long-request.ts";
 import type { Protocol } from "./core/http/protocol.ts";
-import { callerOf, hasUntrustedProxy } from "./core/http/proxies.ts";
+import { callerOf, hasUntrustedProxy, isTrustedProxy } from "./core/http/proxies.ts";
 import { responseOf } from "./core/http/replies.ts";
 import type { RawInput, Reply, Route } from "./core/http/route.ts";
 import { version } from "./core/version.ts";
@@ -197,6 +197,8 @@ async function contextOf(services: Services, event: H3Event, access: Access): Pr
     requestId,
     headers: event.req.headers,
     clientCertificate: () => clientCertificate(services.settings, req?.socket, event.req.headers),
+    proxyHeader: (name) =>
+      isTrustedProxy(services.settings, req?.socket.remoteAddress ?? "") ? event.req.headers.get(name) : null,
   };
 }
 

@@ -3,6 +3,7 @@
 import { pinVersion } from "./catalogue/updates.ts";
 import { certificateInventory } from "./certificates/inventory.ts";
 import { endChallenges } from "./certificates/scep-proxy.ts";
+import { endAccess } from "./conditional-access/certificates.ts";
 import type { Extensions } from "./core/extensions.ts";
 import { tables } from "./data/tables.ts";
 import { endDeviceTokens } from "./device-page/tokens.ts";
@@ -117,6 +118,7 @@ export const extensions: Extensions = {
   deliveries: { webhook: deliverWebhook, ticket: deliverTicket },
   dropEntrusted: [
     endDeviceTokens,
+    endAccess,
     endChallenges,
     forgetDiskKeys,
     endDeviceRequests,

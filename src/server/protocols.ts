@@ -4,6 +4,7 @@ import { servedPaths } from "../api/endpoint.ts";
 import { managedAgentApi } from "../api/managed-agent.ts";
 import { certificateAgentRoutes } from "./certificates/routes.ts";
 import { scepProxyRoutes } from "./certificates/scep-proxy.ts";
+import { conditionalAccessIdpRoutes } from "./conditional-access/routes.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import type { Settings } from "./core/settings/settings.ts";
 import { deviceCaRoutes } from "./device-ca/scep-server.ts";
@@ -37,6 +38,7 @@ export const protocolsOf = (settings: Known): readonly Protocol[] => [
   { routes: certificateAgentRoutes },
   { routes: scepProxyRoutes },
   { routes: deviceCaRoutes },
+  { routes: conditionalAccessIdpRoutes },
   { routes: appleChannelRoutes },
   { routes: automaticEnrollRoutes },
   { routes: otaEnrollRoutes },

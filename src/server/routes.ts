@@ -7,6 +7,7 @@ import { caRoutes } from "./ca/routes.ts";
 import { carveRoutes } from "./carves/routes.ts";
 import { catalogueRoutes } from "./catalogue/routes.ts";
 import { certificateRoutes } from "./certificates/routes.ts";
+import { conditionalAccessRoutes } from "./conditional-access/routes.ts";
 import { configurationRoutes } from "./configuration/routes.ts";
 import type { Route } from "./core/http/route.ts";
 import { deviceRoutes } from "./device-page/routes.ts";
@@ -78,6 +79,7 @@ export const routes: readonly Route[] = [
   ...commandRoutes,
   ...caRoutes,
   ...certificateRoutes,
+  ...conditionalAccessRoutes,
   ...configurationRoutes,
   ...deviceRoutes,
   ...enrollSecretRoutes,

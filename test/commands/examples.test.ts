@@ -33,7 +33,8 @@ import { startSigning } from "../support/ca-fakes.ts";
 import { makeDownloadableApp } from "../support/catalogue.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
 import { signInByBrowser } from "../support/cli-browser.ts";
-import { credentials, SECRET, startDirectory } from "../support/directory.ts";
+import { configureProduct } from "../support/conditional-access.ts";
+import { credentials, SECRET, startDirectory, TENANT } from "../support/directory.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { iconForm, png } from "../support/icons.ts";
@@ -185,6 +186,16 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id.startsWith("scim:")) {
     await app.post("/scim/Users", { userName: "ann@example.com" });
     await app.post("/scim/Groups", { displayName: "Sales" });
+  }
+  if (id === "device:bypass-conditional-access") {
+    await configureProduct(app);
+    await app.store.hosts.update({ where: everything, set: { team_id: null } });
+  }
+  if (/^conditional-access:(connect|confirm|disconnect)$/.test(id)) {
+    Object.assign(app.services.settings, (await startDirectory()).settings);
+    await app.request("PUT", "/directory_graph_credentials", credentials());
+    if (id !== "conditional-access:connect")
+      await app.post("/conditional-access/directory", { directory_tenant_id: TENANT });
   }
   if (id.startsWith("directory:")) {
     const directory = await startDirectory();
@@ -380,7 +391,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm|scripts|ca|software:(catalogue|categories|icons|packages|store-apps|install-result)|carves:start|certificates|device|license|query|sso|tasks|queries:live|vulnerabilities)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|scripts|ca|software:(catalogue|categories|icons|packages|store-apps|install-result)|carves:start|certificates|conditional-access|device|license|query|sso|tasks|queries:live|vulnerabilities)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 /** What hosts do while a command, or a request, waits. */
 const answers = new WeakMap<TestApp, () => Promise<void>>();

@@ -58,6 +58,14 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "PATCH /vpp_tokens/:id/teams": ["../mdm/vpp-tokens", "edited_vpp_teams"],
   "DELETE /vpp_tokens/:id": ["../mdm/vpp-tokens", "disabled_vpp"],
   "DELETE /mdm/vendora/vpp_token": ["../mdm/vpp-tokens", "disabled_vpp"],
+  "POST /conditional-access/directory": [
+    "conditional-access-directory",
+    "added_conditional_access_integration_directory",
+  ],
+  "DELETE /conditional-access/directory": [
+    "conditional-access-directory",
+    "deleted_conditional_access_integration_directory",
+  ],
   "PUT /directory_graph_credentials": ["../directory/sync", "added_directory_graph_credentials", "put(credentials()"],
   "POST /abm_tokens": ["../mdm/portal", "added_abm_token"],
   "POST /hosts/release_ab": ["../mdm/portal", "released_host"],
@@ -147,6 +155,12 @@ const untold = [
   "POST /device/:token/migrate_mdm",
   "POST /software/titles/:id/package/token",
   "PUT /logo",
+  // As the requests by GET.
+  "POST /mdm/vendora/request_csr",
+  "POST /mdm/vendora/dep/key_pair",
+  // Without any effect.
+  "POST /mdm/vendora/profiles/preassign",
+  "POST /mdm/vendora/profiles/match",
   "DELETE /logo",
   // The activity is recorded when the host has run the script.
   "POST /scripts/run",
@@ -166,6 +180,9 @@ const untold = [
   "POST /device/:token/refetch",
   "POST /device/:token/rotate_encryption_key",
   "POST /device/:token/apns_ping",
+  "POST /device/:token/bypass_conditional_access",
+  // The activity is recorded when it begins.
+  "POST /conditional-access/directory/confirm",
   "POST /hosts/:id/apns_ping",
   "POST /forgot_password",
   "POST /hosts/:id/refetch",

@@ -86,6 +86,7 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
         provider_assertion_consumer_service_url: "",
         provider_audience_uri: "",
         provider_certificate: "",
+        bypass_disabled: false,
       },
       mdm: {
         enabled_and_configured: false,

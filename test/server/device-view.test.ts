@@ -222,6 +222,20 @@ describe.each(rulesEngines)("the device page on %s", (engine) => {
     expect((await t.as(null).post(`/device/${TOKEN}/debug/errors`, big)).status).toBe(413);
   });
 
+  it("limits the errors that one host reports", async () => {
+    const t = await startApp({ engine });
+    const agent = await withToken(t);
+    const report = async () =>
+      (await t.as(null).post(`/device/${TOKEN}/debug/errors`, { error_message: "boom" })).status;
+    const statuses = [];
+    for (let sent = 0; sent < 61; sent++) statuses.push(await report());
+    expect(statuses.slice(0, 60).filter((status) => status !== 200)).toEqual([]);
+    expect(statuses[60]).toBe(429);
+    t.clock.advance(61 * 60_000);
+    await agent.call("/device_token", { device_auth_token: TOKEN });
+    expect(await report()).toBe(200);
+  });
+
   it("is gone with its host", async () => {
     const t = await startApp({ engine });
     const agent = await withToken(t);

@@ -88,6 +88,7 @@ describe("the API's description", () => {
       "bootstrap.download",
       ...[
         "apnsPing",
+        "bypassConditionalAccess",
         "certificates",
         "commandResult",
         "desktop",

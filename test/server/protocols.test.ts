@@ -59,6 +59,10 @@ const reviewed: Record<string, string> = {
   "POST /mdm/scep/proxy/:identifier": "challenge",
   "GET /mdm/vendora/scep": "challenge",
   "POST /mdm/vendora/scep": "challenge",
+  "GET /api/svc/conditional_access/idp/metadata": "contains nothing",
+  "POST /api/svc/conditional_access/idp/sso": "certificate of a host, and signature of the access product",
+  "GET /api/svc/conditional_access/scep": "enroll secret",
+  "POST /api/svc/conditional_access/scep": "enroll secret",
 };
 
 describe("the table of protocols", () => {

@@ -10,6 +10,8 @@ const partC = {
   "view and resend profiles": ["AMTG", "AMTG"],
   // Beyond part C: as policies.
   "upload, delete profiles": ["AMG", "AMG"],
+  // Older requests, which name no team.
+  "preassign profiles": ["AMG", ""],
   "count hosts by settings": ["AMTOP", "AMTOP"],
   "turn off MDM": ["AM", "AM"],
   // The server's rule; the reference has no gitops on teams.
@@ -21,6 +23,7 @@ const partC = {
   "people of the identity provider": ["AM", ""],
   // Beyond part C: as certificate authorities, which also have secrets.
   "credentials for the directory": ["AG", ""],
+  "directory conditional access": ["A", ""],
   "transfer hosts": ["AMTG", "AMTG"],
   "add or remove manual labels": ["AMTG", "AMTG"],
   "create labels": ["AMTG", "AMTG"],
@@ -64,6 +67,8 @@ const partC = {
   "read team enroll secrets": ["AM", "AM"],
   "write team enroll secrets": ["AMG", "AM"],
   "read organization settings": ["AMTOPG", "AMTOPG"],
+  // Of the whole organization.
+  "read global settings": ["AMTOPG", ""],
   "edit organization settings": ["AG", ""],
   "edit agent options": ["AG", "AG"],
   // Beyond part C: users who may change everything in the files; for a team, its own objects.
@@ -112,6 +117,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /approvals/:id/approve": "approve wipes and deletes",
   "POST /approvals/:id/deny": "self",
   "GET /mdm/vendora/abm_public_key": "push certificate, vendor business manager",
+  "POST /mdm/vendora/dep/key_pair": "push certificate, vendor business manager",
   "POST /abm_tokens": "push certificate, vendor business manager",
   "PATCH /abm_tokens/:id/renew": "push certificate, vendor business manager",
   "GET /abm_tokens": "push certificate, vendor business manager",
@@ -282,6 +288,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /device/:token/mdm/linux/trigger_escrow": "open",
   "POST /device/:token/rotate_encryption_key": "open",
   "POST /device/:token/apns_ping": "open",
+  "POST /device/:token/bypass_conditional_access": "open",
   "POST /device/:token/configuration_profiles/:profile_uuid/resend": "open",
   "POST /mdm/commands/run": "run MDM commands",
   "GET /mdm/commandresults": "view MDM command results",
@@ -293,6 +300,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "DELETE /assets/:asset_uuid": "upload, delete profiles",
   "GET /mdm/profiles": "view and resend profiles",
   "GET /mdm/profiles/:profile_uuid": "view and resend profiles",
+  "POST /mdm/vendora/profiles/preassign": "preassign profiles",
+  "POST /mdm/vendora/profiles/match": "preassign profiles",
   "POST /configuration_profiles": "upload, delete profiles",
   "PATCH /configuration_profiles/:profile_uuid": "upload, delete profiles",
   "DELETE /mdm/profiles/:profile_uuid": "upload, delete profiles",
@@ -331,6 +340,11 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /scim/ServiceProviderConfig": "people of the identity provider",
   "GET /scim/ResourceTypes": "people of the identity provider",
   "GET /scim/details": "people of the identity provider",
+  "GET /conditional_access/idp/signing_cert": "read global settings",
+  "GET /conditional_access/idp/vendora/profile": "read global enroll secrets",
+  "POST /conditional-access/directory": "directory conditional access",
+  "POST /conditional-access/directory/confirm": "directory conditional access",
+  "DELETE /conditional-access/directory": "directory conditional access",
   "GET /directory_graph_credentials": "credentials for the directory",
   "PUT /directory_graph_credentials": "credentials for the directory",
   "GET /hosts/:id/certificates": "list hosts, filter",
@@ -492,6 +506,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   // The enroll secret takes the place of the token.
   "GET /android_enterprise/enrollment_token": "open",
   "GET /mdm/vendora/request_csr": "push certificate, vendor business manager",
+  "POST /mdm/vendora/request_csr": "push certificate, vendor business manager",
   "POST /mdm/vendora/apns_certificate": "push certificate, vendor business manager",
   "DELETE /mdm/vendora/apns_certificate": "push certificate, vendor business manager",
   "GET /webhooks/destinations": "webhooks",

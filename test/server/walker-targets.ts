@@ -478,6 +478,10 @@ export const refuses: ReadonlySet<string> = new Set([
   "POST /abm_tokens",
   "PATCH /abm_tokens/:id/renew",
   "POST /vpp_tokens",
+  // There is no global enroll secret, and there are no credentials for the directory.
+  "GET /conditional_access/idp/vendora/profile",
+  "POST /conditional-access/directory",
+  "POST /conditional-access/directory/confirm",
   "PATCH /vpp_tokens/:id/renew",
   // The installer cannot be downloaded.
   "POST /software/svc_maintained_apps",
@@ -630,6 +634,7 @@ export const targets: Record<string, Target> = {
   "GET /carves/:id/block/:block_id": onCarve("/block/0"),
   "GET /carves/:id/download": onCarve("/download"),
   "GET /mdm/vendora/abm_public_key": plain("/mdm/vendora/abm_public_key"),
+  "POST /mdm/vendora/dep/key_pair": plain("/mdm/vendora/dep/key_pair"),
   "POST /abm_tokens": plain("/abm_tokens", noToken),
   "PATCH /abm_tokens/:id/renew": {
     places: ["none", "missing"],
@@ -798,6 +803,7 @@ export const targets: Record<string, Target> = {
   "GET /android_enterprise/signup_url": plain("/android_enterprise/signup_url"),
   "GET /android_enterprise/signup_sse": plain("/android_enterprise/signup_sse"),
   "GET /mdm/vendora/request_csr": plain("/mdm/vendora/request_csr"),
+  "POST /mdm/vendora/request_csr": plain("/mdm/vendora/request_csr"),
   "POST /mdm/vendora/apns_certificate": plain("/mdm/vendora/apns_certificate"),
   "DELETE /mdm/vendora/apns_certificate": plain("/mdm/vendora/apns_certificate"),
   "GET /webhooks/destinations": plain("/webhooks/destinations"),
@@ -891,6 +897,8 @@ export const targets: Record<string, Target> = {
     () => "/configuration_profiles/resend/batch",
     (profile_uuid) => ({ profile_uuid, filters: { profile_status: "failed" } }),
   ),
+  "POST /mdm/vendora/profiles/preassign": plain("/mdm/vendora/profiles/preassign", () => ({})),
+  "POST /mdm/vendora/profiles/match": plain("/mdm/vendora/profiles/match", () => ({})),
   "POST /configuration_profiles/batch": {
     places,
     call: async (world, place) => ({
@@ -1146,6 +1154,13 @@ export const targets: Record<string, Target> = {
   "GET /scim/ServiceProviderConfig": plain("/scim/ServiceProviderConfig"),
   "GET /scim/ResourceTypes": plain("/scim/ResourceTypes"),
   "GET /scim/details": plain("/scim/details"),
+  "GET /conditional_access/idp/signing_cert": plain("/conditional_access/idp/signing_cert"),
+  "GET /conditional_access/idp/vendora/profile": plain("/conditional_access/idp/vendora/profile"),
+  "POST /conditional-access/directory": plain("/conditional-access/directory", () => ({
+    directory_tenant_id: "11111111-2222-3333-4444-555555555555",
+  })),
+  "POST /conditional-access/directory/confirm": plain("/conditional-access/directory/confirm"),
+  "DELETE /conditional-access/directory": plain("/conditional-access/directory"),
   "GET /directory_graph_credentials": plain("/directory_graph_credentials"),
   "PUT /directory_graph_credentials": plain("/directory_graph_credentials", () => ({
     directory_graph_credentials: [],

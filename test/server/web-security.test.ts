@@ -243,6 +243,8 @@ describe("who may open a page", () => {
     const open = webPages.filter(({ access }) => access === "open").map(({ method, path }) => `${method} ${path}`);
     expect(open.sort()).toEqual([
       "GET /cli-login",
+      "GET /conditional-access/error",
+      "GET /conditional-access/remediation",
       "GET /device/:token",
       "GET /device/:token/enroll",
       "GET /device/:token/enroll/profile",
@@ -259,6 +261,7 @@ describe("who may open a page", () => {
       "GET /mdm/sso/done",
       "GET /mdm/sso/profile",
       "GET /transparency",
+      "POST /device/:token/bypass",
       "POST /device/:token/refetch",
       "POST /device/:token/software/install/:id",
       "POST /device/:token/software/uninstall/:id",

@@ -47,6 +47,7 @@ export const topics: Record<string, { description: string }> = {
   "queries:schedule": { description: "Older way to schedule queries (deprecated)." },
   "queries:live": { description: "Live queries and their results." },
   sessions: { description: "Sessions and tokens of users." },
+  "conditional-access": { description: "Sign-in to other services only from hosts that pass policies." },
   "setup-experience": { description: "What hosts install and run at their first start." },
   "setup-experience:script": { description: "The script that hosts run at the end of their setup." },
   "setup-experience:software": { description: "The software that hosts install during their setup." },

@@ -189,9 +189,14 @@ export const setConfig = (
  * Sets fields that the server determines itself and callers cannot change. The caller records the activity, and calls
  * this in a transaction with the lock "config".
  */
-export async function setReturned(inside: Context, given: { readonly mdm: Partial<ConfigSections["mdm"]> }) {
+export async function setReturned(
+  inside: Context,
+  given: { readonly [K in "mdm" | "conditional_access"]?: Partial<ConfigSections[K]> },
+) {
   const before = await readSections(inside.store, allSections);
-  await write(inside, before, new Map(before).set("mdm", { ...before.get("mdm"), ...given.mdm }));
+  const after = new Map(before);
+  for (const [name, fields] of Object.entries(given)) after.set(name, { ...before.get(name), ...fields });
+  await write(inside, before, after);
 }
 
 /** After the license has expired, no more premium settings can be turned on. */

@@ -85,6 +85,8 @@ export interface Context extends Omit<Services, "store">, Caller {
   readonly headers?: { get(name: string): string | null };
   /** The certificate that the client has presented in DER, or null; nothing of it is verified. */
   readonly clientCertificate?: () => Buffer | null;
+  /** A header that a trusted proxy has set; null for requests that did not come through one. */
+  readonly proxyHeader?: (name: string) => string | null;
   /** The host that authenticated with its own key, on endpoints that allow this; `user` is then nobody. */
   readonly host?: { readonly id: number; readonly team_id: number | null };
 }

@@ -6,6 +6,11 @@ import { certificateAuthorities } from "../ca/tables.ts";
 import { carves } from "../carves/tables.ts";
 import { catalogueApps, catalogueOffers } from "../catalogue/tables.ts";
 import { certificateTemplates, hostCertificates } from "../certificates/tables.ts";
+import {
+  conditionalAccessBypasses,
+  conditionalAccessKeys,
+  conditionalAccessRequests,
+} from "../conditional-access/tables.ts";
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
 import { deviceLinks, deviceTokens, macMigrations } from "../device-page/tables.ts";
@@ -206,6 +211,9 @@ export const tables: AllTables = {
   hostActions,
   managedAgents,
   deviceLinks,
+  conditionalAccessBypasses,
+  conditionalAccessKeys,
+  conditionalAccessRequests,
   deviceTokens,
   macMigrations,
   applePushRequests,

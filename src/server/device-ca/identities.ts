@@ -93,6 +93,20 @@ const isValid = ({ revoked_at, not_valid_before, not_valid_after }: Omit<Row, "c
   revoked_at === null && not_valid_before <= now && now <= not_valid_after;
 
 /**
+ * The valid identity with this serial number of its certificate, which a trusted proxy has verified. Null if there is
+ * none.
+ */
+export async function identityBySerial(
+  { store, clock }: Pick<Home, "store" | "clock">,
+  serial: string,
+): Promise<Bindable | null> {
+  const text = serial.replaceAll(":", "").trim().toLowerCase();
+  if (!/^[0-9a-f]{1,40}$/.test(text)) return null;
+  const row = await store.deviceIdentities.first({ where: eq("serial", text) });
+  return row && isValid(row, clock.iso()) ? row : null;
+}
+
+/**
  * The identity that has signed exactly these bytes, by a detached signature with its certificate inside
  * (`Mdm-Signature`). Null if the signature is not correct or its certificate is not accepted.
  */

@@ -40,26 +40,52 @@ export interface Asked {
   readonly der: Buffer;
 }
 
+/** Who gets a certificate from a SCEP server, besides those who renew theirs. */
+export interface Issuing {
+  /** Whether an identity of this kind may renew itself here. */
+  mayRenew(identity: Pick<Identity, "purpose">): boolean;
+  /** Checks a request that is no renewal, before anything is written. May throw. */
+  admit?(request: CertificateRequest): Promise<void>;
+  /** Serializes requests that concern each other. */
+  lockOf?(request: CertificateRequest): string;
+  /** What the new identity is for; null: the challenge allows nothing. Called in the transaction; may throw `Refused`. */
+  originOf(tx: ServerTx, request: CertificateRequest, now: string): Promise<Origin | null>;
+}
+
+/** A challenge allows one certificate. */
+export const byChallenge: Issuing = { mayRenew: () => true, originOf: ofChallenge };
+
 /** The certificate for the request, in DER. Throws `Refused`. */
-export async function certify(ctx: Context, ca: DeviceCa, { received, request, der }: Asked): Promise<Buffer> {
+export async function certify(
+  ctx: Context,
+  ca: DeviceCa,
+  { received, request, der }: Asked,
+  issuing: Issuing,
+): Promise<Buffer> {
   const key = tokenHash(`${received.transaction.id}\n${createHash("sha256").update(der).digest("hex")}`);
   const earlier = await ofTransaction(ctx.store, key);
   if (earlier && isRepeated(ctx, earlier)) return certificateOf(earlier);
   checkRequest(request);
   // Whoever has no identity yet signs with a certificate that this CA has not issued: it is not looked for.
   const isIdentity = received.signer.issuer.equals(ca.certificate.subject);
-  const renewed = isIdentity ? await renewedBy(ctx, received, request) : null;
+  const signer = isIdentity ? await renewedBy(ctx, received, request) : null;
+  const renewed = signer && issuing.mayRenew(signer) ? signer : null;
   if (!renewed && received.type === messageTypes.renewalReq) throw new Refused("not signed by a valid identity");
+  if (!renewed) await issuing.admit?.(request);
   const made = make(ctx, ca, request, key);
+  const lock = issuing.lockOf?.(request);
   try {
-    return await ctx.store.tx(async (tx) => {
-      const from = renewed ? ofRenewal(renewed) : await ofChallenge(tx, request, ctx.clock.iso());
-      // Without a valid challenge this may still be a repeated request whose first was just being processed.
-      if (!from) return (await repeated(ctx, tx, key)) ?? refuse("the challenge is unknown, used or expired");
-      if (earlier) await tx.deviceIdentities.update({ where: eq("id", earlier.id), set: { transaction_key: null } });
-      await tx.deviceIdentities.insert({ ...made.row, ...from });
-      return made.certificate;
-    }, FAIL_FAST);
+    return await ctx.store.tx(
+      async (tx) => {
+        const from = renewed ? ofRenewal(renewed) : await issuing.originOf(tx, request, ctx.clock.iso());
+        // Without a valid challenge this may still be a repeated request whose first was just being processed.
+        if (!from) return (await repeated(ctx, tx, key)) ?? refuse("the challenge is unknown, used or expired");
+        if (earlier) await tx.deviceIdentities.update({ where: eq("id", earlier.id), set: { transaction_key: null } });
+        await tx.deviceIdentities.insert({ ...made.row, ...from });
+        return made.certificate;
+      },
+      lock === undefined ? FAIL_FAST : { ...FAIL_FAST, lock },
+    );
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error;
     return (await repeated(ctx, ctx.store, key)) ?? refuse("the same request at the same time");
@@ -94,7 +120,7 @@ async function renewedBy(
   return identity && identity.host_id !== null && signer.subject.equals(request.subject) ? identity : null;
 }
 
-type Origin = Pick<
+export type Origin = Pick<
   InsertOf<typeof deviceIdentities>,
   "purpose" | "platform" | "team_id" | "facts" | "hardware_serial" | "hardware_uuid" | "host_id" | "renews"
 >;

@@ -19,14 +19,14 @@ import { type Route, route } from "../core/http/route.ts";
 import { part } from "../core/running.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { type DeviceCa, deviceCa } from "./ca.ts";
-import { type Asked, certify, Refused } from "./issue.ts";
+import { type Asked, byChallenge, certify, type Issuing, Refused } from "./issue.ts";
 
 const CAPABILITIES = ["Renewal", "SHA-1", "SHA-256", "AES", "DES3", "SCEPStandard", "POSTPKIOperation"];
 /** Every refusal is sent this long after its request, so that the time does not reveal where it failed. */
 const REFUSAL_AFTER = 300;
 const FAILURES_A_MINUTE = 100;
 
-interface Question {
+export interface ScepQuestion {
   readonly operation: string;
   /** Base64 from the query of a GET, or the bytes of a POST. */
   readonly message: string | Uint8Array;
@@ -36,26 +36,30 @@ const failureLimit = part("failures of SCEP", (services) =>
   createFailureLimit(services, { scope: "device certificates", most: FAILURES_A_MINUTE }),
 );
 
-async function answer(ctx: Context, { operation, message }: Question): Promise<Content> {
+export async function answerScep(
+  ctx: Context,
+  { operation, message }: ScepQuestion,
+  issuing: Issuing,
+): Promise<Content> {
   switch (operation) {
     case "GetCACaps":
       return { type: "text/plain", content: `${CAPABILITIES.join("\n")}\n` };
     case "GetCACert":
       return { type: "application/x-x509-ca-cert", content: new Uint8Array((await deviceCa(ctx)).certificate.der) };
     case "PKIOperation":
-      return { content: new Uint8Array(await operate(ctx, bytesOf(message))) };
+      return { content: new Uint8Array(await operate(ctx, bytesOf(message), issuing)) };
     default:
       throw badRequest("operation is GetCACaps, GetCACert or PKIOperation", "operation");
   }
 }
 
-async function operate(ctx: Context, message: Buffer): Promise<Buffer> {
+async function operate(ctx: Context, message: Buffer, issuing: Issuing): Promise<Buffer> {
   const started = ctx.clock.now();
   const ca = await deviceCa(ctx);
   const asked = read(ca, message);
   try {
     if ("failure" in asked) throw new Refused(asked.detail);
-    const certificate = await certify(ctx, ca, asked);
+    const certificate = await certify(ctx, ca, asked, issuing);
     return makeSuccess(answerTo(ca, asked.received), certificate, asked.received.signer, asked.cipher);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -100,6 +104,8 @@ const answerTo = ({ certificate, key }: DeviceCa, received: ReceivedRequest | nu
 });
 
 export const deviceCaRoutes: readonly Route[] = [
-  route(deviceCaApi.get, ({ query: { operation, message = "" } }, ctx) => answer(ctx, { operation, message })),
-  route(deviceCaApi.post, ({ query, body }, ctx) => answer(ctx, { ...query, message: body.bytes })),
+  route(deviceCaApi.get, ({ query: { operation, message = "" } }, ctx) =>
+    answerScep(ctx, { operation, message }, byChallenge),
+  ),
+  route(deviceCaApi.post, ({ query, body }, ctx) => answerScep(ctx, { ...query, message: body.bytes }, byChallenge)),
 ];

@@ -4,6 +4,7 @@ import { deviceInstallsApi } from "../../api/device-installs.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { deviceProfilesApi } from "../../api/profiles.ts";
+import { bypassOnce } from "../conditional-access/bypass.ts";
 import type { Context } from "../core/context.ts";
 import { linkTo } from "../core/http/links.ts";
 import { type Handler, type Reply, type Route, route } from "../core/http/route.ts";
@@ -23,7 +24,15 @@ import { ownInstallResult } from "../software-installs/view.ts";
 import { installAll, ownCommandResult, ownUninstallResult, softwareForOwner } from "./installs.ts";
 import { requestMigration } from "./migration.ts";
 import { hostOfToken, linkToDevicePage } from "./tokens.ts";
-import { asOwner, desktopSummary, deviceView, logDesktopError, policiesForOwner, transparencyUrl } from "./view.ts";
+import {
+  asOwner,
+  countReport,
+  desktopSummary,
+  deviceView,
+  logDesktopError,
+  policiesForOwner,
+  transparencyUrl,
+} from "./view.ts";
 
 /** A route that requires a host's device token. */
 function owned<E extends AnyEndpoint>(
@@ -86,6 +95,10 @@ export const deviceRoutes: readonly Route[] = [
     await requestMigration(ctx, host);
     return {};
   }),
+  owned(deviceApi.bypassConditionalAccess, async (host, ctx) => {
+    await bypassOnce(ctx, host);
+    return {};
+  }),
   owned(deviceApi.apnsPing, async (host, ctx) => {
     await pingHost(asOwner(ctx), host.id);
     return {};
@@ -99,6 +112,7 @@ export const desktopAppRoutes: readonly Route[] = [
     return {};
   }),
   owned(desktopAppApi.errors, async (host, ctx, { body }) => {
+    await countReport(ctx, host);
     logDesktopError(ctx, host, body);
     return {};
   }),

@@ -2,11 +2,13 @@
 import type { z } from "zod";
 import type { DeviceHost, DevicePolicy, desktopAppApi, deviceApi } from "../../api/device.ts";
 import type { HostPolicy } from "../../api/host.ts";
+import { hours } from "../core/clock.ts";
 import { type Context, isPremium, service } from "../core/context.ts";
 import { linkTo } from "../core/http/links.ts";
 import { getHost } from "../host-details/service.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { policiesOfHosts } from "../policies/results.ts";
+import { countAttempt } from "../rate-limits/shared.ts";
 import { and, eq, isNull } from "../store/query.ts";
 import { migrationOf } from "./migration.ts";
 
@@ -83,6 +85,16 @@ export async function transparencyUrl(ctx: Context): Promise<string> {
 }
 
 type Report = z.output<typeof desktopAppApi.errors.body>;
+
+const REPORTS_AN_HOUR = 60;
+const REPORTS_OF_ALL = 6_000;
+
+/** A desktop app that fails again and again must not fill the log: 429 above the limit. */
+export const countReport = (ctx: Context, row: HostRow): Promise<void> =>
+  countAttempt(ctx, [
+    { scope: "desktop errors", key: `host ${row.id}`, most: REPORTS_AN_HOUR, span: hours(1) },
+    { scope: "desktop errors", key: "everybody", most: REPORTS_OF_ALL, span: hours(1) },
+  ]);
 
 /** Maximum length of logged text from a report. */
 const LOGGED = 2_000;

@@ -2,6 +2,7 @@ import { approvals } from "../approvals/approvals-job.ts";
 import { carveBlocks, carveExpiry } from "../carves/expiry-job.ts";
 import { catalogueJob } from "../catalogue/sync-job.ts";
 import { catalogueUpdates } from "../catalogue/updates.ts";
+import { conditionalAccessCleanup } from "../conditional-access/cleanup-job.ts";
 import type { Job } from "../core/job.ts";
 import { deviceCertificates } from "../device-ca/cleanup-job.ts";
 import { directorySync } from "../directory/sync-job.ts";
@@ -72,6 +73,7 @@ export const allJobs: readonly Job[] = [
   nonceCleanup,
   rateLimitCleanup,
   deviceCertificates,
+  conditionalAccessCleanup,
   expiryJob,
   carveExpiry,
   carveBlocks,

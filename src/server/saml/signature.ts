@@ -7,7 +7,7 @@ import { refuse } from "./refusal.ts";
 import type { SamlResponse } from "./response.ts";
 
 /** Requests are kept in the store. This cache does nothing, so that the library starts no timer. */
-const nothingKept: CacheProvider = {
+export const nothingKept: CacheProvider = {
   saveAsync: async () => null,
   getAsync: async () => null,
   removeAsync: async () => null,

@@ -1,9 +1,11 @@
 // All pages, with their paths and access rules.
 
+import { ERROR_PAGE, REMEDIATION_PAGE } from "../conditional-access/addresses.ts";
 import { ACCOUNT_PAGE } from "../mdm/apple/enroll/account.ts";
 import { SIGNED_IN_PAGE } from "../mdm/apple/enroll/routes.ts";
 import { END_USER_PAGE } from "../mdm/apple/portal/assign.ts";
 import type { Page } from "./page.ts";
+import { accessErrorPage, bypassOnDevice, remediationPage } from "./pages/access-pages.ts";
 import { activitiesPage } from "./pages/activities-page.ts";
 import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-page.ts";
 import { cliPages } from "./pages/cli-page.ts";
@@ -55,6 +57,7 @@ export const webPages: readonly Page[] = [
   { method: "POST", path: "/device/:token/refetch", access: "open", answer: refetchDevice },
   { method: "POST", path: "/device/:token/software/install/:id", access: "open", answer: installOnDevice },
   { method: "POST", path: "/device/:token/software/uninstall/:id", access: "open", answer: uninstallFromDevice },
+  { method: "POST", path: "/device/:token/bypass", access: "open", answer: bypassOnDevice },
   { method: "GET", path: "/device/:token/enroll", access: "open", answer: enrollDevicePage },
   { method: "GET", path: "/device/:token/enroll/profile", access: "open", answer: downloadDeviceProfile },
   { method: "GET", path: "/enroll", access: "open", answer: enrollPage },
@@ -63,6 +66,8 @@ export const webPages: readonly Page[] = [
   { method: "GET", path: ACCOUNT_PAGE, access: "open", answer: accountPage },
   { method: "GET", path: SIGNED_IN_PAGE, access: "open", answer: signedInPage },
   { method: "GET", path: "/mdm/sso/profile", access: "open", answer: endUserDownload },
+  { method: "GET", path: ERROR_PAGE, access: "open", answer: accessErrorPage },
+  { method: "GET", path: REMEDIATION_PAGE, access: "open", answer: remediationPage },
   { method: "GET", path: "/transparency", access: "open", answer: transparencyPage },
   ...mailedPages,
 ];

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { ConditionalAccess, SsoSettings } from "../../../api/app-config.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { may } from "../../core/security/access.ts";
@@ -69,10 +70,11 @@ export const conditionalAccess = section({
     provider_assertion_consumer_service_url: "",
     provider_audience_uri: "",
     provider_certificate: "",
+    bypass_disabled: false,
   },
   returned: ["directory_connection_configured"],
-  premium: ["directory_tenant_id", ...providerFields],
-  complete: trimmed,
+  premium: ["directory_tenant_id", ...providerFields, "bypass_disabled"],
+  complete: (value, _given, before) => withConnection(trimmed(value), before),
   check(value) {
     const empty = providerFields.filter((name) => value[name] === "");
     const some = empty.length > 0 && empty.length < providerFields.length;
@@ -82,3 +84,11 @@ export const conditionalAccess = section({
     ];
   },
 });
+
+type Access = z.infer<typeof ConditionalAccess>;
+
+/** Another directory has not given its consent yet. */
+const withConnection = (value: Access, before: Access): Access =>
+  value.directory_tenant_id === before.directory_tenant_id
+    ? value
+    : { ...value, directory_connection_configured: false };

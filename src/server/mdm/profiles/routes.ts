@@ -1,3 +1,4 @@
+import { olderApi } from "../../../api/older.ts";
 import { profilesApi } from "../../../api/profiles.ts";
 import { type Route, route } from "../../core/http/route.ts";
 import { replaceProfiles } from "./batch.ts";
@@ -21,5 +22,7 @@ export const profileRoutes: readonly Route[] = [
   route(profilesApi.summary, ({ query }, ctx) => settingsSummary(ctx, query)),
   route(profilesApi.status, ({ params }, ctx) => statusOfProfile(ctx, params.profile_uuid)),
   route(profilesApi.resend, ({ params }, ctx) => resendToHost(ctx, params.id, params.profile_uuid)),
+  route(olderApi.preassign, async () => ({})),
+  route(olderApi.match, async () => ({})),
   route(profilesApi.resendBatch, ({ body }, ctx) => resendFailed(ctx, body.profile_uuid)),
 ];

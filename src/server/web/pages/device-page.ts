@@ -1,5 +1,6 @@
 // A host's own page, for its user: the data of GET /device/:token and its related endpoints, with their rate limits.
 import { type DeviceHost, deviceApi } from "../../../api/device.ts";
+import { mayBypass } from "../../conditional-access/bypass.ts";
 import { isPremium } from "../../core/context.ts";
 import { transparencyUrl } from "../../device-page/view.ts";
 import { call } from "../call.ts";
@@ -15,6 +16,7 @@ export async function devicePage(visit: Visit): Promise<Answer> {
   const { host } = await call(ctx, deviceApi.get, { params: { token } });
   const software = await call(ctx, deviceApi.software, { params: { token }, query: softwareQuery(url.searchParams) });
   const transparency = await transparencyUrl(ctx);
+  const bypass = await bypassForm(visit, host);
   const failing = (host.policies ?? []).filter(({ response }) => response === "fail").length;
   const path = `/device/${encodeURIComponent(token)}`;
   const name = host.display_name || host.hostname || "This device";
@@ -44,6 +46,7 @@ ${
 <p>Your organization manages Macs, but not this one yet.</p><p><a class="button" href="${path}/enroll">Enroll this Mac</a></p></section>`
 }
 ${host.policies !== undefined && policyCard(host.policies)}
+${bypass}
 ${await selfServiceCard(visit, token)}
 ${softwareCard(path, url.searchParams, software)}`,
   };
@@ -52,8 +55,21 @@ ${softwareCard(path, url.searchParams, software)}`,
 const messages: Readonly<Record<string, Html>> = {
   asked: good("Your device will send its details within minutes."),
   installing: good("Your device will install the software as soon as it is online."),
+  bypassed: good("Your next sign-in within an hour passes. Fix the failing policies before the one after that."),
   removing: good("Your device will remove the software as soon as it is online."),
 };
+
+/** Null unless the device cannot sign in to other services now, and its user may let that pass once. */
+async function bypassForm({ ctx, params, csrf }: Visit, { team_id, policies = [] }: DeviceHost): Promise<Html | null> {
+  const isBlocked = policies.some(
+    ({ conditional_access_enabled, response }) => conditional_access_enabled && response === "fail",
+  );
+  if (!isBlocked || !(await mayBypass(ctx, { team_id }))) return null;
+  const path = `/device/${encodeURIComponent(params.token ?? "")}/bypass`;
+  return html`<section class="card" aria-labelledby="access"><h2 id="access">Signing in</h2>
+<p>You cannot sign in to services of your organization while this device fails some of its policies.</p>
+<form method="post" action="${path}">${csrf()}<button class="plain">Let my next sign-in pass</button></form></section>`;
+}
 
 const canEnroll = ({ platform, global_config, mdm }: DeviceHost): boolean =>
   platform === "darwin" && global_config.mdm.enabled_and_configured && !mdm.connected_to_svc;

@@ -1,4 +1,5 @@
 import { abmApi } from "../../../../api/abm.ts";
+import { olderApi } from "../../../../api/older.ts";
 import { setupAssistantsApi } from "../../../../api/setup-assistants.ts";
 import { type Route, route } from "../../../core/http/route.ts";
 import { deleteAssistant, getAssistant, getDefaultAssistant, setAssistant } from "./assistants.ts";
@@ -8,6 +9,7 @@ import { addToken, businessManager, countTokens, listTokens, publicKey, renewTok
 
 export const portalRoutes: readonly Route[] = [
   route(abmApi.publicKey, (_input, ctx) => publicKey(ctx)),
+  route(olderApi.keyPair, (_input, ctx) => publicKey(ctx)),
   route(abmApi.add, ({ body }, ctx) => addToken(ctx, Buffer.from(body.token.bytes))),
   route(abmApi.renew, ({ params, body }, ctx) => renewToken(ctx, params.id, Buffer.from(body.token.bytes))),
   route(abmApi.list, (_input, ctx) => listTokens(ctx)),

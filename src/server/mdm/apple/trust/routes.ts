@@ -1,4 +1,5 @@
 import { appleTrustApi } from "../../../../api/apple-trust.ts";
+import { olderApi } from "../../../../api/older.ts";
 import { type Route, route } from "../../../core/http/route.ts";
 import { requestPushCertificate } from "./push-request.ts";
 import { deletePushCertificate, getPushCertificate, uploadPushCertificate } from "./service.ts";
@@ -10,6 +11,7 @@ export const appleTrustRoutes: readonly Route[] = [
   route(appleTrustApi.get, (_, ctx) => getPushCertificate(ctx)),
   route(appleTrustApi.status, (_, ctx) => getAppleStatus(ctx)),
   route(appleTrustApi.request, async (_, ctx) => ({ csr: await requestPushCertificate(ctx) })),
+  route(olderApi.requestCsr, async (_, ctx) => ({ csr: await requestPushCertificate(ctx) })),
   route(appleTrustApi.upload, ({ body: { certificate, private_key: key, force } }, ctx) =>
     uploadPushCertificate(ctx, {
       certificate: textOf(certificate.bytes),

@@ -1,0 +1,90 @@
+// Who gets a certificate for conditional access: hosts that know a global enroll secret. It is known to many, so it is not
+// enough to replace the certificate of a host that has one.
+import type { CertificateRequest } from "../../pki/request.ts";
+import type { Context } from "../core/context.ts";
+import { limitExceeded } from "../core/errors.ts";
+import { tokenHash } from "../core/random.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { revokeIdentities } from "../device-ca/identities.ts";
+import { type Issuing, type Origin, Refused } from "../device-ca/issue.ts";
+import { checkEnrollSecret } from "../enrollment/secret-check.ts";
+import { and, eq, gt, isNull, oneOf, same } from "../store/query.ts";
+
+/** The purpose of identities for conditional access. */
+export const CONDITIONAL_ACCESS = "conditional_access";
+
+const URI = 0x86;
+/** The alternative name in the profile of this server: the device fills in its hardware UUID. */
+export const HARDWARE_URI = "urn:device:apple:uuid:";
+const HARDWARE = /^urn:(?:device:apple:)?uuid:([0-9a-z-]{1,64})$/i;
+
+export const issuing = (ctx: Context): Issuing => ({
+  // An identity of another purpose, which its own server would renew, is not accepted here.
+  mayRenew: ({ purpose }) => purpose === CONDITIONAL_ACCESS,
+  admit: async ({ challenge }) => {
+    // With the limit of all attempts with secrets.
+    const checked = await checkEnrollSecret(ctx, challenge, ctx);
+    if ("teamId" in checked) return;
+    throw checked.wait > 0 ? limitExceeded(checked.wait) : new Refused("the enroll secret is unknown");
+  },
+  lockOf: (request) => `conditional access certificate ${hardwareOf(request)?.toLowerCase() ?? ""}`,
+  originOf: (tx, request, now) => originOf(ctx, tx, request, now),
+});
+
+function hardwareOf({ names }: CertificateRequest): string | null {
+  const found = names
+    .filter(({ tag }) => tag === URI)
+    .flatMap(({ content }) => HARDWARE.exec(content.toString("latin1"))?.[1] ?? []);
+  return found.length === 1 ? found[0]! : null;
+}
+
+async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest, now: string): Promise<Origin | null> {
+  const isSecret = and(eq("secret_hash", tokenHash(request.challenge ?? "")), eq("team_id", null));
+  if ((await tx.enrollSecrets.first({ where: isSecret })) === null) return null;
+  const uuid = hardwareOf(request);
+  if (uuid === null) throw new Refused("the request does not name one device");
+  const [host, ...others] = await tx.hosts.list({ where: same("uuid", uuid), limit: 2 });
+  if (!host || others.length > 0) throw new Refused("the device is not one known host");
+  const valid = await validOf(tx, [host.id], now);
+  if (valid.some(({ created_at }) => created_at >= host.last_enrolled_at))
+    throw new Refused("the host has a valid certificate since it enrolled");
+  // Whoever enrolled the host anew has its trust now, and nobody else.
+  if (valid.length > 0)
+    await revokeIdentities(
+      { store: tx, clock: ctx.clock },
+      valid.map(({ id }) => id),
+    );
+  return {
+    purpose: CONDITIONAL_ACCESS,
+    platform: host.platform,
+    team_id: host.team_id,
+    facts: {},
+    hardware_serial: null,
+    hardware_uuid: host.uuid,
+    host_id: host.id,
+  };
+}
+
+const validOf = (tx: ServerTx, hostIds: readonly number[], now: string) =>
+  tx.deviceIdentities.list({
+    where: and(
+      oneOf("host_id", hostIds),
+      eq("purpose", CONDITIONAL_ACCESS),
+      isNull("revoked_at"),
+      gt("not_valid_after", now),
+    ),
+  });
+
+/** Ends what hosts have for signing in. Call this in a transaction. */
+export async function endAccess(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  hostIds: readonly number[],
+): Promise<void> {
+  await store.conditionalAccessBypasses.delete(oneOf("id", hostIds));
+  const valid = await validOf(store, hostIds, clock.iso());
+  if (valid.length === 0) return;
+  await revokeIdentities(
+    { store, clock },
+    valid.map(({ id }) => id),
+  );
+}

@@ -1,0 +1,100 @@
+// A sign-in to another service: the browser brings its request, and the host's certificate.
+import { isoAt, minutes } from "../core/clock.ts";
+import { type Context, within } from "../core/context.ts";
+import { tokenHash } from "../core/random.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { identityBySerial, verifyIdentity } from "../device-ca/identities.ts";
+import type { HostRow } from "../hosts/access.ts";
+import { IDP_SOURCE } from "../hosts/emails.ts";
+import { countCall } from "../rate-limits/attempts.ts";
+import { refuse, SsoRefusal } from "../saml/refusal.ts";
+import { REQUEST_AGE, readSignInRequest, type SignInRequest } from "../saml/sign-in-request.ts";
+import { signedAnswer } from "../saml/signed-answer.ts";
+import { and, eq } from "../store/query.ts";
+import { UniqueViolation } from "../store/store.ts";
+import { ERROR_PAGE, entityIdOf, REMEDIATION_PAGE, ssoUrlOf } from "./addresses.ts";
+import { takeBypass } from "./bypass.ts";
+import { CONDITIONAL_ACCESS } from "./certificates.ts";
+import { blockingPolicies } from "./policies.ts";
+import { signingKey } from "./signing.ts";
+
+export type Outcome =
+  /** What the browser posts, and where to. */
+  { readonly acs: string; readonly response: string } | { readonly redirect: string };
+
+const SERIAL = "x-client-cert-serial";
+/** A whole office may sign in from one address. */
+const LIMIT = { scope: "conditional access", most: 300, ofAll: 6_000, span: minutes(1) };
+
+/** Refusals are logged with their reason; the browser is sent to a page that does not reveal it. */
+export async function answerSignIn(ctx: Context, field: string): Promise<Outcome> {
+  await countCall(ctx, LIMIT, ctx.address);
+  try {
+    return await answer(ctx, field);
+  } catch (error) {
+    if (!(error instanceof SsoRefusal)) throw error;
+    ctx.log.warn({ reason: error.message, address: ctx.address }, "conditional access: a sign-in was refused");
+    return { redirect: ERROR_PAGE };
+  }
+}
+
+async function answer(ctx: Context, field: string): Promise<Outcome> {
+  const { conditional_access: access } = await ctx.config.current();
+  if (access.provider_idp_id === "") refuse("no access product is configured (conditional_access.provider_*)");
+  // First, because it costs least.
+  const hostId = await callingHost(ctx);
+  const acs = access.provider_assertion_consumer_service_url;
+  const audience = access.provider_audience_uri;
+  const request = await readSignInRequest(field, {
+    issuer: audience,
+    acs,
+    destination: await ssoUrlOf(ctx),
+    certificate: access.provider_certificate,
+    now: ctx.clock.now(),
+  });
+  const nameId = await decide(ctx, hostId, request);
+  if (nameId === null) return { redirect: REMEDIATION_PAGE };
+  const given = { issuer: await entityIdOf(ctx), acs, audience, requestId: request.id, nameId, now: ctx.clock.now() };
+  const xml = await signedAnswer(ctx.random, await signingKey(ctx), given);
+  return { acs, response: Buffer.from(xml, "utf8").toString("base64") };
+}
+
+/** The host whose certificate the connection proves: to this server, or to a trusted proxy, which names its serial number. */
+async function callingHost(ctx: Context): Promise<number> {
+  const serial = ctx.proxyHeader?.(SERIAL) ?? null;
+  const presented = ctx.clientCertificate?.() ?? null;
+  const identity =
+    serial !== null ? await identityBySerial(ctx, serial) : presented && (await verifyIdentity(ctx, presented));
+  if (!identity) refuse("the browser presented no certificate of a host, or one that is not valid");
+  if (identity.purpose !== CONDITIONAL_ACCESS || identity.host_id === null)
+    refuse("the certificate is for something else, or its host was deleted");
+  return identity.host_id;
+}
+
+/** Whom to sign in; null if the host fails policies. Each request is decided once. */
+async function decide(ctx: Context, hostId: number, { id, nameId }: SignInRequest): Promise<string | null> {
+  const now = ctx.clock.now();
+  const row = { digest: tokenHash(id), expires_at: isoAt(now + 2 * REQUEST_AGE) };
+  try {
+    return await ctx.store.tx(async (tx) => {
+      await tx.conditionalAccessRequests.insert(row);
+      const host = (await tx.hosts.get(hostId)) ?? refuse("the host was deleted");
+      const blocking = await blockingPolicies(within(ctx, tx), host);
+      if (blocking.length > 0) {
+        const names = blocking.map(({ name }) => name);
+        ctx.log.info({ host_id: hostId, policies: names }, "conditional access: the host fails policies");
+        if (!(await takeBypass(tx, hostId, ctx.clock.iso()))) return null;
+      }
+      return nameId ?? (await accountOf(tx, host));
+    });
+  } catch (error) {
+    if (error instanceof UniqueViolation) refuse("the request was answered before");
+    throw error;
+  }
+}
+
+/** The account of the identity provider with which somebody has signed in on the host. */
+async function accountOf(tx: ServerTx, { id }: HostRow): Promise<string> {
+  const row = await tx.hostEmails.first({ where: and(eq("host_id", id), eq("source", IDP_SOURCE)) });
+  return row?.email ?? refuse("neither the request names a user, nor is one known of the host");
+}
