@@ -46,6 +46,7 @@ import { mailApi } from "./mail.ts";
 import { managedAgentApi } from "./managed-agent.ts";
 import { agentFilesApi, newHostsApi } from "./new-hosts.ts";
 import { osVersionsApi } from "./os-versions.ts";
+import { packageBatchesApi } from "./package-batches.ts";
 import { packagesApi } from "./packages.ts";
 import { packsApi } from "./packs.ts";
 import { policiesApi } from "./policies.ts";
@@ -114,6 +115,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "software-installs": softwareInstallsApi,
   vulnerabilities: vulnerabilitiesApi,
   catalogue: catalogueApi,
+  packageBatches: packageBatchesApi,
   "store-apps": storeAppsApi,
   scim: scimApi,
   directory: directoryApi,

@@ -213,6 +213,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /software/titles/:id/package/token/:token": "open",
   "DELETE /software/titles/:id/available_for_install": "edit packages",
   "GET /software/package_hashes": "view packages",
+  "POST /software/batch": "edit packages",
+  "GET /software/batch/:request_uuid": "edit packages",
   "GET /scripts": "view saved scripts",
   "GET /scripts/:id": "view saved scripts",
   "POST /scripts": "edit saved scripts",

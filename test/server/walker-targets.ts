@@ -327,6 +327,13 @@ const onStoreApps = (call: (app: { title_id: number; team_id: number; name: stri
   },
 });
 
+/** A team by its name. */
+async function teamQuery(world: World, place: Place): Promise<string> {
+  const team = place === "missing" ? MISSING : teamOf(world, place);
+  if (team === null) return "";
+  return `?team_name=${encodeURIComponent((await world.t.store.teams.get(team))?.name ?? "missing")}`;
+}
+
 /** A token of the business portal. */
 const onAbmToken = (rest: string, body?: unknown): Target => ({
   places: ["none", "missing"],
@@ -1072,6 +1079,19 @@ export const targets: Record<string, Target> = {
     path: `/software/app_store_apps/batch${name === "" ? "" : `?team_name=${encodeURIComponent(name)}`}`,
     body: { app_store_apps: [] },
   })),
+  "POST /software/batch": {
+    places,
+    call: async (world, place) => ({ path: `/software/batch${await teamQuery(world, place)}`, body: { software: [] } }),
+  },
+  "GET /software/batch/:request_uuid": {
+    places,
+    call: async (world, place) => {
+      if (place === "missing") return { path: "/software/batch/unknown" };
+      const path = `/software/batch${await teamQuery(world, place)}`;
+      const reply = await world.t.post(path, { software: { packages: [] } });
+      return { path: `/software/batch/${((await reply.json()) as { request_uuid: string }).request_uuid}` };
+    },
+  },
   "POST /software/svc_maintained_apps": {
     places,
     call: async (world, place) => ({
