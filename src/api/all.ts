@@ -36,6 +36,7 @@ import { hostActivitiesApi } from "./host-activities.ts";
 import { hostDetailsApi } from "./host-details.ts";
 import { hostPasswordsApi } from "./host-passwords.ts";
 import { hostsApi } from "./hosts.ts";
+import { inHouseAppsApi } from "./in-house-apps.ts";
 import { invitesApi } from "./invites.ts";
 import { jobsApi } from "./jobs.ts";
 import { labelHostsApi } from "./label-hosts.ts";
@@ -168,6 +169,7 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "enrollment of Windows devices": windowsEnrollApi,
   "Windows devices": windowsChannelApi,
   "messages about Android devices": androidServiceApi,
+  "in-house apps": inHouseAppsApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

@@ -1,7 +1,7 @@
 // Management of Android devices, which goes through the vendor's Android Management API.
 import { z } from "zod";
 import { Content, MiB, raw, Streamed } from "./bodies.ts";
-import { endpoint, fullPath, protocolEndpoint, versions } from "./endpoint.ts";
+import { apiPaths, endpoint, protocolEndpoint } from "./endpoint.ts";
 import { Empty, QueryFlag } from "./fields.ts";
 
 const access = { action: "mdm:trust", scope: "global" } as const;
@@ -68,11 +68,6 @@ export const androidApi = {
     response: AndroidEnrollment,
   }),
 };
-
-const apiPaths = (path: string): [string, ...string[]] => [
-  fullPath({ root: false, path }),
-  ...versions.slice(1).map((version) => fullPath({ root: false, path }, version)),
-];
 
 /** The largest message that the vendor sends. */
 const MESSAGE_LIMIT = 10 * MiB;
