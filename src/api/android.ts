@@ -1,8 +1,13 @@
 // Management of Android devices, which goes through the vendor's Android Management API.
 import { z } from "zod";
-import { Content, MiB, raw, Streamed } from "./bodies.ts";
+import { Content, MiB, multipart, optionalFile, raw, Streamed } from "./bodies.ts";
 import { apiPaths, endpoint, protocolEndpoint } from "./endpoint.ts";
-import { Empty, QueryFlag } from "./fields.ts";
+import { Empty, nameText, QueryFlag } from "./fields.ts";
+
+/** Sides of an icon in pixels. */
+export const WEB_APP_ICON_LEAST = 512;
+const WEB_APP_ICON_MAX = 2 * MiB;
+const WEB_ADDRESS_MAX = 2_000;
 
 const access = { action: "mdm:trust", scope: "global" } as const;
 
@@ -43,6 +48,23 @@ export const androidApi = {
     summary: "Start the sign-up that turns device management of Android on: get the vendor's page for it.",
     access,
     response: z.object({ android_enterprise_signup_url: z.string() }),
+  }),
+  addWebApp: endpoint({
+    method: "POST",
+    path: "/software/web_apps",
+    stability: "experimental",
+    summary: "Create an Android app that opens a website. Devices get it by its id, in the applications of a profile.",
+    tier: "premium",
+    access: { action: "packages:write", scope: "global" },
+    body: multipart(
+      {
+        title: nameText().refine((text) => text.trim() !== "", { error: "must not be empty" }),
+        url: z.string().max(WEB_ADDRESS_MAX).meta({ description: "of the website: http or https" }),
+      },
+      { icon: optionalFile({ limit: WEB_APP_ICON_MAX }) },
+    ),
+    dryRun: "the vendor would create the app",
+    response: z.object({ app_store_id: z.string().meta({ description: "the package name of the app" }) }),
   }),
   signUpEvents: endpoint({
     method: "GET",

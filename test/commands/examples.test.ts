@@ -574,6 +574,7 @@ async function androidFleet(id: string): Promise<Fleet> {
   const service = await startAndroid();
   const fleet = await startFleet({ settings: service.settings });
   service.now = () => new Date(fleet.app.clock.now());
+  await writeFile(join(fleet.files, "intranet.png"), png(512));
   await writeFile(join(fleet.files, "secret.txt"), `${await makeSecret(fleet.app, "secret-of-android")}\n`);
   if (id.endsWith(":sign-up")) endSignUps(fleet.app, service);
   else await turnAndroidOn(fleet.app, service);

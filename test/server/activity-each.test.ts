@@ -146,6 +146,7 @@ const untold = [
   "POST /device/:token/software/uninstall/:software_title_id",
   "POST /device/:token/migrate_mdm",
   "POST /software/titles/:id/package/token",
+  "POST /software/web_apps",
   "PUT /logo",
   "DELETE /logo",
   // The activity is recorded when the host has run the script.

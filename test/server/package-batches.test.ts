@@ -312,6 +312,16 @@ describe.each(rulesEngines)("a replacement of packages on %s", (engine) => {
       categories: [],
       uninstall_script: script("out"),
     });
+    files.answer = () => ({ status: 200, body: "another file" });
+    const newer = [catalogueVersion({ installer_url: `${files.url}/two.dmg`, version: "2.0" })];
+    writeCatalogue(dir, [{ slug: "one/darwin", name: "One", versions: newer }]);
+    await runJob(t.services, "catalogue");
+    const wrong = await replaced(t, [{ slug: "one/darwin" }]);
+    expect([wrong.status, wrong.message]).toEqual([
+      "failed",
+      "package 1 (one/darwin): slug: the installer was not downloaded: the file of 127.0.0.1 has another SHA-256 digest",
+    ]);
+    expect((await t.store.softwareInstallers.get(row!.id))!.version).toBe("1.0");
     const both = await start(t, [{ slug: "one/darwin", url: installer_url }]);
     expect((await refusal(both)).slice(0, 2)).toEqual([422, "software.packages.0.url"]);
   });

@@ -477,6 +477,7 @@ export const refuses: ReadonlySet<string> = new Set([
   "GET /android_enterprise",
   "DELETE /android_enterprise",
   "GET /android_enterprise/signup_url",
+  "POST /software/web_apps",
   "POST /mdm/vendora/apns_certificate",
   "DELETE /mdm/vendora/apns_certificate",
   "POST /autofill/policy",
@@ -801,6 +802,13 @@ export const targets: Record<string, Target> = {
   "GET /apns": plain("/apns"),
   "GET /mdm/vendora/status": plain("/mdm/vendora/status"),
   "GET /android_enterprise": plain("/android_enterprise"),
+  "POST /software/web_apps": {
+    places: ["none"],
+    call: async () => ({
+      path: "/software/web_apps",
+      body: iconForm(png(512), { title: "Intranet", url: "https://intranet.example.com" }),
+    }),
+  },
   "DELETE /android_enterprise": plain("/android_enterprise"),
   "GET /android_enterprise/signup_url": plain("/android_enterprise/signup_url"),
   "GET /android_enterprise/signup_sse": plain("/android_enterprise/signup_sse"),

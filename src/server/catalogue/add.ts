@@ -102,10 +102,12 @@ export const titleOf = ({ name, platform, unique_identifier }: Named): TitleIden
 export async function downloadVersion(
   services: Parameters<typeof fetchFile>[0],
   version: CatalogueVersion,
+  signal?: AbortSignal,
 ): Promise<InstallerFile> {
   const { installer_url: url, sha256 } = version;
+  const wanted = { url, sha256, maxBytes: PACKAGE_MAX, ...(signal === undefined ? {} : { signal }) };
   try {
-    const { id, size } = await fetchFile(services, { url, sha256, maxBytes: PACKAGE_MAX });
+    const { id, size } = await fetchFile(services, wanted);
     return { id, name: installerName(version), size, sha256 };
   } catch (error) {
     if (error instanceof DownloadError) throw upstreamFailed(`the installer was not downloaded: ${error.message}`);

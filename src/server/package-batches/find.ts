@@ -86,21 +86,25 @@ async function storedPackage(ctx: Context, sha256: string): Promise<Installer> {
 /** Not in a transaction. */
 export async function findPackage(ctx: Context, item: BatchPackage, signal: AbortSignal): Promise<Found> {
   const { slug, url, hash_sha256: sha256 } = item;
-  if (slug !== undefined) return ofApp(ctx, slug);
+  if (slug !== undefined) return ofApp(ctx, slug, signal);
   const stored = sha256 === undefined ? null : await visiblePackage(ctx, sha256);
   if (stored) return ofPackage(ctx, stored, url ?? stored.url);
   if (url === undefined) return ofPackage(ctx, await storedPackage(ctx, sha256!), "");
   return downloaded(ctx, { url, sha256, isUnconditional: item.always_download === true }, signal);
 }
 
-async function ofApp(ctx: Context, slug: string): Promise<Found> {
+async function ofApp(ctx: Context, slug: string, signal: AbortSignal): Promise<Found> {
   const app = await appOf(ctx, slug);
   const version = app.manifest.versions[0]!;
   const { install_script: install, uninstall_script: uninstall } = scriptsOf(app.manifest, version);
   return {
     read: readOf(app, version),
     scripts: { install, uninstall },
-    file: await downloadVersion(ctx, version),
+    file: await downloadVersion(ctx, version, signal).catch((error: unknown) => {
+      // It was tried several times: the request ends, instead of being repeated for an hour.
+      const isFinal = error instanceof ApiError && error.status === 502;
+      throw isFinal ? invalid("slug", error.errors[0]!.reason) : error;
+    }),
     url: version.installer_url,
     app_id: app.id,
     categories: version.default_categories,
