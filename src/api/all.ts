@@ -37,6 +37,7 @@ import { hostActivitiesApi } from "./host-activities.ts";
 import { hostDetailsApi } from "./host-details.ts";
 import { hostPasswordsApi } from "./host-passwords.ts";
 import { hostsApi } from "./hosts.ts";
+import { inHouseAppsApi } from "./in-house-apps.ts";
 import { invitesApi } from "./invites.ts";
 import { jobsApi } from "./jobs.ts";
 import { labelHostsApi } from "./label-hosts.ts";
@@ -48,6 +49,7 @@ import { managedAgentApi } from "./managed-agent.ts";
 import { agentFilesApi, newHostsApi } from "./new-hosts.ts";
 import { olderApi } from "./older.ts";
 import { osVersionsApi } from "./os-versions.ts";
+import { packageBatchesApi } from "./package-batches.ts";
 import { packagesApi } from "./packages.ts";
 import { packsApi } from "./packs.ts";
 import { policiesApi } from "./policies.ts";
@@ -118,6 +120,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "software-installs": softwareInstallsApi,
   vulnerabilities: vulnerabilitiesApi,
   catalogue: catalogueApi,
+  packageBatches: packageBatchesApi,
   "store-apps": storeAppsApi,
   scim: scimApi,
   directory: directoryApi,
@@ -171,6 +174,7 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "enrollment of Windows devices": windowsEnrollApi,
   "Windows devices": windowsChannelApi,
   "messages about Android devices": androidServiceApi,
+  "in-house apps": inHouseAppsApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

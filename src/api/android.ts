@@ -1,8 +1,13 @@
 // Management of Android devices, which goes through the vendor's Android Management API.
 import { z } from "zod";
-import { Content, MiB, raw, Streamed } from "./bodies.ts";
-import { endpoint, fullPath, protocolEndpoint, versions } from "./endpoint.ts";
-import { Empty, QueryFlag } from "./fields.ts";
+import { Content, MiB, multipart, optionalFile, raw, Streamed } from "./bodies.ts";
+import { apiPaths, endpoint, protocolEndpoint } from "./endpoint.ts";
+import { Empty, nameText, QueryFlag } from "./fields.ts";
+
+/** Sides of an icon in pixels. */
+export const WEB_APP_ICON_LEAST = 512;
+const WEB_APP_ICON_MAX = 2 * MiB;
+const WEB_ADDRESS_MAX = 2_000;
 
 const access = { action: "mdm:trust", scope: "global" } as const;
 
@@ -44,6 +49,23 @@ export const androidApi = {
     access,
     response: z.object({ android_enterprise_signup_url: z.string() }),
   }),
+  addWebApp: endpoint({
+    method: "POST",
+    path: "/software/web_apps",
+    stability: "experimental",
+    summary: "Create an Android app that opens a website. Devices get it by its id, in the applications of a profile.",
+    tier: "premium",
+    access: { action: "packages:write", scope: "global" },
+    body: multipart(
+      {
+        title: nameText().refine((text) => text.trim() !== "", { error: "must not be empty" }),
+        url: z.string().max(WEB_ADDRESS_MAX).meta({ description: "of the website: http or https" }),
+      },
+      { icon: optionalFile({ limit: WEB_APP_ICON_MAX }) },
+    ),
+    dryRun: "the vendor would create the app",
+    response: z.object({ app_store_id: z.string().meta({ description: "the package name of the app" }) }),
+  }),
   signUpEvents: endpoint({
     method: "GET",
     path: "/android_enterprise/signup_sse",
@@ -68,11 +90,6 @@ export const androidApi = {
     response: AndroidEnrollment,
   }),
 };
-
-const apiPaths = (path: string): [string, ...string[]] => [
-  fullPath({ root: false, path }),
-  ...versions.slice(1).map((version) => fullPath({ root: false, path }, version)),
-];
 
 /** The largest message that the vendor sends. */
 const MESSAGE_LIMIT = 10 * MiB;

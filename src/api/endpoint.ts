@@ -167,6 +167,12 @@ export function protocolEndpoint<
   return { ...endpoint<R, P, Q, B>({ ...given, access: "none", path, aliases, dryRun: OF_AGENTS }), exact: true };
 }
 
+/** The paths of a protocol that stand among those of the API: the current version first. */
+export const apiPaths = (path: string): [string, ...string[]] => [
+  fullPath({ root: false, path }),
+  ...versions.slice(1).map((version) => fullPath({ root: false, path }, version)),
+];
+
 /** The caller's input: path parameters, query and body, each omitted if the endpoint takes none. */
 export type InputOf<E extends AnyEndpoint> = {
   params?: z.input<E["params"]>;

@@ -93,11 +93,13 @@ import { setupScriptsUseVariables } from "./setup-experience/script.ts";
 import { softwareInventory } from "./software/ingest.ts";
 import { referencesToTitles } from "./software/titles.ts";
 import { dropPendingInstalls, installsFollowPackages } from "./software-installs/edits.ts";
+import { inHouseInstall, inHouseListener } from "./software-installs/in-house.ts";
 import { softwareInstall, softwareUninstall } from "./software-installs/kinds.ts";
 import { countInstalls, packagesForHost } from "./software-installs/view.ts";
 import { storeAppOffer } from "./store-apps/apps.ts";
 import { installMetadata, storeAppCommand, storeAppListener, storeAppVerification } from "./store-apps/commands.ts";
 import { appsForHost } from "./store-apps/host-offers.ts";
+import { inHouseCommand, inHouseInstallCommand } from "./store-apps/in-house.ts";
 import { storeAppInstall } from "./store-apps/installs.ts";
 import { storeAppOffers } from "./store-apps/offers.ts";
 import { storeAppExtras } from "./store-apps/title-extras.ts";
@@ -131,7 +133,7 @@ export const extensions: Extensions = {
   fileReferences: referencesToFiles(Object.values(tables)),
   hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper, androidDeliverer],
   agentNotifiers: [windowsNotices, diskEncryptionNotices],
-  appleCommandsMadeLate: { [appleRenewal.name]: renewalCommand },
+  appleCommandsMadeLate: { [appleRenewal.name]: renewalCommand, [inHouseCommand.name]: inHouseInstallCommand },
   hostsOfHardware: [enrolledHosts, assignedHosts],
   hostsWhere: compileWhere,
   integrationsChanged: dropIntegrations,
@@ -160,6 +162,7 @@ export const extensions: Extensions = {
     recoveryLockListener,
     managedAccountListener,
     setupListener,
+    inHouseListener,
     storeAppListener,
   ],
   appleReaders: { [appleDetails.name]: readDetails, [securityInfo.name]: readSecurityInfo },
@@ -205,7 +208,7 @@ export const extensions: Extensions = {
       storeAppCommand,
       storeAppVerification,
     ]),
-    ...byName([softwareInstall, softwareUninstall]),
+    ...byName([softwareInstall, softwareUninstall, inHouseInstall, inHouseCommand]),
     script: scriptKind,
     [runScript.name]: runScript,
   },

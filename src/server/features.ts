@@ -34,6 +34,7 @@ import { profileReconciler } from "./mdm/profiles/part.ts";
 import { windowsEnrollment } from "./mdm/windows/enroll/kind.ts";
 import { windowsUpdateDeadlines } from "./mdm/windows/updates/updates.ts";
 import { outbox } from "./outbox/sender.ts";
+import { packageBatchTask } from "./package-batches/service.ts";
 import { policyCounts } from "./policies/counts.ts";
 import { scopeTrim } from "./policies/scope-trim.ts";
 import { policyActions } from "./policy-actions/act.ts";
@@ -47,7 +48,7 @@ import { storeAppWorker } from "./store-apps/worker.ts";
 import { startTasks } from "./tasks/start.ts";
 import { vulnerabilityMatcher } from "./vulnerabilities/matching/run.ts";
 
-const taskKinds = [hostDeletion, approvedDeletion, scopeTrim, scriptBatchTask, cancelScriptBatch];
+const taskKinds = [hostDeletion, approvedDeletion, scopeTrim, scriptBatchTask, cancelScriptBatch, packageBatchTask];
 
 export interface Features {
   readonly agent: Agent;

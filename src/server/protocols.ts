@@ -28,6 +28,7 @@ import {
 import { windowsChannelRoutes } from "./mdm/windows/channel/routes.ts";
 import { windowsEnrollRoutes } from "./mdm/windows/enroll/routes.ts";
 import { agentFileRoutes } from "./new-hosts/routes.ts";
+import { inHouseAppRoutes } from "./store-apps/routes.ts";
 
 type Known = Pick<Settings, "managed_agent_prefix" | "managed_agent_capabilities">;
 
@@ -44,6 +45,7 @@ export const protocolsOf = (settings: Known): readonly Protocol[] => [
   { routes: otaEnrollRoutes },
   { routes: mdmSsoRoutes },
   { routes: accountEnrollRoutes },
+  { routes: inHouseAppRoutes },
   { routes: windowsEnrollRoutes },
   { routes: windowsChannelRoutes },
   { routes: [...androidSignUpRoutes, ...androidMessageRoutes] },

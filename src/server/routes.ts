@@ -38,6 +38,7 @@ import { diskEncryptionRoutes } from "./mdm/disk-encryption/routes.ts";
 import { profileRoutes } from "./mdm/profiles/routes.ts";
 import { newHostRoutes } from "./new-hosts/routes.ts";
 import { osVersionRoutes } from "./os-versions/routes.ts";
+import { packageBatchRoutes } from "./package-batches/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
@@ -96,6 +97,7 @@ export const routes: readonly Route[] = [
   ...softwareInstallRoutes,
   ...vulnerabilityRoutes,
   ...catalogueRoutes,
+  ...packageBatchRoutes,
   ...scimRoutes,
   ...directoryRoutes,
   ...scriptRoutes,

@@ -1,5 +1,5 @@
 // Every example in the help of a client command, run unchanged with the real app.
-import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import { createHash, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SignJWT } from "jose";
@@ -488,6 +488,14 @@ async function makePackages(id: string, { app, files }: Pick<Fleet, "app" | "fil
   await writeFile(join(files, "tool.sh"), "echo tool");
   await writeFile(join(files, "check.sh"), "echo checked");
   if (id.endsWith(":upload")) return;
+  const digest = createHash("sha256").update("echo").digest("hex");
+  await writeFile(join(files, "packages.yml"), `- hash_sha256: ${digest}\n  self_service: true\n`);
+  if (id.endsWith(":batch")) {
+    const packages = [] as [];
+    const [uuid, created_at] = ["ba7c4000-0000-4000-8000-000000000001", app.clock.iso()];
+    const row = { uuid, created_at, team_id: null, is_dry_run: false, total: 0, found: [], packages };
+    await app.store.packageBatches.insert({ ...row, status: "completed" });
+  }
   for (const team_id of ["0", "1"]) {
     const body = new FormData();
     body.set("team_id", team_id);
@@ -584,6 +592,7 @@ async function androidFleet(id: string): Promise<Fleet> {
   const service = await startAndroid();
   const fleet = await startFleet({ settings: service.settings });
   service.now = () => new Date(fleet.app.clock.now());
+  await writeFile(join(fleet.files, "intranet.png"), png(512));
   await writeFile(join(fleet.files, "secret.txt"), `${await makeSecret(fleet.app, "secret-of-android")}\n`);
   if (id.endsWith(":sign-up")) endSignUps(fleet.app, service);
   else await turnAndroidOn(fleet.app, service);

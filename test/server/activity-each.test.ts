@@ -80,6 +80,7 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /scripts/run/batch": ["script-batches", "ran_script_batch", "begin(t"],
   "POST /scripts/batch/:batch_execution_id/cancel": ["script-batches", "canceled_script_batch", "/cancel`"],
   "POST /software/package": ["packages", "added_software", "upload(t"],
+  "POST /software/batch": ["package-batches", "added_software", "replaced(t"],
   "PUT /software/titles/:id/icon": ["self-service", "edited_software"],
   "DELETE /software/titles/:id/icon": ["self-service", "deleted_software"],
   "POST /device/:token/software/install_all": [
@@ -154,6 +155,7 @@ const untold = [
   "POST /device/:token/software/uninstall/:software_title_id",
   "POST /device/:token/migrate_mdm",
   "POST /software/titles/:id/package/token",
+  "POST /software/web_apps",
   "PUT /logo",
   // As the requests by GET.
   "POST /mdm/vendora/request_csr",

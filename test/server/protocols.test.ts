@@ -24,6 +24,8 @@ const reviewed: Record<string, string> = {
   "GET /enroll/enroll.ps1": "contains nothing",
   "GET /api/v1/svc/android_enterprise/connect/:token": "token of a sign-up",
   "POST /api/v1/svc/android_enterprise/pubsub": "secret of the push address, and signature of the vendor",
+  "GET /api/v1/svc/software/titles/:id/in_house_app": "token of an installation",
+  "GET /api/v1/svc/software/titles/:id/in_house_app/manifest": "token of an installation",
   "POST /agent/enroll": "enroll secret",
   "PUT /mdm/vendora/mdm": "signature of a device identity",
   "GET /api/v1/svc/enrollment_profiles/ota": "enroll secret",

@@ -40,6 +40,8 @@ const partC = {
   "edit saved scripts": ["AMG", "AMG"],
   "view packages": ["AMTG", "AMTG"],
   "edit packages": ["AMG", "AMG"],
+  // They belong to the whole organization.
+  "create Android apps of websites": ["AMG", ""],
   // Beyond part C: part D names admins and maintainers, and for titles global admins.
   "edit categories of self-service": ["AM", "AM"],
   "rename software titles": ["A", ""],
@@ -219,6 +221,9 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /software/titles/:id/package/token/:token": "open",
   "DELETE /software/titles/:id/available_for_install": "edit packages",
   "GET /software/package_hashes": "view packages",
+  "POST /software/batch": "edit packages",
+  "POST /software/web_apps": "create Android apps of websites",
+  "GET /software/batch/:request_uuid": "edit packages",
   "GET /scripts": "view saved scripts",
   "GET /scripts/:id": "view saved scripts",
   "POST /scripts": "edit saved scripts",

@@ -327,6 +327,13 @@ const onStoreApps = (call: (app: { title_id: number; team_id: number; name: stri
   },
 });
 
+/** A team by its name. */
+async function teamQuery(world: World, place: Place): Promise<string> {
+  const team = place === "missing" ? MISSING : teamOf(world, place);
+  if (team === null) return "";
+  return `?team_name=${encodeURIComponent((await world.t.store.teams.get(team))?.name ?? "missing")}`;
+}
+
 /** A token of the business portal. */
 const onAbmToken = (rest: string, body?: unknown): Target => ({
   places: ["none", "missing"],
@@ -470,6 +477,7 @@ export const refuses: ReadonlySet<string> = new Set([
   "GET /android_enterprise",
   "DELETE /android_enterprise",
   "GET /android_enterprise/signup_url",
+  "POST /software/web_apps",
   "POST /mdm/vendora/apns_certificate",
   "DELETE /mdm/vendora/apns_certificate",
   "POST /autofill/policy",
@@ -799,6 +807,13 @@ export const targets: Record<string, Target> = {
   "GET /apns": plain("/apns"),
   "GET /mdm/vendora/status": plain("/mdm/vendora/status"),
   "GET /android_enterprise": plain("/android_enterprise"),
+  "POST /software/web_apps": {
+    places: ["none"],
+    call: async () => ({
+      path: "/software/web_apps",
+      body: iconForm(png(512), { title: "Intranet", url: "https://intranet.example.com" }),
+    }),
+  },
   "DELETE /android_enterprise": plain("/android_enterprise"),
   "GET /android_enterprise/signup_url": plain("/android_enterprise/signup_url"),
   "GET /android_enterprise/signup_sse": plain("/android_enterprise/signup_sse"),
@@ -1087,6 +1102,19 @@ export const targets: Record<string, Target> = {
     path: `/software/app_store_apps/batch${name === "" ? "" : `?team_name=${encodeURIComponent(name)}`}`,
     body: { app_store_apps: [] },
   })),
+  "POST /software/batch": {
+    places,
+    call: async (world, place) => ({ path: `/software/batch${await teamQuery(world, place)}`, body: { software: [] } }),
+  },
+  "GET /software/batch/:request_uuid": {
+    places,
+    call: async (world, place) => {
+      if (place === "missing") return { path: "/software/batch/unknown" };
+      const path = `/software/batch${await teamQuery(world, place)}`;
+      const reply = await world.t.post(path, { software: { packages: [] } });
+      return { path: `/software/batch/${((await reply.json()) as { request_uuid: string }).request_uuid}` };
+    },
+  },
   "POST /software/svc_maintained_apps": {
     places,
     call: async (world, place) => ({

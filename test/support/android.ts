@@ -34,6 +34,7 @@ export interface AndroidService extends Fake {
   /** What GET of a command's operation answers. */
   readonly operations: Map<string, Record<string, unknown>>;
   readonly deleted: string[];
+  readonly webApps: Record<string, unknown>[];
   /** The note of the newest enrollment token. */
   note: string;
   tokens: number;
@@ -127,6 +128,11 @@ export async function startAndroid(): Promise<AndroidService> {
       service.policies.set(path, { version, content: given });
       return json(200, { ...given, name: path, version: String(version) });
     }
+    if (method === "POST" && path === `${enterprise}/webApps`) {
+      if (String(given.startUrl).includes("refused")) return failure(400, "INVALID_ARGUMENT", "Invalid start URL");
+      service.webApps.push(given);
+      return json(200, { ...given, name: `${path}/com.google.enterprise.webapp.x${service.webApps.length}` });
+    }
     if (method === "POST" && path === `${enterprise}/enrollmentTokens`) {
       service.note = String(given.additionalData);
       return json(200, { ...given, name: `${path}/T1`, value: "TOKENVALUE", qrCode: '{"qr":"TOKENVALUE"}' });
@@ -186,6 +192,7 @@ export async function startAndroid(): Promise<AndroidService> {
     commands: [],
     operations: new Map(),
     deleted: [],
+    webApps: [],
     note: "",
     tokens: 0,
     now: () => new Date(),

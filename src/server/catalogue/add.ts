@@ -19,7 +19,7 @@ import { resolveTargets } from "../labels/targeting.ts";
 import { type TitleIdentity, titleIdFor } from "../software/titles.ts";
 import { and, eq } from "../store/query.ts";
 import { teamScope } from "../teams/access.ts";
-import { type CatalogueVersion, fileNameOf, scriptsOf } from "./format.ts";
+import { type CatalogueVersion, installerName, scriptsOf } from "./format.ts";
 import type { AppRow } from "./tables.ts";
 
 type Given = z.output<typeof catalogueApi.add.body>;
@@ -76,7 +76,7 @@ const kinds: readonly InstallerKind[] = ["pkg", "msi", "exe", "dmg", "zip"];
 /** What the catalogue says of the file, which is therefore not read. */
 export function readOf(app: Named, version: CatalogueVersion): ReadInstaller {
   const { platform, unique_identifier } = app;
-  const file = fileNameOf(version);
+  const file = installerName(version);
   const kind = kinds.find((one) => file.toLowerCase().endsWith(`.${one}`));
   if (kind === undefined) throw invalid("svc_maintained_app_id", `hosts cannot install ${file}: its type is unknown`);
   return {
@@ -102,11 +102,13 @@ export const titleOf = ({ name, platform, unique_identifier }: Named): TitleIden
 export async function downloadVersion(
   services: Parameters<typeof fetchFile>[0],
   version: CatalogueVersion,
+  signal?: AbortSignal,
 ): Promise<InstallerFile> {
   const { installer_url: url, sha256 } = version;
+  const wanted = { url, sha256, maxBytes: PACKAGE_MAX, ...(signal === undefined ? {} : { signal }) };
   try {
-    const { id, size } = await fetchFile(services, { url, sha256, maxBytes: PACKAGE_MAX });
-    return { id, name: fileNameOf(version), size, sha256 };
+    const { id, size } = await fetchFile(services, wanted);
+    return { id, name: installerName(version), size, sha256 };
   } catch (error) {
     if (error instanceof DownloadError) throw upstreamFailed(`the installer was not downloaded: ${error.message}`);
     throw error;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isOneLine, NOT_ONE_LINE } from "../../api/fields.ts";
 import { checkOutboundUrl } from "../core/outbound/fetch.ts";
+import { downloadName } from "../files/names.ts";
 
 const line = (most: number) => z.string().min(1).max(most).refine(isOneLine, { error: NOT_ONE_LINE });
 const sha256 = z
@@ -61,11 +62,5 @@ export const scriptsOf = ({ refs }: Manifest, version: CatalogueVersion) => ({
 });
 
 /** The last part of the URL's path. */
-export function fileNameOf({ installer_url }: Pick<CatalogueVersion, "installer_url">): string {
-  const last = new URL(installer_url).pathname.split("/").at(-1)!;
-  try {
-    return decodeURIComponent(last);
-  } catch {
-    return last;
-  }
-}
+export const installerName = ({ installer_url }: Pick<CatalogueVersion, "installer_url">): string =>
+  downloadName(installer_url);

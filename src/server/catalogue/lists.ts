@@ -10,7 +10,7 @@ import { and, eq, everything, oneOf, search } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import { getTeamRow } from "../teams/access.ts";
 import { listedApp, titleOf } from "./add.ts";
-import { fileNameOf, scriptsOf } from "./format.ts";
+import { installerName, scriptsOf } from "./format.ts";
 import type { AppRow } from "./tables.ts";
 
 type ListQuery = z.output<typeof catalogueApi.list.query>;
@@ -90,7 +90,7 @@ export async function getApp(ctx: Context, id: number, teamId: number | undefine
   const newest = app.manifest.versions[0]!;
   return {
     ...briefOf(app, await offeredTitles(ctx, teamId, [app])),
-    filename: fileNameOf(newest),
+    filename: installerName(newest),
     url: newest.installer_url,
     ...scriptsOf(app.manifest, newest),
     automatic_install_query: newest.queries.exists,

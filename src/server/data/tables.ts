@@ -17,7 +17,7 @@ import { deviceLinks, deviceTokens, macMigrations } from "../device-page/tables.
 import { directoryCredentials } from "../directory/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets, enrollTokens } from "../enroll-secrets/tables.ts";
-import { files } from "../files/tables.ts";
+import { fileOrigins, files } from "../files/tables.ts";
 import { hostActions, scriptRuns } from "../host-actions/tables.ts";
 import { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
 import { hostDetails, hostEmails, hostSeen, hosts, osVersions } from "../hosts/tables.ts";
@@ -57,6 +57,7 @@ import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
 import { outbox } from "../outbox/tables.ts";
+import { packageBatches } from "../package-batches/tables.ts";
 import { packs, packTargets, scheduledQueries } from "../packs/tables.ts";
 import {
   hostPolicies,
@@ -131,6 +132,7 @@ export const tables: AllTables = {
   enrollTokens,
   configSections,
   files,
+  fileOrigins,
   uploads,
   uploadPieces,
   activities,
@@ -183,6 +185,7 @@ export const tables: AllTables = {
   softwareCountState,
   softwareInstallers,
   catalogueOffers,
+  packageBatches,
   installerLabels,
   catalogueApps,
   vulnerabilityFeeds,

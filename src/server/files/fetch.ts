@@ -1,11 +1,13 @@
 // Files that the server downloads itself, from addresses that users or catalogues name.
+import { createHash } from "node:crypto";
 import { hours } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
-import { fetchOutbound, OutboundError } from "../core/outbound/fetch.ts";
+import { fetchOutbound, OutboundError, type OutboundReply } from "../core/outbound/fetch.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { BlobDiffers } from "../store/blobs/blobs.ts";
 import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
+import { downloadName } from "./names.ts";
 import { filesOf, inUploadSlot, keepFile } from "./service.ts";
 import type { files } from "./tables.ts";
 
@@ -15,26 +17,68 @@ type Needs = Pick<Services, "blobs" | "clock" | "random" | "running" | "dryRun">
 /** The file could not be downloaded. The message may be shown to users: it names the host only. */
 export class DownloadError extends Error {}
 
-export interface Wanted {
+interface Wanted {
   readonly url: string;
   readonly maxBytes: number;
-  /** A file with another digest is refused. One that is stored already is not downloaded again. */
-  readonly sha256?: string;
+  /** A file with another digest is refused. */
+  readonly sha256?: string | undefined;
+  readonly signal?: AbortSignal;
 }
 
 const TRIES = 3;
 const TIMEOUT = hours(1);
 const REDIRECTS = 5;
 
-/** Not in a transaction. The file is kept for a day, whether something refers to it or not. */
+/**
+ * Not in a transaction. The file is kept for a day, whether something refers to it or not. One with the digest that is
+ * stored already is not downloaded again: the digest has to come from somebody who may have the file.
+ */
 export async function fetchFile(services: Needs, wanted: Wanted): Promise<FileRow> {
   const { sha256 } = wanted;
-  const known = sha256 === undefined ? undefined : (await filesOf(services, [sha256])).get(sha256);
-  const stored = known === undefined ? null : await services.store.files.first({ where: eq("id", known) });
-  if (stored) return stored;
+  const stored = sha256 === undefined ? null : await storedFile(services, sha256);
+  return stored ?? (await trying(() => download(services, wanted, {}))).row;
+}
+
+async function storedFile(services: Needs, sha256: string): Promise<FileRow | null> {
+  const id = (await filesOf(services, [sha256])).get(sha256);
+  return id === undefined ? null : services.store.files.first({ where: eq("id", id) });
+}
+
+/**
+ * As `fetchFile`, but the server of the URL is always asked: what it sent last time is not downloaded again if the server
+ * confirms that it has not changed.
+ */
+export async function fetchLatest(
+  services: Needs,
+  wanted: Wanted & { readonly isUnconditional: boolean },
+): Promise<{ readonly row: FileRow; readonly name: string }> {
+  const { store, clock } = services;
+  const url_sha256 = createHash("sha256").update(wanted.url).digest("hex");
+  const origin = wanted.isUnconditional ? null : await store.fileOrigins.first({ where: eq("url_sha256", url_sha256) });
+  const known = origin && (await storedFile(services, origin.sha256));
+  // A file with another digest than the wanted one is of no use.
+  const isUsable = known && (wanted.sha256 ?? known.sha256) === known.sha256;
+  const got = await trying(() => download(services, wanted, isUsable ? { known, etag: origin!.etag } : {}));
+  const { row, headers } = got;
+  if (got.isNew) {
+    const etag = headers.get("etag") ?? "";
+    const name = downloadName(wanted.url, headers.get("content-disposition"));
+    // A weak tag does not promise the same bytes.
+    if (/^"[^"]{1,500}"$/.test(etag))
+      await store.fileOrigins.upsert([{ url_sha256, etag, sha256: row.sha256, name, asked_at: clock.iso() }], {
+        on: ["url_sha256"],
+        returning: [],
+      });
+    return { row, name };
+  }
+  await store.fileOrigins.update({ where: eq("url_sha256", url_sha256), set: { asked_at: clock.iso() } });
+  return { row, name: origin!.name };
+}
+
+async function trying<R>(work: () => Promise<R>): Promise<R> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await download(services, wanted);
+      return await work();
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const isPassing = error.reason === "timeout" || error.reason === "unreachable";
@@ -43,21 +87,36 @@ export async function fetchFile(services: Needs, wanted: Wanted): Promise<FileRo
   }
 }
 
-async function download(services: Needs, { url, maxBytes, sha256 }: Wanted): Promise<FileRow> {
+interface Known {
+  /** What the server has sent before, with its tag. */
+  readonly known?: FileRow;
+  readonly etag?: string;
+}
+
+type Got = Pick<OutboundReply, "headers"> & { readonly row: FileRow; readonly isNew: boolean };
+
+async function download(
+  services: Needs,
+  { url, maxBytes, sha256, signal }: Wanted,
+  { known, etag }: Known,
+): Promise<Got> {
   let kept: FileRow | null = null;
   const { hostname } = new URL(url);
   try {
-    const { status } = await fetchOutbound(services, url, {
+    const { status, headers } = await fetchOutbound(services, url, {
       timeout: TIMEOUT,
       maxBytes,
       redirects: REDIRECTS,
+      ...(signal === undefined ? {} : { signal }),
+      ...(etag === undefined ? {} : { headers: { "if-none-match": etag } }),
       async receive(content) {
         const options = { maxBytes, ...(sha256 === undefined ? {} : { sha256 }) };
         kept = (await inUploadSlot(services, () => keepFile(services, content, options))).row;
       },
     });
-    if (kept === null) throw new DownloadError(`${hostname} answered with status ${status}`);
-    return kept;
+    if (kept !== null) return { row: kept, headers, isNew: true };
+    if (status === 304 && known !== undefined) return { row: known, headers, isNew: false };
+    throw new DownloadError(`${hostname} answered with status ${status}`);
   } catch (error) {
     if (error instanceof BlobDiffers) throw new DownloadError(`the file of ${hostname} has another SHA-256 digest`);
     throw error;

@@ -3,6 +3,7 @@ import { id, int, table, text, time } from "../store/table.ts";
 declare module "../core/tables.ts" {
   interface Tables {
     readonly files: typeof files;
+    readonly fileOrigins: typeof fileOrigins;
   }
 }
 
@@ -17,4 +18,16 @@ export const files = table("files", {
   created_at: time(),
   /** When it was last uploaded. */
   used_at: time().index(),
+});
+
+/** What servers have sent when the server has downloaded files: they are asked whether that is still the same. */
+export const fileOrigins = table("file_origins", {
+  id: id(),
+  /** Of the URL, in hex: it may contain a secret. */
+  url_sha256: text().unique(),
+  etag: text(),
+  /** Of the content. The file may have been removed since. */
+  sha256: text(),
+  name: text(),
+  asked_at: time().index(),
 });

@@ -46,7 +46,7 @@ const labelsOf = ({ labels_include_all, labels_include_any, labels_exclude_any }
 });
 
 /** Given texts, and the defaults of the file in place of those that are not given. */
-function textsFor({ read, scripts }: ReadFile, given: Texts) {
+export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, given: Texts) {
   const texts = {
     install_script: given.install_script || (isScript(read.kind) ? "" : scripts.install),
     uninstall_script: given.uninstall_script || scripts.uninstall,

@@ -38,7 +38,7 @@ export interface InstallSteps {
 
 const scripts = ["install_script", "uninstall_script", "post_install_script"] as const;
 
-const view: OperationView = {
+export const installView: OperationView = {
   async upcoming(store, host, operations) {
     const rows = byId(await store.softwareInstallRuns.getMany(operations.map(({ id }) => id)));
     return Promise.all(
@@ -105,7 +105,7 @@ async function entryOf(
   };
 }
 
-async function endRun(inside: Inside, operation: Operation, status: RunStatus, answer: InstallAnswer | null) {
+export async function endRun(inside: Inside, operation: Operation, status: RunStatus, answer: InstallAnswer | null) {
   const { store, clock } = inside;
   const before = await store.softwareInstallRuns.get(operation.id);
   const host = await store.hosts.get(operation.host_id);
@@ -120,7 +120,7 @@ async function endRun(inside: Inside, operation: Operation, status: RunStatus, a
   await recordActivity(actor, type, details, { hostId: host.id });
 }
 
-const statusAfter = ({ state }: Ending, done: RunStatus, failed: RunStatus): RunStatus =>
+export const statusAfter = ({ state }: Ending, done: RunStatus, failed: RunStatus): RunStatus =>
   state === "answered" ? done : state === "cancelled" ? "canceled" : failed;
 
 export const softwareInstall: OperationKind<InstallAnswer> = {
@@ -133,7 +133,7 @@ export const softwareInstall: OperationKind<InstallAnswer> = {
   title: "installation",
   isCancellableOnceSent: false,
   expires: true,
-  view,
+  view: installView,
   async outgoing({ store }, { host_id }, content) {
     const steps = JSON.parse(content) as InstallSteps;
     const expanded = await Promise.all(
@@ -168,7 +168,7 @@ export const softwareUninstall: OperationKind<ScriptResult> = {
   title: "uninstallation",
   isCancellableOnceSent: false,
   expires: true,
-  view,
+  view: installView,
   outgoing: ({ store }, { host_id }, content) => expandedScript(store, host_id, content),
   stored: ({ store }, operation, result) => storedResult(store, operation, result),
   isDone: ({ exit_code }) => exit_code === 0,

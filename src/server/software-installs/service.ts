@@ -10,6 +10,7 @@ import { addExecution } from "../scripts/executions.ts";
 import { and, eq, exists } from "../store/query.ts";
 import { appOfTitle } from "../store-apps/apps.ts";
 import { requestStoreApp } from "../store-apps/installs.ts";
+import { requestInHouse } from "./in-house.ts";
 import { INSTALL_TIMEOUT, type InstallSteps, softwareInstall, softwareUninstall } from "./kinds.ts";
 import { isPending, refreshStatus } from "./status.ts";
 
@@ -42,6 +43,12 @@ export async function requestInstall(ctx: Context, asked: AskedOfHost): Promise<
     const installer = await installerOf(store, host, asked);
     const refusal = await refusalFor(store, host, installer);
     if (refusal !== null) throw badRequest(refusal);
+    if (installer.kind === "ipa") {
+      await requireIdle(store, host, installer);
+      const { id, uuid } = await requestInHouse(inside, host, installer, asked.selfService ?? false);
+      await addRun(inside, installer, asked, { id, uuid, file_id: installer.file_id, status: "pending_install" });
+      return { uuid, kind: "package" };
+    }
     await requireReady(store, host, installer);
     const content = JSON.stringify(stepsOf(installer));
     const asking = { hostIds: [host.id], content, timeout: INSTALL_TIMEOUT };
@@ -93,11 +100,15 @@ async function installerOf(store: ServerTx, host: HostRow, { titleId, selfServic
   return installer;
 }
 
-async function requireReady(store: ServerTx, host: HostRow, { title_id, file_name }: Installer): Promise<void> {
+async function requireReady(store: ServerTx, host: HostRow, installer: Installer): Promise<void> {
   if ((await store.managedAgents.get(host.id)) === null)
     throw badRequest(`${host.display_name} has no managed agent, which installs and uninstalls packages`);
   // Null: the agent is too old to report it.
   if (host.scripts_enabled === false) throw badRequest(`${host.display_name} does not have scripts enabled`);
+  await requireIdle(store, host, installer);
+}
+
+async function requireIdle(store: ServerTx, host: HostRow, { title_id, file_name }: Installer): Promise<void> {
   if (await hasPendingRun(store, host.id, title_id))
     throw badRequest(`${host.display_name} is about to install or uninstall ${file_name} already`);
 }

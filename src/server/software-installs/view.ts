@@ -34,6 +34,8 @@ export async function ownInstallResult({ store }: Context, hostId: number, uuid:
 async function resultOnWire(store: ServerTx, run: InstallRun, host_display_name: string): Promise<InstallResult> {
   const title = await store.softwareTitles.get(run.title_id);
   const { answer } = run;
+  // Of an app that the device itself installs.
+  const own = await store.storeAppInstalls.get(run.id);
   return {
     install_uuid: run.uuid,
     software_title: title?.name ?? "",
@@ -42,7 +44,7 @@ async function resultOnWire(store: ServerTx, run: InstallRun, host_display_name:
     host_id: run.host_id,
     host_display_name,
     status: InstallResult.shape.status.parse(run.status),
-    message: messageOf(run),
+    message: own?.detail || messageOf(run),
     output: answer?.install_script_output ?? null,
     install_script_exit_code: answer?.install_script_exit_code ?? null,
     pre_install_query_output: answer?.pre_install_condition_output ?? null,

@@ -5,9 +5,9 @@ import { channels } from "../core/channels.ts";
 import { isoAt, seconds } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import type { AppleDeviceListener } from "../mdm/apple/channel/listeners.ts";
-import { APPLE_LANE, answerOf, appleCommandKind } from "../mdm/apple/commands/kind.ts";
+import { APPLE_LANE, type AppleAnswer, answerOf, appleCommandKind } from "../mdm/apple/commands/kind.ts";
 import { sendAppleCommands } from "../mdm/apple/commands/send.ts";
-import type { Inside } from "../operations/kind.ts";
+import type { Ending, Inside, Operation } from "../operations/kind.ts";
 import { dropOperations, openOperations } from "../operations/queue.ts";
 import { and, eq, isNull, lte, not } from "../store/query.ts";
 import { endInstall, STORE_LANE } from "./installs.ts";
@@ -18,7 +18,7 @@ import type { InstallRow, StoreAppRow } from "./tables.ts";
 const ASKED_EVERY = seconds(30);
 
 /** The app goes with the device's management, as its licence does. */
-const REMOVE_WITH_MANAGEMENT = 1;
+export const REMOVE_WITH_MANAGEMENT = 1;
 /** A licence of the organization. */
 const BY_LICENCE = 1;
 
@@ -38,20 +38,34 @@ export const installCommand = (app: StoreAppRow): PlistDict & { RequestType: str
 export const storeAppCommand = appleCommandKind({
   name: "apple_store_app",
   title: "store app",
-  async ended(inside, { id }, { state, result }) {
-    const { store, clock } = inside;
-    const command = await store.mdmCommands.get(id);
-    const row = command && (await pendingInstall(inside, command.command_uuid));
-    if (!row || state === "cancelled") return;
-    if (state !== "answered")
-      return endInstall(inside, row, result?.detail || "the device refused to install the app, without a reason");
-    await store.storeAppInstalls.update({ where: eq("id", row.id), set: { step: "verify", due_at: clock.iso() } });
-    await store.notify(channels.storeApps, "");
-  },
+  ended: afterCommand,
 });
 
-const pendingInstall = ({ store }: Pick<Inside, "store">, uuid: string): Promise<InstallRow | null> =>
-  store.storeAppInstalls.first({ where: and(eq("command_uuid", uuid), eq("status", "pending")) });
+/** The device has answered the command of a store app or of an in-house app. */
+export async function afterCommand(
+  inside: Inside,
+  operation: Pick<Operation, "id">,
+  { state, result }: Ending<AppleAnswer>,
+): Promise<void> {
+  const { store, clock } = inside;
+  const row = await pendingInstall(inside, operation);
+  if (!row || state === "cancelled") return;
+  if (state !== "answered")
+    return endInstall(inside, row, result?.detail || "the device refused to install the app, without a reason");
+  await store.storeAppInstalls.update({ where: eq("id", row.id), set: { step: "verify", due_at: clock.iso() } });
+  await store.notify(channels.storeApps, "");
+}
+
+/** The installation that the operation of a device's command belongs to. */
+export async function pendingInstall(
+  { store }: Pick<Inside, "store">,
+  { id }: Pick<Operation, "id">,
+): Promise<InstallRow | null> {
+  const command = await store.mdmCommands.get(id);
+  if (!command) return null;
+  const where = and(eq("command_uuid", command.command_uuid), eq("status", "pending"));
+  return store.storeAppInstalls.first({ where });
+}
 
 /** `InstalledApplicationList`, for all apps that the device installs. */
 export const storeAppVerification = appleCommandKind({

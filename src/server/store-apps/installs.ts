@@ -59,7 +59,7 @@ const view: OperationView = {
 };
 
 /** 400 if the device may have begun. */
-async function cancelCommand(inside: Context, row: InstallRow): Promise<void> {
+export async function cancelCommand(inside: Context, row: InstallRow): Promise<void> {
   if (row.step === "verify") throw badRequest("the device is installing the app");
   if (row.step !== "command") return;
   const command = await commandOf(inside.store, row.host_id, row.command_uuid);

@@ -1,8 +1,15 @@
+import { inHouseAppsApi } from "../../api/in-house-apps.ts";
 import { storeAppsApi } from "../../api/store-apps.ts";
 import { vppApi } from "../../api/vpp.ts";
 import { type Route, route } from "../core/http/route.ts";
 import { addApp, editApp, listLicensed, replaceApps } from "./apps.ts";
+import { inHouseFile, inHouseManifest } from "./in-house.ts";
 import { addToken, deleteOnlyToken, deleteToken, listTokens, renewToken, setTokenTeams } from "./tokens.ts";
+
+export const inHouseAppRoutes: readonly Route[] = [
+  route(inHouseAppsApi.manifest, ({ params, query }, ctx) => inHouseManifest(ctx, params.id, query.token)),
+  route(inHouseAppsApi.download, ({ params, query }, ctx) => inHouseFile(ctx, params.id, query.token)),
+];
 
 export const storeAppRoutes: readonly Route[] = [
   route(vppApi.add, ({ body }, ctx) => addToken(ctx, Buffer.from(body.token.bytes))),

@@ -164,7 +164,13 @@ export const storeAppInstalls = table("store_app_installs", {
   /** Null: the team no longer offers it. */
   store_app_id: ref("store_apps").nullable(),
   title_id: ref("software_titles").onDelete("restrict"),
+  /** Empty: it is an in-house app, a package of the team. */
   adam_id: text(),
+  /** The package of an in-house app, which may be deleted since. Null: it is a store app. */
+  installer_id: int().nullable(),
+  /** Of the token with which the device fetches an in-house app. Empty: it has none. */
+  token_hash: text().default(""),
+  token_until: time().nullable(),
   /** The id of the device's command, once there is one, and of the operation. */
   command_uuid: text().unique(),
   step: text<InstallStep>().default("licence"),

@@ -6,10 +6,11 @@ import { startTriggeredTask } from "../core/concurrency/triggered-task.ts";
 import { type Context, type Services, serviceContext, within } from "../core/context.ts";
 import type { Job } from "../core/job.ts";
 import { startedPart } from "../core/running.ts";
-import { sendAppleCommands } from "../mdm/apple/commands/send.ts";
+import { type AppleCommand, sendAppleCommands } from "../mdm/apple/commands/send.ts";
 import { operationLock } from "../operations/queue.ts";
 import { and, eq, lte } from "../store/query.ts";
 import { installCommand, storeAppCommand, verifyDue } from "./commands.ts";
+import { inHouseCommand, isInHouse } from "./in-house.ts";
 import { endInstall } from "./installs.ts";
 import { isDoneAlready, LicenceError } from "./licence-client.ts";
 import { CLAIM, giveBack, keepLicence, laterThan } from "./licences.ts";
@@ -55,6 +56,7 @@ const verify = (services: Services, { host_id }: InstallRow): Promise<void> =>
 
 async function assign(services: Services, row: InstallRow): Promise<void> {
   const { store, clock } = services;
+  if (isInHouse(row)) return sendInHouse(services, row);
   const app = row.store_app_id === null ? null : await store.storeApps.get(row.store_app_id);
   const token = app && (await store.vppTokens.get(app.token_id));
   if (!app || !token) return fail(services, row, "the team no longer offers the app");
@@ -112,7 +114,21 @@ const fail = (services: Services, row: InstallRow, detail: string): Promise<void
     operationLock(row.host_id),
   );
 
-async function sendCommand(services: Services, row: InstallRow, app: StoreAppRow): Promise<void> {
+const sendCommand = (services: Services, row: InstallRow, app: StoreAppRow): Promise<void> =>
+  send(services, row, { kind: storeAppCommand, command: installCommand(app) });
+
+async function sendInHouse(services: Services, row: InstallRow): Promise<void> {
+  const installer = row.installer_id === null ? null : await services.store.softwareInstallers.get(row.installer_id);
+  if (installer === null) return fail(services, row, "the team no longer offers the app");
+  await send(services, row, { kind: inHouseCommand, command: { RequestType: "InstallApplication" } });
+}
+
+interface Sent {
+  readonly kind: typeof storeAppCommand;
+  readonly command: AppleCommand["command"];
+}
+
+async function send(services: Services, row: InstallRow, { kind, command }: Sent): Promise<void> {
   await services.store.tx(async (store) => {
     const inside: Context = within(serviceContext(services), store);
     const isPending = and(eq("id", row.id), eq("status", "pending"));
@@ -120,7 +136,6 @@ async function sendCommand(services: Services, row: InstallRow, app: StoreAppRow
     // It may have been cancelled in the meantime.
     if ((await store.storeAppInstalls.update({ where: isPending, set })) === 0) return;
     const title = (await store.softwareTitles.get(row.title_id))!;
-    const command = { hostId: row.host_id, name: title.name, command: installCommand(app) };
-    await sendAppleCommands(inside, storeAppCommand, [command], row.command_uuid);
+    await sendAppleCommands(inside, kind, [{ hostId: row.host_id, name: title.name, command }], row.command_uuid);
   }, operationLock(row.host_id));
 }

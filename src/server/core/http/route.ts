@@ -63,7 +63,8 @@ export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): R
       : undefined;
     checkTeam(endpoint, ctx, body);
     const input = { params, query, body } as ParsedOf<E>;
-    if (!isDry && !hasDryRun(query) && !hasDryRun(body)) return handle(input, ctx, reply);
+    if (!isDry && !(dryRunOf(endpoint) === true && (hasDryRun(query) || hasDryRun(body))))
+      return handle(input, ctx, reply);
     reply.headers[DRY_RUN] = "true";
     const { value, unchecked } = await dryRun(ctx, (inside) => handle(input, inside, reply));
     if (unchecked.length > 0) reply.headers[DRY_RUN_UNCHECKED] = unchecked.join("; ");
@@ -82,7 +83,7 @@ function asksDryRun(endpoint: AnyEndpoint, ctx: Context): boolean {
   return can;
 }
 
-/** Some endpoints also accept it as a parameter or body field. */
+/** Some endpoints also accept it as a parameter or body field. Those without dry runs have another use for the field. */
 const hasDryRun = (input: unknown): boolean =>
   typeof input === "object" && input !== null && "dry_run" in input && input.dry_run === true;
 

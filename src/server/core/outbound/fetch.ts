@@ -228,7 +228,7 @@ function decode(text: string): string {
 }
 
 /** Headers that may be forwarded to another host, because they cannot contain credentials. */
-const harmless = new Set(["accept", "accept-language", "content-type", "user-agent", "soapaction"]);
+const harmless = new Set(["accept", "accept-language", "content-type", "if-none-match", "user-agent", "soapaction"]);
 const withoutSecrets = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name) || name.startsWith("webhook-")));
 

@@ -4,6 +4,7 @@ import { type Route, route } from "../../../core/http/route.ts";
 import { deleteEnterprise, enterpriseId, requireEnterprise } from "./enterprise.ts";
 import { finishSignUp, startSignUp } from "./sign-up.ts";
 import { followSignUp } from "./sign-up-events.ts";
+import { addWebApp } from "./web-apps.ts";
 
 export const androidEnterpriseRoutes: readonly Route[] = [
   route(androidApi.get, async (_, ctx) => ({ android_enterprise_id: enterpriseId(await requireEnterprise(ctx)) })),
@@ -12,6 +13,7 @@ export const androidEnterpriseRoutes: readonly Route[] = [
     return {};
   }),
   route(androidApi.signUp, async (_, ctx) => ({ android_enterprise_signup_url: await startSignUp(ctx) })),
+  route(androidApi.addWebApp, ({ body }, ctx) => addWebApp(ctx, body)),
   route(androidApi.signUpEvents, async (_, ctx) => followSignUp(ctx)),
 ];
 

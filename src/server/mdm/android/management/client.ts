@@ -37,6 +37,8 @@ export interface AndroidClient {
   setPolicy(name: string, policy: Json): Promise<number>;
   deletePolicy(name: string): Promise<void>;
   createToken(enterprise: string, token: NewEnrollmentToken): Promise<z.output<typeof EnrollmentToken>>;
+  /** Returns the name of the app. */
+  createWebApp(enterprise: string, app: Json): Promise<string>;
   /** What the API knows of the device, in its own words. */
   device(name: string): Promise<Json>;
   setPolicyOfDevice(name: string, policyName: string): Promise<void>;
@@ -118,6 +120,7 @@ function clientOf(services: Needs, account: ServiceAccount): AndroidClient {
           allowPersonalUsage: isPersonal ? "PERSONAL_USAGE_ALLOWED" : "PERSONAL_USAGE_DISALLOWED",
         },
       }),
+    createWebApp: async (enterprise, body) => (await call(Named, "POST", `${enterprise}/webApps`, { body })).name,
     device: (name) => call(Any, "GET", name),
     setPolicyOfDevice: async (name, policyName) =>
       void (await call(Done, "PATCH", name, { query: { updateMask: "policyName" }, body: { policyName } })),

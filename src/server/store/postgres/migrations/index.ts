@@ -71,6 +71,7 @@ import { migration as m0084 } from "./0084-critical-vulnerabilities-slow.ts";
 import { migration as m0085 } from "./0085-scripts-by-policies.ts";
 import { migration as m0086 } from "./0086-scripts-by-policies-slow.ts";
 import { migration as m0087 } from "./0087-conditional-access.ts";
+import { migration as m0088 } from "./0088-package-batches.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -146,4 +147,5 @@ export const migrations: readonly Migration[] = [
   m0085,
   m0086,
   m0087,
+  m0088,
 ];

@@ -1,0 +1,19 @@
+import { packageBatchesApi } from "../../../api/package-batches.ts";
+import { PackageBatchCommand } from "../../../cli/features/package-batches.ts";
+import { args } from "../../../cli/flags.ts";
+import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
+
+export default class SoftwarePackagesBatch extends PackageBatchCommand {
+  static override summary = "Show how far a replacement of packages is; with --wait, until it has ended.";
+  static override endpoints = [packageBatchesApi.get];
+  static override args = { request: args.required("request uuid, as `svc software packages apply` prints it") };
+  static override flags = { ...waitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> ba7c4000-0000-4000-8000-000000000001 --wait"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(SoftwarePackagesBatch);
+    const timeout = timeoutOf(flags);
+    if (flags.wait) return this.conclude(await this.waitForBatch(given.request, timeout));
+    await this.conclude(await this.call(packageBatchesApi.get, { params: { request_uuid: given.request } }));
+  }
+}

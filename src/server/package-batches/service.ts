@@ -1,0 +1,128 @@
+// Replaces all packages of a team: what requests start, and the task that does it.
+import type { z } from "zod";
+import type { BatchPackage, PackageBatch, packageBatchesApi } from "../../api/package-batches.ts";
+import { days, isoAt } from "../core/clock.ts";
+import { type Context, within } from "../core/context.ts";
+import { conflict, forbidden, notFound } from "../core/errors.ts";
+import { authorize, inTeam, may } from "../core/security/access.ts";
+import { changingPackages } from "../installers/packages.ts";
+import { sentTexts } from "../installers/scripts.ts";
+import { resolveTargets } from "../labels/targeting.ts";
+import { and, eq, gt, lte } from "../store/query.ts";
+import { addTask } from "../tasks/queue.ts";
+import type { TaskKind } from "../tasks/task.ts";
+import { type TeamScope, teamScope } from "../teams/access.ts";
+import { checkItem, findPackage, naming } from "./find.ts";
+import { replacePackages } from "./replace.ts";
+import type { BatchRow } from "./tables.ts";
+
+type Input = { readonly [K in "query" | "body"]: z.output<(typeof packageBatchesApi.start)[K]> };
+
+/** As long as tasks are kept. */
+const KEPT_FOR = days(30);
+
+/** A team that the caller cannot see is answered like a missing one. */
+async function teamNamed(ctx: Context, name: string | undefined): Promise<TeamScope> {
+  if (name === undefined || name === "") return teamScope(ctx, "packages:write", null);
+  const team = await ctx.store.teams.first({ where: eq("name", name) });
+  if (!team || !may(ctx.user, "teams:list", team.id)) throw notFound("team", name, "team_name");
+  return teamScope(ctx, "packages:write", team.id);
+}
+
+export async function startBatch(ctx: Context, { query, body }: Input): Promise<{ request_uuid: string }> {
+  const team = await teamNamed(ctx, query.team_name);
+  const given = Array.isArray(body.software) ? body.software : (body.software.packages ?? []);
+  const items: BatchPackage[] = [];
+  for (const [at, item] of given.entries())
+    await naming(item, at, async () => {
+      await checkItem(ctx, item);
+      await resolveTargets(ctx, item, "software");
+      items.push({ ...item, ...sentTexts(ctx, item) });
+    });
+  const uuid = ctx.random.uuid();
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    await store.packageBatches.delete(lte("created_at", isoAt(ctx.clock.now() - KEPT_FOR)));
+    await store.packageBatches.insert({
+      uuid,
+      created_at: ctx.clock.iso(),
+      team_id: team.team_id,
+      is_dry_run: query.dry_run ?? false,
+      total: items.length,
+      found: [],
+      packages: null,
+    });
+    await addTask(inside, packageBatchTask, { payload: { uuid, items }, total: items.length + 1 });
+  });
+  return { request_uuid: uuid };
+}
+
+export async function getBatch(ctx: Context, uuid: string): Promise<PackageBatch> {
+  const row = await ctx.store.packageBatches.first({ where: eq("uuid", uuid) });
+  if (!row || !may(ctx.user, "packages:write", row.team_id)) throw notFound("batch", uuid, "request_uuid");
+  const { status, message, total, packages, found } = row;
+  return { status, message, progress: status === "completed" ? total : found.length, total, packages };
+}
+
+/** Undoes what a dry run has changed. */
+class Undone extends Error {}
+
+interface Payload {
+  readonly uuid: string;
+  readonly items: readonly BatchPackage[];
+}
+
+/** Each step has the file of one package; the last one changes the packages, all or none. */
+export const packageBatchTask: TaskKind<Payload> = {
+  name: "package_batch",
+  async run(ctx, { payload: { uuid, items }, progress, signal, step }) {
+    const batch = await ctx.store.packageBatches.first({ where: eq("uuid", uuid) });
+    // Deleted with its team.
+    if (!batch) throw notFound("batch", uuid);
+    if (!may(ctx.user, "packages:write", batch.team_id)) throw forbidden();
+    for (let at = progress; at < items.length; at++) {
+      const item = items[at]!;
+      const found = await naming(item, at, () => findPackage(ctx, item, signal)).catch(async (error: unknown) => {
+        // The download was given up because the server stops: the step ends the work here, not the error.
+        if (signal.aborted) await step(at, async () => {});
+        throw error;
+      });
+      await step(at + 1, async (store) => {
+        const now = (await store.packageBatches.get(batch.id))!;
+        await store.packageBatches.update({ where: eq("id", batch.id), set: { found: [...now.found, found] } });
+      });
+    }
+    if (progress > items.length) return;
+    const last = items.length + 1;
+    const replace = (inside: Context) => finish(inside, batch, items);
+    if (!batch.is_dry_run) return step(last, (store) => replace(within(ctx, store)));
+    await step(items.length, async (store) => {
+      await replace(within(ctx, store));
+      throw new Undone();
+    }).catch((error: unknown) => {
+      if (!(error instanceof Undone)) throw error;
+    });
+    await step(last, async () => {});
+  },
+  async ended({ store }, { uuid }, { state, error }) {
+    const set =
+      state === "done"
+        ? ({ status: "completed", message: "" } as const)
+        : ({ status: "failed", message: error || "it was cancelled" } as const);
+    await store.packageBatches.update({ where: eq("uuid", uuid), set: { ...set, found: [] } });
+  },
+};
+
+async function finish(ctx: Context, { id, team_id, is_dry_run }: BatchRow, items: readonly BatchPackage[]) {
+  await changingPackages(ctx, async (inside) => {
+    const { store } = inside;
+    authorize(inside, "packages:write", team_id);
+    const team = await teamScope(inside, "packages:write", team_id);
+    const newer = and(inTeam(team_id ?? 0), gt("id", id), eq("is_dry_run", false), eq("status", "completed"));
+    if (!is_dry_run && (await store.packageBatches.count(newer)) > 0)
+      throw conflict("the packages of the team were replaced by a later request meanwhile");
+    const { found } = (await store.packageBatches.get(id))!;
+    const packages = await replacePackages(inside, team, { items, found });
+    await store.packageBatches.update({ where: eq("id", id), set: { packages } });
+  });
+}
