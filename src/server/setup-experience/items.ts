@@ -91,7 +91,7 @@ async function askForScript(inside: Context, host: HostRow): Promise<ItemChange>
   if (script === null) return failedItem("the script was deleted meanwhile");
   if (host.scripts_enabled === false) return failedItem(`${host.display_name} does not have scripts enabled`);
   const content = await textOf(store, script.text_id);
-  const timeout = await timeoutOf(inside, host.team_id);
+  const timeout = await timeoutOf({ ...inside, config: inside.config.over(store) }, host.team_id);
   const [operation] = await addOperations(inside, runScript, { hostIds: [host.id], content, timeout });
   await addExecution(store, host, operation!, content, script.name);
   return { state: "running", uuid: operation!.uuid };
