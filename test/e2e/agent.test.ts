@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Caller, Served } from "../../bench/support/serve.ts";
+import { type Caller, type Served, tokenOf } from "../../bench/support/serve.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import { runAgent } from "../../src/agent/run.ts";
 import { freePort } from "../support/free-port.ts";
@@ -101,11 +101,16 @@ describe("the agent", () => {
     const server = await serve({ dataDir, args: ["--tls-self-signed", "--dev-license"] });
     const call = await withSecret(server);
     const ca = await readFile(join(dataDir, "tls", "cert.pem"), "utf8");
-    const folder = newFolder();
+    const [folder, token] = [newFolder(), await tokenOf(server)];
     const upload = async (path: string, field: string, name: string, text: string) => {
-      const form = new FormData();
-      form.set(field, new File([text], name));
-      return call<{ software_package: { title_id: number } }>("POST", path, form);
+      const head = `Content-Disposition: form-data; name="${field}"; filename="${name}"`;
+      const reply = await server.send(`/api/v1/svc${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "multipart/form-data; boundary=part" },
+        body: `--part\r\n${head}\r\n\r\n${text}\r\n--part--\r\n`,
+      });
+      expect(reply.status).toBe(200);
+      return (await reply.json()) as { software_package: { title_id: number } };
     };
     // The first package waits for a file, so that the agent can be stopped meanwhile.
     const slow = `#!/bin/sh\ntouch ${folder}/started\nwhile [ ! -e ${folder}/go ]; do sleep 0.1; done\n`;
