@@ -1,6 +1,7 @@
 // The protocol of managed agents: configuration, scripts, installs, and the token of the host's own page.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { SetupItem, SetupServer } from "./first-setup.ts";
 import type { InstallDetails, InstallResult, InstallServer } from "./installs/runner.ts";
 import type { Hardware } from "./machine/hardware.ts";
 import type { Connection, Reply, StreamedReply } from "./net/connection.ts";
@@ -42,6 +43,8 @@ export interface ManagedConfig {
   readonly scripts: readonly string[];
   /** Software to install. */
   readonly installs: readonly string[];
+  /** Whether this machine is new, and its setup has not ended. */
+  readonly isSettingUp: boolean;
 }
 
 const texts = (value: unknown): string[] =>
@@ -51,6 +54,12 @@ const texts = (value: unknown): string[] =>
 const filled = (value: unknown): string | null => (typeof value === "string" && value.trim() !== "" ? value : null);
 
 const isGone = (error: unknown): boolean => error instanceof Refused && error.status === 404;
+
+function itemsIn(value: unknown): SetupItem[] {
+  if (typeof value !== "object" || value === null) return [];
+  const { name, status, error } = { ...value } as Record<string, unknown>;
+  return [{ name: String(name), status: String(status), error: filled(error) }];
+}
 
 interface Parts {
   readonly connection: Connection;
@@ -62,7 +71,7 @@ interface Parts {
   readonly log: Log;
 }
 
-export class ManagedAgent implements ScriptServer, InstallServer {
+export class ManagedAgent implements ScriptServer, InstallServer, SetupServer {
   readonly #parts: Parts;
   #enrolling: Promise<string> | null = null;
 
@@ -82,6 +91,7 @@ export class ManagedAgent implements ScriptServer, InstallServer {
       flags: { ...(reply.command_line_startup_flags as Record<string, unknown> | undefined) },
       scripts: texts(notifications.pending_script_execution_ids),
       installs: texts(notifications.pending_software_installer_ids),
+      isSettingUp: notifications.run_setup_experience === true,
     };
   }
 
@@ -148,6 +158,16 @@ export class ManagedAgent implements ScriptServer, InstallServer {
     } catch (error) {
       if (!isGone(error)) throw error;
     }
+  }
+
+  async startSetup(): Promise<void> {
+    await this.#call("/setup_experience/init", {});
+  }
+
+  async setupItems(): Promise<SetupItem[]> {
+    const reply = await this.#call("/setup_experience/status", {});
+    const { software, script } = { ...(reply.setup_experience_results as Record<string, unknown> | undefined) };
+    return [...(Array.isArray(software) ? software : []), script].flatMap(itemsIn);
   }
 
   async #call(path: string, body: object): Promise<Record<string, unknown>> {

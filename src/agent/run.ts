@@ -1,5 +1,6 @@
 // The agent: loops that run until the signal.
 import { mkdir } from "node:fs/promises";
+import { FirstSetup } from "./first-setup.ts";
 import { InstallRunner } from "./installs/runner.ts";
 import { readHardware } from "./machine/hardware.ts";
 import { readOs } from "./machine/os.ts";
@@ -13,6 +14,8 @@ import { ScriptRunner } from "./scripts/runner.ts";
 import { Keys } from "./state/keys.ts";
 
 const CONFIG_S = 30;
+/** While this machine is set up. */
+const SETUP_S = 5;
 const PING_S = 5 * 60;
 const TOKEN_S = 60 * 60;
 
@@ -28,6 +31,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   const engine = new QueryEngine({ options, keys, hardware, os, connection });
   const query = (sql: string) => engine.answer(sql);
   const installs = new InstallRunner({ stateDir, runsScripts, server: managed, query, log, signal });
+  const setup = new FirstSetup(managed, log);
   const osqueryd = options.osqueryd === null ? null : new Osqueryd(options.osqueryd, options);
 
   let isRecovered = false;
@@ -42,12 +46,14 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
     osqueryd?.use(config.flags);
     for (const id of config.scripts) if (!signal.aborted) await scripts.run(id);
     for (const id of config.installs) if (!signal.aborted) await installs.run(id);
+    if (!signal.aborted) await setup.turn(config.isSettingUp);
     // The server names one script or install at a time, so the next one may wait already. What it names again although
     // it is done does not.
     const named = [...config.scripts, ...config.installs].join();
     const hasNew = named !== "" && named !== lastNamed;
     lastNamed = named;
-    return hasNew ? 0 : CONFIG_S;
+    if (hasNew) return 0;
+    return config.isSettingUp ? SETUP_S : CONFIG_S;
   };
   const everySeconds = (seconds: number, work: () => Promise<void>) => async () => {
     await work();

@@ -65,6 +65,7 @@ import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
 import { setupAssistantsApi } from "./setup-assistants.ts";
 import { setupExperienceApi } from "./setup-experience.ts";
+import { setupResultsApi } from "./setup-results.ts";
 import { softwareApi } from "./software.ts";
 import { softwareInstallsApi } from "./software-installs.ts";
 import { ssoApi } from "./sso.ts";
@@ -103,6 +104,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "conditional-access": conditionalAccessApi,
   configuration: configurationApi,
   device: { ...deviceApi, ...deviceInstallsApi, ...deviceProfilesApi, ...deviceEnrollApi },
+  "setup-results": setupResultsApi,
   "enroll-secrets": enrollSecretsApi,
   "new-hosts": newHostsApi,
   "host-details": hostDetailsApi,

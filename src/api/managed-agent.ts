@@ -6,6 +6,7 @@ import { Download } from "./bodies.ts";
 import { OF_AGENTS } from "./dry-run.ts";
 import { type AnyEndpoint, endpoint } from "./endpoint.ts";
 import { Empty, Id, Timestamp } from "./fields.ts";
+import { SetupResults } from "./setup-results.ts";
 
 const text = (most: number) => z.string().max(most).default("");
 
@@ -45,12 +46,6 @@ const exitCode = z
   .max(2 ** 32)
   .nullable()
   .default(null);
-
-const SetupResults = z.object({
-  software: z.array(z.json()),
-  configuration_profiles: z.array(z.json()),
-  org_logo_url: z.string(),
-});
 
 export const managedAgentApi = {
   ping: endpoint({
@@ -95,6 +90,7 @@ export const managedAgentApi = {
         enforce_bitlocker_encryption: z.boolean().optional(),
         rotate_disk_encryption_key: z.boolean().optional(),
         run_disk_encryption_escrow: z.boolean().optional(),
+        run_setup_experience: z.boolean().optional(),
       }),
     }),
   }),
@@ -197,11 +193,20 @@ export const managedAgentApi = {
     body: keyed({ email: text(255) }),
     response: Empty,
   }),
+  setupInit: agentEndpoint({
+    path: "/setup_experience/init",
+    summary: "Begin the setup of a new host, if there is one.",
+    tier: "premium",
+    body: keyed({}),
+    response: z.object({ result: z.object({ enabled: z.boolean() }) }),
+  }),
   setupStatus: agentEndpoint({
     path: "/setup_experience/status",
-    summary: "Get the progress of the setup of a new host.",
+    summary: "Get the progress of the setup of a new host, and begin what comes next.",
     tier: "premium",
-    body: keyed({ force_release: z.boolean().optional() }),
+    body: keyed({
+      force_release: z.boolean().nullish().meta({ description: "the device is not kept waiting any longer" }),
+    }),
     response: z.object({ setup_experience_results: SetupResults }),
   }),
 } satisfies Record<string, AnyEndpoint>;

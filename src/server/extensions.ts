@@ -61,6 +61,7 @@ import { applePlatform } from "./mdm/apple/profiles/platform.ts";
 import { accountCommand, accountStep } from "./mdm/apple/setup/account.ts";
 import { bootstrapCommand, bootstrapListener, bootstrapStep } from "./mdm/apple/setup/bootstrap.ts";
 import { releaseCommand, setupListener } from "./mdm/apple/setup/release.ts";
+import { appleSetupWait, softwareStep } from "./mdm/apple/setup/software.ts";
 import { profilesStep } from "./mdm/apple/setup/steps.ts";
 import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
 import { pushCertificate } from "./mdm/apple/trust/service.ts";
@@ -171,7 +172,8 @@ export const extensions: Extensions = {
   askToLeave: [askToLeave, askWindowsToLeave, askAndroidToLeave],
   windowsDevices: [windowsActionListener, windowsUpdateListener],
   commandPlatforms: [appleCommands, windowsCommands, androidCommands],
-  appleSetupSteps: [bootstrapStep, profilesStep, accountStep],
+  appleSetupSteps: [bootstrapStep, profilesStep, accountStep, softwareStep],
+  setupWaits: [appleSetupWait],
   profilePlatforms: [windowsPlatform, applePlatform, androidPlatform],
   androidMessages: { COMMAND: takeCommandMessage },
   androidLeft: [endAndroidActions],

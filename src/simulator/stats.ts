@@ -16,6 +16,8 @@ export const ENDPOINTS = [
   "managed_install_details",
   "managed_install_package",
   "managed_install_result",
+  "managed_setup_init",
+  "managed_setup_status",
 ] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
@@ -35,6 +37,8 @@ export const PATHS: Record<Endpoint, string> = {
   managed_install_details: "/api/v1/svc/agent/software_install/details",
   managed_install_package: "/api/v1/svc/agent/software_install/package?alt=media",
   managed_install_result: "/api/v1/svc/agent/software_install/result",
+  managed_setup_init: "/api/v1/svc/agent/setup_experience/init",
+  managed_setup_status: "/api/v1/svc/agent/setup_experience/status",
 };
 
 export class EndpointStats {

@@ -185,6 +185,7 @@ describe.each(rulesEngines)("a managed agent on %s", (engine) => {
       "/software_install/result",
       "/disk_encryption_key",
       "/luks_data",
+      "/setup_experience/init",
       "/setup_experience/status",
     ])
       for (const body of [{}, { agent_node_key: "" }, { agent_node_key: "nobody's" }, { orbit_node_key: `${key}x` }]) {
@@ -286,7 +287,7 @@ describe.each(rulesEngines)("a managed agent on %s", (engine) => {
     const t = await startApp({ engine, tier: "free" });
     const agent = await makeManaged(t);
     expect((await agent.call("/software_install/package?alt=media", { installer_id: 1 })).status).toBe(402);
-    expect((await agent.call("/setup_experience/status")).status).toBe(402);
+    for (const path of ["init", "status"]) expect((await agent.call(`/setup_experience/${path}`)).status).toBe(402);
     expect((await agent.call("/config")).status).toBe(200);
   });
 

@@ -1,9 +1,10 @@
 // The agent itself against the built server, over TLS.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Caller, Served } from "../../bench/support/serve.ts";
+import { type Caller, type Served, tokenOf } from "../../bench/support/serve.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import { runAgent } from "../../src/agent/run.ts";
 import { freePort } from "../support/free-port.ts";
@@ -93,6 +94,50 @@ describe("the agent", () => {
     expect(await call("POST", "/scripts/run/sync", script)).toMatchObject({ exit_code: 4, output: "ran\n" });
     expect(await readFile(join(agent.stateDir, "device-token"), "utf8")).toMatch(/^[0-9a-f-]{36}\n$/);
     expect(agent.lines.filter((line) => !line.startsWith("info:"))).toEqual([]);
+  });
+
+  it("sets up a new machine, also after a restart", async () => {
+    const dataDir = newFolder();
+    const server = await serve({ dataDir, args: ["--tls-self-signed", "--dev-license"] });
+    const call = await withSecret(server);
+    const ca = await readFile(join(dataDir, "tls", "cert.pem"), "utf8");
+    const [folder, token] = [newFolder(), await tokenOf(server)];
+    const upload = async (path: string, field: string, name: string, text: string) => {
+      const head = `Content-Disposition: form-data; name="${field}"; filename="${name}"`;
+      const reply = await server.send(`/api/v1/svc${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "multipart/form-data; boundary=part" },
+        body: `--part\r\n${head}\r\n\r\n${text}\r\n--part--\r\n`,
+      });
+      expect(reply.status).toBe(200);
+      return (await reply.json()) as { software_package: { title_id: number } };
+    };
+    // The first package waits for a file, so that the agent can be stopped meanwhile.
+    const slow = `#!/bin/sh\ntouch ${folder}/started\nwhile [ ! -e ${folder}/go ]; do sleep 0.1; done\n`;
+    const ids: number[] = [];
+    for (const [name, text] of [
+      ["first.sh", slow],
+      ["second.sh", `#!/bin/sh\necho second >> ${folder}/done\n`],
+    ] as const)
+      ids.push((await upload("/software/package", "software", name, text)).software_package.title_id);
+    const platform = process.platform === "darwin" ? "macos" : "linux";
+    await call("PUT", "/setup_experience/software", { platform, software_title_ids: ids });
+    await upload("/setup_experience/script", "script", "setup.sh", `#!/bin/sh\necho script >> ${folder}/done\n`);
+    const first = await startAgent({ serverUrl: server.url, ca });
+    await expect.poll(() => existsSync(join(folder, "started")), { timeout: 30_000 }).toBe(true);
+    expect(first.lines).toContain("info: setup: first: running");
+    await writeFile(join(folder, "go"), "");
+    await first.end();
+    const second = await startAgent({ serverUrl: server.url, ca, stateDir: first.stateDir });
+    await expect.poll(() => second.lines, { timeout: 30_000 }).toContain("info: setup: has ended");
+    expect(await readFile(join(folder, "done"), "utf8")).toBe("second\nscript\n");
+    const [host] = await hostsOf(call);
+    expect(await call("GET", `/hosts/${host!.id}/setup_experience`)).toMatchObject({
+      setup_experience: {
+        software: [{ name: "first" }, { name: "second", status: "success" }],
+        script: { status: "success" },
+      },
+    });
   });
 
   it("keeps its keys for the next start, and enrolls again if the server no longer knows them", async () => {

@@ -151,6 +151,7 @@ const untold = [
   "DELETE /software/self_service_categories/:id",
   "PATCH /software/titles/:id/name",
   // The activities are recorded when the host has done it.
+  "POST /device/:token/setup_experience/status",
   "POST /device/:token/software/install/:software_title_id",
   "POST /device/:token/software/uninstall/:software_title_id",
   "POST /device/:token/migrate_mdm",

@@ -111,6 +111,7 @@ it("requires a token except where a review found that none is needed", () => {
     "POST /device/:token/migrate_mdm",
     "POST /device/:token/refetch",
     "POST /device/:token/rotate_encryption_key",
+    "POST /device/:token/setup_experience/status",
     "POST /device/:token/software/install/:software_title_id",
     "POST /device/:token/software/install_all",
     "POST /device/:token/software/uninstall/:software_title_id",

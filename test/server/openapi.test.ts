@@ -121,6 +121,7 @@ describe("the API's description", () => {
       "packages.downloadByToken",
       "sessions.create",
       "sessions.login",
+      "setup-results.ofDevice",
       "setup.run",
       "sso.callback",
       "sso.cliToken",

@@ -50,6 +50,7 @@ const reviewed: Record<string, string> = {
   "POST /agent/software_install/result": "agent's key",
   "POST /agent/disk_encryption_key": "agent's key",
   "POST /agent/luks_data": "agent's key",
+  "POST /agent/setup_experience/init": "agent's key",
   "POST /agent/setup_experience/status": "agent's key",
   "PUT /agent/device_mapping": "agent's key",
   "HEAD /device/:token/ping": "device token",

@@ -1152,6 +1152,7 @@ export const targets: Record<string, Target> = {
   "GET /hosts/:id/managed_account_password": onMacWithPasswords("/managed_account_password"),
   "POST /hosts/:id/managed_account_password/rotate": onMacWithPasswords("/managed_account_password/rotate"),
   "GET /hosts/:id/health": onHost("/health"),
+  "GET /hosts/:id/setup_experience": onHost("/setup_experience"),
   "GET /hosts/:id/device_url": onHost("/device_url"),
   "GET /hosts/:id/mdm": onHost("/mdm"),
   "GET /hosts/summary/mdm": byTeamFilter("/hosts/summary/mdm"),

@@ -233,3 +233,19 @@ it("never report the given share of installations, nor ask for them again", asyn
   expect(server.of(path("software_install/details"))).toHaveLength(1);
   await stop(made);
 });
+
+it("ask for the progress of their setup every 5 s, until the server has it no more", async () => {
+  const asked = () => server.of(path("setup_experience/status")).length;
+  server.script = playing({}, (seen) => {
+    if (seen.endpoint === path("setup_experience/init")) return '{"result":{"enabled":true}}';
+    if (seen.endpoint === path("setup_experience/status")) return '{"setup_experience_results":{"software":[]}}';
+    if (seen.endpoint !== path("config")) return undefined;
+    return JSON.stringify({ notifications: asked() < 3 ? { run_setup_experience: true } : {} });
+  });
+  const made = simulation();
+  await server.until(() => asked() === 3);
+  await server.pass(65_000);
+  expect(asked()).toBe(3);
+  expect(server.of(path("setup_experience/init"))).toHaveLength(1);
+  await stop(made);
+});

@@ -287,6 +287,8 @@ export interface ActivityTypes extends CaActivities {
     software_titles_count: number;
   };
   canceled_install_software: HostDetails & { software_title: string; software_title_id: number };
+  /** Null: the title was deleted meanwhile. */
+  canceled_setup_experience: HostDetails & { software_title: string; software_title_id: number | null };
   canceled_uninstall_software: HostDetails & { software_title: string; software_title_id: number };
   canceled_install_app_store_app: HostDetails & { software_title: string; software_title_id: number };
   enabled_vpp: LocationDetails;

@@ -75,7 +75,7 @@ import { scriptBatches, scriptBatchHosts, scriptExecutions, scripts, scriptTexts
 import { serverSecrets } from "../secrets/tables.ts";
 import { selfServiceCategories, titleIcons } from "../self-service/tables.ts";
 import { sessions } from "../sessions/tables.ts";
-import { setupScripts } from "../setup-experience/tables.ts";
+import { hostSetupItems, hostSetups, setupScripts } from "../setup-experience/tables.ts";
 import {
   hostSoftware,
   software,
@@ -176,6 +176,8 @@ export const tables: AllTables = {
   scriptTexts,
   scripts,
   setupScripts,
+  hostSetups,
+  hostSetupItems,
   scriptBatches,
   scriptBatchHosts,
   scriptExecutions,

@@ -19,10 +19,10 @@ import { asOwner } from "./view.ts";
 /** Icons have an address that the host's token opens. */
 export async function softwareForOwner(ctx: Context, host: HostRow, token: string, query: HostSoftwareQuery) {
   const { software, ...page } = await titlesOfHost(ctx, host, query);
-  return { ...page, software: software.map((item) => ({ ...item, icon_url: iconUrl(item, token) })) };
+  return { ...page, software: software.map((item) => ({ ...item, icon_url: ownIcon(item, token) })) };
 }
 
-const iconUrl = ({ id, icon_url }: HostSoftwareItem, token: string): string | null =>
+export const ownIcon = ({ id, icon_url }: Pick<HostSoftwareItem, "id" | "icon_url">, token: string): string | null =>
   icon_url?.startsWith("/")
     ? fullPath(deviceApi.softwareIcon, "latest")
         .replace(":token", encodeURIComponent(token))

@@ -4,6 +4,7 @@ import { deviceInstallsApi } from "../../api/device-installs.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { deviceProfilesApi } from "../../api/profiles.ts";
+import { setupResultsApi } from "../../api/setup-results.ts";
 import { bypassOnce } from "../conditional-access/bypass.ts";
 import type { Context } from "../core/context.ts";
 import { linkTo } from "../core/http/links.ts";
@@ -23,6 +24,7 @@ import { requestInstall, requestUninstall } from "../software-installs/service.t
 import { ownInstallResult } from "../software-installs/view.ts";
 import { installAll, ownCommandResult, ownUninstallResult, softwareForOwner } from "./installs.ts";
 import { requestMigration } from "./migration.ts";
+import { setupForOwner } from "./setup.ts";
 import { hostOfToken, linkToDevicePage } from "./tokens.ts";
 import {
   asOwner,
@@ -99,6 +101,9 @@ export const deviceRoutes: readonly Route[] = [
     await bypassOnce(ctx, host);
     return {};
   }),
+  owned(setupResultsApi.ofDevice, async (host, ctx, { params }) => ({
+    setup_experience_results: await setupForOwner(ctx, host, params.token),
+  })),
   owned(deviceApi.apnsPing, async (host, ctx) => {
     await pingHost(asOwner(ctx), host.id);
     return {};

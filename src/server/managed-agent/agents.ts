@@ -4,7 +4,7 @@ import type { AgentOptions } from "../../api/app-config.ts";
 import { channels } from "../core/channels.ts";
 import { createBatcher } from "../core/concurrency/batcher.ts";
 import { Cached } from "../core/concurrency/cached.ts";
-import type { Services } from "../core/context.ts";
+import { isPremium, type Services } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
 import type { Caller } from "../core/http/proxies.ts";
 import { byId } from "../core/maps.ts";
@@ -16,6 +16,7 @@ import { watchHosts } from "../hosts/changes.ts";
 import { type AgentForm, formOf } from "../operations/kind.ts";
 import { openOperations } from "../operations/queue.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
+import { isSetupOpen } from "../setup-experience/progress.ts";
 import { oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { type AgentRequest, managedAgent } from "./kind.ts";
@@ -32,6 +33,8 @@ export interface AgentHost {
   readonly mdm: Pick<RowOf<Tables["hostMdm"]>, (typeof mdmColumns)[number]> | null;
   /** The state of its disk. Null: nothing is known. */
   readonly disk: Pick<RowOf<Tables["hostDiskEncryption"]>, (typeof diskColumns)[number]> | null;
+  /** Whether its setup has not ended. */
+  readonly isSettingUp: boolean;
 }
 
 const mdmColumns = ["id", "enrollment_status", "connected_to_svc", "is_server"] as const;
@@ -72,15 +75,17 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
         where: oneOf("agent_key_hash", [...new Set(hashes)]),
       });
       const ids = agents.map(({ id }) => id);
-      const [rows, mdm, encryption, open] = await Promise.all([
+      const [rows, mdm, encryption, setups, open] = await Promise.all([
         store.hosts.pick(["id", "team_id", "platform", "platform_like"], { where: oneOf("id", ids) }),
         store.hostMdm.pick(mdmColumns, { where: oneOf("id", ids) }),
         store.hostDiskEncryption.pick(diskColumns, { where: oneOf("id", ids) }),
+        store.hostSetups.pick(["id", "state"], { where: oneOf("id", ids) }),
         openOperations(store, ids),
       ]);
       const hosts = byId(rows);
       const managed = byId(mdm);
       const disks = byId(encryption);
+      const setupOf = byId(setups);
       const byHash = new Map(agents.map((agent) => [agent.agent_key_hash, agent.id]));
       return hashes.map((hash) => {
         const row = hosts.get(byHash.get(hash) ?? 0);
@@ -94,6 +99,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
           next: next === undefined ? null : { uuid: next.uuid, form: formOf(services, next) },
           mdm: managed.get(row.id) ?? null,
           disk: disks.get(row.id) ?? null,
+          isSettingUp: isPremium(services) && isSetupOpen(setupOf.get(row.id)),
         };
       });
     },

@@ -4,6 +4,7 @@ import { isoAt } from "../core/clock.ts";
 import type { EnrollmentKind, EnrollRequest } from "../enrollment/kind.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { HOST_LANE } from "../operations/kind.ts";
+import { expectSetups } from "../setup-experience/progress.ts";
 import { oneOf } from "../store/query.ts";
 
 export interface EnrollBody {
@@ -72,6 +73,14 @@ export const managedAgent: EnrollmentKind<AgentRequest> = {
     return new Map(agents.map(({ id, enrolled_at }) => [id, enrolled_at]));
   },
   async write(tx, enrolled, now) {
+    const hosts = enrolled.map(({ row }) => row);
+    const ids = hosts.map(({ id }) => id);
+    const known = new Set((await tx.managedAgents.pick(["id"], { where: oneOf("id", ids) })).map(({ id }) => id));
+    await expectSetups(
+      tx,
+      hosts.filter(({ id }) => !known.has(id)),
+      isoAt(now),
+    );
     await tx.managedAgents.upsert(
       enrolled.map(({ request, row }) => ({
         id: row.id,

@@ -20,7 +20,8 @@ export async function notificationsFor(
   agent: AgentHost,
 ): Promise<Notifications> {
   const asked = await Promise.all(ctx.extensions.agentNotifiers.map((notify) => notify(ctx, agent)));
-  return Object.assign({}, ...(agent.next === null ? [] : [pendingOf(agent.next)]), ...asked);
+  const setup: Notifications = agent.isSettingUp ? { run_setup_experience: true } : {};
+  return Object.assign({}, ...(agent.next === null ? [] : [pendingOf(agent.next)]), setup, ...asked);
 }
 
 const pendingOf = ({ form, uuid }: NonNullable<AgentHost["next"]>): Notifications =>

@@ -10,6 +10,7 @@ import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts
 import { setMapping } from "../host-details/device-mapping.ts";
 import { answerOperation, sendOperation } from "../operations/queue.ts";
 import type { ScriptResult } from "../operations/tables.ts";
+import { setupForAgent, startForAgent } from "../setup-experience/view.ts";
 import { installDetails, installPackage, installResult } from "../software-installs/agent.ts";
 import { type AgentHost, managedAgents } from "./agents.ts";
 import { enrollAgent } from "./enroll.ts";
@@ -17,7 +18,8 @@ import { notificationsFor } from "./notifications.ts";
 import { keepDeviceToken } from "./rows.ts";
 
 /** Optional features of this server, which agents check before using them. */
-const CAPABILITIES = "scripts,software_install,device_token,disk_encryption_key,luks_data,device_mapping";
+const CAPABILITIES =
+  "scripts,software_install,device_token,disk_encryption_key,luks_data,device_mapping,setup_experience";
 /** Maximum output of a script that is looked at (characters), of which a part is stored. The end is kept. */
 const OUTPUT_MAX = 100_000;
 /** Sent with every reply to a managed agent, including errors. */
@@ -117,12 +119,11 @@ export const managedAgentRoutes: readonly Route[] = [
     await setMapping({ ...ctx, user: service }, hostId, { email: body.email, source: "custom" });
     return {};
   }),
-  keyed(managedAgentApi.setupStatus, async (_, _agent, ctx) => ({
-    setup_experience_results: {
-      software: [],
-      configuration_profiles: [],
-      org_logo_url: (await ctx.config.current()).org_info.org_logo_url,
-    },
+  keyed(managedAgentApi.setupInit, async (_, { hostId }, ctx) => ({
+    result: { enabled: await startForAgent(ctx, hostId) },
+  })),
+  keyed(managedAgentApi.setupStatus, async ({ body }, { hostId }, ctx) => ({
+    setup_experience_results: await setupForAgent(ctx, hostId, body.force_release ?? false),
   })),
 ];
 

@@ -17,12 +17,13 @@ export type Execution = RowOf<typeof scriptExecutions>;
 export const executionOf = (store: ServerTx, { uuid }: Pick<Operation, "uuid">): Promise<Execution | null> =>
   store.scriptExecutions.first({ where: eq("uuid", uuid) });
 
-/** Keeps the run of a text that is no saved script, so that its result can be read like those of all scripts. */
+/** Keeps the run of a text that is no saved script, under its name if it has one, so that its result can be read like those of all scripts. */
 export async function addExecution(
   store: ServerTx,
   host: Pick<HostRow, "id" | "hostname" | "team_id">,
   { uuid, created_at }: Pick<Operation, "uuid" | "created_at">,
   text: string,
+  script_name = "",
 ): Promise<void> {
   await store.scriptExecutions.insert({
     uuid,
@@ -30,6 +31,7 @@ export async function addExecution(
     hostname: host.hostname,
     team_id: host.team_id,
     script_id: null,
+    script_name,
     text_id: await keepText(store, text),
     policy_id: null,
     batch_uuid: null,

@@ -1,7 +1,9 @@
 import { setupExperienceApi } from "../../api/setup-experience.ts";
+import { setupResultsApi } from "../../api/setup-results.ts";
 import { type Route, route } from "../core/http/route.ts";
 import { addSetupScript, deleteSetupScript, downloadSetupScript, getSetupScript } from "./script.ts";
 import { agreed, listSetupSoftware, setSetupSoftware } from "./software.ts";
+import { setupOfHost } from "./view.ts";
 
 export const setupItemRoutes: readonly Route[] = [
   route(setupExperienceApi.software, ({ query }, ctx) => listSetupSoftware(ctx, query)),
@@ -17,4 +19,5 @@ export const setupItemRoutes: readonly Route[] = [
     query.alt === "media" ? downloadSetupScript(ctx, query.team_id) : getSetupScript(ctx, query.team_id),
   ),
   route(setupExperienceApi.deleteScript, ({ query }, ctx) => deleteSetupScript(ctx, query.team_id)),
+  route(setupResultsApi.ofHost, ({ params }, ctx) => setupOfHost(ctx, params.id)),
 ];

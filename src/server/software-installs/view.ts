@@ -56,7 +56,8 @@ async function resultOnWire(store: ServerTx, run: InstallRun, host_display_name:
   };
 }
 
-function messageOf({ status, answer }: InstallRun): string {
+/** For users of this server. Empty: there is nothing to say. */
+export function messageOf({ status, answer }: InstallRun): string {
   if (status === "pending_install")
     return "The host installs the software as soon as it is online, or is installing it now.";
   if (status === "canceled") return "The installation was cancelled before the host began.";
@@ -64,12 +65,13 @@ function messageOf({ status, answer }: InstallRun): string {
   if (answer === null) return "The host did not report a result in time.";
   const { install_script_exit_code: install, post_install_script_exit_code: post } = answer;
   if (post !== null)
-    return `The script that runs after the installation ${endOf(post)}. It was rolled back, if the package has a script that uninstalls it.`;
-  if (install !== null) return `The installation script ${endOf(install)}.`;
+    return `The script that runs after the installation ${endingOf(post)}. It was rolled back, if the package has a script that uninstalls it.`;
+  if (install !== null) return `The installation script ${endingOf(install)}.`;
   return "The query that runs before the installation returned no row, so the software was not installed.";
 }
 
-function endOf(exitCode: number): string {
+/** How a script has ended, as the end of a sentence. */
+export function endingOf(exitCode: number): string {
   if (exitCode === -1) return "did not end in time, was interrupted, or could not start";
   if (exitCode === -2) return "was not run, because scripts are disabled on the host";
   return `ended with the exit code ${exitCode}`;

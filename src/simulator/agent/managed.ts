@@ -6,6 +6,8 @@ import { Installs } from "./installs.ts";
 import type { World } from "./world.ts";
 
 const CONFIG_S = 30;
+/** While the host is set up. */
+const SETUP_S = 5;
 const TOKEN_S = 3600;
 const MAX_ENROLL_WAIT_S = 600;
 /** The simulated running time of a script, in seconds. */
@@ -18,7 +20,11 @@ const PART = "Range: bytes=0-65535\r\n";
 
 export type MachineState = "unlocked" | "locked" | "wiped";
 type Result = { execution_id: string; output: string; runtime: number; exit_code: number; timeout: number };
-type Pending = { pending_script_execution_ids?: string[]; pending_software_installer_ids?: string[] };
+type Pending = {
+  pending_script_execution_ids?: string[];
+  pending_software_installer_ids?: string[];
+  run_setup_experience?: boolean;
+};
 type Answer = { status: number; json: Record<string, unknown> };
 
 /** The server's own scripts, recognized by their second line. Other scripts have no effect. */
@@ -49,6 +55,7 @@ export class ManagedAgent {
   private tokens = 0;
   private scripts = 0;
   private busy = 0;
+  private isSettingUp = false;
 
   constructor(world: World, machine: Machine, channel: Channel, identifier: string) {
     this.world = world;
@@ -89,8 +96,16 @@ export class ManagedAgent {
       for (const execution_id of pending.pending_script_execution_ids ?? []) await this.runScript(execution_id);
       for (const install_uuid of pending.pending_software_installer_ids ?? []) await this.installs.run(install_uuid);
       await this.deliver();
+      await this.setUp(pending.run_setup_experience === true);
     });
-    this.rearm(this.configTimer, CONFIG_S);
+    this.rearm(this.configTimer, this.isSettingUp ? SETUP_S : CONFIG_S);
+  }
+
+  /** Asks for the progress of the setup for as long as the server wants it, which begins one item after the other. */
+  private async setUp(isWanted: boolean): Promise<void> {
+    if (isWanted && !this.isSettingUp && !(await this.call("managed_setup_init", {}))) return;
+    this.isSettingUp = isWanted;
+    if (isWanted) await this.call("managed_setup_status", { force_release: false });
   }
 
   private async tokenTick(): Promise<void> {

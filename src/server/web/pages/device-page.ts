@@ -9,6 +9,7 @@ import type { Answer, Visit } from "../page.ts";
 import { facts, good, hostStatus, note, platformName, size, when } from "../parts.ts";
 import { policyCard, softwareCard, softwareQuery } from "./host-parts.ts";
 import { selfServiceCard } from "./self-service.ts";
+import { setupCard } from "./setup.ts";
 
 export async function devicePage(visit: Visit): Promise<Answer> {
   const { ctx, url } = visit;
@@ -24,6 +25,7 @@ export async function devicePage(visit: Visit): Promise<Answer> {
     title: name,
     body: html`<div class="head"><h1>${name}</h1><p>${hostStatus(host.status)} <span class="quiet">seen ${when(ctx, host.seen_time)}</span></p></div>
 ${messages[url.searchParams.get("status") ?? ""]}
+${await setupCard(visit, host.id)}
 ${failing > 0 ? note(`${failing} of your organization's policies ${failing === 1 ? "fails" : "fail"} on this device. See below how to fix ${failing === 1 ? "it" : "them"}.`) : isPremium(ctx) && (host.policies ?? []).length > 0 && good("This device passes all policies.")}
 <section class="card" aria-labelledby="device"><div class="head"><h2 id="device">This device</h2>
 <form method="post" action="${path}/refetch">${visit.csrf()}<button class="plain little">Refetch</button></form></div>

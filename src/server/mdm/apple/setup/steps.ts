@@ -9,7 +9,7 @@ export interface SetupStep {
   readonly name: string;
   /** Queues what the device has to do. Called once for each enrollment. */
   begin?(inside: Context, device: Enrollment): Promise<void>;
-  /** Whether the next step may begin. Called after each answer of the device, and by a job. */
+  /** Whether the next step may begin. Called after each answer of the device, and by a job; may queue more meanwhile. */
   isDone(inside: Context, device: Enrollment): Promise<boolean>;
 }
 

@@ -72,6 +72,7 @@ import { migration as m0085 } from "./0085-scripts-by-policies.ts";
 import { migration as m0086 } from "./0086-scripts-by-policies-slow.ts";
 import { migration as m0087 } from "./0087-conditional-access.ts";
 import { migration as m0088 } from "./0088-package-batches.ts";
+import { migration as m0089 } from "./0089-host-setups.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -148,4 +149,5 @@ export const migrations: readonly Migration[] = [
   m0086,
   m0087,
   m0088,
+  m0089,
 ];
