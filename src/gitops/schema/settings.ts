@@ -116,6 +116,7 @@ const everywhere = [
   "enable_disk_encryption",
   "windows_require_bitlocker_pin",
   "enable_recovery_lock_password",
+  "name_template",
   ...appleUpdates,
   "windows_updates",
 ] as const;
@@ -167,7 +168,6 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
   linux_settings: notBuilt("settings of Linux hosts"),
   android_settings: androidSettings,
   scripts: notBuilt("saved scripts"),
-  name_template: notBuilt("names of hosts by template"),
 });
 const profileFiles = z.array(ProfileFile).max(PROFILES_MAX).nullish();
 const profileSpellings: readonly Spelling[] = [
