@@ -79,7 +79,10 @@ describe("substitution", () => {
 describe("a tree", () => {
   const tree = (text: string) => {
     const problems = new Problems();
-    return { tree: parseTree(text, "f.yml", { environment: {}, problems, variables: new Map() }), problems: problems.all.map(renderProblem) };
+    return {
+      tree: parseTree(text, "f.yml", { environment: {}, problems, variables: new Map() }),
+      problems: problems.all.map(renderProblem),
+    };
   };
 
   it("knows the position of each part", () => {
