@@ -35,6 +35,7 @@ import { eulaApi } from "./eula.ts";
 import { hostActionsApi } from "./host-actions.ts";
 import { hostActivitiesApi } from "./host-activities.ts";
 import { hostDetailsApi } from "./host-details.ts";
+import { hostNamesApi } from "./host-names.ts";
 import { hostPasswordsApi } from "./host-passwords.ts";
 import { hostsApi } from "./hosts.ts";
 import { inHouseAppsApi } from "./in-house-apps.ts";
@@ -109,6 +110,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "new-hosts": newHostsApi,
   "host-details": hostDetailsApi,
   "host-actions": hostActionsApi,
+  "host-names": hostNamesApi,
   "host-passwords": hostPasswordsApi,
   logo: logoApi,
   "host-activities": hostActivitiesApi,

@@ -140,6 +140,11 @@ export const SetupSwitches = z.object({
 export type SetupSwitches = z.infer<typeof SetupSwitches>;
 export const MacosSetup = SetupSwitches.extend({ bootstrap_package: url, macos_setup_assistant: z.string().max(4096) });
 
+/** What Apple devices are called, with variables in place of what differs between them. */
+export const NameTemplate = z.string().max(1024).meta({
+  description: "name of Apple devices, such as Mac-$SVC_VAR_HOST_HARDWARE_SERIAL; empty: devices keep their names",
+});
+
 export const MdmSettings = z.object({
   enabled_and_configured: z.boolean().meta({ description: "returned" }),
   android_enabled_and_configured: z.boolean().meta({ description: "returned" }),
@@ -150,6 +155,7 @@ export const MdmSettings = z.object({
   enable_recovery_lock_password: z
     .boolean()
     .meta({ description: "Macs with Apple silicon get a password without which they do not start in recovery mode" }),
+  name_template: NameTemplate,
   windows_migration_enabled: z.boolean().meta({ description: "move hosts away from another vendor's Windows MDM" }),
   macos_updates: MacosUpdates,
   ios_updates: AppleUpdates,

@@ -17,8 +17,8 @@ const DiskEncryptionStatus = z
   .enum(["verified", "verifying", "action_required", "enforcing", "failed", "removing_enforcement"])
   .nullable();
 
-/** Of a password that this server sets on the host. */
-const PasswordState = z.object({ status: z.enum(["verified", "verifying", "pending", "failed"]), detail: z.string() });
+/** Of something that this server sets on the host. */
+const SettingState = z.object({ status: z.enum(["verified", "verifying", "pending", "failed"]), detail: z.string() });
 
 export const HostMdm = z.object({
   encryption_key_available: z.boolean(),
@@ -52,8 +52,9 @@ export const HostMdm = z.object({
   os_settings: z
     .object({
       disk_encryption: z.object({ status: DiskEncryptionStatus, detail: z.string() }),
-      recovery_lock_password: PasswordState.optional().meta({ description: "absent: the host has none" }),
-      managed_local_account: PasswordState.optional().meta({ description: "absent: the host has none" }),
+      recovery_lock_password: SettingState.optional().meta({ description: "absent: the host has none" }),
+      managed_local_account: SettingState.optional().meta({ description: "absent: the host has none" }),
+      host_name_template: SettingState.optional().meta({ description: "absent: the host gets no name by a template" }),
     })
     .optional()
     .meta({ description: "one host" }),

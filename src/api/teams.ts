@@ -9,6 +9,7 @@ import {
   HostStatusWebhook,
   MacosSetup,
   MacosUpdates,
+  NameTemplate,
   WindowsUpdates,
 } from "./app-config.ts";
 import { endpoint } from "./endpoint.ts";
@@ -51,6 +52,7 @@ const teamMdm = {
   enable_disk_encryption: z.boolean(),
   windows_require_bitlocker_pin: z.boolean(),
   enable_recovery_lock_password: z.boolean(),
+  name_template: NameTemplate,
   ios_updates: AppleUpdates,
   ipados_updates: AppleUpdates,
   windows_updates: WindowsUpdates,

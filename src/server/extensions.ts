@@ -17,6 +17,7 @@ import { scriptDeliverer } from "./host-actions/script-deliverer.ts";
 import { chosenIds } from "./host-list/chosen.ts";
 import { deleteInSteps } from "./host-list/delete.ts";
 import { compileWhere } from "./host-list/selector/where.ts";
+import { hostNamesUseVariables } from "./host-names/uses.ts";
 import { forgetPasswords } from "./host-passwords/rows.ts";
 import { batteryInventory } from "./hosts/inventory/batteries.ts";
 import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
@@ -52,6 +53,7 @@ import { readDetails } from "./mdm/apple/details/ingest.ts";
 import { endUserListener } from "./mdm/apple/enroll/end-users.ts";
 import { appleRenewal, renewalCommand } from "./mdm/apple/enroll/renewal.ts";
 import { filevaultInventory, openDiskKey, readSecurityInfo, securityInfo } from "./mdm/apple/filevault/key.ts";
+import { deviceNameListener, readDeviceName, setDeviceName } from "./mdm/apple/names/device-name.ts";
 import { findAccount, managedAccountListener, setAccountPassword } from "./mdm/apple/passwords/managed-account.ts";
 import { recoveryLockListener, setRecoveryLock, verifyRecoveryLock } from "./mdm/apple/passwords/recovery-lock.ts";
 import { assignedHosts } from "./mdm/apple/portal/devices.ts";
@@ -162,6 +164,7 @@ export const extensions: Extensions = {
     bootstrapListener,
     recoveryLockListener,
     managedAccountListener,
+    deviceNameListener,
     setupListener,
     inHouseListener,
     storeAppListener,
@@ -194,7 +197,7 @@ export const extensions: Extensions = {
     [bootstrapCommand.name]: bootstrapCommand,
     [accountCommand.name]: accountCommand,
     [releaseCommand.name]: releaseCommand,
-    ...byName([setRecoveryLock, verifyRecoveryLock, findAccount, setAccountPassword]),
+    ...byName([setRecoveryLock, verifyRecoveryLock, findAccount, setAccountPassword, setDeviceName, readDeviceName]),
     ...hostActionKinds,
     ...byName([
       ...Object.values(appleActionKinds),
@@ -228,5 +231,11 @@ export const extensions: Extensions = {
   titleExtras: [packageExtras, storeAppExtras, iconExtras],
   titleOffers: [packageOffers, storeAppOffers],
   titleReferences: referencesToTitles(Object.values(tables)),
-  variableUsers: [profilesUseVariables, scriptsUseVariables, setupScriptsUseVariables, installersUseVariables],
+  variableUsers: [
+    profilesUseVariables,
+    scriptsUseVariables,
+    setupScriptsUseVariables,
+    installersUseVariables,
+    hostNamesUseVariables,
+  ],
 };

@@ -26,6 +26,7 @@ import { appleUpdateDeadlines } from "./mdm/apple/declarations/updates.ts";
 import { appleDetailReports } from "./mdm/apple/details/ingest.ts";
 import { deviceAnchors } from "./mdm/apple/enroll/device-anchors.ts";
 import { filevaultKeeper } from "./mdm/apple/filevault/enforce.ts";
+import { hostNameKeeper } from "./mdm/apple/names/keep.ts";
 import { recoveryLockKeeper } from "./mdm/apple/passwords/keep.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
 import { signers } from "./mdm/apple/trust/signers.ts";
@@ -93,6 +94,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(windowsUpdateDeadlines);
   await start(filevaultKeeper);
   await start(recoveryLockKeeper);
+  await start(hostNameKeeper);
   await start(scriptBatchRuns);
   await start(storeAppWorker);
   await start(policyActions);

@@ -28,6 +28,7 @@ import { androidEnterpriseRoutes } from "./mdm/android/enterprise/routes.ts";
 import { appleActionRoutes } from "./mdm/apple/actions/routes.ts";
 import { assetRoutes } from "./mdm/apple/declarations/routes.ts";
 import { appleEnrollRoutes } from "./mdm/apple/enroll/routes.ts";
+import { hostNameRoutes } from "./mdm/apple/names/routes.ts";
 import { applePasswordRoutes } from "./mdm/apple/passwords/routes.ts";
 import { portalRoutes } from "./mdm/apple/portal/routes.ts";
 import { pushRoutes } from "./mdm/apple/push/routes.ts";
@@ -105,6 +106,7 @@ export const routes: readonly Route[] = [
   ...mailRoutes,
   ...appleActionRoutes,
   ...hostPasswordRoutes,
+  ...hostNameRoutes,
   ...logoRoutes,
   ...applePasswordRoutes,
   ...pushRoutes,

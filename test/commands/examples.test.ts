@@ -27,7 +27,7 @@ import { makeSecret } from "../agent/agents.ts";
 import { endSignUps, startAndroid, turnAndroidOn } from "../support/android.ts";
 import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
-import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
+import { allowEnrollment, makeMacWithPasswords, makeNamedPhone, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { startSigning } from "../support/ca-fakes.ts";
 import { makeDownloadableApp } from "../support/catalogue.ts";
@@ -239,6 +239,11 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id === "hosts:clear-passcode") {
     await turnOnAppleMdm(app);
     await makePhone(app, (await makeHost(app, { hostname: "iphone-1.example.com" })).id);
+  }
+  if (id === "mdm:name-template") await turnOnAppleMdm(app);
+  if (id === "hosts:resend-name") {
+    await turnOnAppleMdm(app);
+    await makeNamedPhone(app, 1);
   }
   if (/^hosts:(rotate-)?(recovery-lock|managed-account)-password$/.test(id)) {
     await turnOnAppleMdm(app);

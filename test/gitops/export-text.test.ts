@@ -8,7 +8,7 @@ import type { Json } from "../../src/gitops/plan/diff.ts";
 
 const readBack = (text: string, environment: Record<string, string> = {}) => {
   const problems = new Problems();
-  const tree = parseTree(text, "f.yml", environment, problems);
+  const tree = parseTree(text, "f.yml", { environment, problems, variables: new Map() });
   return { value: tree && plain(tree), problems: problems.all.map(renderProblem) };
 };
 const noSecret = () => {

@@ -48,7 +48,7 @@ describe("substitution", () => {
       "f.yml:1:4: the environment variable ONE is not set",
       "f.yml:3:6: the environment variable TWO is not set",
       "f.yml:3:11: the environment variable ONE is not set",
-      "f.yml:4:4: $SVC_SECRET_KEY can only be used in profiles and scripts, not in the configuration itself",
+      "f.yml:4:4: $SVC_SECRET_KEY can only be used in profiles, scripts and name_template, not elsewhere in the configuration",
     ]);
     // Properties that every object has are not environment variables.
     expect(expanded("$constructor $toString").problems).toHaveLength(2);
@@ -79,7 +79,10 @@ describe("substitution", () => {
 describe("a tree", () => {
   const tree = (text: string) => {
     const problems = new Problems();
-    return { tree: parseTree(text, "f.yml", {}, problems), problems: problems.all.map(renderProblem) };
+    return {
+      tree: parseTree(text, "f.yml", { environment: {}, problems, variables: new Map() }),
+      problems: problems.all.map(renderProblem),
+    };
   };
 
   it("knows the position of each part", () => {

@@ -11,7 +11,7 @@ import { QueryFile } from "../../src/gitops/kinds/query.ts";
 
 function checked(schema: z.ZodType, text: string, name: string, allowUnknownKeys = false) {
   const problems = new Problems();
-  const tree = parseTree(text, "f.yml", {}, problems)!;
+  const tree = parseTree(text, "f.yml", { environment: {}, problems, variables: new Map() })!;
   const value = check(schema, tree, name, { problems, allowUnknownKeys });
   return {
     value,

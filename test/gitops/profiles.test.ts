@@ -60,6 +60,19 @@ describe("profiles in files", () => {
     ]);
   });
 
+  it("and templates of host names keep the names of custom variables, whose values are sent beside them", async () => {
+    const files = (template: string) => ({ "d.yml": `name: T\ncontrols:\n  name_template: ${template}\n` });
+    const template = "'$SVC_SECRET_X, $SVC_VAR_HOST_UUID'";
+    const read = await readGiven(files(template), { environment: { SVC_SECRET_X: "kept" } }, ["d.yml"]);
+    expect(errorsOf(read.problems)).toEqual([]);
+    expect([...read.variables]).toEqual([["X", "kept"]]);
+    expect(JSON.stringify(read.scopes)).toContain("$SVC_SECRET_X, $SVC_VAR_HOST_UUID");
+    expect(await errors(files(template))).toEqual(["d.yml:3:19: the environment variable SVC_SECRET_X is not set"]);
+    expect(await errors(files("a\n  enable_disk_encryption: $SVC_SECRET_X"))).toEqual([
+      expect.stringContaining("can only be used in profiles, scripts and name_template"),
+    ]);
+  });
+
   it.each<[string, Record<string, string>, string[]]>([
     [
       "no file",

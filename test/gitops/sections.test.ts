@@ -210,7 +210,6 @@ describe("features that this server does not support", () => {
       "subject alternative names of certificates",
     ],
     ["name: T\ncontrols: {linux_settings: {enable_escrow_disk_encryption_key: true}}", "settings of Linux hosts"],
-    ["name: T\ncontrols: {name_template: $SVC_VAR_X}", "names of hosts by template"],
     ["name: T\ncontrols: {macos_updates: {deadline_days: 3}}", "days in place of a deadline"],
     ["name: T\nsoftware: {packages: [{url: 'https://x'}]}", "software installation"],
     [

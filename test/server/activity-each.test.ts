@@ -93,6 +93,7 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /scripts": ["scripts", "added_script", "save(t"],
   "PATCH /scripts/:id": ["scripts", "updated_script"],
   "DELETE /scripts/:id": ["scripts", "deleted_script"],
+  "POST /host_name_template": ["../mdm/apple-names", "edited_config", 't.post("/host_name_template"'],
   "POST /disk_encryption": ["../mdm/disk-encryption", "enabled_macos_disk_encryption", 't.post("/disk_encryption"'],
   "PATCH /mdm/vendora/settings": ["../mdm/disk-encryption", "enabled_macos_disk_encryption"],
   "PATCH /setup_experience": ["../mdm/setup", "enabled_macos_setup_end_user_auth"],
@@ -150,6 +151,7 @@ const untold = [
   "PATCH /software/self_service_categories/:id",
   "DELETE /software/self_service_categories/:id",
   "PATCH /software/titles/:id/name",
+  "POST /hosts/:id/name_template/resend",
   // The activities are recorded when the host has done it.
   "POST /device/:token/setup_experience/status",
   "POST /device/:token/software/install/:software_title_id",

@@ -96,6 +96,7 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
         enable_disk_encryption: false,
         windows_require_bitlocker_pin: false,
         enable_recovery_lock_password: false,
+        name_template: "",
         windows_migration_enabled: false,
         macos_updates: { minimum_version: "", deadline: "", update_new_hosts: false },
         ios_updates: { minimum_version: "", deadline: "" },

@@ -66,6 +66,7 @@ describe.each(rulesEngines)("teams on %s", (engine) => {
         enable_disk_encryption: false,
         windows_require_bitlocker_pin: false,
         enable_recovery_lock_password: false,
+        name_template: "",
         macos_updates: { minimum_version: "", deadline: "", update_new_hosts: false },
         ios_updates: { minimum_version: "", deadline: "" },
         ipados_updates: { minimum_version: "", deadline: "" },

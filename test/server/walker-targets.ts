@@ -10,7 +10,7 @@ import { softwareCounts } from "../../src/server/software/counts.ts";
 import { and, eq, everything } from "../../src/server/store/query.ts";
 import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
-import { allowEnrollment, makeMacWithPasswords, makePhone, turnOnAppleMdm } from "../support/apple.ts";
+import { allowEnrollment, makeMacWithPasswords, makeNamedPhone, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { makeCatalogueApp } from "../support/catalogue.ts";
 import { iconForm, png } from "../support/icons.ts";
@@ -701,6 +701,7 @@ export const targets: Record<string, Target> = {
   "GET /enrollment_profiles/automatic": onAssistant(),
   "GET /enrollment_profiles/automatic/default": anywhere("/enrollment_profiles/automatic/default"),
   "DELETE /enrollment_profiles/automatic": onAssistant(),
+  "POST /host_name_template": onSetup("/host_name_template", { name_template: "" }),
   "POST /disk_encryption": onSetup("/disk_encryption", { enable_disk_encryption: false }),
   "PATCH /mdm/vendora/settings": onSetup("/mdm/vendora/settings", { enable_disk_encryption: false }),
   "PATCH /setup_experience": onSetup("/setup_experience", { lock_end_user_info: true }),
@@ -1145,6 +1146,15 @@ export const targets: Record<string, Target> = {
       const id = await hostAt(world, place);
       if (place !== "missing") await makePhone(world.t, id);
       return { path: `/hosts/${id}/clear_passcode` };
+    },
+  },
+  "POST /hosts/:id/name_template/resend": {
+    places,
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      const id = await hostAt(world, place);
+      if (place !== "missing") await makeNamedPhone(world.t, id);
+      return { path: `/hosts/${id}/name_template/resend` };
     },
   },
   "GET /hosts/:id/recovery_lock_password": onMacWithPasswords("/recovery_lock_password"),

@@ -1,7 +1,9 @@
 // Device management of Apple devices in tests.
+import type { MdmSettings } from "../../src/api/app-config.ts";
 import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
 import { mdm } from "../../src/server/app-config/sections/mdm.ts";
 import { channels } from "../../src/server/core/channels.ts";
+import { keepHostNames } from "../../src/server/mdm/apple/names/keep.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { noMdm } from "../../src/server/teams/defaults.ts";
 import type { TestApp } from "./app.ts";
@@ -44,9 +46,23 @@ export async function makeMacWithPasswords(t: Pick<TestApp, "store" | "clock">, 
   await t.store.managedAccounts.insert({ ...known, password: "A-PASSWORD", name: "svcadmin", account_guid: null });
 }
 
+/** Makes the host an enrolled iPhone that has the name of its team's template, without the messages of a device. */
+export async function makeNamedPhone(t: TestApp, id: number): Promise<void> {
+  await makePhone(t, id);
+  await setOfTeam(t, (await t.store.hosts.get(id))!.team_id, { name_template: "Phone" });
+  await keepHostNames(t.services);
+  await t.store.hostNames.update({ where: eq("id", id), set: { status: "verified", step: null, command_uuid: null } });
+}
+
 /** Otherwise the server would remove the lock of the Mac. */
-async function turnOnRecoveryLock({ store, clock }: Pick<TestApp, "store" | "clock">, teamId: number | null) {
-  const on = { enable_recovery_lock_password: true };
+const turnOnRecoveryLock = (t: Pick<TestApp, "store" | "clock">, teamId: number | null) =>
+  setOfTeam(t, teamId, { enable_recovery_lock_password: true });
+
+async function setOfTeam(
+  { store, clock }: Pick<TestApp, "store" | "clock">,
+  teamId: number | null,
+  on: Partial<Pick<MdmSettings, "enable_recovery_lock_password" | "name_template">>,
+) {
   const team = teamId === null ? null : await store.teams.get(teamId);
   if (team) {
     const settings = { ...team.settings, mdm: { ...noMdm, ...team.settings.mdm, ...on } };

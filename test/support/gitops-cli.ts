@@ -41,7 +41,7 @@ export const parsed = (files: Iterable<readonly [string, string]>, env: Record<s
   Object.fromEntries(
     [...files].map(([path, text]): [string, unknown] => {
       if (!path.endsWith(".yml")) return [path, text];
-      const tree = parseTree(text, path, env, new Problems());
+      const tree = parseTree(text, path, { environment: env, problems: new Problems(), variables: new Map() });
       return [path, tree && plain(tree)];
     }),
   );

@@ -57,7 +57,7 @@ export async function readDocuments(
   const reader = new DocumentReader(secrets, options);
   for (const [path, text] of older) {
     const shown = shownAs(path, sources);
-    for (const tree of parseTrees(text, shown, sources.environment, options.problems)) if (tree) reader.read(tree);
+    for (const tree of parseTrees(text, shown, { ...sources, problems: options.problems })) if (tree) reader.read(tree);
   }
   return reader.done();
 }

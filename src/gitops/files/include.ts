@@ -88,7 +88,7 @@ export async function readTree(path: string, named: Place, sources: Sources): Pr
   const text = await readSource(path, named, sources);
   // A problem was reported at the place that names the file.
   if (text === null) return null;
-  const tree = parseTree(text, shownAs(path, sources), sources.environment, sources.problems);
+  const tree = parseTree(text, shownAs(path, sources), sources);
   sources.trees.set(path, tree);
   return tree;
 }

@@ -4,7 +4,7 @@ import { SECRET_PREFIX } from "../../api/variables.ts";
 import type { SectionName } from "../schema/sections.ts";
 import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
 import type { Place } from "./problems.ts";
-import { isServerVariable, placesIn, reference, substitute } from "./substitute.ts";
+import { isServerVariable, placesIn, reference, substitute, takeVariable } from "./substitute.ts";
 import { type Entry, type Mapping, plain, type Tree } from "./tree.ts";
 
 export interface ItemFiles {
@@ -103,14 +103,12 @@ function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, s
 }
 
 /** The text keeps the names of custom variables; their values are sent beside it. */
-function takeVariables(text: string, file: string, { environment, problems, variables }: Sources): void {
+function takeVariables(text: string, file: string, sources: Sources): void {
   const place = placesIn(text, file);
   for (const { index, 1: slashes = "", 2: bare, 3: braced } of text.matchAll(reference)) {
     const name = (bare ?? braced)!;
     if (!name.startsWith(SECRET_PREFIX)) continue;
-    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
-    if (value) variables.set(name.slice(SECRET_PREFIX.length), value);
-    else problems.error(place(index + slashes.length), `the environment variable ${name} is not set`);
+    takeVariable(name, place(index + slashes.length), sources);
   }
 }
 

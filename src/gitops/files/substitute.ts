@@ -41,7 +41,7 @@ export function substitute(
   file: string,
   environment: Environment,
   problems: Problems,
-  isKept = (name: string) => name.startsWith(PER_HOST),
+  isKept: (name: string, offset: number) => boolean = (name) => name.startsWith(PER_HOST),
 ): Expanded {
   const pieces: Piece[] = [];
   let result = "";
@@ -61,7 +61,7 @@ export function substitute(
       push(`${"\\".repeat((slashes.length - 1) / 2)}${whole.slice(slashes.length)}`, match.index, false);
       continue;
     }
-    const value = isKept(name) ? null : lookUp(name, environment);
+    const value = isKept(name, match.index + slashes.length) ? null : lookUp(name, environment);
     if (value === null) push(whole, match.index, true);
     else if (typeof value === "string") {
       // An empty value often comes of a secret that is missing where the files are applied.
@@ -91,16 +91,38 @@ export function substitute(
 /** What the server replaces in the files that hosts get. */
 export const isServerVariable = (name: string): boolean => name.startsWith(PER_HOST) || name.startsWith(SECRET_PREFIX);
 
+export interface VariableSources {
+  readonly environment: Environment;
+  readonly problems: Problems;
+  /** Values of custom variables by name. */
+  readonly variables: Map<string, string>;
+}
+
+/** Keeps the value of a custom variable, which is sent to the server beside the text that names it. */
+export function takeVariable(name: string, at: Place, { environment, problems, variables }: VariableSources): void {
+  const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+  if (value) variables.set(name.slice(SECRET_PREFIX.length), value);
+  else problems.error(at, `the environment variable ${name} is not set`);
+}
+
 /** The replacement, or the problem. */
 function lookUp(name: string, environment: Environment): string | { problem: string } {
   if (name.startsWith(SECRET_PREFIX))
-    return { problem: `$${name} can only be used in profiles and scripts, not in the configuration itself` };
+    return {
+      problem: `$${name} can only be used in profiles, scripts and name_template, not elsewhere in the configuration`,
+    };
   const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
   return value ?? { problem: `the environment variable ${name} is not set` };
 }
 
-const inComment = (text: string, offset: number): boolean =>
+export const inComment = (text: string, offset: number): boolean =>
   /^\s*#/.test(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset + 1));
+
+const TEMPLATE = /(?:^|[\s{,])(["']?)name_template\1\s*:\s*(?:"[^"]*|'[^']*|[^\s"'][^,}#]*|)$/;
+
+/** Whether this offset is in the value of `name_template`, on the line of its key. */
+export const inNameTemplate = (text: string, offset: number): boolean =>
+  TEMPLATE.test(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset));
 
 function pieceAt(pieces: readonly Piece[], offset: number): Piece | undefined {
   let low = 0;

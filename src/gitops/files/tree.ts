@@ -13,8 +13,18 @@ import {
   parseAllDocuments,
   type Scalar,
 } from "yaml";
+import { SECRET_PREFIX } from "../../api/variables.ts";
 import { type Place, type Problems, startOf } from "./problems.ts";
-import { type Environment, type Expanded, placesIn, substitute } from "./substitute.ts";
+import {
+  type Expanded,
+  inComment,
+  inNameTemplate,
+  PER_HOST,
+  placesIn,
+  substitute,
+  takeVariable,
+  type VariableSources,
+} from "./substitute.ts";
 
 export type Tree = Leaf | List | Mapping;
 export interface Leaf {
@@ -47,8 +57,15 @@ const MAX_NODES = 1_000_000;
 const MAX_DEPTH = 64;
 
 /** The documents of a YAML file; null for empty ones. Problems are reported, and readable parts are returned. */
-export function parseTrees(text: string, file: string, environment: Environment, problems: Problems): (Tree | null)[] {
-  const expanded = substitute(text, file, environment, problems);
+export function parseTrees(text: string, file: string, sources: VariableSources): (Tree | null)[] {
+  const { environment, problems } = sources;
+  const isKept = (name: string, offset: number): boolean => {
+    if (name.startsWith(PER_HOST)) return true;
+    if (!name.startsWith(SECRET_PREFIX) || !inNameTemplate(text, offset)) return false;
+    if (!inComment(text, offset)) takeVariable(name, placesIn(text, file)(offset), sources);
+    return true;
+  };
+  const expanded = substitute(text, file, environment, problems, isKept);
   const lines = new LineCounter();
   const documents = parseAllDocuments(expanded.text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const inFile = placesIn(text, file);
@@ -63,9 +80,9 @@ export function parseTrees(text: string, file: string, environment: Environment,
 }
 
 /** The one document of a file; null if it is empty or unreadable. */
-export function parseTree(text: string, file: string, environment: Environment, problems: Problems): Tree | null {
-  const trees = parseTrees(text, file, environment, problems);
-  if (trees.length > 1) problems.error(trees[1]?.at ?? startOf(file), "more than one document in one file");
+export function parseTree(text: string, file: string, sources: VariableSources): Tree | null {
+  const trees = parseTrees(text, file, sources);
+  if (trees.length > 1) sources.problems.error(trees[1]?.at ?? startOf(file), "more than one document in one file");
   return trees[0] ?? null;
 }
 

@@ -117,6 +117,7 @@ const everywhere = [
   "enable_disk_encryption",
   "windows_require_bitlocker_pin",
   "enable_recovery_lock_password",
+  "name_template",
   ...appleUpdates,
   "windows_updates",
 ] as const;
@@ -168,7 +169,6 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
   linux_settings: notBuilt("settings of Linux hosts"),
   android_settings: androidSettings,
   scripts: z.array(ScriptFile).max(SCRIPTS_MAX).nullish(),
-  name_template: notBuilt("names of hosts by template"),
 });
 const profileFiles = z.array(ProfileFile).max(PROFILES_MAX).nullish();
 const profileSpellings: readonly Spelling[] = [

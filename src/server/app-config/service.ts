@@ -9,6 +9,7 @@ import type { ServerStore, ServerTx } from "../core/tables.ts";
 import { freezeDeep } from "../store/freeze.ts";
 import { eq } from "../store/query.ts";
 import { checkIntegrations } from "../tickets/check.ts";
+import { checkVariables } from "../variables/use.ts";
 import { activitiesOfConfig } from "./activities.ts";
 import { betweenSections } from "./between.ts";
 import { type ChangeOptions, changed, type SectionValues } from "./change.ts";
@@ -136,6 +137,8 @@ export async function checkChange(
   const reason = was!.server === is!.server ? null : await blockedServer(ctx.settings, is!.server);
   if (reason !== null) errors.push({ name: "smtp_settings.server", reason });
   if (errors.length > 0) throw invalidFields(errors);
+  const [named, name] = [before, after].map((values) => (values.get("mdm") as ConfigSections["mdm"]).name_template);
+  if (name !== named) await checkVariables(ctx.store, name!, "mdm.name_template");
   await keepMail(ctx, before, after, options);
 }
 

@@ -62,6 +62,8 @@ export const channels = {
   applePushes: "svc_apple_pushes",
   /** Macs have enrolled, which may need a recovery lock; no payload. */
   recoveryLocks: "svc_recovery_locks",
+  /** Hosts may need other names than they have; no payload. */
+  hostNames: "svc_host_names",
   /** Identities of devices were bound or revoked; payload: the fingerprint of one, or `*`. */
   deviceIdentities: "svc_device_identities",
   /** Hosts have newly failed policies that install software or run scripts; no payload. */

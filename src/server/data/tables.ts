@@ -19,6 +19,7 @@ import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets, enrollTokens } from "../enroll-secrets/tables.ts";
 import { fileOrigins, files } from "../files/tables.ts";
 import { hostActions, scriptRuns } from "../host-actions/tables.ts";
+import { hostNames } from "../host-names/tables.ts";
 import { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
 import { hostDetails, hostEmails, hostSeen, hosts, osVersions } from "../hosts/tables.ts";
 import { installerLabels, softwareInstallers } from "../installers/tables.ts";
@@ -272,6 +273,7 @@ export const tables: AllTables = {
   hostDiskEncryption,
   recoveryLocks,
   managedAccounts,
+  hostNames,
   hostBootstrap,
   munkiIssues,
   hostMunki,

@@ -20,6 +20,7 @@ import { appleDetailsJob } from "../mdm/apple/details/job.ts";
 import { endUserCleanup } from "../mdm/apple/enroll/end-users.ts";
 import { identityRenewal } from "../mdm/apple/enroll/renewal.ts";
 import { filevaultJob } from "../mdm/apple/filevault/enforce.ts";
+import { hostNamesJob } from "../mdm/apple/names/keep.ts";
 import { recoveryLocksJob } from "../mdm/apple/passwords/keep.ts";
 import { portalSync } from "../mdm/apple/portal/sync.ts";
 import { applePushJob } from "../mdm/apple/push/push-job.ts";
@@ -107,6 +108,7 @@ export const allJobs: readonly Job[] = [
   diskEncryptionJob,
   filevaultJob,
   recoveryLocksJob,
+  hostNamesJob,
   setupJob,
   outboxCleanup,
   approvals,

@@ -4,6 +4,7 @@ import { byId, groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { lockSide, lockStateOf } from "../host-actions/states.ts";
+import type { hostNames } from "../host-names/tables.ts";
 import type { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
 import type { hostProfiles } from "../mdm/profiles/tables.ts";
 import { oneOf } from "../store/query.ts";
@@ -56,16 +57,17 @@ export async function mdmOfHosts(
   const ids = whole ? hosts.map(({ id }) => id) : [];
   const solutionIds = new Set<number>();
   for (const { enrollment } of sides) if (enrollment?.solution_id != null) solutionIds.add(enrollment.solution_id);
-  const [solutions, bootstrap, profiles, locks, accounts] = await Promise.all([
+  const [solutions, bootstrap, profiles, locks, accounts, names] = await Promise.all([
     solutionIds.size > 0 ? store.mdmSolutions.getMany([...solutionIds]) : [],
     whole ? store.hostBootstrap.getMany(ids) : [],
     whole ? store.hostProfiles.list({ where: oneOf("host_id", ids) }) : [],
     whole ? store.recoveryLocks.pick(shownState, { where: oneOf("id", ids) }) : [],
     whole ? store.managedAccounts.pick(shownState, { where: oneOf("id", ids) }) : [],
+    whole ? store.hostNames.pick(shownState, { where: oneOf("id", ids) }) : [],
   ]);
   const solutionsById = byId(solutions);
   const bootstrapOf = byId(bootstrap);
-  const [lockOf, accountOf] = [byId(locks), byId(accounts)];
+  const [lockOf, accountOf, nameOf] = [byId(locks), byId(accounts), byId(names)];
   const profilesOf = groupBy(profiles, ({ host_id }) => host_id);
   return (at) => {
     const { enrollment, lock, encryption } = sides[at]!;
@@ -86,7 +88,7 @@ export async function mdmOfHosts(
       Object.assign(mdm, {
         os_settings: {
           disk_encryption: { status: encryption?.status ?? null, detail: encryption?.detail ?? "" },
-          ...passwordStates(lockOf.get(id), accountOf.get(id)),
+          ...settingStates(lockOf.get(id), accountOf.get(id), nameOf.get(id)),
         },
         profiles: (profilesOf.get(id) ?? []).map(profileOf),
       });
@@ -122,14 +124,17 @@ const macosSettings = (disk: MdmSides["encryption"]): HostMdm["macos_settings"] 
   action_required: disk?.status === "action_required" ? disk.detail || null : null,
 });
 
-/** The passwords are not among them: they would be decrypted. */
+/** Passwords and names are not among them: they would be decrypted. */
 const shownState = ["id", "status", "detail"] as const;
 type LockState = Pick<RowOf<typeof recoveryLocks>, (typeof shownState)[number]>;
 type AccountState = Pick<RowOf<typeof managedAccounts>, (typeof shownState)[number]>;
 
-const passwordStates = (lock: LockState | undefined, account: AccountState | undefined) => ({
+type NameState = Pick<RowOf<typeof hostNames>, (typeof shownState)[number]>;
+
+const settingStates = (lock?: LockState, account?: AccountState, name?: NameState) => ({
   ...(lock && { recovery_lock_password: { status: lock.status, detail: lock.detail } }),
   ...(account && { managed_local_account: { status: account.status, detail: account.detail } }),
+  ...(name && { host_name_template: { status: name.status, detail: name.detail } }),
 });
 
 const macosSetup = (row: RowOf<typeof hostBootstrap> | undefined): HostMdm["macos_setup"] => ({

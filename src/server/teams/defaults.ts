@@ -16,6 +16,7 @@ export const noMdm: TeamMdm = {
   enable_disk_encryption: false,
   windows_require_bitlocker_pin: false,
   enable_recovery_lock_password: false,
+  name_template: "",
   ...noUpdates,
   macos_settings: { custom_settings: [] },
   windows_settings: { custom_settings: [] },

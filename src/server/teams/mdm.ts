@@ -14,6 +14,7 @@ export type SharedMdm = Pick<
   | "ipados_updates"
   | "windows_updates"
   | "enable_recovery_lock_password"
+  | "name_template"
   | "enable_disk_encryption"
   | "windows_require_bitlocker_pin"
 > & {

@@ -119,6 +119,7 @@ const apple: Needs = [
   "macos_settings",
   "macos_setup",
   "enable_recovery_lock_password",
+  "name_template",
 ];
 const windows: Needs = ["windows_updates", "windows_settings", "windows_require_bitlocker_pin"];
 

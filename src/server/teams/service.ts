@@ -18,7 +18,7 @@ import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
 import { checkName } from "./names.ts";
-import { changedSettings, checkAddresses, type GivenSettings, shownSettings, type WholeSettings } from "./settings.ts";
+import { changedSettings, checkChange, type GivenSettings, shownSettings, type WholeSettings } from "./settings.ts";
 import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
 
@@ -50,7 +50,7 @@ export async function createTeam(ctx: Context, given: Created): Promise<{ team: 
   return changingSecrets(ctx, async (inside) => {
     const config = await readConfig(inside.store);
     const settings = changedSettings(firstSettings(config), given, config);
-    await checkAddresses(ctx, {}, settings);
+    await checkChange(inside, null, settings);
     await checkNameFree(inside, name);
     const [team] = (await addTeams(inside, [{ name, description: given.description ?? "", settings }])) as [TeamRow];
     if (given.secrets) {
@@ -112,7 +112,7 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
 /** 422 for violated rules. */
 async function settingsAfter(inside: Context, { settings }: TeamRow, given: GivenSettings): Promise<WholeSettings> {
   const after = changedSettings(settings, given, await readConfig(inside.store));
-  await checkAddresses(inside, shownSettings(settings), after);
+  await checkChange(inside, settings, after);
   return after;
 }
 

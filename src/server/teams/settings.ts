@@ -5,9 +5,10 @@ import { over } from "../app-config/merge.ts";
 import { newHostsUpdated, respellMdm } from "../app-config/sections/mdm-rules.ts";
 import { under } from "../app-config/sections/rules.ts";
 import { noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
-import type { Services } from "../core/context.ts";
+import type { Context, Services } from "../core/context.ts";
 import { invalidFields } from "../core/errors.ts";
 import { blockedFields } from "../core/outbound/fields.ts";
+import { checkVariables } from "../variables/use.ts";
 import { noIntegrations, noMdm, noWebhooks } from "./defaults.ts";
 import { settingsProblems } from "./rules.ts";
 import type { TeamSettings } from "./tables.ts";
@@ -75,6 +76,20 @@ export async function checkAddresses(
 ): Promise<void> {
   const errors = await blockedFields(settings, outbound, before, after);
   if (errors.length > 0) throw invalidFields(at === undefined ? errors : under(at, errors));
+}
+
+/** Checks the rules that need more than the settings. 422 for a violation. `at` is the path of the settings in the body. */
+export async function checkChange(
+  inside: Pick<Context, "settings" | "store">,
+  before: TeamSettings | null,
+  after: WholeSettings,
+  at?: string,
+): Promise<void> {
+  const shown = before && shownSettings(before);
+  await checkAddresses(inside, shown ?? {}, after, at);
+  const { name_template: name } = after.mdm;
+  if (name !== (shown?.mdm.name_template ?? ""))
+    await checkVariables(inside.store, name, `${at === undefined ? "" : `${at}.`}mdm.name_template`);
 }
 
 function changedHostStatus(

@@ -22,7 +22,7 @@ import { authorizeTeam, type TeamRow } from "./access.ts";
 import { writeAgentOptions } from "./agent-options.ts";
 import { checkName } from "./names.ts";
 import { firstSettings, insertTeams } from "./service.ts";
-import { changedSettings, checkAddresses, shownSettings, type WholeSettings } from "./settings.ts";
+import { changedSettings, checkChange, shownSettings, type WholeSettings } from "./settings.ts";
 import { WholeTeam } from "./whole.ts";
 
 interface Options {
@@ -100,7 +100,7 @@ async function keepAll(
   const settings = wanted.map((one) => settingsOf(one, held.get(nameKey(one.name)), config, force));
   for (const [i, { at, name }] of wanted.entries()) {
     const before = held.get(nameKey(name));
-    await checkAddresses(inside, before ? shownSettings(before.settings) : {}, settings[i]!, at);
+    await checkChange(inside, before?.settings ?? null, settings[i]!, at);
   }
   const fresh = wanted.flatMap(({ name }, i) =>
     held.has(nameKey(name)) ? [] : [{ name, description: "", settings: settings[i]! }],

@@ -174,8 +174,12 @@ export const actions: Readonly<Record<string, Action>> = {
     return {};
   },
   DeclarativeManagement: nothing,
-  Settings: (command) => ({
-    Settings: (arrayIn(command, "Settings") ?? []).map(() => ({ Status: "Acknowledged" })),
+  Settings: (command, { state }) => ({
+    Settings: dictsIn(command, "Settings").map((setting) => {
+      const Item = stringIn(setting, "Item") ?? "";
+      if (Item === "DeviceName") state.name = stringIn(setting, "DeviceName") ?? state.name;
+      return { Item, Status: "Acknowledged" };
+    }),
   }),
   RestartDevice: nothing,
   ShutDownDevice: nothing,
@@ -209,7 +213,8 @@ const newRecoveryKey = (random: Random): string =>
 const commonNameOf = (subject: string): string => /^CN=(.*)$/m.exec(subject)?.[1] ?? "";
 
 function information({ facts, state }: Doing): Readonly<Record<string, PlistValue>> {
-  const { udid, serial, product, name, osVersion, build, family } = facts;
+  const { udid, serial, product, osVersion, build, family } = facts;
+  const name = state.name ?? facts.name;
   return {
     UDID: udid,
     SerialNumber: serial,

@@ -27,6 +27,8 @@ export interface DeviceState {
   /** The recovery key of the disk; null: the disk is not encrypted. */
   recoveryKey: string | null;
   recoveryLock: string;
+  /** Null: the one that it has come with. */
+  name: string | null;
   /** The administrator account that the server has created. */
   managedAccount: { readonly GUID: string; readonly shortName: string } | null;
   locked: boolean;
@@ -45,6 +47,7 @@ export const freshState = (awaitsConfiguration: boolean): DeviceState => ({
   ]),
   recoveryKey: null,
   recoveryLock: "",
+  name: null,
   managedAccount: null,
   locked: false,
   lost: false,

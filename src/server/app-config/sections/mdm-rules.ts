@@ -3,6 +3,7 @@
 import type { MdmSettings } from "../../../api/app-config.ts";
 import { isRecord } from "../../../text/record.ts";
 import type { FieldError } from "../../core/errors.ts";
+import { templateProblem } from "./name-template.ts";
 import { under } from "./rules.ts";
 
 export const noUpdates = {
@@ -29,6 +30,7 @@ export type OsSettings = Pick<
   MdmSettings,
   | "enable_disk_encryption"
   | "windows_require_bitlocker_pin"
+  | "name_template"
   | "macos_updates"
   | "ios_updates"
   | "ipados_updates"
@@ -40,12 +42,18 @@ export const osSettingsProblems = (value: OsSettings): FieldError[] => [
   ...(value.windows_require_bitlocker_pin && !value.enable_disk_encryption
     ? [{ name: "windows_require_bitlocker_pin", reason: "needs enable_disk_encryption to be true" }]
     : []),
+  ...nameProblems(value.name_template),
   ...under("macos_updates", updateProblems(value.macos_updates)),
   ...under("ios_updates", updateProblems(value.ios_updates)),
   ...under("ipados_updates", updateProblems(value.ipados_updates)),
   ...under("windows_updates", windowsProblems(value.windows_updates)),
   ...under("macos_setup", accountProblems(value.macos_setup)),
 ];
+
+function nameProblems(template: string): FieldError[] {
+  const reason = templateProblem(template);
+  return reason === null ? [] : [{ name: "name_template", reason }];
+}
 
 /** The user's account may lack rights, or not exist, only if there is another one with them. */
 const accountProblems = (setup: MdmSettings["macos_setup"]): FieldError[] =>

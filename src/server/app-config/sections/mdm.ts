@@ -10,6 +10,7 @@ const premium = [
   "enable_disk_encryption",
   "windows_require_bitlocker_pin",
   "enable_recovery_lock_password",
+  "name_template",
   "windows_migration_enabled",
   ...(["macos_updates", "ios_updates", "ipados_updates"] as const).flatMap((name) => [
     `${name}.minimum_version`,
@@ -35,6 +36,7 @@ export const mdm = section({
     enable_disk_encryption: false,
     windows_require_bitlocker_pin: false,
     enable_recovery_lock_password: false,
+    name_template: "",
     windows_migration_enabled: false,
     ...noUpdates,
     macos_migration: { enable: false, mode: "", webhook_url: "" },

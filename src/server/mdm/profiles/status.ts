@@ -4,6 +4,7 @@ import { sharing } from "../../core/concurrency/sharing.ts";
 import type { Context } from "../../core/context.ts";
 import { inTeam } from "../../core/security/access.ts";
 import { type DiskEncryptionStatus, hostDiskEncryption } from "../../disk-encryption/tables.ts";
+import { hostNames } from "../../host-names/tables.ts";
 import { recoveryLocks } from "../../host-passwords/tables.ts";
 import { hostFor } from "../../hosts/access.ts";
 import { and, eq, exists, not, oneOf, or, type Predicate } from "../../store/query.ts";
@@ -13,7 +14,7 @@ import { worstFirst } from "./host-rows.ts";
 import { hostSettings } from "./tables.ts";
 import { profilesOnWire } from "./wire.ts";
 
-/** Recovery locks count as one more setting, and so does disk encryption. Steps that are still to be done are pending. */
+/** Recovery locks count as one more setting, and so do names by a template and disk encryption. Steps that are still to be done are pending. */
 const encryptionAs: Record<ProfileStatus, readonly DiskEncryptionStatus[]> = {
   verified: ["verified"],
   verifying: ["verifying"],
@@ -25,6 +26,7 @@ const encryptionAs: Record<ProfileStatus, readonly DiskEncryptionStatus[]> = {
 const settingsWith = (statuses: readonly ProfileStatus[]): readonly Predicate[] => [
   exists(hostSettings, "id", oneOf("status", statuses)),
   exists(recoveryLocks, "id", oneOf("status", statuses)),
+  exists(hostNames, "id", oneOf("status", statuses)),
   exists(
     hostDiskEncryption,
     "id",

@@ -7,6 +7,7 @@ import type { ServerTx } from "../../core/tables.ts";
 import { IDP_SOURCE } from "../../hosts/emails.ts";
 import { peopleOfHosts } from "../../scim/people.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
+import { hostVariables } from "../../variables/of-hosts.ts";
 import { secretOf, variablesIn } from "../../variables/text.ts";
 import { secretVersions, valuesOnHosts } from "../../variables/use.ts";
 import { authorityOf, authorityVersions } from "./scep.ts";
@@ -14,18 +15,7 @@ import { authorityOf, authorityVersions } from "./scep.ts";
 const VARIABLE =
   /\$(?:\{SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+)\}|SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+))/g;
 
-export const profileVariables = [
-  "HOST_UUID",
-  "HOST_HARDWARE_SERIAL",
-  "HOST_PLATFORM",
-  "HOST_END_USER_EMAIL_IDP",
-  "HOST_END_USER_IDP_USERNAME",
-  "HOST_END_USER_IDP_USERNAME_LOCAL_PART",
-  "HOST_END_USER_IDP_FULL_NAME",
-  "HOST_END_USER_IDP_DEPARTMENT",
-  "HOST_END_USER_IDP_GROUPS",
-] as const;
-type ProfileVariable = (typeof profileVariables)[number];
+type ProfileVariable = (typeof hostVariables)[number];
 /** By name, such as `VAR_HOST_UUID`. Of what is put in later it is not the value, but what changes with it. */
 export type HostValues = ReadonlyMap<string, string>;
 
@@ -41,7 +31,7 @@ export const replaceNames = (text: string, replaced: (name: string, whole: strin
 /** Whether the value is put in only when the device gets the profile. */
 export const isLate = (name: string): boolean => secretOf(name) !== null || authorityOf(name) !== null;
 
-const isKnown = (name: string): name is ProfileVariable => (profileVariables as readonly string[]).includes(name);
+const isKnown = (name: string): name is ProfileVariable => (hostVariables as readonly string[]).includes(name);
 
 /** Whether there is anything in the text that would be replaced. */
 export const hasVariables = (text: string): boolean => text.search(VARIABLE) >= 0;
@@ -59,7 +49,7 @@ export function checkVariables(content: string, field: string): boolean {
     )
       throw invalid(
         field,
-        `${whole} is not a variable for profiles; these are: ${profileVariables.map((one) => `$SVC_VAR_${one}`).join(", ")}`,
+        `${whole} is not a variable for profiles; these are: ${hostVariables.map((one) => `$SVC_VAR_${one}`).join(", ")}`,
       );
     found = true;
   }

@@ -3,7 +3,7 @@ import type { NoTeamChange } from "../../../../api/teams.ts";
 import { readConfig } from "../../../app-config/service.ts";
 import type { TeamRow } from "../../../teams/access.ts";
 import { changeNoTeam, noTeamSettings } from "../../../teams/no-team.ts";
-import { changedSettings, checkAddresses, type GivenSettings, shownSettings } from "../../../teams/settings.ts";
+import { changedSettings, checkChange, type GivenSettings, shownSettings } from "../../../teams/settings.ts";
 import { locating, type Step } from "../../changes.ts";
 import { count, type Work } from "../../work.ts";
 import { type RowChange, writeRows } from "../team/write.ts";
@@ -23,7 +23,7 @@ export async function writeTeamSettings(work: Work, steps: readonly Step<Setting
     count(work, [step]);
     const settings = await locating(step, async () => {
       const changed = changedSettings(before.settings, given, config);
-      await checkAddresses(work.ctx, shownSettings(before.settings), changed);
+      await checkChange(work.ctx, before.settings, changed);
       return changed;
     });
     changes.push({ before, settings });

@@ -73,6 +73,7 @@ import { migration as m0086 } from "./0086-scripts-by-policies-slow.ts";
 import { migration as m0087 } from "./0087-conditional-access.ts";
 import { migration as m0088 } from "./0088-package-batches.ts";
 import { migration as m0089 } from "./0089-host-setups.ts";
+import { migration as m0090 } from "./0090-host-names.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -150,4 +151,5 @@ export const migrations: readonly Migration[] = [
   m0087,
   m0088,
   m0089,
+  m0090,
 ];

@@ -1,0 +1,25 @@
+import { type Context, within } from "../../../core/context.ts";
+import { conflict, notFound } from "../../../core/errors.ts";
+import { changeName } from "../../../host-names/rows.ts";
+import { hostFor } from "../../../hosts/access.ts";
+import { operationLock } from "../../../operations/queue.ts";
+import { requireAppleMdm } from "../../gate.ts";
+import { nameHosts } from "./keep.ts";
+
+export async function resendName(ctx: Context, id: number): Promise<Record<string, never>> {
+  const host = await hostFor(ctx, "profiles:resend", id);
+  await requireAppleMdm(ctx);
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const row = await store.hostNames.get(id);
+    if (!row) throw notFound("name by a template of host", id);
+    if (row.status === "pending" || row.status === "verifying")
+      throw conflict(
+        `${host.display_name} is being sent its name: it can be sent again when it is verified or has failed`,
+      );
+    // Of no template: the name is made and sent as if there had been none.
+    await changeName(store, id, { digest: "" });
+    await nameHosts(inside, [id]);
+  }, operationLock(id));
+  return {};
+}
