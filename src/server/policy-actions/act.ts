@@ -44,7 +44,7 @@ async function act(services: Services, { id, policy_id, host_id }: RowOf<typeof 
     if (!(await takeAction(store, id))) return;
     // It may have been deleted, or do nothing any more.
     const policy = await store.policies.get(policy_id);
-    const inside = within(ctx, store);
+    const inside = { ...within(ctx, store), config: ctx.config.over(store) };
     const unlessRefused = async (what: string, work: () => Promise<unknown>): Promise<void> => {
       try {
         await work();
