@@ -1,6 +1,7 @@
 // The protocol of managed agents: configuration, scripts, installs, and the token of the host's own page.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { AgentUpdate } from "../agent-wire/update.ts";
 import type { InstallDetails, InstallResult, InstallServer } from "./installs/runner.ts";
 import type { Hardware } from "./machine/hardware.ts";
 import type { Connection, Reply, StreamedReply } from "./net/connection.ts";
@@ -42,6 +43,15 @@ export interface ManagedConfig {
   readonly scripts: readonly string[];
   /** Software to install. */
   readonly installs: readonly string[];
+  /** A newer agent that the server offers. */
+  readonly update: AgentUpdate | null;
+}
+
+function updateIn(value: unknown): AgentUpdate | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { version, sha256, size, signature } = value as Record<string, unknown>;
+  const isWhole = typeof version === "string" && typeof sha256 === "string" && typeof signature === "string";
+  return isWhole && Number.isSafeInteger(size) ? { version, sha256, size: Number(size), signature } : null;
 }
 
 const texts = (value: unknown): string[] =>
@@ -82,6 +92,7 @@ export class ManagedAgent implements ScriptServer, InstallServer {
       flags: { ...(reply.command_line_startup_flags as Record<string, unknown> | undefined) },
       scripts: texts(notifications.pending_script_execution_ids),
       installs: texts(notifications.pending_software_installer_ids),
+      update: updateIn(reply.agent_update),
     };
   }
 
@@ -188,8 +199,13 @@ export class ManagedAgent implements ScriptServer, InstallServer {
       // The query engine's identifier, so that both find the same host.
       qengine_identifier: hardware.uuid,
     });
-    const key = objectOf(reply.text).agent_node_key;
+    const { agent_node_key: key, agent_update_key: updateKey } = objectOf(reply.text);
     if (typeof key !== "string" || key === "") throw new Refused("enroll", reply);
+    // The first one stays: whoever pretends to be the server later cannot replace it.
+    const known = keys.get("update_key");
+    if (known === null) await keys.set("update_key", filled(updateKey));
+    else if (filled(updateKey) !== known)
+      log("warn", "the server signs updates with another key than before: they will not be installed");
     await keys.set("agent_node_key", key);
     log("info", "enrolled for scripts and configuration");
     return key;

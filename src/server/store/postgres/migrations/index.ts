@@ -66,6 +66,7 @@ import { migration as m0064 } from "./0064-android-commands.ts";
 import { migration as m0065 } from "./0065-windows-management.ts";
 import { migration as m0066 } from "./0066-software-installs-slow.ts";
 import { migration as m0067 } from "./0067-directory-slow.ts";
+import { migration as m0072 } from "./0072-agent-signing-keys.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -136,4 +137,5 @@ export const migrations: readonly Migration[] = [
   m0065,
   m0066,
   m0067,
+  m0072,
 ];
