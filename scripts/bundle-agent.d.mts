@@ -1,2 +1,2 @@
-/** Writes the agent as one file; nothing without esbuild. */
-export function bundleAgent(root: string, outfile: string): Promise<void>;
+/** Writes the agent as one file; nothing without esbuild. The version is the project's, if no other is given. */
+export function bundleAgent(root: string, outfile: string, asVersion?: string): Promise<void>;

@@ -4,10 +4,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Without esbuild there is no such file, and the server says so to hosts. */
-export async function bundleAgent(root, outfile) {
+export async function bundleAgent(root, outfile, asVersion) {
   const esbuild = await import("esbuild").catch(() => null);
   if (esbuild === null) return;
-  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const version = asVersion ?? JSON.parse(await readFile(join(root, "package.json"), "utf8")).version;
   await esbuild.build({
     entryPoints: [join(root, "src/agent/standalone/main.ts")],
     outfile,
@@ -26,6 +26,8 @@ export async function bundleAgent(root, outfile) {
     banner: {
       js: [
         "#!/usr/bin/env node",
+        // The server reads it here.
+        `// svc-agent ${version}`,
         'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
         // For libraries that look for files beside them.
         'import { dirname as folderOf } from "node:path"; import { fileURLToPath as pathOf } from "node:url";',

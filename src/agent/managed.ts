@@ -1,6 +1,7 @@
 // The protocol of managed agents: configuration, scripts, installs, and the token of the host's own page.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { AgentUpdate } from "../agent-wire/update.ts";
 import type { SetupItem, SetupServer } from "./first-setup.ts";
 import type { InstallDetails, InstallResult, InstallServer } from "./installs/runner.ts";
 import type { Hardware } from "./machine/hardware.ts";
@@ -45,6 +46,15 @@ export interface ManagedConfig {
   readonly installs: readonly string[];
   /** Whether this machine is new, and its setup has not ended. */
   readonly isSettingUp: boolean;
+  /** A newer agent that the server offers. */
+  readonly update: AgentUpdate | null;
+}
+
+function updateIn(value: unknown): AgentUpdate | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { version, sha256, size, signature } = value as Record<string, unknown>;
+  const isWhole = typeof version === "string" && typeof sha256 === "string" && typeof signature === "string";
+  return isWhole && Number.isSafeInteger(size) ? { version, sha256, size: Number(size), signature } : null;
 }
 
 const texts = (value: unknown): string[] =>
@@ -92,6 +102,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer {
       scripts: texts(notifications.pending_script_execution_ids),
       installs: texts(notifications.pending_software_installer_ids),
       isSettingUp: notifications.run_setup_experience === true,
+      update: updateIn(reply.agent_update),
     };
   }
 
@@ -208,8 +219,13 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer {
       // The query engine's identifier, so that both find the same host.
       qengine_identifier: hardware.uuid,
     });
-    const key = objectOf(reply.text).agent_node_key;
+    const { agent_node_key: key, agent_update_key: updateKey } = objectOf(reply.text);
     if (typeof key !== "string" || key === "") throw new Refused("enroll", reply);
+    // The first one stays: whoever pretends to be the server later cannot replace it.
+    const known = keys.get("update_key");
+    if (known === null) await keys.set("update_key", filled(updateKey));
+    else if (filled(updateKey) !== known)
+      log("warn", "the server signs updates with another key than before: they will not be installed");
     await keys.set("agent_node_key", key);
     log("info", "enrolled for scripts and configuration");
     return key;

@@ -19,5 +19,7 @@ export interface AgentOptions {
   readonly hardware: { readonly uuid?: string; readonly serial?: string };
   /** A factor for all waits; below 1 in tests. */
   readonly scale: number;
+  /** The agent replaces itself by newer versions of the server. `started`: see `startedVersion`. Absent: it does not. */
+  readonly updates?: { readonly started: string | null };
   readonly log: Log;
 }

@@ -12,6 +12,7 @@ import { Osqueryd } from "./osqueryd.ts";
 import { QueryEngine } from "./queries/engine.ts";
 import { ScriptRunner } from "./scripts/runner.ts";
 import { Keys } from "./state/keys.ts";
+import { Updater } from "./updates/updater.ts";
 
 const CONFIG_S = 30;
 /** While this machine is set up. */
@@ -19,7 +20,11 @@ const SETUP_S = 5;
 const PING_S = 5 * 60;
 const TOKEN_S = 60 * 60;
 
-export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
+const DOWNLOAD = "/enroll/agent.mjs";
+
+export async function runAgent(options: AgentOptions, asked: AbortSignal): Promise<void> {
+  const replaced = new AbortController();
+  const signal = AbortSignal.any([asked, replaced.signal]);
   const { serverUrl, stateDir, enrollSecret, runsScripts, scale, log } = options;
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
   const [hardware, os] = await Promise.all([readHardware(options.hardware), readOs()]);
@@ -32,6 +37,15 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   const query = (sql: string) => engine.answer(sql);
   const installs = new InstallRunner({ stateDir, runsScripts, server: managed, query, log, signal });
   const setup = new FirstSetup(managed, log);
+  const updater =
+    options.updates === undefined
+      ? null
+      : new Updater({
+          ...options.updates,
+          ...{ stateDir, version: options.version, scale, log },
+          key: () => keys.get("update_key"),
+          fetch: (most) => connection.bytes(DOWNLOAD, most),
+        });
   const osqueryd = options.osqueryd === null ? null : new Osqueryd(options.osqueryd, options);
 
   let isRecovered = false;
@@ -43,10 +57,14 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
       isRecovered = true;
     }
     const config = await managed.config();
+    // If it cannot be recorded, such as on a full disk, this is tried again.
+    await updater?.confirm().catch((error: Error) => log("warn", `update: ${error.message}`));
     osqueryd?.use(config.flags);
     for (const id of config.scripts) if (!signal.aborted) await scripts.run(id);
     for (const id of config.installs) if (!signal.aborted) await installs.run(id);
     if (!signal.aborted) await setup.turn(config.isSettingUp);
+    // Between scripts and installs, never in the middle of one.
+    if (config.update !== null && !signal.aborted && (await updater?.take(config.update))) replaced.abort();
     // The server names one script or install at a time, so the next one may wait already. What it names again although
     // it is done does not.
     const named = [...config.scripts, ...config.installs].join();

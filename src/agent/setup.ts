@@ -1,5 +1,6 @@
 // What the agent needs to know to run, from flags and the environment.
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { defaultStateDir } from "./service/plan.ts";
 
 export interface GivenSetup {
@@ -61,7 +62,8 @@ export async function readSetup(
     enrollSecret: secret.trim(),
     ca: caFile ? await read(caFile, "--ca-file") : null,
     pins,
-    stateDir: flags["state-dir"] ?? defaultStateDir(),
+    // Scripts start in another folder.
+    stateDir: resolve(flags["state-dir"] ?? defaultStateDir()),
     runsScripts: flags.scripts,
   };
 }

@@ -1,14 +1,17 @@
 // Runs the agent until the process is asked to stop.
-import type { Level } from "./options.ts";
+import type { Level, Log } from "./options.ts";
 import { findOsqueryd } from "./osqueryd.ts";
 import { runAgent } from "./run.ts";
 import { type AgentSetup, SetupError } from "./setup.ts";
+import { launchNewest, startedVersion } from "./updates/launch.ts";
 
 export interface StartFlags {
   readonly osqueryd: boolean;
   readonly "osqueryd-path"?: string | undefined;
   readonly "hardware-uuid"?: string | undefined;
   readonly "hardware-serial"?: string | undefined;
+  /** Only the agent as one file replaces itself. */
+  readonly updates?: boolean | undefined;
 }
 
 export interface StartParts {
@@ -21,14 +24,27 @@ export interface StartParts {
 /** As journals of systemd read them: a number in front of the line. */
 const PRIORITIES: Record<Level, string> = { error: "<3>", warn: "<4>", info: "<6>" };
 
+const logTo =
+  (note: StartParts["note"], env: StartParts["env"]): Log =>
+  (level, message) =>
+    note(`${env.JOURNAL_STREAM ? PRIORITIES[level] : `${level}: `}${message}`);
+
+/** For tests: a factor for all waits. */
+function scaleOf({ SVC_AGENT_SCALE: given }: StartParts["env"]): number {
+  const scale = Number(given || 1);
+  if (!(scale > 0)) throw new SetupError("usage", `SVC_AGENT_SCALE: ${given} is not a positive number`);
+  return scale;
+}
+
 export async function startAgent(
   { ca, ...setup }: AgentSetup,
   flags: StartFlags,
   { version, env, note }: StartParts,
 ): Promise<void> {
-  // For tests: a factor for all waits.
-  const scale = Number(env.SVC_AGENT_SCALE || 1);
-  if (!(scale > 0)) throw new SetupError("usage", `SVC_AGENT_SCALE: ${env.SVC_AGENT_SCALE} is not a positive number`);
+  const log = logTo(note, env);
+  const scale = scaleOf(env);
+  const launch = { stateDir: setup.stateDir, own: version, scale, log };
+  if (flags.updates && startedVersion() === null && (await launchNewest(launch))) return;
   // It connects only over TLS.
   const isUsed = flags.osqueryd && setup.serverUrl.startsWith("https:");
   const stop = new AbortController();
@@ -42,7 +58,8 @@ export async function startAgent(
       osqueryd: isUsed ? (flags["osqueryd-path"] ?? (await findOsqueryd())) : null,
       hardware: { ...(uuid === undefined ? {} : { uuid }), ...(serial === undefined ? {} : { serial }) },
       scale,
-      log: (level, message) => note(`${env.JOURNAL_STREAM ? PRIORITIES[level] : `${level}: `}${message}`),
+      ...(flags.updates ? { updates: { started: startedVersion() } } : {}),
+      log,
     },
     stop.signal,
   );

@@ -69,7 +69,11 @@ export const managedAgentApi = {
       computer_name: text(255),
       hardware_model: text(255),
     }),
-    response: z.object({ agent_node_key: z.string(), orbit_node_key: z.string().optional() }),
+    response: z.object({
+      agent_node_key: z.string(),
+      orbit_node_key: z.string().optional(),
+      agent_update_key: z.string().optional().meta({ description: "Ed25519 key that signs updates (SPKI, base64)" }),
+    }),
   }),
   config: agentEndpoint({
     path: "/config",
@@ -80,6 +84,10 @@ export const managedAgentApi = {
       command_line_startup_flags: z.record(z.string(), z.json()),
       extensions: z.record(z.string(), z.json()),
       update_channels: z.record(z.string(), z.json()).optional(),
+      agent_update: z
+        .object({ version: z.string(), sha256: z.string(), size: z.int(), signature: z.string() })
+        .optional()
+        .meta({ description: "a newer agent of this server, if the caller is an older one" }),
       notifications: z.object({
         pending_script_execution_ids: z.array(z.string()).optional(),
         pending_software_installer_ids: z.array(z.string()).optional().meta({ description: "install_uuid of each" }),

@@ -11,6 +11,7 @@ import {
   servicePlan,
   statusCommand,
 } from "../../src/agent/service/plan.ts";
+import { readSetup } from "../../src/agent/setup.ts";
 import { readPlist } from "../../src/plist/read.ts";
 
 let root: string;
@@ -97,4 +98,10 @@ describe("a service", () => {
     const task = servicePlan(windows).start.find((command) => command.includes("/Create"))!;
     expect(task[task.indexOf("/TR") + 1]!.length).toBeLessThan(262);
   });
+});
+
+it("takes a state folder from where the agent is started, because scripts start elsewhere", async () => {
+  const flags = { "server-url": "https://svc.example.com", "state-dir": "state", scripts: true };
+  const { stateDir } = await readSetup(flags, { SVC_ENROLL_SECRET: "secret" });
+  expect(stateDir).toBe(join(process.cwd(), "state"));
 });

@@ -187,6 +187,14 @@ describe("the examples in help", () => {
     expect(output).toMatch(/^\S+secret: created|^\S+: absent/m);
   });
 
+  it.each(examples.filter(({ id }) => id === "agent:package"))("$text", async ({ argv }) => {
+    const folder = newFolder();
+    await writeFile(join(folder, "secret.txt"), "secret\n");
+    const { code, output } = await run(argv, folder, {});
+    if (/dpkg-deb is not installed/.test(output)) expect(output).toContain("apt-get install dpkg");
+    else expect([code, output]).toEqual([0, expect.stringMatching(/wrote \S+\.(deb|tar\.gz)/)]);
+  });
+
   it.each(examples.filter(({ id }) => id === "agent:status" || id === "agent:logs"))("$text", async ({ argv }) => {
     // Nothing is installed here: the commands report that, or that there is no such service manager.
     const { code, output } = await run(

@@ -1,8 +1,6 @@
 // How machines become hosts: tokens that enroll for a while, and the files that install the agent.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, rename, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { EnrollToken } from "../../src/api/new-hosts.ts";
 import { tables } from "../../src/server/data/tables.ts";
@@ -12,8 +10,8 @@ import { enrollCommands } from "../../src/server/new-hosts/commands.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { powershellWord, shellWord } from "../../src/text/shell.ts";
 import { errorOf, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
+import { needAgentFile } from "../support/agent-file.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
-import { root } from "../support/cli.ts";
 import { bothEngines, rulesEngines, testCipher } from "../support/engines.ts";
 import { agentCall } from "../support/managed.ts";
 import { WebVisitor } from "../support/web.ts";
@@ -35,16 +33,7 @@ async function enroll(t: TestApp, secret: string): Promise<[status: number, team
   return host === undefined ? [status] : [status, host.team_id];
 }
 
-/** `npm test` of a fresh checkout has no build. */
-beforeAll(async () => {
-  const built = join(root, "dist/agent.mjs");
-  if ((await stat(built).catch(() => null)) !== null) return;
-  const draft = `${built}.${process.pid}`;
-  await mkdir(join(root, "dist"), { recursive: true });
-  const script = `import { bundleAgent } from "./scripts/bundle-agent.mjs"; await bundleAgent(${JSON.stringify(root)}, ${JSON.stringify(draft)});`;
-  execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root });
-  await rename(draft, built);
-});
+beforeAll(needAgentFile);
 
 describe.each(bothEngines)("an enroll token on %s", (engine) => {
   it("enrolls hosts into its team until it expires, on every server, and only its hash is stored", async () => {

@@ -25,7 +25,7 @@ import { freshDatabase } from "../support/postgres.ts";
 
 const log = pino({ level: "silent" });
 const NOW = "2026-03-01T12:00:00.000Z";
-const SECRETS = 1205;
+const SECRETS = 1206;
 
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -50,6 +50,7 @@ async function fill(store: ServerStore): Promise<void> {
     ["a", "b"].map((name) => ({ name, created_at: NOW, value: `value of ${name}` })),
   );
   await store.deviceCas.insert({ created_at: NOW, certificate: "MII", key: "the key of the device CA" });
+  await store.agentSigningKeys.insert({ created_at: NOW, key: "the key of updates" });
   const row = { updated_at: NOW, value: {} };
   await store.configSections.insertMany([
     { ...row, section: "smtp_settings", secrets: '{"password":"grün"}' },
@@ -59,6 +60,7 @@ async function fill(store: ServerStore): Promise<void> {
 
 const contentOf = async (store: ServerStore) => ({
   ca: (await store.deviceCas.list()).map(({ certificate, key }) => [certificate, key]),
+  updates: (await store.agentSigningKeys.list()).map(({ key }) => key),
   enroll: (await store.enrollSecrets.list()).map(({ id: key, secret }) => [key, secret]),
   server: (await store.serverSecrets.list()).map(({ name, value }) => [name, value]),
   config: (await store.configSections.list()).map(({ section, secrets }) => [section, secrets]),

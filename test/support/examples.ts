@@ -31,7 +31,7 @@ function read(id: string, template: string): Example {
 
 /** Commands that run a server, work on its data, or take long: their examples need the built binary. */
 export const needsBinary = (id: string): boolean =>
-  id === "serve" || /^agent:(run|simulate|install|uninstall|status|logs)$/.test(id) || id.startsWith("db:");
+  id === "serve" || /^agent:(run|simulate|install|uninstall|package|status|logs)$/.test(id) || id.startsWith("db:");
 
 export const examplesOf = ({ commands }: Config): Example[] =>
   commands.flatMap(({ id, examples = [] }) =>

@@ -6,6 +6,7 @@ import { type Dispatcher, EnvHttpProxyAgent, request } from "undici";
 
 /** Stock agents give up after the same time. */
 const TIMEOUT_MS = 16_000;
+const LONGEST_DOWNLOAD_MS = 15 * 60_000;
 const LONGEST_REPLY = 8 * 1024 * 1024;
 
 export interface Reply {
@@ -76,6 +77,31 @@ export class Connection {
 
   head(path: string): Promise<Reply> {
     return this.#send("HEAD", path, {}, null);
+  }
+
+  /** A file that anybody may have, of at most `most` bytes. */
+  async bytes(path: string, most: number): Promise<Uint8Array> {
+    const url = `${this.#base}${path}`;
+    const parts: Buffer[] = [];
+    let size = 0;
+    try {
+      const reply = await request(url, {
+        method: "GET",
+        headers: { "user-agent": this.#userAgent },
+        dispatcher: this.#agent,
+        signal: AbortSignal.timeout(LONGEST_DOWNLOAD_MS),
+      });
+      for await (const part of reply.body) {
+        if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
+        size += (part as Buffer).length;
+        if (size > most) throw new Error("the reply is too long");
+        parts.push(part as Buffer);
+      }
+      if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
+      return Buffer.concat(parts);
+    } catch (error) {
+      throw new Unreachable(`GET ${url}: ${reasonOf(error)}`, { cause: error });
+    }
   }
 
   /** For replies of any size. The signal ends it at any time. */

@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { isNewer } from "../../agent-wire/update.ts";
 import { install, isActive, show, uninstall } from "../service/apply.ts";
 import {
   defaultStateDir,
@@ -16,6 +17,7 @@ import {
 import { readSetup, SetupError } from "../setup.ts";
 import { startAgent } from "../start.ts";
 import { readObject } from "../state/files.ts";
+import { UpdateFolder } from "../updates/folder.ts";
 
 /** Replaced by scripts/bundle-agent.mjs. */
 const VERSION = process.env.SVC_AGENT_VERSION ?? "0.0.0";
@@ -29,7 +31,7 @@ const HELP = `svc-agent ${VERSION}: manages this machine
   node agent.mjs uninstall [--purge]                      --purge: also its keys and journals
 
   install and run: [--ca-file FILE] [--pin SHA256]... [--state-dir DIR] [--no-scripts]
-  run: [--no-osqueryd] [--osqueryd-path FILE] [--hardware-uuid UUID] [--hardware-serial SERIAL]
+  run: [--no-updates] [--no-osqueryd] [--osqueryd-path FILE] [--hardware-uuid UUID] [--hardware-serial SERIAL]
 `;
 
 const options = {
@@ -40,6 +42,7 @@ const options = {
   "state-dir": { type: "string" },
   "no-scripts": { type: "boolean", default: false },
   "no-osqueryd": { type: "boolean", default: false },
+  "no-updates": { type: "boolean", default: false },
   "osqueryd-path": { type: "string" },
   "hardware-uuid": { type: "string" },
   "hardware-serial": { type: "string" },
@@ -73,8 +76,10 @@ const commands: Record<string, (values: Values) => Promise<number>> = {
   async run(values) {
     const { "no-scripts": noScripts, "no-osqueryd": noOsqueryd } = values;
     const setup = await readSetup({ ...values, scripts: !noScripts }, process.env);
-    await startAgent(setup, { ...values, osqueryd: !noOsqueryd }, { version: VERSION, env: process.env, note });
-    return 0;
+    const flags = { ...values, osqueryd: !noOsqueryd, updates: !values["no-updates"] };
+    await startAgent(setup, flags, { version: VERSION, env: process.env, note });
+    // A version that this one has started sets it too.
+    return Number(process.exitCode ?? 0);
   },
   async install(values) {
     const setup = await readSetup({ ...values, scripts: !values["no-scripts"] }, process.env);
@@ -94,10 +99,13 @@ const commands: Record<string, (values: Values) => Promise<number>> = {
     return 0;
   },
   async status(values) {
-    const known = await readObject(join(values["state-dir"] ?? defaultStateDir(), "agent.json"));
+    const stateDir = values["state-dir"] ?? defaultStateDir();
+    const known = await readObject(join(stateDir, "agent.json"));
+    const { current, trial, failed } = await new UpdateFolder(stateDir).read();
     const running = await isActive(statusCommand(platform()));
     const status = {
-      version: VERSION,
+      version: current !== null && isNewer(current.version, VERSION) ? current.version : VERSION,
+      update: { installed_version: VERSION, trial: trial?.version ?? null, failed: failed?.version ?? null },
       installed: (await stat(unitFile(platform())).catch(() => null)) !== null,
       running,
       server_url: known?.server_url ?? null,

@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { readObject, replaceFile } from "./files.ts";
 
-type KeyName = "node_key" | "agent_node_key";
+/** `update_key`: what signs updates. */
+type KeyName = "node_key" | "agent_node_key" | "update_key";
 
 interface Remembered {
   readonly server_url: string;
@@ -11,6 +12,7 @@ interface Remembered {
   readonly instance_id: string;
   readonly node_key: string | null;
   readonly agent_node_key: string | null;
+  readonly update_key: string | null;
 }
 
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
@@ -36,6 +38,7 @@ export class Keys {
       instance_id: (isSame ? text(stored.instance_id) : null) ?? randomUUID(),
       node_key: isSame ? text(stored.node_key) : null,
       agent_node_key: isSame ? text(stored.agent_node_key) : null,
+      update_key: isSame ? text(stored.update_key) : null,
     });
     await keys.#write();
     return keys;

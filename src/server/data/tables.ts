@@ -56,6 +56,7 @@ import { windowsProfileNodes } from "../mdm/windows/profiles/tables.ts";
 import { windowsUpdates } from "../mdm/windows/updates/tables.ts";
 import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
+import { agentSigningKeys } from "../new-hosts/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
 import { outbox } from "../outbox/tables.ts";
 import { packageBatches } from "../package-batches/tables.ts";
@@ -225,6 +226,7 @@ export const tables: AllTables = {
   applePushRequests,
   applePushCertificates,
   expiryNotices,
+  agentSigningKeys,
   deviceCas,
   deviceIdentities,
   appleEnrollments,

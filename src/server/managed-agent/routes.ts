@@ -8,6 +8,7 @@ import { type Handler, type Route, route } from "../core/http/route.ts";
 import { platformFamily } from "../core/platforms.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts";
 import { setMapping } from "../host-details/device-mapping.ts";
+import { updateFor, updateKeyFor } from "../new-hosts/updates.ts";
 import { answerOperation, sendOperation } from "../operations/queue.ts";
 import type { ScriptResult } from "../operations/tables.ts";
 import { setupForAgent, startForAgent } from "../setup-experience/view.ts";
@@ -64,7 +65,10 @@ function keyed<E extends AnyEndpoint>(
 
 export const managedAgentRoutes: readonly Route[] = [
   route(managedAgentApi.ping, async () => ({})),
-  route(managedAgentApi.enroll, async ({ body }, ctx) => ({ agent_node_key: await enrollAgent(ctx, body) })),
+  route(managedAgentApi.enroll, async ({ body }, ctx) => ({
+    agent_node_key: await enrollAgent(ctx, body),
+    agent_update_key: await updateKeyFor(ctx),
+  })),
   keyed(managedAgentApi.config, async (_, agent, ctx) => {
     const options = await ctx.running.of(managedAgents).optionsOf(agent.teamId);
     return {
@@ -72,6 +76,7 @@ export const managedAgentRoutes: readonly Route[] = [
       command_line_startup_flags: options.command_line_flags ?? {},
       extensions: extensionsFor(options, agent),
       ...(options.update_channels ? { update_channels: options.update_channels } : {}),
+      agent_update: await updateFor(ctx),
       notifications: await notificationsFor(ctx, agent),
     };
   }),

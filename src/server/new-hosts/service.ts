@@ -38,6 +38,9 @@ async function load({ running }: Backing, name: AgentFile): Promise<Known | null
 }
 
 /** Null: this server has no file of the agent. */
+export const handedOutAgent = (ctx: Backing): Promise<Pick<Known, "bytes" | "sha256"> | null> => load(ctx, "agent");
+
+/** Null: this server has no file of the agent. */
 export const agentSha256 = async (ctx: Backing): Promise<string | null> => (await load(ctx, "agent"))?.sha256 ?? null;
 
 export async function agentFile(ctx: Backing, name: AgentFile): Promise<Download> {

@@ -256,6 +256,9 @@ export const Settings = z.strictObject({
     .default(10)
     .describe("random variation of the three intervals above between hosts, in percent"),
   seen_flush_interval: duration("10s").describe("how often last-seen times are written to the store"),
+  agent_updates: flag(true).describe(
+    "offer agents of svc the version of this server, which they install by themselves; see docs/agent.md",
+  ),
   managed_agent_prefix: z
     .string()
     .regex(/^\/[A-Za-z0-9/_-]{1,100}$/)
