@@ -40,7 +40,7 @@ async function newDir(): Promise<string> {
 
 async function fill(store: ServerStore): Promise<void> {
   await store.enrollSecrets.insertMany(
-    Array.from({ length: SECRETS - 4 }, (_, i) => ({
+    Array.from({ length: SECRETS - 5 }, (_, i) => ({
       created_at: NOW,
       secret: `secret ${i}`,
       secret_hash: `hash ${i}`,
