@@ -12,6 +12,7 @@ import type { ServerStore, Tables } from "../../src/server/core/tables.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { allJobs } from "../../src/server/jobs/all.ts";
 import { isBusy, runDue } from "../../src/server/jobs/schedule.ts";
+import { hostNameKeeper } from "../../src/server/mdm/apple/names/keep.ts";
 import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { scriptBatchRuns } from "../../src/server/scripts/batches/carry-out.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -43,6 +44,7 @@ async function settle({ services, store }: TestApp): Promise<void> {
   await backgroundIdle(services);
   await sealAll(services);
   await services.running.of(profileReconciler).run();
+  await services.running.of(hostNameKeeper).run();
   await services.running.of(scriptBatchRuns).run();
   await expect.poll(() => store.policyCountChanges.count()).toBe(0);
   await expect.poll(async () => (await store.jobRuns.list()).filter(isBusy)).toEqual([]);

@@ -11,6 +11,12 @@ interface Following {
   readonly also?: readonly string[];
 }
 
+export interface Follower {
+  /** Compares now, or after the comparison that is going on. */
+  run(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /**
  * Runs `compare` at startup, and soon after settings of teams or of hosts without a team have changed, or hosts have
  * changed teams. Any server may do it.
@@ -19,7 +25,7 @@ export const settingsFollower = (
   name: string,
   { failure, also = [] }: Following,
   compare: (services: Services) => Promise<unknown>,
-): StartedPart<{ stop(): Promise<void> }> =>
+): StartedPart<Follower> =>
   startedPart(name, async (services) => {
     const { store } = services;
     const trigger = { channel: channels.teams, least: 100, more: 400, failure };
@@ -31,6 +37,7 @@ export const settingsFollower = (
     };
     stops.push(await store.listen(channels.labelMembers, moved, task.plan));
     return {
+      run: task.run,
       async stop() {
         for (const stop of stops) await stop();
         await task.stop();
