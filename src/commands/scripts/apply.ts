@@ -41,7 +41,7 @@ export default class ScriptsApply extends ScriptsCommand {
     if (flags["dry-run"]) this.trying(what, { files });
     await this.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`);
     const reply = await this.call(scriptsApi.replace, { query, body: { scripts } });
-    await this.report(`${plural(files.length, "file")} are now the saved scripts of ${of}`, reply);
+    await this.report(`replaced the saved scripts of ${of} with ${plural(files.length, "file")}`, reply);
   }
 }
 

@@ -41,7 +41,7 @@ export default class MdmProfilesApply extends ProfilesCommand {
     if (flags["dry-run"]) this.trying(what, { files });
     await this.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`);
     await this.call(profilesApi.batch, { query, body: { configuration_profiles } });
-    await this.report(`${plural(files.length, "file")} are now the profiles of ${of}`, { files });
+    await this.report(`replaced the profiles of ${of} with ${plural(files.length, "file")}`, { files });
   }
 }
 
