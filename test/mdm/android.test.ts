@@ -375,11 +375,11 @@ describe.each(bothEngines)("profiles of Android devices on %s", (engine) => {
   it("that the vendor refuses fail, and do not keep the others from the device", async () => {
     await added("Camera", { cameraDisabled: true });
     await added("Wrong", { unknownSetting: true });
+    const refused = ["failed", expect.stringContaining('Unknown name "unknownSetting"')];
+    await expect.poll(async () => (await statuses()).Wrong).toEqual(refused);
     await isSent().toEqual([0, ["cameraDisabled", "statusReportingSettings"]]);
     await apply();
-    const found = await statuses();
-    expect(found.Camera).toEqual(["verified", ""]);
-    expect(found.Wrong).toEqual(["failed", expect.stringContaining('Unknown name "unknownSetting"')]);
+    expect(await statuses()).toMatchObject({ Camera: ["verified", ""], Wrong: refused });
   });
 
   it("are sent again after the vendor was away", async () => {
