@@ -44,8 +44,8 @@ const shared = {
 export default defineConfig({
   test: {
     // Half of the time they wait: for Postgres, for the disk, and for servers that start.
-    maxWorkers: 2 * availableParallelism() + 1,
-    globalSetup: ["test/support/postgres.ts"],
+    maxWorkers: 2 * availableParallelism(),
+    globalSetup: ["test/support/memory-folder.ts", "test/support/postgres.ts"],
     projects: [
       { test: { ...common, name: "alone", include: alone, setupFiles: [eachFile] } },
       { test: { ...shared, name: "long", include: long } },
