@@ -1,9 +1,9 @@
 // Output on a terminal: whatever names hosts and other users choose, only the command line's own styles control it.
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AnyEndpoint } from "../../src/api/endpoint.ts";
 import { adoptStyles, forTerminal, style } from "../../src/cli/output/terminal.ts";
 import { sourceCommands } from "../../src/cli/run/source-config.ts";
-import { commandsOf, type RunOptions, root, runCli } from "../support/cli.ts";
+import { commandsOf, newHome, type RunOptions, root, runCli } from "../support/cli.ts";
 import { HOSTILE, hostileServer } from "../support/hostile.ts";
 
 const config = await commandsOf(true);
@@ -79,6 +79,11 @@ const argvOf = (id: string): readonly (readonly string[])[] => {
   const bare = Object.values(args).filter(({ required }) => required);
   return lines[id] ?? [[...id.split(":"), ...bare.map(() => "1")]];
 };
+
+// Some commands write a file.
+const started = process.cwd();
+beforeAll(async () => process.chdir(await newHome()));
+afterAll(() => process.chdir(started));
 
 describe("a terminal", () => {
   it.each(reading.map(({ id, flags }) => [id, Object.hasOwn(flags, "fields")] as const))(
