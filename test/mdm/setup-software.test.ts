@@ -52,9 +52,9 @@ describe.each(bothEngines)("a Mac that waits in its setup assistant, on %s,", (e
     expect(await notified(agent)).toEqual({ run_setup_experience: true });
     await expect.poll(() => t.store.hostProfiles.count(eq("status", "pending"))).toBe(1);
     expect((await agent.call("/setup_experience/init")).json).toEqual({ result: { enabled: true } });
-    const held = await agent.call("/setup_experience/status");
-    expect(statesOf(held.json.setup_experience_results)).toEqual(["tool pending", "setup.sh pending"]);
-    expect(held.json.setup_experience_results.configuration_profiles).toEqual([
+    const waiting = await agent.call("/setup_experience/status");
+    expect(statesOf(waiting.json.setup_experience_results)).toEqual(["tool pending", "setup.sh pending"]);
+    expect(waiting.json.setup_experience_results.configuration_profiles).toEqual([
       { profile_uuid: expect.any(String), name: "com.example.first", status: "pending" },
     ]);
     expect(await notified(agent), "profiles come first").toEqual({ run_setup_experience: true });
@@ -119,7 +119,7 @@ describe.each(rulesEngines)("the wait of a Mac for its software on %s", (engine)
     expect([await released(t), await setupRow(t, hostId)]).toEqual([0, null]);
   });
 
-  it("begins anew when the Mac was erased", async () => {
+  it("begins again when the Mac was erased", async () => {
     const t = await startApp({ engine });
     await chooseAll(t);
     const { device, hostId, agent } = await waitingMac(t);

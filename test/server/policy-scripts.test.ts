@@ -12,7 +12,7 @@ import { withSecondServer } from "../support/second-server.ts";
 const TEXT = "#!/bin/sh\nrepair\n";
 
 describe.each(bothEngines)("a policy with a script on %s", (engine) => {
-  it("runs it once on a host that newly fails, whichever server is told", async () => {
+  it("runs it once on a host that newly fails, whichever server acts", async () => {
     const t = await startApp({ engine, settings: { max_jitter_percent: 0 } });
     const team = await makeTeam(t);
     await t.patch(`/teams/${team.id}/secrets`, { secrets: [{ secret: "team-secret" }] });

@@ -74,8 +74,8 @@ describe.each(bothEngines)("the setup of a new host on %s", (engine) => {
     expect(await setupOf(t, id)).toMatchObject({ status: "failure", started_at: started, ended_at: t.clock.iso() });
     expect((await agent.call("/setup_experience/init")).json).toEqual({ result: { enabled: false } });
 
-    const told = (await activities(t, id)).filter(({ type }) => /installed|ran_script/.test(type)).reverse();
-    expect(told).toMatchObject([
+    const recorded = (await activities(t, id)).filter(({ type }) => /installed|ran_script/.test(type)).reverse();
+    expect(recorded).toMatchObject([
       { type: "installed_software", details: { install_uuid: uuid, status: "installed" }, svc_initiated: true },
       { type: "installed_software", details: { status: "failed_install" }, svc_initiated: true },
       {

@@ -33,7 +33,7 @@ export interface Results {
   readonly script?: SetupItem;
 }
 
-/** What the agent is told of its setup, which begins what comes next. */
+/** The reply to an agent that asks for its setup, which begins what comes next. */
 export async function statusFor(agent: ManagedAgent, body: Record<string, unknown> = {}): Promise<Results> {
   const { status, json } = await agent.call("/setup_experience/status", body);
   expect(status, JSON.stringify(json)).toBe(200);

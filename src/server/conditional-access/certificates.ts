@@ -48,7 +48,7 @@ async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest,
   const valid = await validOf(tx, [host.id], now);
   if (valid.some(({ created_at }) => created_at >= host.last_enrolled_at))
     throw new Refused("the host has a valid certificate since it enrolled");
-  // Whoever enrolled the host anew has its trust now, and nobody else.
+  // Whoever enrolled the host again has its trust now, and nobody else.
   if (valid.length > 0)
     await revokeIdentities(
       { store: tx, clock: ctx.clock },

@@ -51,3 +51,11 @@ export async function inPages<R>(pages: AsyncIterable<R[]>): Promise<R[]> {
 /** On the free tier there are no teams and no objects of teams. */
 export const ofTier = (ctx: Context, action: Action, global: Predicate): Predicate =>
   and(visible(ctx, action), isPremium(ctx) ? everything : global);
+
+/** Whose a row is: null for hosts without a team; undefined for a team that the caller may not change. */
+export const ownersOf = ({
+  teams,
+}: SharedRows): ((row: { readonly team_id: number | null }) => string | null | undefined) => {
+  const names = new Map(teams.map(({ id, name }) => [id, name]));
+  return ({ team_id }) => (team_id === null ? null : names.get(team_id));
+};

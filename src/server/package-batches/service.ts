@@ -11,7 +11,7 @@ import { resolveTargets } from "../labels/targeting.ts";
 import { and, eq, gt, lte } from "../store/query.ts";
 import { addTask } from "../tasks/queue.ts";
 import type { TaskKind } from "../tasks/task.ts";
-import { type TeamScope, teamScope } from "../teams/access.ts";
+import { type TeamScope, teamIdNamed, teamScope } from "../teams/access.ts";
 import { checkItem, findPackage, naming } from "./find.ts";
 import { replacePackages } from "./replace.ts";
 import type { BatchRow } from "./tables.ts";
@@ -21,13 +21,8 @@ type Input = { readonly [K in "query" | "body"]: z.output<(typeof packageBatches
 /** As long as tasks are kept. */
 const KEPT_FOR = days(30);
 
-/** A team that the caller cannot see is answered like a missing one. */
-async function teamNamed(ctx: Context, name: string | undefined): Promise<TeamScope> {
-  if (name === undefined || name === "") return teamScope(ctx, "packages:write", null);
-  const team = await ctx.store.teams.first({ where: eq("name", name) });
-  if (!team || !may(ctx.user, "teams:list", team.id)) throw notFound("team", name, "team_name");
-  return teamScope(ctx, "packages:write", team.id);
-}
+const teamNamed = async (ctx: Context, name: string | undefined): Promise<TeamScope> =>
+  teamScope(ctx, "packages:write", await teamIdNamed(ctx, name));
 
 export async function startBatch(ctx: Context, { query, body }: Input): Promise<{ request_uuid: string }> {
   const team = await teamNamed(ctx, query.team_name);

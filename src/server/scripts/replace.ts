@@ -4,10 +4,10 @@ import type { scriptsApi } from "../../api/scripts.ts";
 import { bytesOfBase64 } from "../../text/base64.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
-import { badRequest, invalid, notFound, premiumRequired } from "../core/errors.ts";
+import { badRequest, invalid, premiumRequired } from "../core/errors.ts";
 import { inTeam } from "../core/security/access.ts";
 import { eq } from "../store/query.ts";
-import { type TeamScope, teamScope } from "../teams/access.ts";
+import { type TeamScope, teamIdNamed, teamScope } from "../teams/access.ts";
 import { checkVariables } from "../variables/use.ts";
 import type { ScriptRow } from "./access.ts";
 import { readScriptAsIs } from "./file.ts";
@@ -29,7 +29,7 @@ export async function replaceScripts(ctx: Context, query: Query, body: Body) {
   if (query.team_id !== undefined && query.team_name !== undefined)
     throw badRequest("only one of team_id and team_name can be given", "team_name");
   if ((query.team_id !== undefined || query.team_name !== undefined) && !isPremium(ctx)) throw premiumRequired();
-  const team = await teamScope(ctx, "scripts:write", await teamIdOf(ctx, query));
+  const team = await teamScope(ctx, "scripts:write", query.team_id ?? (await teamIdNamed(ctx, query.team_name)));
   const wanted = readAll(body.scripts);
   const rows = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
@@ -42,13 +42,6 @@ export async function replaceScripts(ctx: Context, query: Query, body: Body) {
     return made.rows;
   }, SCRIPT_CHANGES);
   return { scripts: ctx.dryRun === null ? rows.map(({ team_id, id, name }) => ({ team_id, id, name })) : null };
-}
-
-async function teamIdOf({ store }: Context, { team_id, team_name }: Query): Promise<number | undefined> {
-  if (team_name === undefined) return team_id;
-  const team = await store.teams.first({ where: eq("name", team_name) });
-  if (!team) throw notFound("team", team_name, "team_name");
-  return team.id;
 }
 
 function readAll(items: Body["scripts"]): WantedScript[] {

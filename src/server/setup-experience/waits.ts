@@ -17,7 +17,7 @@ export interface SetupWait {
    * the lock of the host's operations.
    */
   over(inside: Context, hostId: number, isForced: boolean): Promise<void>;
-  /** What agents are told of what comes first. */
+  /** What the reply to an agent says of the steps that come first. */
   shown(store: ServerTx, hostId: number): Promise<Shown>;
 }
 

@@ -6,7 +6,7 @@ import { BadPlist } from "../../plist/value.ts";
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, conflict, invalid, notFound, upstreamFailed } from "../core/errors.ts";
-import { authorize, inTeam, may } from "../core/security/access.ts";
+import { authorize, inTeam } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { addPolicyFor, quote } from "../installers/automatic.ts";
 import { installerOfTitle } from "../installers/hosts.ts";
@@ -20,6 +20,7 @@ import { dropIconOf, iconUrlOf } from "../self-service/icon-rows.ts";
 import { titleIdFor } from "../software/titles.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
+import { teamIdNamed } from "../teams/access.ts";
 import { labelListsOf, writeLabels } from "./labels.ts";
 import { readListings } from "./library.ts";
 import { LookupError } from "./store-lookup.ts";
@@ -284,7 +285,7 @@ async function detailsOf(store: ServerTx, row: StoreAppRow, team: TeamName) {
 
 /** Replaces the team's store apps: those that are not in the list are no longer offered. */
 export async function replaceApps(ctx: Context, teamName: string | undefined, items: readonly BatchApp[]) {
-  const team = await teamFor(ctx, "packages:write", await teamIdOf(ctx, teamName));
+  const team = await teamFor(ctx, "packages:write", await teamIdNamed(ctx, teamName));
   const wanted = items.length === 0 ? new Map<string, NewApp>() : await readBatch(ctx, team, items);
   const rows = await changingPackages(ctx, async (inside) => {
     const { store } = inside;
@@ -320,14 +321,6 @@ const unset = {
   auto_update_enabled: false,
   labels_include_any: [],
 } satisfies Given;
-
-/** A team that the caller cannot see is answered like a missing one. */
-async function teamIdOf(ctx: Context, name: string | undefined): Promise<number | undefined> {
-  if (name === undefined) return undefined;
-  const team = await ctx.store.teams.first({ where: eq("name", name) });
-  if (!team || !may(ctx.user, "teams:list", team.id)) throw notFound("team", name);
-  return team.id;
-}
 
 async function readBatch(ctx: Context, team: TeamName, items: readonly BatchApp[]): Promise<Map<string, NewApp>> {
   const token = await requireToken(ctx.store, team);

@@ -2,6 +2,7 @@ import type { Action } from "../../api/access.ts";
 import type { Context } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
 import { authorize, may } from "../core/security/access.ts";
+import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { teams } from "./tables.ts";
 
@@ -40,4 +41,12 @@ export async function teamScope(ctx: Context, action: Action, teamId: number | n
   const team = await ctx.store.teams.get(team_id);
   if (!team) throw notFound("team", team_id, "team_id");
   return { team_id, team_name: team.name };
+}
+
+/** The id of a team that the caller can see; any other is answered like a missing one. No name: hosts without a team. */
+export async function teamIdNamed(ctx: Context, name: string | undefined): Promise<number | undefined> {
+  if (name === undefined || name === "") return undefined;
+  const team = await ctx.store.teams.first({ where: eq("name", name) });
+  if (!team || !may(ctx.user, "teams:list", team.id)) throw notFound("team", name, "team_name");
+  return team.id;
 }

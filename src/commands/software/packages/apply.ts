@@ -37,20 +37,17 @@ export default class SoftwarePackagesApply extends PackageBatchCommand {
     const given = await readValue(this.io, flags.input);
     const list = Array.isArray(given) ? given : (given as { packages?: unknown } | null)?.packages;
     if (!Array.isArray(list)) throw usage(`${flags.input} is not a list of packages`);
-    const whom = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+    const of = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
     const team = await this.teamName(flags.team);
-    if (!this.#isDryRun) await this.confirm(`Replace the packages of ${whom} with ${plural(list.length, "package")}?`);
+    if (!this.#isDryRun) await this.confirm(`Replace the packages of ${of} with ${plural(list.length, "package")}?`);
     const query = { ...team, ...(this.#isDryRun ? { dry_run: true } : {}) };
     const body = { software: { packages: list as [] } };
     const { request_uuid } = await this.call(packageBatchesApi.start, { query, body });
     // A dry run that nobody waits for is of no use.
     if (flags.wait || this.#isDryRun) return this.conclude(await this.waitForBatch(request_uuid, timeout));
-    await this.report(
-      `the server replaces the packages of ${whom}: svc software packages batch ${request_uuid} --wait`,
-      {
-        request_uuid,
-      },
-    );
+    await this.report(`the server replaces the packages of ${of}: svc software packages batch ${request_uuid} --wait`, {
+      request_uuid,
+    });
   }
 
   private async teamName(text: string | undefined): Promise<{ team_name?: string }> {

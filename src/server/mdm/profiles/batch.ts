@@ -4,10 +4,11 @@ import type { BatchItem, profilesApi } from "../../../api/profiles.ts";
 import { bytesOfBase64 } from "../../../text/base64.ts";
 import { type Entry, recordEntries } from "../../activities/record.ts";
 import { type Context, within } from "../../core/context.ts";
-import { badRequest, invalid, notFound } from "../../core/errors.ts";
+import { badRequest, invalid } from "../../core/errors.ts";
 import { inTeam } from "../../core/security/access.ts";
 import { resolveTargets } from "../../labels/targeting.ts";
 import { and, eq } from "../../store/query.ts";
+import { teamIdNamed } from "../../teams/access.ts";
 import { teamFor } from "./access.ts";
 import { exchangeProfiles, keyOf } from "./exchange.ts";
 import { platformOf } from "./platform.ts";
@@ -19,7 +20,7 @@ type Body = z.output<typeof profilesApi.batch.body>;
 
 export async function replaceProfiles(ctx: Context, query: Query, body: Body): Promise<Record<string, never>> {
   checkOneTeam(query);
-  const team = await teamFor(ctx, "profiles:write", await teamIdOf(ctx, query));
+  const team = await teamFor(ctx, "profiles:write", query.team_id ?? (await teamIdNamed(ctx, query.team_name)));
   const items = body.configuration_profiles ?? body.profiles;
   if (items === undefined) throw badRequest("configuration_profiles is required", "configuration_profiles");
   const uploads = await readAll(ctx, items);
@@ -38,13 +39,6 @@ export async function replaceProfiles(ctx: Context, query: Query, body: Body): P
     await recordEntries(inside, entries);
   }, CHANGES);
   return {};
-}
-
-async function teamIdOf({ store }: Context, { team_id, team_name }: Query): Promise<number | undefined> {
-  if (team_name === undefined) return team_id;
-  const team = await store.teams.first({ where: eq("name", team_name) });
-  if (!team) throw notFound("team", team_name);
-  return team.id;
 }
 
 async function readAll(ctx: Context, items: readonly BatchItem[]): Promise<Upload[]> {

@@ -4,7 +4,7 @@ import type { CaRow } from "../../../ca/rules.ts";
 import { checkSubjectName, type TemplateRow } from "../../../certificates/rules.ts";
 import { byId } from "../../../core/maps.ts";
 import { parsed } from "../../parse.ts";
-import type { SharedRows } from "../../shared-rows.ts";
+import { ownersOf, type SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
 
 const TemplateValue = z.strictObject({
@@ -17,12 +17,6 @@ export interface TemplateRows {
   readonly templates: readonly TemplateRow[];
   readonly authorities: readonly Pick<CaRow, "id" | "name">[];
 }
-
-/** Null: hosts without a team. Undefined for a team that the caller may not change. */
-export const ownersOf = ({ teams }: SharedRows): ((row: TemplateRow) => string | null | undefined) => {
-  const names = new Map(teams.map(({ id, name }) => [id, name]));
-  return ({ team_id }) => (team_id === null ? null : names.get(team_id));
-};
 
 export function* templateThings({ templates, authorities }: TemplateRows, shared: SharedRows): Generator<Thing> {
   const ownerOf = ownersOf(shared);

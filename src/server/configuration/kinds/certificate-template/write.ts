@@ -5,9 +5,10 @@ import { invalid } from "../../../core/errors.ts";
 import { eq } from "../../../store/query.ts";
 import { locating } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
+import { ownersOf } from "../../shared-rows.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
-import { ownersOf, type TemplateRows, type TemplateWanted } from "./value.ts";
+import type { TemplateRows, TemplateWanted } from "./value.ts";
 
 export async function writeTemplates(work: Work, { steps }: Part<TemplateRows, TemplateWanted, unknown>) {
   const changed = steps.filter((step) => differs(work, step, step.wanted));

@@ -7,7 +7,7 @@ import type { Upload } from "../../../mdm/profiles/rules.ts";
 import type { ProfileLabel } from "../../../mdm/profiles/scope.ts";
 import type { Given } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
-import type { SharedRows } from "../../shared-rows.ts";
+import { ownersOf, type SharedRows } from "../../shared-rows.ts";
 import type { Contents, Texts, Thing } from "../../values.ts";
 
 /** The content only by its digest: plans compare it, and need not show it. */
@@ -45,12 +45,6 @@ export interface ProfileRows {
   readonly profiles: readonly ProfileRow[];
   readonly labels: ReadonlyMap<number, readonly ProfileLabel[]>;
 }
-
-/** Null: hosts without a team. Undefined for a team that the caller may not change. */
-export const ownersOf = ({ teams }: SharedRows): ((row: ProfileRow) => string | null | undefined) => {
-  const names = new Map(teams.map(({ id, name }) => [id, name]));
-  return ({ team_id }) => (team_id === null ? null : names.get(team_id));
-};
 
 export function* profileThings({ profiles, labels }: ProfileRows, shared: SharedRows): Generator<Thing> {
   const ownerOf = ownersOf(shared);

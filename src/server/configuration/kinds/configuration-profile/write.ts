@@ -8,9 +8,10 @@ import { readUpload, type Upload } from "../../../mdm/profiles/rules.ts";
 import { type ChangedProfile, changeProfiles, type NewProfile } from "../../../mdm/profiles/service.ts";
 import { locating, refusal, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
+import { ownersOf } from "../../shared-rows.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
-import { ownersOf, type ProfileRows, type ProfileUploads, type ProfileWanted } from "./value.ts";
+import type { ProfileRows, ProfileUploads, ProfileWanted } from "./value.ts";
 
 export async function readUploads(ctx: Context, steps: readonly Step<ProfileWanted>[]): Promise<ProfileUploads> {
   const uploads = new Map<number, Upload>();

@@ -4,7 +4,7 @@ import type { ScriptRow } from "../../../scripts/access.ts";
 import { readScriptAsIs } from "../../../scripts/file.ts";
 import type { Given } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
-import type { SharedRows } from "../../shared-rows.ts";
+import { ownersOf, type SharedRows } from "../../shared-rows.ts";
 import type { Contents, Texts, Thing } from "../../values.ts";
 
 /** The content only by its digest: plans compare it, and need not show it. */
@@ -23,12 +23,6 @@ export interface ScriptRows {
   /** By the id of the text. */
   readonly digests: ReadonlyMap<number, string>;
 }
-
-/** Null: hosts without a team. Undefined for a team that the caller may not change. */
-export const ownersOf = ({ teams }: SharedRows): ((row: ScriptRow) => string | null | undefined) => {
-  const names = new Map(teams.map(({ id, name }) => [id, name]));
-  return ({ team_id }) => (team_id === null ? null : names.get(team_id));
-};
 
 export function* scriptThings({ scripts, digests }: ScriptRows, shared: SharedRows): Generator<Thing> {
   const ownerOf = ownersOf(shared);

@@ -4,9 +4,10 @@ import { removeScripts } from "../../../scripts/remove.ts";
 import { putScripts } from "../../../scripts/replace.ts";
 import { locating, refusal } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
+import { ownersOf } from "../../shared-rows.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
-import { ownersOf, type ScriptRows, type ScriptWanted } from "./value.ts";
+import type { ScriptRows, ScriptWanted } from "./value.ts";
 
 const rowsByKey = (work: Work, { scripts }: ScriptRows) => {
   const ownerOf = ownersOf(work.shared);
