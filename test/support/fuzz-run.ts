@@ -16,6 +16,8 @@ export interface FuzzTarget {
 export interface FuzzReport {
   readonly byStatus: Record<string, number>;
   readonly byKind: Record<string, Record<string, number>>;
+  /** What was requested, with the status of its reply, in order. */
+  readonly replies: string[];
   readonly faults: string[];
 }
 
@@ -44,7 +46,7 @@ export async function runFuzz(target: FuzzTarget, count: number, seed: number): 
     allEndpoints.map(({ endpoint }) => endpoint),
     () => ids,
   );
-  const report: FuzzReport = { byStatus: {}, byKind: {}, faults: [] };
+  const report: FuzzReport = { byStatus: {}, byKind: {}, replies: [], faults: [] };
   let callers: [string, string | null][] = [];
   for (let i = 0; i < count; i++) {
     if (i % RENEW_EVERY === 0) {
@@ -61,6 +63,7 @@ export async function runFuzz(target: FuzzTarget, count: number, seed: number): 
     try {
       const res = await target.send(request, token);
       const status = `${Math.floor(res.status / 100)}xx`;
+      report.replies.push(`#${i} as ${caller}: ${request.method} ${request.path} ${res.status}`);
       report.byStatus[res.status] = (report.byStatus[res.status] ?? 0) + 1;
       const kinds = report.byKind[request.kind] ?? {};
       report.byKind[request.kind] = kinds;
