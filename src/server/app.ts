@@ -18,6 +18,7 @@ import type { Protocol } from "./core/http/protocol.ts";
 import { callerOf, hasUntrustedProxy, isTrustedProxy } from "./core/http/proxies.ts";
 import { responseOf } from "./core/http/replies.ts";
 import type { RawInput, Reply, Route } from "./core/http/route.ts";
+import { memo } from "./core/memo.ts";
 import { version } from "./core/version.ts";
 import type { Features } from "./features.ts";
 import { Uploads } from "./files/service.ts";
@@ -44,16 +45,35 @@ export function createApp(services: Services, features: Features, more: MoreEndp
   });
   mountPages(app, services, (thrown, event) => loggedError(services, event, thrown));
   mountAgent(app, services, features.agent);
-  const others = more.routes.map((one): Served => [one, servedPaths(one.endpoint)]);
-  for (const [one, paths] of [...table, ...others])
-    mount(app, services, one, paths, errorForms[one.endpoint.mediaType]);
-  refuseOtherMethods(app, [...refusals, ...refusalsOf(others)]);
+  mountTable(app, more.routes, () => services);
   for (const one of [...protocolsOf(services.settings), ...more.protocols]) mountProtocol(app, services, one);
   app.all("/**", (event) => {
-    if (isForBrowser(event)) return missingPage(services);
+    served.set(event, services);
+    return apiOf(routes).handler(event);
+  });
+  return app;
+}
+
+/** Whose request it is that the routes of the API answer: their table is the same for every server of a process. */
+const served = new WeakMap<H3Event, Services>();
+type ServicesOf = (event: H3Event) => Services;
+
+/** The router of the API: filling it takes longer than everything else that a server does at its start. */
+const apiOf = memo((table: readonly Route[]) => {
+  const app = new H3({ silent: true });
+  const of: ServicesOf = (event) => served.get(event)!;
+  mountTable(app, table, of);
+  app.all("/**", (event) => {
+    if (isForBrowser(event)) return missingPage(of(event));
     throw noSuchPath(event.url.pathname);
   });
   return app;
+});
+
+function mountTable(app: H3, table: readonly Route[], of: ServicesOf): void {
+  const all = table.map((one): Served => [one, servedPaths(one.endpoint)]);
+  for (const [one, paths] of all) mount(app, of, one, paths, errorForms[one.endpoint.mediaType]);
+  refuseOtherMethods(app, refusalsOf(all));
 }
 
 const isForBrowser = ({ req, url }: H3Event): boolean =>
@@ -61,20 +81,21 @@ const isForBrowser = ({ req, url }: H3Event): boolean =>
 
 function mountProtocol(app: H3, services: Services, protocol: Protocol): void {
   const { routes, pathsOf = servedPaths } = protocol;
-  const served = routes.map((one): Served => [one, pathsOf(one.endpoint)]);
-  for (const [one, paths] of served) mount(app, services, one, paths, protocol);
-  refuseOtherMethods(app, refusalsOf(served), (error, event) => refusal(services, event, error, protocol));
+  const all = routes.map((one): Served => [one, pathsOf(one.endpoint)]);
+  for (const [one, paths] of all) mount(app, () => services, one, paths, protocol);
+  refuseOtherMethods(app, refusalsOf(all), (error, event) => refusal(services, event, error, protocol));
 }
 
 function mount(
   app: H3,
-  services: Services,
+  of: ServicesOf,
   { endpoint, run }: Route,
   paths: readonly string[],
   protocol: Omit<Protocol, "routes"> = {},
 ): void {
   const answer = async (event: H3Event): Promise<Response> => {
     const started = performance.now();
+    const services = of(event);
     const ctx = await contextOf(services, event, endpoint.access).catch((error: unknown) =>
       refusal(services, event, error, protocol),
     );
@@ -168,9 +189,6 @@ function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly 
 }
 
 type Served = readonly [route: Route, paths: readonly string[]];
-/** The same for every server, so computed once. */
-const table: readonly Served[] = routes.map((one) => [one, servedPaths(one.endpoint)]);
-const refusals = refusalsOf(table);
 
 /**
  * If an endpoint needs no token, an invalid one is ignored: a client that signs in again may still send its old one.

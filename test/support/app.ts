@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
-import { allEndpoints, groups } from "../../src/api/all.ts";
+import { allEndpoints } from "../../src/api/all.ts";
 import type { License } from "../../src/api/app-config.ts";
 import { fullPath } from "../../src/api/endpoint.ts";
 import type { Agent } from "../../src/server/agent/start.ts";
@@ -214,10 +214,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
 async function checkReply(method: string, path: string, response: Response): Promise<void> {
   if (!response.ok || !response.headers.get("content-type")?.includes("json")) return;
   const pathname = path.split("?")[0]!.replace(/^\/api\/[^/]+\/svc/, "");
-  const found = allEndpoints.find(
-    ({ endpoint }) =>
-      endpoint.method === method && matches(endpoint.root ? fullPath(endpoint) : endpoint.path, pathname),
-  );
+  const found = declared(method, pathname);
   if (!found || found.endpoint.produces !== null) return;
   const body: unknown = await response.clone().json();
   const result = found.endpoint.response.safeParse(body);
@@ -230,14 +227,23 @@ async function checkReply(method: string, path: string, response: Response): Pro
     throw new Error(`${method} ${path}: the reply of ${found.name} has undeclared keys: ${extra.join(", ")}`);
 }
 
-/** Literal paths take precedence over parameters, as in the router. */
-function matches(template: string, path: string): boolean {
-  const want = template.split("/");
+const literal = new Map<string, (typeof allEndpoints)[number]>();
+const withParams = new Map<string, { parts: readonly string[]; one: (typeof allEndpoints)[number] }[]>();
+for (const one of allEndpoints) {
+  const template = one.endpoint.root ? fullPath(one.endpoint) : one.endpoint.path;
+  const parts = template.split("/");
+  if (!template.includes(":")) literal.set(`${one.endpoint.method} ${template}`, one);
+  const alike = `${one.endpoint.method} ${parts.length}`;
+  if (template.includes(":")) withParams.set(alike, [...(withParams.get(alike) ?? []), { parts, one }]);
+}
+const literalPaths = new Set([...literal.keys()].map((key) => key.slice(key.indexOf(" ") + 1)));
+
+/** The endpoint of the request. Literal paths take precedence over parameters, as in the router. */
+function declared(method: string, path: string): (typeof allEndpoints)[number] | undefined {
+  if (literalPaths.has(path)) return literal.get(`${method} ${path}`);
   const have = path.split("/");
-  if (want.length !== have.length || !want.every((part, i) => part.startsWith(":") || part === have[i])) return false;
-  return !Object.values(groups).some((group) =>
-    Object.values(group).some((other) => other.path !== template && !other.path.includes(":") && other.path === path),
-  );
+  const matches = (want: readonly string[]) => want.every((part, i) => part.startsWith(":") || part === have[i]);
+  return withParams.get(`${method} ${have.length}`)?.find(({ parts }) => matches(parts))?.one;
 }
 
 function extraKeys(value: unknown, kept: unknown, at: string): string[] {

@@ -1,7 +1,8 @@
 import { Low } from "lowdb";
 import type { WithAdmin } from "../admin.ts";
 import type { Cipher } from "../cipher.ts";
-import type { Collections, StoreControl, Tables, Tx } from "../store.ts";
+import { lazyCollections } from "../lazy-collections.ts";
+import type { StoreControl, Tables, Tx } from "../store.ts";
 import { MemoryCollection } from "./collection.ts";
 import { realFiles, type StoreFiles } from "./files.ts";
 import { Gate } from "./gate.ts";
@@ -37,11 +38,6 @@ export interface LowdbExtras {
 
 const SNAPSHOT_BYTES = 32 * 1024 * 1024;
 
-function collect<S extends Tables>(tables: S, memory: Memory, session: Session): Collections<S> {
-  const entries = Object.entries(tables).map(([name, table]) => [name, new MemoryCollection(table, memory, session)]);
-  return Object.fromEntries(entries) as Collections<S>;
-}
-
 export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Promise<WithAdmin<S> & LowdbExtras> {
   const { tables, dir, cipher, log = null, files = realFiles, snapshotBytes = SNAPSHOT_BYTES } = options;
   const { readOnly = false } = options;
@@ -62,41 +58,42 @@ export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Pro
   }
 
   const leading = new Set<AbortController>();
-  const collections = collect(tables, memory, sessions);
+  const collections = lazyCollections(
+    tables,
+    (key, session: Session) => new MemoryCollection(tables[key]!, memory, session),
+  );
   const tx: StoreControl<S>["tx"] = (work, { failFast } = {}) =>
     sessions.transact((transaction) => {
-      const store: Tx<S> = {
-        ...collect(tables, memory, transaction),
-        tx: async (inner) => {
+      const store: Tx<S> = Object.assign(collections(transaction), {
+        tx: async <R>(inner: (store: Tx<S>) => Promise<R>) => {
           transaction.check();
           return inner(store);
         },
-        async notify(channel, payload) {
+        async notify(channel: string, payload: string) {
           transaction.check();
           checkPayload(payload);
           transaction.messages.push([channel, payload]);
         },
-      };
+      });
       return work(store);
     }, failFast);
   let closing: Promise<void> | null = null;
 
-  return {
-    ...collections,
+  return Object.assign(collections(sessions), {
     engine: "lowdb",
     tables,
     tx,
-    async notify(channel, payload) {
+    async notify(channel: string, payload: string) {
       sessions.assertOpen();
       checkPayload(payload);
       messages.send(channel, payload);
     },
-    async listen(channel, onMessage) {
+    async listen(channel: string, onMessage: (payload: string) => void) {
       sessions.assertOpen();
       const stop = messages.listen(channel, onMessage);
       return async () => stop();
     },
-    async lead(_name, onElected) {
+    async lead(_name: string, onElected: (lost: AbortSignal) => Promise<void>) {
       sessions.assertOpen();
       const controller = new AbortController();
       leading.add(controller);
@@ -116,7 +113,7 @@ export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Pro
     stats: () => persistence.stats(),
     compact: () => persistence.compact(),
     [admin]: storeAdmin<S>(memory, sessions, persistence, (work) =>
-      sessions.transact((transaction) => work(collect(tables, memory, transaction))),
+      sessions.transact((transaction) => work(collections(transaction))),
     ),
     close() {
       closing ??= (async () => {
@@ -129,5 +126,5 @@ export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Pro
       })();
       return closing;
     },
-  } as WithAdmin<S> & LowdbExtras;
+  }) as WithAdmin<S> & LowdbExtras;
 }

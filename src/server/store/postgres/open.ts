@@ -1,10 +1,11 @@
 import type pg from "pg";
 import { admin, type WithAdmin } from "../admin.ts";
 import type { Cipher } from "../cipher.ts";
+import { lazyCollections } from "../lazy-collections.ts";
 import { type Collections, type Store, StoreUnavailable, type Tables, type Tx, type TxOptions } from "../store.ts";
 import type { Table } from "../table.ts";
 import { postgresAdmin } from "./admin.ts";
-import { collections, layoutsByName } from "./collections.ts";
+import { layoutsByName, PgCollection } from "./collections.ts";
 import { lead } from "./connection/lead.ts";
 import { Listening } from "./connection/listen.ts";
 import { connectClient, createPool, destroy, type PoolLog, StatementNames } from "./connection/pool.ts";
@@ -60,7 +61,7 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
     Object.entries(tables).map(([key, table]) => [key, new Layout(table as Table, cipher)]),
   );
   const layoutOf = layoutsByName(layouts);
-  const on = (runner: Runner): Collections<S> => collections<S>(layouts, layoutOf, runner);
+  const on = lazyCollections(tables, (key, runner: Runner) => new PgCollection(layouts[key]!, layoutOf, runner));
   const runner = poolRunner(context);
   const listening = new Listening(url, log, watchdog);
   const leads = new Set<() => Promise<void>>();
