@@ -14,7 +14,7 @@ export function lazyCollections<S extends Tables, On extends object>(
     Object.defineProperty(shared, key, {
       get(this: object) {
         const value = make(key, sessions.get(this)!);
-        Object.defineProperty(this, key, { value, enumerable: true });
+        Object.defineProperty(this, key, { value, enumerable: true, configurable: true });
         return value;
       },
     });
