@@ -6,11 +6,11 @@ type Method = (...given: unknown[]) => unknown;
 
 /** Wraps a store and records the duration of each operation and transaction. */
 export function timed<S extends Tables>(store: Store<S>, seconds: Seconds): Store<S> {
-  return watch<S, Store<S>>(store, Object.keys(store.tables), seconds);
+  return watch<S, Store<S>>(store, new Set(Object.keys(store.tables)), seconds);
 }
 
-function watch<S extends Tables, T extends Tx<S>>(target: T, tables: readonly string[], seconds: Seconds): T {
-  const collections = new Map(tables.map((name) => [name, watchCollection(target[name] as object, name, seconds)]));
+function watch<S extends Tables, T extends Tx<S>>(target: T, tables: ReadonlySet<PropertyKey>, seconds: Seconds): T {
+  const collections = new Map<PropertyKey, object>();
   const tx = async <R>(work: (inner: Tx<S>) => Promise<R>, options?: TxOptions): Promise<R> => {
     const end = seconds.startTimer({ table: "", operation: "tx" });
     try {
@@ -22,9 +22,14 @@ function watch<S extends Tables, T extends Tx<S>>(target: T, tables: readonly st
   return new Proxy(target, {
     get(_, name) {
       if (name === "tx") return tx;
-      const collection = typeof name === "string" ? collections.get(name) : undefined;
-      if (collection) return collection;
+      const known = collections.get(name);
+      if (known) return known;
       const value: unknown = Reflect.get(target, name, target);
+      if (tables.has(name)) {
+        const collection = watchCollection(value as object, String(name), seconds);
+        collections.set(name, collection);
+        return collection;
+      }
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
