@@ -50,8 +50,11 @@ function addAll(sums: Sums, ids: readonly number[] = [], difference: number): vo
 }
 
 /** Pairs of id and difference, without those that changed nothing. */
-const flat = (sums: Sums): number[] =>
-  [...sums].flatMap(([id, difference]) => (difference === 0 ? [] : [id, difference]));
+function flat(sums: Sums): number[] {
+  const pairs: number[] = [];
+  for (const [id, difference] of sums) if (difference !== 0) pairs.push(id, difference);
+  return pairs;
+}
 
 export function addFlat(sums: Sums, pairs: readonly number[]): void {
   for (let i = 0; i + 1 < pairs.length; i += 2) sums.set(pairs[i]!, (sums.get(pairs[i]!) ?? 0) + pairs[i + 1]!);
