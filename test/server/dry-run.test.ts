@@ -13,9 +13,16 @@ import type { ServerStore, Tables } from "../../src/server/core/tables.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { allJobs } from "../../src/server/jobs/all.ts";
 import { isBusy, runDue } from "../../src/server/jobs/schedule.ts";
+import { criteriaWatch } from "../../src/server/labels/criteria-watch.ts";
+import { filevaultKeeper } from "../../src/server/mdm/apple/filevault/enforce.ts";
 import { hostNameKeeper } from "../../src/server/mdm/apple/names/keep.ts";
 import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
+import { policyCounts } from "../../src/server/policies/counts.ts";
+import { policyActions } from "../../src/server/policy-actions/act.ts";
 import { scriptBatchRuns } from "../../src/server/scripts/batches/carry-out.ts";
+import { softwareCounts } from "../../src/server/software/counts.ts";
+import { vulnerabilityCounts } from "../../src/server/software/vulnerabilities/counts.ts";
+import { storeAppWorker } from "../../src/server/store-apps/worker.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
@@ -84,7 +91,10 @@ async function settle({ services, store }: TestApp): Promise<void> {
   await services.running.of(profileReconciler).run();
   await services.running.of(hostNameKeeper).run();
   await services.running.of(scriptBatchRuns).run();
-  await expect.poll(() => store.policyCountChanges.count()).toBe(0);
+  // What follows changes a little later.
+  for (const part of [policyActions, storeAppWorker, criteriaWatch, filevaultKeeper])
+    await services.running.of(part).run();
+  for (const part of [policyCounts, softwareCounts, vulnerabilityCounts]) await services.running.of(part).flush();
   await expect.poll(async () => (await store.jobRuns.list()).filter(isBusy)).toEqual([]);
 }
 

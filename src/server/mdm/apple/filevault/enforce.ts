@@ -115,6 +115,7 @@ export const filevaultKeeper = startedPart("FileVault", async (services) => {
     await store.listen(channels.diskKeys, task.plan, task.plan),
   ];
   return {
+    run: task.run,
     async stop() {
       for (const stop of stops) await stop();
       await task.stop();
