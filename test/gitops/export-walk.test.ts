@@ -68,6 +68,7 @@ const things: StateThing[] = [
   thing("configuration_profile", null, "Wi-Fi", profile),
   thing("configuration_profile", "Ops", "Wi-Fi", profile),
   thing("configuration_profile", "Ops", "Camera", { ...profile, platform: "android" }),
+  thing("configuration_profile", "Ops", "Kiosk", { ...profile, platform: "windows" }),
   thing("script", null, "tidy.sh", { sha256: "0a" }),
   thing("script", "Ops", "tidy.sh", { sha256: "0a" }),
   thing("certificate_template", null, "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),

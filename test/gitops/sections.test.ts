@@ -199,10 +199,6 @@ describe("features that this server does not support", () => {
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
     ["org_settings: {}\ncustom_host_vitals: [{name: x}]", "custom host vitals"],
-    [
-      "name: T\ncontrols: {windows_settings: {configuration_profiles: [{path: a}]}}",
-      "configuration profiles of Windows",
-    ],
     ["name: T\ncontrols: {vendora_settings: {enable_disk_encryption: true}}", "disk encryption of one platform alone"],
     ["name: T\ncontrols: {setup_experience: {bootstrap_package: 'https://x'}}", "setup experience"],
     [

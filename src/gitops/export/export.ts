@@ -106,7 +106,8 @@ function sectionsOf(writer: Writer): { settings: Fields; agent_options: Fields; 
 /** The controls under their names in files; one of them belongs to another object there. */
 function inFiles(schema: z.ZodType, { windows_require_bitlocker_pin: pin, ...controls }: Fields): Fields {
   const named = fieldsOf(newest(schema, controls));
-  return pin === undefined ? named : { ...named, windows_settings: { require_bitlocker_pin: pin } };
+  if (pin === undefined) return named;
+  return { ...named, windows_settings: { ...fieldsOf(named.windows_settings), require_bitlocker_pin: pin } };
 }
 
 const listsOf = (writer: Writer): Fields =>

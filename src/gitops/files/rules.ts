@@ -80,7 +80,7 @@ export function checkNoFiles(mdm: Value, report: Report): void {
     const list = part(mdm, section)[key];
     return Array.isArray(list) && list.length > 0;
   };
-  for (const section of ["macos_settings", "android_settings"])
+  for (const section of ["macos_settings", "windows_settings", "android_settings"])
     if (isGiven(section, "custom_settings"))
       report(`mdm.${section}.custom_settings`, "documents cannot contain profiles: use the files of a team instead");
   if (isGiven("android_settings", "certificates"))

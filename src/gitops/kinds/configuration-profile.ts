@@ -30,10 +30,10 @@ const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
     },
   }));
 
-/** Declarations and profiles for Android contain no name. */
+/** Only .mobileconfig files contain a name. */
 async function nameOf(path: string, content: Buffer, given: string | null): Promise<string> {
   if (content.length > PROFILE_MAX) throw new Error(`the profile is larger than ${PROFILE_MAX} bytes`);
-  if (extname(path).toLowerCase() === ".json") return given ?? basename(path, extname(path));
+  if (extname(path).toLowerCase() !== ".mobileconfig") return given ?? basename(path, extname(path));
   const { profileName } = await import("../files/mobileconfig.ts");
   return profileName(content);
 }
@@ -46,24 +46,30 @@ function exported({ owner, stem, objects, addFile, addContent }: ExportScope): E
     const content = objects.content(String(sha256));
     const text = textOf(content);
     const file = names.of(name);
-    const extension = text?.trimStart().startsWith("{") ? "json" : "mobileconfig";
+    const extension = extensionOf(String(platform), text);
     const path = `${stem === "" ? "" : `${stem}.`}profiles/${file}.${extension}`;
     if (text === null) addContent(`lib/${path}`, content);
     else addFile(`lib/${path}`, escaped(text));
     const item = {
       path: `${owner === null ? "lib" : "../lib"}/${path}`,
-      ...(extension === "json" && name !== file ? { display_name: name } : {}),
+      ...(extension !== "mobileconfig" && name !== file ? { display_name: name } : {}),
       ...changed(labels, noLabels),
     };
     lists.set(platform, [...(lists.get(platform) ?? []), item]);
   }
-  const [android, darwin] = [lists.get("android"), lists.get("darwin")];
-  return {
-    controls: {
-      ...(darwin && { macos_settings: { custom_settings: darwin } }),
-      ...(android && { android_settings: { custom_settings: android } }),
-    },
-  };
+  const controls = Object.entries(sections).flatMap(([platform, section]) => {
+    const list = lists.get(platform);
+    return list ? [[section, { custom_settings: list }] as const] : [];
+  });
+  return { controls: Object.fromEntries(controls) };
+}
+
+/** The section of controls with the profiles of a platform. */
+const sections = { darwin: "macos_settings", windows: "windows_settings", android: "android_settings" } as const;
+
+function extensionOf(platform: string, text: string | null): string {
+  if (platform === "windows") return "xml";
+  return text?.trimStart().startsWith("{") ? "json" : "mobileconfig";
 }
 
 const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
@@ -81,6 +87,16 @@ export const configurationProfile: Kind<Profile> = {
         ],
         extensions: [".mobileconfig", ".json"],
         adds: { platform: "darwin" },
+        nameOf,
+      },
+      {
+        section: "controls",
+        keys: [
+          ["windows_settings", "windows_settings"],
+          ["custom_settings", "configuration_profiles"],
+        ],
+        extensions: [".xml"],
+        adds: { platform: "windows" },
         nameOf,
       },
       {
@@ -104,7 +120,7 @@ export const configurationProfile: Kind<Profile> = {
     owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
   exported: (scope) => (scope.file === "no_team" ? {} : exported(scope)),
   typesOf: () =>
-    ["macos_profile", "declaration_profile", "android_profile"].flatMap((what) => [
+    ["macos_profile", "declaration_profile", "windows_profile", "android_profile"].flatMap((what) => [
       `created_${what}`,
       `edited_${what}`,
       `deleted_${what}`,

@@ -130,7 +130,6 @@ const globalOnly = [
 
 const setup = "setup experience";
 const encryption = "disk encryption of one platform alone";
-const windowsProfiles = notBuilt("configuration profiles of Windows");
 
 /** The part of the setup experience that is plain settings; the rest of it is files for hosts. */
 const setupOf = (schema: z.ZodType) =>
@@ -157,15 +156,7 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
   setup_experience: setupSchema,
   macos_settings: vendorSettings,
   vendora_settings: vendorSettings,
-  windows_settings: z
-    .strictObject({
-      custom_settings: windowsProfiles,
-      configuration_profiles: windowsProfiles,
-      require_bitlocker_pin: z.boolean().nullish(),
-      enable_disk_encryption: notBuilt(encryption),
-      enable_managed_local_account: notBuilt("managed local accounts"),
-    })
-    .nullish(),
+  windows_settings: windowsSettings,
   linux_settings: notBuilt("settings of Linux hosts"),
   android_settings: androidSettings,
   scripts: z.array(ScriptFile).max(SCRIPTS_MAX).nullish(),
@@ -183,6 +174,16 @@ const vendorSettings = spelled(
     enable_escrow_disk_encryption_key: notBuilt(encryption),
     managed_local_account_settings: notBuilt("managed local accounts"),
     end_user_local_account_type: notBuilt("managed local accounts"),
+  },
+  profileSpellings,
+).nullish();
+const windowsSettings = spelled(
+  {
+    custom_settings: profileFiles,
+    configuration_profiles: profileFiles,
+    require_bitlocker_pin: z.boolean().nullish(),
+    enable_disk_encryption: notBuilt(encryption),
+    enable_managed_local_account: notBuilt("managed local accounts"),
   },
   profileSpellings,
 ).nullish();

@@ -4,7 +4,7 @@ import { invalid } from "../../../core/errors.ts";
 import { resolveTargets } from "../../../labels/targeting.ts";
 import { exchangeProfiles } from "../../../mdm/profiles/exchange.ts";
 import { type ProfileRow, platformOf } from "../../../mdm/profiles/platform.ts";
-import { readUpload, type Upload } from "../../../mdm/profiles/rules.ts";
+import { checkIsOn, parseUpload, type Upload } from "../../../mdm/profiles/rules.ts";
 import { type ChangedProfile, changeProfiles, type NewProfile } from "../../../mdm/profiles/service.ts";
 import { locating, refusal, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
@@ -19,7 +19,7 @@ export async function readUploads(ctx: Context, steps: readonly Step<ProfileWant
     const { value, content } = step.wanted;
     if (content === undefined) continue;
     const upload = await locating(step, () =>
-      readUpload(ctx, { bytes: content, name: step.name, activation: null }, "value"),
+      parseUpload(ctx, { bytes: content, name: step.name, activation: null }, "value"),
     );
     if (upload.platform.name !== value.platform)
       throw refusal(step, invalid("platform", `the file is a profile for ${upload.platform.name}`));
@@ -65,6 +65,8 @@ export async function writeProfiles(
     const upload = prepared.get(step.index);
     const { before, wanted, relabeled } = changesOf(step.owner);
     if (upload !== undefined) {
+      // In the transaction, because the same request may turn device management on.
+      await locating(step, () => checkIsOn({ config: work.ctx.config.over(work.ctx.store) }, upload));
       if (profile !== undefined) before.push(profile);
       wanted.push({ upload, labels });
     } else if (profile?.checksum === step.wanted.value.sha256) relabeled.push({ profile, upload: null, labels });
