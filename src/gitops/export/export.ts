@@ -5,6 +5,7 @@ import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.t
 import { isRecord } from "../../text/record.ts";
 import { kindList, listKinds } from "../kinds.ts";
 import type { Json, Owner } from "../plan/diff.ts";
+import { movedSettings, valueAt, withoutValueAt, withValueAt } from "../schema/moved.ts";
 import { type ScopeKind, schemaOf, settingsOf } from "../schema/sections.ts";
 import { changed, type Fields, fieldsOf } from "./fields.ts";
 import { environmentFile, FileNames, nameSecret, newest } from "./names.ts";
@@ -103,11 +104,14 @@ function sectionsOf(writer: Writer): { settings: Fields; agent_options: Fields; 
   };
 }
 
-/** The controls under their names in files; one of them belongs to another object there. */
-function inFiles(schema: z.ZodType, { windows_require_bitlocker_pin: pin, ...controls }: Fields): Fields {
-  const named = fieldsOf(newest(schema, controls));
-  if (pin === undefined) return named;
-  return { ...named, windows_settings: { ...fieldsOf(named.windows_settings), require_bitlocker_pin: pin } };
+/** The controls under their names in files; some of them belong to another object there. */
+function inFiles(schema: z.ZodType, controls: Fields): Fields {
+  const moved = movedSettings.reduce<Fields>((left, { setting, key }) => {
+    const value = valueAt(left, setting);
+    const rest = withoutValueAt(left, setting);
+    return (value === undefined || value === null ? rest : withValueAt(rest, key, value)) as Fields;
+  }, controls);
+  return fieldsOf(newest(schema, moved));
 }
 
 const listsOf = (writer: Writer): Fields =>

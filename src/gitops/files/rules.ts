@@ -54,8 +54,16 @@ function checkExpiry(value: Value, path: string, report: Report): void {
 }
 
 export function checkControls(value: Value, report: Report): void {
-  if (value.windows_require_bitlocker_pin === true && value.enable_disk_encryption !== true)
+  const windows = part(value, "windows_settings").enable_disk_encryption ?? value.enable_disk_encryption;
+  if (value.windows_require_bitlocker_pin === true && windows !== true)
     report("windows_require_bitlocker_pin", "needs enable_disk_encryption to be true");
+  const macs = part(value, "macos_settings");
+  const escrow = macs.enable_escrow_disk_encryption_key ?? null;
+  if (escrow !== null && escrow !== (macs.enable_disk_encryption ?? value.enable_disk_encryption ?? false))
+    report(
+      "macos_settings.enable_escrow_disk_encryption_key",
+      "must have the value of enable_disk_encryption: Macs are encrypted and send their key, or neither",
+    );
   if (value.windows_migration_enabled === true) {
     if (value.windows_enabled_and_configured !== true)
       report("windows_migration_enabled", "needs windows_enabled_and_configured to be true");

@@ -1,6 +1,6 @@
 // The keys of org_settings, team_settings, agent_options and controls, derived from the API's own schemas.
 import { z } from "zod";
-import { AgentOptions, ConfigSections, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
+import { AgentOptions, ConfigSections, SetupSwitches, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
 import { CaSpecs } from "../../api/ca.ts";
 import { SCRIPTS_MAX } from "../../api/scripts.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
@@ -129,7 +129,6 @@ const globalOnly = [
 ] as const;
 
 const setup = "setup experience";
-const encryption = "disk encryption of one platform alone";
 
 /** The part of the setup experience that is plain settings; the rest of it is files for hosts. */
 const setupOf = (schema: z.ZodType) =>
@@ -157,10 +156,11 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
   macos_settings: vendorSettings,
   vendora_settings: vendorSettings,
   windows_settings: windowsSettings,
-  linux_settings: notBuilt("settings of Linux hosts"),
+  linux_settings: z.strictObject({ enable_escrow_disk_encryption_key: ofPlatform }).nullish(),
   android_settings: androidSettings,
   scripts: z.array(ScriptFile).max(SCRIPTS_MAX).nullish(),
 });
+const ofPlatform = z.boolean().nullish().meta({ description: "default: as controls.enable_disk_encryption" });
 const profileFiles = z.array(ProfileFile).max(PROFILES_MAX).nullish();
 const profileSpellings: readonly Spelling[] = [
   { key: "custom_settings", older: "custom_settings", newer: "configuration_profiles" },
@@ -170,10 +170,15 @@ const vendorSettings = spelled(
     custom_settings: profileFiles,
     configuration_profiles: profileFiles,
     assets: notBuilt("assets of declarations"),
-    enable_disk_encryption: notBuilt(encryption),
-    enable_escrow_disk_encryption_key: notBuilt(encryption),
-    managed_local_account_settings: notBuilt("managed local accounts"),
-    end_user_local_account_type: notBuilt("managed local accounts"),
+    enable_disk_encryption: ofPlatform,
+    enable_escrow_disk_encryption_key: z
+      .boolean()
+      .nullish()
+      .meta({
+        description: "if given, equals enable_disk_encryption: Macs are encrypted and send their key, or neither",
+      }),
+    managed_local_account_settings: z.strictObject({ enabled: z.boolean().nullish() }).nullish(),
+    end_user_local_account_type: SetupSwitches.shape.end_user_local_account_type.nullish(),
   },
   profileSpellings,
 ).nullish();
@@ -182,8 +187,8 @@ const windowsSettings = spelled(
     custom_settings: profileFiles,
     configuration_profiles: profileFiles,
     require_bitlocker_pin: z.boolean().nullish(),
-    enable_disk_encryption: notBuilt(encryption),
-    enable_managed_local_account: notBuilt("managed local accounts"),
+    enable_disk_encryption: ofPlatform,
+    enable_managed_local_account: notBuilt("managed local accounts of Windows"),
   },
   profileSpellings,
 ).nullish();
@@ -192,7 +197,7 @@ const androidSettings = spelled(
   profileSpellings,
 ).nullish();
 
-const controlSpellings: readonly Spelling[] = [
+export const controlSpellings: readonly Spelling[] = [
   { key: "macos_settings", older: "macos_settings", newer: "vendora_settings" },
   { key: "macos_setup", older: "macos_setup", newer: "setup_experience" },
 ];
