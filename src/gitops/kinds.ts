@@ -8,9 +8,12 @@ import { configurationProfile } from "./kinds/configuration-profile.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
 import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
+import { licenceToken } from "./kinds/licence-token.ts";
 import { policy } from "./kinds/policy.ts";
+import { portalToken } from "./kinds/portal-token.ts";
 import { query } from "./kinds/query.ts";
 import { script } from "./kinds/script.ts";
+import { setupAssistant } from "./kinds/setup-assistant.ts";
 import { team } from "./kinds/team.ts";
 import { teamSettings } from "./kinds/team-settings.ts";
 import type { Json } from "./plan/diff.ts";
@@ -25,6 +28,9 @@ export const kinds: Readonly<Record<string, Kind>> = {
   agent_options: agentOptions,
   team_settings: teamSettings,
   enroll_secrets: enrollSecrets,
+  portal_token: portalToken,
+  licence_token: licenceToken,
+  setup_assistant: setupAssistant,
   configuration_profile: configurationProfile,
   certificate_template: certificateTemplate,
   script,

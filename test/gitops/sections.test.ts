@@ -192,8 +192,6 @@ describe("problems", () => {
 describe("features that this server does not support", () => {
   it.each<[string, string]>([
     ["org_settings: {directory_graph_credentials: [{tenant_id: x}]}", "directory credentials"],
-    ["org_settings: {mdm: {volume_purchasing_program: [{location: x}]}}", "volume licences"],
-    ["org_settings: {mdm: {vendora_business: [{organization_name: x}]}}", "connection to a business manager"],
     ["org_settings: {mdm: {windows_automatic_enrollment: {default_team: x}}}", "automatic enrollment of Windows hosts"],
     ["org_settings: {mdm: {end_user_license_agreement: a.pdf}}", "end-user licence agreement"],
     ["org_settings: {org_info: {org_logo_path_dark_mode: a.png}}", "logo files"],

@@ -9,6 +9,7 @@ import { inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
 import { notBuilt, notHere } from "./not-built.ts";
 import { ProfileFile } from "./profiles.ts";
 import { ScriptFile } from "./scripts.ts";
+import { LicenceTokens, PortalTokens } from "./tokens.ts";
 
 const { shape } = ConfigSections;
 
@@ -91,22 +92,26 @@ export const keptSections: ReadonlySet<string> = new Set(["host_expiry_settings"
 export const orgMdmKeys = ["end_user_authentication", "vendora_server_url"] as const;
 const picked = (from: z.ZodObject, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(from.shape as Record<string, z.ZodType>).filter(([key]) => keys.includes(key)));
-const businessManager = notBuilt("connection to a business manager");
 
 export const OrgSettings = z.strictObject({
   ...Object.fromEntries(Object.entries(orgSections).map(([name, schema]) => [name, schema.nullish()])),
   secrets: EnrollSecrets,
-  mdm: z
-    .strictObject({
+  mdm: spelled(
+    {
       ...picked(inFile(shape.mdm), orgMdmKeys),
-      vendora_business_manager: businessManager,
-      vendora_business: businessManager,
-      vendora_bm_default_team: businessManager,
-      volume_purchasing_program: notBuilt("volume licences"),
+      vendora_business_manager: PortalTokens,
+      vendora_business: PortalTokens,
+      vendora_bm_default_team: z
+        .string()
+        .max(255)
+        .nullish()
+        .meta({ description: "older form of vendora_business, for a server with one token" }),
+      volume_purchasing_program: LicenceTokens,
       windows_automatic_enrollment: notBuilt("automatic enrollment of Windows hosts"),
       end_user_license_agreement: notBuilt("end-user licence agreement"),
-    })
-    .nullish(),
+    },
+    [{ key: "vendora_business_manager", older: "vendora_business_manager", newer: "vendora_business" }],
+  ).nullish(),
   certificate_authorities: CaSpecs.nullish(),
   yara_rules: YaraFiles.nullish(),
   directory_graph_credentials: notBuilt("directory credentials"),
@@ -134,14 +139,13 @@ const setup = "setup experience";
 const setupOf = (schema: z.ZodType) =>
   inFile(unwrapped(schema), {
     newer: {
+      macos_setup_assistant: "vendora_setup_assistant",
       enable_release_device_manually: "vendora_enable_release_device_manually",
       manual_agent_install: "macos_manual_agent_install",
     },
     older: { require_all_software_macos: "require_all_software" },
     notBuilt: {
       bootstrap_package: setup,
-      macos_setup_assistant: setup,
-      vendora_setup_assistant: setup,
       script: setup,
       macos_script: setup,
       software: setup,
@@ -171,12 +175,9 @@ const vendorSettings = spelled(
     configuration_profiles: profileFiles,
     assets: notBuilt("assets of declarations"),
     enable_disk_encryption: ofPlatform,
-    enable_escrow_disk_encryption_key: z
-      .boolean()
-      .nullish()
-      .meta({
-        description: "if given, equals enable_disk_encryption: Macs are encrypted and send their key, or neither",
-      }),
+    enable_escrow_disk_encryption_key: z.boolean().nullish().meta({
+      description: "if given, equals enable_disk_encryption: Macs are encrypted and send their key, or neither",
+    }),
     managed_local_account_settings: z.strictObject({ enabled: z.boolean().nullish() }).nullish(),
     end_user_local_account_type: SetupSwitches.shape.end_user_local_account_type.nullish(),
   },

@@ -8,9 +8,12 @@ import { config } from "./kinds/config/kind.ts";
 import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
+import { licenceToken } from "./kinds/licence-token/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
+import { portalToken } from "./kinds/portal-token/kind.ts";
 import { query } from "./kinds/query/kind.ts";
 import { script } from "./kinds/script/kind.ts";
+import { setupAssistant } from "./kinds/setup-assistant/kind.ts";
 import { team } from "./kinds/team/kind.ts";
 import { teamSettings } from "./kinds/team-settings/kind.ts";
 
@@ -23,6 +26,9 @@ export const kinds: readonly Kind[] = [
   agentOptions,
   teamSettings,
   enrollSecrets,
+  portalToken,
+  licenceToken,
+  setupAssistant,
   configurationProfile,
   certificateTemplate,
   script,
