@@ -1,6 +1,7 @@
 // Every kind of configuration that files can contain.
 import { isRecord } from "../text/record.ts";
 import { agentOptions } from "./kinds/agent-options.ts";
+import { bootstrapPackage } from "./kinds/bootstrap-package.ts";
 import { certificateAuthority } from "./kinds/certificate-authority.ts";
 import { certificateTemplate } from "./kinds/certificate-template.ts";
 import { config } from "./kinds/config.ts";
@@ -9,6 +10,7 @@ import { enrollSecrets } from "./kinds/enroll-secrets.ts";
 import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
 import { licenceToken } from "./kinds/licence-token.ts";
+import { licenseAgreement } from "./kinds/license-agreement.ts";
 import { policy } from "./kinds/policy.ts";
 import { portalToken } from "./kinds/portal-token.ts";
 import { query } from "./kinds/query.ts";
@@ -30,7 +32,9 @@ export const kinds: Readonly<Record<string, Kind>> = {
   enroll_secrets: enrollSecrets,
   portal_token: portalToken,
   licence_token: licenceToken,
+  license_agreement: licenseAgreement,
   setup_assistant: setupAssistant,
+  bootstrap_package: bootstrapPackage,
   configuration_profile: configurationProfile,
   certificate_template: certificateTemplate,
   script,

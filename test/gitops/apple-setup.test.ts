@@ -24,7 +24,9 @@ async function afterExport(state: ReturnType<typeof stateWith>) {
   const main = [...files.keys()].filter((path) => path === "default.yml" || path.startsWith("teams/"));
   const wanted = desiredOf(await readGiven(Object.fromEntries(files), {}, main), state);
   expect(wanted.problems.all).toEqual([]);
-  return planOf(state, wanted).filter(({ kind }) => !["team_settings", "agent_options", "enroll_secrets"].includes(kind));
+  return planOf(state, wanted).filter(
+    ({ kind }) => !["team_settings", "agent_options", "enroll_secrets"].includes(kind),
+  );
 }
 
 describe("a setup assistant profile in files", () => {

@@ -71,6 +71,9 @@ const things: StateThing[] = [
   thing("configuration_profile", "Ops", "Kiosk", { ...profile, platform: "windows" }),
   thing("setup_assistant", null, "main.json", { enrollment_profile: { is_supervised: true } }),
   thing("setup_assistant", "Ops", "ops.json", { enrollment_profile: { is_supervised: true } }),
+  thing("bootstrap_package", null, "a.pkg", { sha256: "0a" }),
+  thing("bootstrap_package", "Ops", "b.pkg", { sha256: "0a" }),
+  thing("license_agreement", null, "a.pdf", { sha256: "0a" }),
   thing("portal_token", null, "Example Ltd", { macos_team: "", ios_team: "", ipados_team: "", byod_team: "Ops" }),
   thing("licence_token", null, "Berlin", { teams: ["Ops"] }),
   thing("script", null, "tidy.sh", { sha256: "0a" }),
@@ -113,7 +116,10 @@ function changed(value: Json, [key, ...rest]: readonly string[]): Json {
   return { ...fields, [key]: changed(fields[key]!, rest) };
 }
 
-const written = (of: StateThing[]) => JSON.stringify([...exportFiles({ things: of, defaults, files }).files]);
+const written = (of: StateThing[]) => {
+  const exported = exportFiles({ things: of, defaults, files });
+  return JSON.stringify([[...exported.files], [...exported.downloads]]);
+};
 
 /** Fields that files cannot express are not exported either. */
 const isLeft = ({ at, path }: Leaf): boolean => {

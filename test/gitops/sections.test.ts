@@ -193,12 +193,11 @@ describe("features that this server does not support", () => {
   it.each<[string, string]>([
     ["org_settings: {directory_graph_credentials: [{tenant_id: x}]}", "directory credentials"],
     ["org_settings: {mdm: {windows_automatic_enrollment: {default_team: x}}}", "automatic enrollment of Windows hosts"],
-    ["org_settings: {mdm: {end_user_license_agreement: a.pdf}}", "end-user licence agreement"],
     ["org_settings: {org_info: {org_logo_path_dark_mode: a.png}}", "logo files"],
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
     ["org_settings: {}\ncustom_host_vitals: [{name: x}]", "custom host vitals"],
-    ["name: T\ncontrols: {setup_experience: {bootstrap_package: 'https://x'}}", "setup experience"],
+    ["name: T\ncontrols: {setup_experience: {macos_script: a.sh}}", "setup experience"],
     [
       "name: T\ncontrols: {android_settings: {certificates: [{name: x, certificate_authority_name: C, subject_name: /CN=x, subject_alternative_name: DNS=x}]}}",
       "subject alternative names of certificates",

@@ -9,7 +9,7 @@ import { movedSettings, valueAt, withoutValueAt, withValueAt } from "../schema/m
 import { type ScopeKind, schemaOf, settingsOf } from "../schema/sections.ts";
 import { changed, type Fields, fieldsOf } from "./fields.ts";
 import { environmentFile, FileNames, nameSecret, newest } from "./names.ts";
-import { type ExportedSections, type ExportScope, Objects } from "./scope.ts";
+import { type ExportedDownload, type ExportedSections, type ExportScope, Objects } from "./scope.ts";
 import { type Variable, Variables, yamlOf } from "./text.ts";
 
 export interface Exported {
@@ -17,6 +17,8 @@ export interface Exported {
   readonly files: ReadonlyMap<string, string>;
   /** Files that are not text, by path. */
   readonly contents: ReadonlyMap<string, Uint8Array>;
+  /** Files to download, by path. */
+  readonly downloads: ReadonlyMap<string, ExportedDownload>;
   /** The environment variables that a plan of these files needs. */
   readonly variables: readonly Variable[];
 }
@@ -32,11 +34,13 @@ export function exportFiles({
   const variables = new Variables();
   const files = new Map<string, string>();
   const contents = new Map<string, Uint8Array>();
+  const downloads = new Map<string, ExportedDownload>();
   const objects = new Objects(things, given);
   const writerOf = (file: ScopeKind, owner: Owner, stem: string): Writer => {
     const addFile = (path: string, text: string) => void files.set(path, text);
     const addContent = (path: string, content: Uint8Array) => void contents.set(path, content);
-    return { file, owner, stem, objects, defaults, variables, addFile, addContent };
+    const addDownload = (path: string, download: ExportedDownload) => void downloads.set(path, download);
+    return { file, owner, stem, objects, defaults, variables, addFile, addContent, addDownload };
   };
   writeGlobal(writerOf("global", null, ""));
   const names = new FileNames();
@@ -44,7 +48,7 @@ export function exportFiles({
   writeNoTeam(writerOf("no_team", NO_TEAM_NAME, "no-team"));
   files.set(".gitignore", ".env\nplan.json\n");
   files.set(".env.example", environmentFile(variables.all));
-  return { files, contents, variables: variables.all };
+  return { files, contents, downloads, variables: variables.all };
 }
 
 interface Writer extends ExportScope {

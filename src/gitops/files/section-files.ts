@@ -3,6 +3,7 @@ import { dirname, extname, resolve } from "node:path";
 import type { SectionName } from "../schema/sections.ts";
 import type { Sources } from "./include.ts";
 import { shownAs } from "./include.ts";
+import { isUrl } from "./large-files.ts";
 import type { Value } from "./overlay.ts";
 import type { Place } from "./problems.ts";
 import type { Tree } from "./tree.ts";
@@ -23,8 +24,6 @@ export interface NamedFile {
   readonly value: Value;
   readonly at: Place;
 }
-
-export const isUrl = (text: string): boolean => /^https?:\/\//i.test(text);
 
 /** Null if the section does not name a file. What is not a text is reported when the section is checked. */
 export async function readSectionFile(

@@ -4,9 +4,9 @@ import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";
 import { fieldsOf } from "../export/fields.ts";
-import { FileNames } from "../export/names.ts";
 import { escaped } from "../export/text.ts";
 import { readSource, shownAs } from "../files/include.ts";
+import { safeName } from "../files/large-values.ts";
 import { substitute } from "../files/substitute.ts";
 import { isOfTeam } from "../plan/activities.ts";
 import type { Kind } from "./kind.ts";
@@ -47,18 +47,13 @@ export const setupAssistant: Kind = {
   exported({ file, owner, stem, objects, addFile }) {
     const [profile] = file === "no_team" ? [] : objects.all(owner, KIND);
     if (!profile) return {};
-    const folder = `lib/${stem === "" ? "" : `${stem}.`}setup`;
-    // The name of the file is that of the object.
-    const name = isFileName(profile.name) ? profile.name : `${new FileNames().of(profile.name)}.json`;
-    const path = `${folder}/${name}`;
+    const path = `lib/${stem === "" ? "" : `${stem}.`}setup/${safeName(profile.name, ".json")}`;
     addFile(path, escaped(`${JSON.stringify(fieldsOf(profile.value).enrollment_profile, null, 2)}\n`));
     return { controls: { macos_setup: { macos_setup_assistant: `${owner === null ? "" : "../"}${path}` } } };
   },
   typesOf: () => ["changed_macos_setup_assistant", "deleted_macos_setup_assistant"],
   isAbout: (details, _, { name, owner }) => isOfTeam(details, owner) && details.name === name,
 };
-
-const isFileName = (name: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{N} ._+()-]*\.json$/iu.test(name);
 
 function parsed(text: string): unknown {
   try {

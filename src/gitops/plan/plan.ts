@@ -68,6 +68,14 @@ export function filesOf(changes: readonly Change[], known: ReadonlyMap<string, B
   return files;
 }
 
+/** The large files that the changes refer to and that the server does not have yet, as far as this plan tells. */
+export function uploadsOf<T>(changes: readonly Change[], known: ReadonlyMap<string, T>): T[] {
+  const digests = changes.flatMap(({ value }) =>
+    isRecord(value) && typeof value.sha256 === "string" ? [value.sha256] : [],
+  );
+  return [...new Set(digests)].flatMap((sha256) => known.get(sha256) ?? []);
+}
+
 /** The secrets that the changes refer to: no others are sent or saved. */
 export function secretsOf(changes: readonly Change[], known: ReadonlyMap<string, string>): Record<string, string> {
   const used: Record<string, string> = {};

@@ -108,7 +108,11 @@ export const OrgSettings = z.strictObject({
         .meta({ description: "older form of vendora_business, for a server with one token" }),
       volume_purchasing_program: LicenceTokens,
       windows_automatic_enrollment: notBuilt("automatic enrollment of Windows hosts"),
-      end_user_license_agreement: notBuilt("end-user licence agreement"),
+      end_user_license_agreement: z
+        .string()
+        .max(4096)
+        .nullish()
+        .meta({ description: "a PDF file, relative to this one" }),
     },
     [{ key: "vendora_business_manager", older: "vendora_business_manager", newer: "vendora_business" }],
   ).nullish(),
@@ -145,7 +149,6 @@ const setupOf = (schema: z.ZodType) =>
     },
     older: { require_all_software_macos: "require_all_software" },
     notBuilt: {
-      bootstrap_package: setup,
       script: setup,
       macos_script: setup,
       software: setup,

@@ -2,6 +2,7 @@
 import type { ThingKey } from "../../api/configuration.ts";
 import type { Kind } from "./kind.ts";
 import { agentOptions } from "./kinds/agent-options/kind.ts";
+import { bootstrapPackage } from "./kinds/bootstrap-package/kind.ts";
 import { certificateAuthority } from "./kinds/certificate-authority/kind.ts";
 import { certificateTemplate } from "./kinds/certificate-template/kind.ts";
 import { config } from "./kinds/config/kind.ts";
@@ -9,6 +10,7 @@ import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
 import { licenceToken } from "./kinds/licence-token/kind.ts";
+import { licenseAgreement } from "./kinds/license-agreement/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
 import { portalToken } from "./kinds/portal-token/kind.ts";
 import { query } from "./kinds/query/kind.ts";
@@ -28,7 +30,9 @@ export const kinds: readonly Kind[] = [
   enrollSecrets,
   portalToken,
   licenceToken,
+  licenseAgreement,
   setupAssistant,
+  bootstrapPackage,
   configurationProfile,
   certificateTemplate,
   script,
