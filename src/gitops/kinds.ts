@@ -6,6 +6,7 @@ import { certificateAuthority } from "./kinds/certificate-authority.ts";
 import { certificateTemplate } from "./kinds/certificate-template.ts";
 import { config } from "./kinds/config.ts";
 import { configurationProfile } from "./kinds/configuration-profile.ts";
+import { declarationAsset } from "./kinds/declaration-asset.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
 import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
@@ -35,6 +36,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   license_agreement: licenseAgreement,
   setup_assistant: setupAssistant,
   bootstrap_package: bootstrapPackage,
+  declaration_asset: declarationAsset,
   configuration_profile: configurationProfile,
   certificate_template: certificateTemplate,
   script,

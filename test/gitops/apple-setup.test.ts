@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
-import { planOf } from "../../src/gitops/plan/plan.ts";
+import { filesOf, planOf } from "../../src/gitops/plan/plan.ts";
 import { errorsOf, GLOBAL, readGiven, stateWith, thing, wantedOf, warningsOf } from "../support/gitops-files.ts";
+import { activation, asset, declaration } from "../support/profiles.ts";
 
 const team = thing("team", null, "T", { description: "" });
 const none = { macos_team: "", ios_team: "", ipados_team: "", byod_team: "" };
@@ -189,5 +190,60 @@ describe("teams of tokens in files", () => {
     ]);
     expect(await afterExport(given)).toEqual([]);
     expect(exportFiles(given).files.get("default.yml")).toContain("vendora_business:");
+  });
+});
+
+describe("assets and activations of declarations in files", () => {
+  const files = {
+    "t.yml":
+      "name: T\ncontrols:\n  vendora_settings:\n    assets: [{path: a/one.json}, {paths: a/t*.json}]\n" +
+      "    configuration_profiles: [{path: rules.json, activation: when.json}]\n",
+    "a/one.json": asset("com.example.one"),
+    "a/two.json": asset("com.example.two", { url: "$URL" }),
+    "rules.json": declaration("com.example.rules"),
+    "when.json": activation("com.example.rules"),
+  };
+
+  it("are called by their identifier, and belong to their declaration", async () => {
+    const read = await readGiven(files, { environment: { URL: "https://x" } }, ["t.yml"]);
+    const { things, problems } = desiredOf(read, stateWith([team]));
+    expect(problems.all).toEqual([]);
+    const found = things.filter(({ kind }) => kind === "declaration_asset");
+    expect(found.map(({ owner, name, value }) => [owner, name, (value as { file_name: string }).file_name])).toEqual([
+      ["T", "com.example.one", "one.json"],
+      ["T", "com.example.two", "two.json"],
+    ]);
+    const profile = things.find(({ kind }) => kind === "configuration_profile")!.value as Record<string, string>;
+    expect(read.contents.get(profile.activation_sha256!)?.toString()).toBe(files["when.json"]);
+    expect([...read.contents.values()].map(String)).toContainEqual(expect.stringContaining("https://x"));
+    const changes = planOf(stateWith([team]), { things, isComplete: () => false });
+    expect(Object.keys(filesOf(changes, read.contents))).toHaveLength(4);
+  });
+
+  it("are exported so that a plan is empty", async () => {
+    const read = await readGiven(files, { environment: { URL: "a $b" } }, ["t.yml"]);
+    const { things } = desiredOf(read, stateWith([team]));
+    const state = stateWith(
+      things.map((one) => thing(one.kind, one.owner, one.name, one.value)),
+      {
+        files: Object.fromEntries([...read.contents].map(([digest, content]) => [digest, content.toString("base64")])),
+      },
+    );
+    expect((await afterExport(state)).filter(({ owner }) => owner === "T")).toEqual([]);
+  });
+
+  it.each([
+    ["assets: [{path: none.json}]", "none.json does not exist"],
+    ["assets: [{path: a/one.json}, {path: a/one.json}]", "is already defined"],
+    ["assets: [{path: when.xml}]", "unsupported extension"],
+    ["assets: [{}]", "is required, or paths"],
+    ["assets: [{path: list.json}]", "the declaration has no Identifier"],
+    ["configuration_profiles: [{paths: '*.json', activation: when.json}]", "can only stand beside the path"],
+    ["configuration_profiles: [{path: rules.json, activation: none.json}]", "none.json does not exist"],
+    ["configuration_profiles: [{path: rules.json, activation: when.xml}]", "unsupported extension"],
+  ])("are refused: %s", async (given, reason) => {
+    const wrong = { ...files, "t.yml": `name: T\ncontrols: {vendora_settings: {${given}}}\n`, "list.json": "[]" };
+    const { errors } = await desired(wrong, undefined, { URL: "x" });
+    expect(errors.join("\n")).toContain(reason);
   });
 });

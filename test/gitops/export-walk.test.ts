@@ -46,12 +46,13 @@ const label = {
 const profile = {
   platform: "darwin",
   sha256: "0a",
+  activation_sha256: null,
   labels_include_all: [],
   labels_include_any: [],
   labels_exclude_any: [],
 };
 /** By their digests; changed values refer to the second. */
-const files = { "0a": "YQ==", "0ax": "Yg==" };
+const files = { "0a": "YQ==", "0ax": "Yg==", x: "Yw==" };
 const things: StateThing[] = [
   ...stateWith().things,
   thing("enroll_secrets", null, "enroll_secrets", { secrets: [] }),
@@ -71,6 +72,8 @@ const things: StateThing[] = [
   thing("configuration_profile", "Ops", "Kiosk", { ...profile, platform: "windows" }),
   thing("setup_assistant", null, "main.json", { enrollment_profile: { is_supervised: true } }),
   thing("setup_assistant", "Ops", "ops.json", { enrollment_profile: { is_supervised: true } }),
+  thing("declaration_asset", null, "com.example.a", { file_name: "a.json", sha256: "0a" }),
+  thing("declaration_asset", "Ops", "com.example.a", { file_name: "a.json", sha256: "0a" }),
   thing("bootstrap_package", null, "a.pkg", { sha256: "0a" }),
   thing("bootstrap_package", "Ops", "b.pkg", { sha256: "0a" }),
   thing("license_agreement", null, "a.pdf", { sha256: "0a" }),

@@ -91,6 +91,8 @@ export function checkNoFiles(mdm: Value, report: Report): void {
   for (const section of ["macos_settings", "windows_settings", "android_settings"])
     if (isGiven(section, "custom_settings"))
       report(`mdm.${section}.custom_settings`, "documents cannot contain profiles: use the files of a team instead");
+  if (isGiven("macos_settings", "assets"))
+    report("mdm.macos_settings.assets", "documents cannot contain assets: use the files of a team instead");
   for (const key of ["bootstrap_package", "macos_setup_assistant"])
     if (text(part(mdm, "macos_setup"), key) !== "")
       report(`mdm.macos_setup.${key}`, "documents cannot name files: use the files of a team instead");

@@ -13,7 +13,12 @@ import type { Thing } from "../plan/diff.ts";
 import { ProfileFile } from "../schema/profiles.ts";
 import type { Kind } from "./kind.ts";
 
-type Profile = ProfileFile & { readonly name: string; readonly sha256: string; readonly platform: string };
+type Profile = ProfileFile & {
+  readonly name: string;
+  readonly sha256: string;
+  readonly activation_sha256?: string;
+  readonly platform: string;
+};
 
 const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
   profiles.map(({ value, owner }) => ({
@@ -24,6 +29,7 @@ const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
     value: {
       platform: value.platform,
       sha256: value.sha256,
+      activation_sha256: value.activation_sha256 ?? null,
       labels_include_all: value.labels_include_all,
       labels_include_any: value.labels_include_any,
       labels_exclude_any: value.labels_exclude_any,
@@ -42,7 +48,7 @@ function exported({ owner, stem, objects, addFile, addContent }: ExportScope): E
   const names = new FileNames();
   const lists = new Map<unknown, Fields[]>();
   for (const { name, value } of objects.all(owner, "configuration_profile")) {
-    const { sha256, platform, ...labels } = fieldsOf(value);
+    const { sha256, activation_sha256: activation, platform, ...labels } = fieldsOf(value);
     const content = objects.content(String(sha256));
     const text = textOf(content);
     const file = names.of(name);
@@ -50,8 +56,13 @@ function exported({ owner, stem, objects, addFile, addContent }: ExportScope): E
     const path = `${stem === "" ? "" : `${stem}.`}profiles/${file}.${extension}`;
     if (text === null) addContent(`lib/${path}`, content);
     else addFile(`lib/${path}`, escaped(text));
+    const from = owner === null ? "lib" : "../lib";
+    const beside = path.replace(/\.json$/, ".activation.json");
+    if (typeof activation === "string")
+      addFile(`lib/${beside}`, escaped(Buffer.from(objects.content(activation)).toString()));
     const item = {
-      path: `${owner === null ? "lib" : "../lib"}/${path}`,
+      path: `${from}/${path}`,
+      ...(typeof activation === "string" ? { activation: `${from}/${beside}` } : {}),
       ...(extension !== "mobileconfig" && name !== file ? { display_name: name } : {}),
       ...changed(labels, noLabels),
     };
@@ -87,6 +98,7 @@ export const configurationProfile: Kind<Profile> = {
         ],
         extensions: [".mobileconfig", ".json"],
         adds: { platform: "darwin" },
+        beside: { activation: [".json"] },
         nameOf,
       },
       {

@@ -4,6 +4,7 @@ import { AgentOptions, ConfigSections, SetupSwitches, YARA_RULES_MAX, YaraRule }
 import { CaSpecs } from "../../api/ca.ts";
 import { SCRIPTS_MAX } from "../../api/scripts.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
+import { ASSETS_MAX, AssetFile } from "./assets.ts";
 import { CertificateFiles } from "./certificates.ts";
 import { inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
 import { notBuilt, notHere } from "./not-built.ts";
@@ -176,7 +177,7 @@ const vendorSettings = spelled(
   {
     custom_settings: profileFiles,
     configuration_profiles: profileFiles,
-    assets: notBuilt("assets of declarations"),
+    assets: z.array(AssetFile).max(ASSETS_MAX).nullish(),
     enable_disk_encryption: ofPlatform,
     enable_escrow_disk_encryption_key: z.boolean().nullish().meta({
       description: "if given, equals enable_disk_encryption: Macs are encrypted and send their key, or neither",

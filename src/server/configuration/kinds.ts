@@ -7,6 +7,7 @@ import { certificateAuthority } from "./kinds/certificate-authority/kind.ts";
 import { certificateTemplate } from "./kinds/certificate-template/kind.ts";
 import { config } from "./kinds/config/kind.ts";
 import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
+import { declarationAsset } from "./kinds/declaration-asset/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
 import { licenceToken } from "./kinds/licence-token/kind.ts";
@@ -33,6 +34,7 @@ export const kinds: readonly Kind[] = [
   licenseAgreement,
   setupAssistant,
   bootstrapPackage,
+  declarationAsset,
   configurationProfile,
   certificateTemplate,
   script,

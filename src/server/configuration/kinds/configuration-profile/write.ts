@@ -16,10 +16,10 @@ import type { ProfileRows, ProfileUploads, ProfileWanted } from "./value.ts";
 export async function readUploads(ctx: Context, steps: readonly Step<ProfileWanted>[]): Promise<ProfileUploads> {
   const uploads = new Map<number, Upload>();
   for (const step of steps) {
-    const { value, content } = step.wanted;
-    if (content === undefined) continue;
+    const { value, content, activation } = step.wanted;
+    if (content === undefined || activation === undefined) continue;
     const upload = await locating(step, () =>
-      parseUpload(ctx, { bytes: content, name: step.name, activation: null }, "value"),
+      parseUpload(ctx, { bytes: content, name: step.name, activation }, "value"),
     );
     if (upload.platform.name !== value.platform)
       throw refusal(step, invalid("platform", `the file is a profile for ${upload.platform.name}`));
@@ -69,12 +69,16 @@ export async function writeProfiles(
       await locating(step, () => checkIsOn({ config: work.ctx.config.over(work.ctx.store) }, upload));
       if (profile !== undefined) before.push(profile);
       wanted.push({ upload, labels });
-    } else if (profile?.checksum === step.wanted.value.sha256) relabeled.push({ profile, upload: null, labels });
-    else throw refusal(step, invalid("sha256", "the request does not contain the file with this digest"));
+    } else if (profile && hasContents(rows, profile, step.wanted)) relabeled.push({ profile, upload: null, labels });
+    else throw refusal(step, invalid("sha256", "the request does not contain the files with these digests"));
   }
   for (const [owner, changes] of byOwner) await writeTeam(work, owner, changes);
   count(work, [...changed, ...gone]);
 }
+
+/** Whether only labels change. */
+const hasContents = ({ activations }: ProfileRows, { id, checksum }: ProfileRow, { value }: ProfileWanted): boolean =>
+  checksum === value.sha256 && (activations.get(id)?.sha256 ?? null) === value.activation_sha256;
 
 async function writeTeam({ ctx, teams }: Work, owner: string | null, changes: TeamChanges): Promise<void> {
   const team = { team_id: owner === null ? null : teams.get(owner)!.id, team_name: owner };
