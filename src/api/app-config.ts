@@ -122,6 +122,11 @@ const CustomSetting = z.object({
   labels_exclude_any: LabelNames.optional(),
 });
 export const CustomSettings = z.object({ custom_settings: z.array(CustomSetting).max(10_000) });
+/** Where the encryption of disks on one platform differs from `enable_disk_encryption`. */
+const encrypts = z.boolean().nullable().meta({ description: "null: as enable_disk_encryption" });
+export const DiskEncryption = z.object({ macos: encrypts, windows: encrypts, linux: encrypts });
+export type DiskEncryption = z.infer<typeof DiskEncryption>;
+
 /** What happens on a device before its user can use it. */
 export const SetupSwitches = z.object({
   enable_end_user_authentication: z.boolean().meta({ description: "users sign in before their device enrolls" }),
@@ -150,7 +155,8 @@ export const MdmSettings = z.object({
   android_enabled_and_configured: z.boolean().meta({ description: "returned" }),
   windows_enabled_and_configured: z.boolean(),
   enable_turn_on_windows_mdm_manually: z.boolean(),
-  enable_disk_encryption: z.boolean(),
+  enable_disk_encryption: z.boolean().meta({ description: "on every platform without a value in disk_encryption" }),
+  disk_encryption: DiskEncryption,
   windows_require_bitlocker_pin: z.boolean(),
   enable_recovery_lock_password: z
     .boolean()

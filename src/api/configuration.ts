@@ -88,6 +88,9 @@ export const ConfigurationState = z.object({
    */
   hosts: z.array(z.object({ given: z.union([z.string(), z.int()]), host: z.union([z.string(), z.int()]).nullable() })),
   files: Files.optional().meta({ description: "only if they were asked for" }),
+  downloads: z.record(z.string(), z.string()).optional().meta({
+    description: "only with files: by SHA-256 digest, the tokens with which larger files of values can be downloaded",
+  }),
   tier: z.enum(["free", "premium"]),
 });
 export type ConfigurationState = z.infer<typeof ConfigurationState>;

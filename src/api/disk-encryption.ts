@@ -16,11 +16,27 @@ export type DiskEncryptionSummary = z.infer<typeof DiskEncryptionSummary>;
 
 const body = z.object({
   team_id: z.int().min(0).nullish().meta({ description: "0, or absent: hosts without a team" }),
-  enable_disk_encryption: z.boolean().optional(),
+  enable_disk_encryption: z
+    .boolean()
+    .optional()
+    .meta({ description: "on all platforms but those that the request sets on their own" }),
   windows_require_bitlocker_pin: z
     .boolean()
     .optional()
-    .meta({ description: "only with enable_disk_encryption; users of Windows hosts have to set a PIN" }),
+    .meta({ description: "only with encryption of Windows hosts; their users have to set a PIN" }),
+  macos_settings: z
+    .object({
+      enable_disk_encryption: z.boolean().optional(),
+      enable_escrow_disk_encryption_key: z
+        .boolean()
+        .optional()
+        .meta({ description: "equals enable_disk_encryption: Macs are encrypted and send their key, or neither" }),
+    })
+    .optional(),
+  windows_settings: z
+    .object({ enable_disk_encryption: z.boolean().optional(), require_bitlocker_pin: z.boolean().optional() })
+    .optional(),
+  linux_settings: z.object({ enable_escrow_disk_encryption_key: z.boolean().optional() }).optional(),
 });
 export type DiskEncryptionSettings = z.output<typeof body>;
 

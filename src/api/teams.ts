@@ -3,6 +3,7 @@ import {
   AgentOptions,
   AppleUpdates,
   CustomSettings,
+  DiskEncryption,
   FailingPoliciesWebhook,
   Features,
   HostExpiry,
@@ -49,7 +50,8 @@ const TeamSetup = MacosSetup.extend({
   software: z.array(z.record(z.string().max(255), z.json())).max(1000),
 });
 const teamMdm = {
-  enable_disk_encryption: z.boolean(),
+  enable_disk_encryption: z.boolean().meta({ description: "on every platform without a value in disk_encryption" }),
+  disk_encryption: DiskEncryption,
   windows_require_bitlocker_pin: z.boolean(),
   enable_recovery_lock_password: z.boolean(),
   name_template: NameTemplate,
@@ -114,6 +116,7 @@ export const TeamSettingsChange = z.object({
   mdm: z
     .object({
       ...teamMdm,
+      disk_encryption: DiskEncryption.partial(),
       ios_updates: AppleUpdates.partial(),
       ipados_updates: AppleUpdates.partial(),
       windows_updates: WindowsUpdates.partial(),

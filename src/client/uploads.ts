@@ -19,13 +19,17 @@ const TRIES = 9;
 /** A connection counts as broken if it takes no byte for this long. */
 const SILENCE_MS = 60_000;
 
+/** A file whose digest is known need not be read twice. */
+const known = (source: UploadSource & { readonly sha256?: string }) =>
+  source.sha256 === undefined || source.size === null ? null : { size: source.size, sha256: source.sha256 };
+
 /** The source must be one that can repeat. */
 export async function uploadInPieces(
   { call, retry }: Wire,
   source: UploadSource,
   { signal, onSent }: { readonly signal?: AbortSignal; readonly onSent?: OnSent },
 ): Promise<Upload> {
-  const { size, sha256 } = await digestOf(source, signal);
+  const { size, sha256 } = known(source) ?? (await digestOf(source, signal));
   let { upload } = await call(uploadsApi.create, { body: { name: source.name, size, sha256 } }, withSignal(signal));
   const params = { id: upload.id };
   let failures = 0;

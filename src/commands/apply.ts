@@ -1,15 +1,18 @@
 import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { configurationApi, type Pin } from "../api/configuration.ts";
+import { UPLOAD_MAX, uploadsApi } from "../api/uploads.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
 import { plural } from "../cli/output/text.ts";
+import { bar } from "../cli/views/size.ts";
 import { ApiCallError, Unreachable } from "../client/errors.ts";
 import { fileSchema } from "../gitops/files/json-schema.ts";
+import { type LargeFile, readLargeFile } from "../gitops/files/large-files.ts";
 import type { Change } from "../gitops/plan/diff.ts";
 import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
-import { filesOf, pinsOf, secretsOf, toThingChange } from "../gitops/plan/plan.ts";
+import { filesOf, pinsOf, secretsOf, toThingChange, uploadsOf } from "../gitops/plan/plan.ts";
 import { summaryOf, titleOf } from "../gitops/plan/render.ts";
 import { movedSince, readSavedPlan, type SavedPlan } from "../gitops/plan/saved-plan.ts";
 import { printable } from "../text/printable.ts";
@@ -20,6 +23,7 @@ interface Application {
   readonly secrets: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
   readonly variables: Readonly<Record<string, string>>;
+  readonly uploads: readonly LargeFile[];
   /** The current objects, to compute the share that is removed. */
   readonly current: readonly Pick<Pin, "kind">[];
 }
@@ -34,7 +38,7 @@ export default class Apply extends GitopsCommand {
     "Shows the plan, asks for confirmation, and makes all of its changes in one transaction. Give --yes to run without a terminal. A plan saved with " +
     "`svc plan --out` can be applied instead of files: exactly its changes are made, or none if anything on the " +
     "server has changed since.";
-  static override endpoints = [configurationApi.state, configurationApi.apply];
+  static override endpoints = [configurationApi.state, configurationApi.apply, uploadsApi.create, uploadsApi.append];
   static override args = { plan: args.optional("file with a saved plan; - is stdin") };
   static override flags = {
     ...filesFlags,
@@ -72,6 +76,7 @@ export default class Apply extends GitopsCommand {
       if (!dryRun) await this.#ask(what.changes);
     }
     if (what.changes.length > 0 || Object.keys(what.variables).length > 0) {
+      if (!dryRun) await this.#upload(what.uploads);
       await this.#apply(what, dryRun, flags["skip-checks"]);
       this.#describe(what.changes, dryRun);
     }
@@ -79,13 +84,14 @@ export default class Apply extends GitopsCommand {
   }
 
   async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0]): Promise<Application> {
-    const { changes, state, secrets, contents, variables } = await this.planned(flags);
+    const { changes, state, secrets, contents, variables, uploads } = await this.planned(flags);
     return {
       changes,
       pins: pinsOf(state.things, changes, false),
       secrets: secretsOf(changes, secrets),
       files: filesOf(changes, contents),
       variables,
+      uploads: uploadsOf(changes, uploads),
       current: state.things,
     };
   }
@@ -109,7 +115,40 @@ export default class Apply extends GitopsCommand {
       );
     const current = saved.pins.filter(({ revision }) => revision !== null);
     const { changes, pins, secrets, files, variables } = saved;
-    return { changes, pins, secrets, files, variables, current };
+    return { changes, pins, secrets, files, variables, uploads: await this.#readUploads(saved), current };
+  }
+
+  async #readUploads({ uploads }: SavedPlan): Promise<LargeFile[]> {
+    const files: LargeFile[] = [];
+    for (const { origin, sha256 } of uploads) {
+      const file = await readLargeFile(origin, UPLOAD_MAX).catch((error: Error) => {
+        throw failed(`${printable(origin)} ${error.message}`);
+      });
+      if (file.sha256 !== sha256)
+        throw new CliError(
+          "conflict",
+          `${printable(origin)} has changed since the plan was made`,
+          "Nothing was applied. Make a new plan: `svc plan -f ... --out FILE`.",
+        );
+      files.push(file);
+    }
+    return files;
+  }
+
+  /** Ahead of the changes, so that these are still made in one short transaction. */
+  async #upload(files: readonly LargeFile[]): Promise<void> {
+    const client = await this.client();
+    for (const file of files) {
+      const progress = this.progress(`uploading ${printable(file.name)} ...`);
+      try {
+        await client.upload(file, {
+          signal: this.stop.signal,
+          onSent: (sent) => progress.update(`uploading ${printable(file.name)}: ${bar(sent, file.size)}`),
+        });
+      } finally {
+        progress.done();
+      }
+    }
   }
 
   async #readPlan(path: string): Promise<SavedPlan> {

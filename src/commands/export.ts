@@ -1,19 +1,30 @@
+import { createHash, type Hash } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as Flags from "@oclif/core/flags";
+import { bootstrapApi } from "../api/bootstrap.ts";
 import { configurationApi } from "../api/configuration.ts";
+import { eulaApi } from "../api/eula.ts";
 import { failed, usage } from "../cli/errors.ts";
 import { GitopsCommand } from "../cli/features/gitops-command.ts";
+import { toWholeFile } from "../cli/files/whole-file.ts";
 import { plural } from "../cli/output/text.ts";
 import { exportFiles } from "../gitops/export/export.ts";
 import { printable } from "../text/printable.ts";
+
+async function* hashed(body: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const bytes of body) {
+    hash.update(bytes);
+    yield bytes;
+  }
+}
 
 export default class Export extends GitopsCommand {
   static override summary = "Export the server's configuration to files for `svc apply`.";
   static override description =
     "A plan of the exported files contains no changes. The server never returns its secrets: they become environment variables, which " +
     ".env.example lists. A plan needs their values.";
-  static override endpoints = [configurationApi.state];
+  static override endpoints = [configurationApi.state, bootstrapApi.download, eulaApi.download];
   static override flags = {
     dir: Flags.string({
       summary: "Directory to write to; created if it does not exist.",
@@ -32,23 +43,43 @@ export default class Export extends GitopsCommand {
         `${printable(flags.dir)} is not empty`,
         "Give an empty directory, or overwrite the files in it with --force.",
       );
-    const { files, contents, variables } = exportFiles(await this.state(undefined, undefined, true));
+    const state = await this.state(undefined, undefined, true);
+    const { files, contents, downloads, variables } = exportFiles(state);
     for (const [path, content] of [...files, ...contents]) {
       const target = join(flags.dir, path);
       await mkdir(dirname(target), { recursive: true });
       await writeFile(target, content);
     }
+    for (const [path, { of, sha256 }] of downloads)
+      await this.#download(join(flags.dir, path), of, sha256, state.downloads?.[sha256] ?? "");
     for (const path of there)
       if (/\.ya?ml$/.test(path) && !files.has(path))
         this.remark(`${path} is not part of this export: it is kept, and is applied if a pattern includes it`);
     if (variables.length > 0)
       this.remark(`${plural(variables.length, "secret")} to fill in: see ${join(flags.dir, ".env.example")}`);
-    const names = [...files.keys(), ...contents.keys()];
+    const names = [...files.keys(), ...contents.keys(), ...downloads.keys()];
     await this.report(`${plural(names.length, "file")} in ${printable(flags.dir)}`, {
       dir: flags.dir,
       files: names,
       variables: variables.map(({ name }) => name),
     });
+  }
+
+  async #download(path: string, kind: string, sha256: string, token: string): Promise<void> {
+    const client = await this.client();
+    await mkdir(dirname(path), { recursive: true });
+    const { body } =
+      kind === "bootstrap_package"
+        ? await client.open(bootstrapApi.download, { query: { token } }, { signal: this.stop.signal })
+        : await client.open(eulaApi.download, { params: { token } }, { signal: this.stop.signal });
+    const progress = this.progress(`downloading ${printable(path)} ...`);
+    const hash = createHash("sha256");
+    try {
+      await toWholeFile(path, hashed(body, hash));
+    } finally {
+      progress.done();
+    }
+    if (hash.digest("hex") !== sha256) throw failed(`${printable(path)} was not downloaded completely`);
   }
 
   /** The files in a directory, as relative paths with `/`; none if it does not exist. */

@@ -4,7 +4,7 @@ import { CliError, failed } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand, type Planned } from "../cli/features/gitops-command.ts";
 import { writePrivate } from "../cli/files/private-file.ts";
 import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
-import { filesOf, pinsOf, secretsOf } from "../gitops/plan/plan.ts";
+import { filesOf, pinsOf, secretsOf, uploadsOf } from "../gitops/plan/plan.ts";
 import { savedPlanText } from "../gitops/plan/saved-plan.ts";
 
 export default class Plan extends GitopsCommand {
@@ -43,7 +43,7 @@ export default class Plan extends GitopsCommand {
     if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");
   }
 
-  async #saved({ changes, state, secrets, contents, variables }: Planned): Promise<string> {
+  async #saved({ changes, state, secrets, contents, variables, uploads }: Planned): Promise<string> {
     const { serverUrl } = await this.connection();
     const pins = pinsOf(state.things, changes, true);
     if (pins.length > CHANGES_MAX)
@@ -59,6 +59,7 @@ export default class Plan extends GitopsCommand {
       secrets: secretsOf(changes, secrets),
       files: filesOf(changes, contents),
       variables,
+      uploads: uploadsOf(changes, uploads).map(({ origin, sha256 }) => ({ origin, sha256 })),
     });
   }
 }

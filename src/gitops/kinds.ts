@@ -1,16 +1,22 @@
 // Every kind of configuration that files can contain.
 import { isRecord } from "../text/record.ts";
 import { agentOptions } from "./kinds/agent-options.ts";
+import { bootstrapPackage } from "./kinds/bootstrap-package.ts";
 import { certificateAuthority } from "./kinds/certificate-authority.ts";
 import { certificateTemplate } from "./kinds/certificate-template.ts";
 import { config } from "./kinds/config.ts";
 import { configurationProfile } from "./kinds/configuration-profile.ts";
+import { declarationAsset } from "./kinds/declaration-asset.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
 import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
+import { licenceToken } from "./kinds/licence-token.ts";
+import { licenseAgreement } from "./kinds/license-agreement.ts";
 import { policy } from "./kinds/policy.ts";
+import { portalToken } from "./kinds/portal-token.ts";
 import { query } from "./kinds/query.ts";
 import { script } from "./kinds/script.ts";
+import { setupAssistant } from "./kinds/setup-assistant.ts";
 import { team } from "./kinds/team.ts";
 import { teamSettings } from "./kinds/team-settings.ts";
 import type { Json } from "./plan/diff.ts";
@@ -25,6 +31,12 @@ export const kinds: Readonly<Record<string, Kind>> = {
   agent_options: agentOptions,
   team_settings: teamSettings,
   enroll_secrets: enrollSecrets,
+  portal_token: portalToken,
+  licence_token: licenceToken,
+  license_agreement: licenseAgreement,
+  setup_assistant: setupAssistant,
+  bootstrap_package: bootstrapPackage,
+  declaration_asset: declarationAsset,
   configuration_profile: configurationProfile,
   certificate_template: certificateTemplate,
   script,

@@ -2,12 +2,13 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { eq } from "../../src/server/store/query.ts";
 import { startApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { newHome } from "../support/cli.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { applyIn, exportTo, gitops, mainFiles, planIn, writeAll } from "../support/gitops-cli.ts";
-import { declaration, makeManagedMac, mobileconfig, openCommands } from "../support/profiles.ts";
+import { declaration, makeManagedMac, mobileconfig, openCommands, windowsProfile } from "../support/profiles.ts";
 
 const wifi = (ssid: string, name = "Wi-Fi") =>
   mobileconfig(
@@ -132,5 +133,57 @@ describe.each(rulesEngines)("profiles of svc apply on %s", (engine) => {
     expect(things).toMatchObject([
       { drift: "missing", kind: "configuration_profile", name: "Wi-Fi", changed_by: "Ada Admin" },
     ]);
+  });
+
+  it("of Windows may come with its device management; they are exported, and their drift is found", async () => {
+    const app = await startApp({ engine });
+    const dir = await writeAll(
+      new Map([
+        [
+          "default.yml",
+          `org_settings: {server_settings: {server_url: "https://svc.example.com"}}
+controls:
+  windows_enabled_and_configured: true
+  windows_settings: {configuration_profiles: [{path: lib/camera.xml, display_name: No camera}]}
+`,
+        ],
+        ["lib/camera.xml", windowsProfile()],
+      ]),
+    );
+    await applyIn(app, dir);
+    expect(await planIn(app, dir)).toEqual([]);
+    const [row] = await app.store.configurationProfiles.list();
+    expect(row).toMatchObject({ name: "No camera", platform: "windows", team_id: null });
+    const exported = await newHome();
+    await exportTo(app, exported);
+    expect(await planIn(app, exported)).toEqual([]);
+
+    await writeFile(join(dir, "lib/camera.xml"), windowsProfile(undefined, "1"));
+    expect((await planIn(app, dir)).map(({ action, name }) => [action, name])).toEqual([["update", "No camera"]]);
+    await applyIn(app, dir);
+    expect(await app.store.configurationProfiles.list()).toMatchObject([{ name: "No camera" }]);
+    app.clock.advance(60_000);
+    const [changed] = await app.store.configurationProfiles.list();
+    expect((await app.delete(`/configuration_profiles/${changed!.uuid}`)).status).toBe(200);
+    const drift = await gitops(app, ["drift", ...(await mainFiles(dir)), "-o", "json"]);
+    expect(JSON.parse(drift.stdout)).toMatchObject({
+      things: [{ drift: "missing", kind: "configuration_profile", name: "No camera", changed_by: "Ada Admin" }],
+    });
+  });
+
+  it("of Windows are refused with their device management off, and nothing is applied", async () => {
+    const app = await startApp({ engine });
+    const dir = await writeAll(
+      new Map([
+        [
+          "default.yml",
+          "org_settings: {}\ncontrols: {windows_settings: {configuration_profiles: [{path: a.xml}]}}\nlabels: [{name: A, query: SELECT 1}]\n",
+        ],
+        ["a.xml", windowsProfile()],
+      ]),
+    );
+    await expect(applyIn(app, dir)).rejects.toThrow("device management is not turned on");
+    expect(await app.store.configurationProfiles.count()).toBe(0);
+    expect(await app.store.labels.list({ where: eq("name", "A") })).toEqual([]);
   });
 });

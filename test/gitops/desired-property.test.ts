@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ConfigSections } from "../../src/api/app-config.ts";
 import { diff } from "../../src/gitops/plan/diff.ts";
+import { movedSettings, valueAt, withoutValueAt, withValueAt } from "../../src/gitops/schema/moved.ts";
 import { keptSections, orgMdmKeys } from "../../src/gitops/schema/settings.ts";
 import { sections } from "../../src/server/app-config/sections.ts";
 import { asYaml, defaults, stateWith, thing, wantedOf } from "../support/gitops-files.ts";
@@ -61,7 +62,8 @@ const kept: Readonly<Record<string, (value: Value) => Value>> = {
     return {
       ...value,
       windows_require_bitlocker_pin:
-        value.enable_disk_encryption === true && value.windows_require_bitlocker_pin === true,
+        ((value.disk_encryption as Value).windows ?? value.enable_disk_encryption) === true &&
+        value.windows_require_bitlocker_pin === true,
       windows_migration_enabled: false,
       macos_migration: { enable: true, mode: "forced", webhook_url: "https://hook" },
       macos_updates: update(value.macos_updates),
@@ -103,9 +105,15 @@ function fileOf(values: Value): string {
   );
   return asYaml({
     org_settings: { ...org, mdm: Object.fromEntries(Object.entries(mdm!).filter(isOrg)) },
-    controls: { ...controls, macos_setup: setup(controls.macos_setup as Value) },
+    controls: inPlace({ ...controls, macos_setup: setup(controls.macos_setup as Value) }),
   });
 }
+/** Settings that have another place in files. */
+const inPlace = (controls: Value): Value =>
+  movedSettings.reduce<Value>((found, { setting, key: place }) => {
+    const given = valueAt(found, setting);
+    return { ...withValueAt(withoutValueAt(found, setting), place, given) };
+  }, controls);
 const asState = (values: Value) =>
   stateWith(Object.entries(values).map(([name, value]) => thing("config", null, name, value)));
 

@@ -46,12 +46,13 @@ const label = {
 const profile = {
   platform: "darwin",
   sha256: "0a",
+  activation_sha256: null,
   labels_include_all: [],
   labels_include_any: [],
   labels_exclude_any: [],
 };
 /** By their digests; changed values refer to the second. */
-const files = { "0a": "YQ==", "0ax": "Yg==" };
+const files = { "0a": "YQ==", "0ax": "Yg==", x: "Yw==" };
 const things: StateThing[] = [
   ...stateWith().things,
   thing("enroll_secrets", null, "enroll_secrets", { secrets: [] }),
@@ -68,6 +69,16 @@ const things: StateThing[] = [
   thing("configuration_profile", null, "Wi-Fi", profile),
   thing("configuration_profile", "Ops", "Wi-Fi", profile),
   thing("configuration_profile", "Ops", "Camera", { ...profile, platform: "android" }),
+  thing("configuration_profile", "Ops", "Kiosk", { ...profile, platform: "windows" }),
+  thing("setup_assistant", null, "main.json", { enrollment_profile: { is_supervised: true } }),
+  thing("setup_assistant", "Ops", "ops.json", { enrollment_profile: { is_supervised: true } }),
+  thing("declaration_asset", null, "com.example.a", { file_name: "a.json", sha256: "0a" }),
+  thing("declaration_asset", "Ops", "com.example.a", { file_name: "a.json", sha256: "0a" }),
+  thing("bootstrap_package", null, "a.pkg", { sha256: "0a" }),
+  thing("bootstrap_package", "Ops", "b.pkg", { sha256: "0a" }),
+  thing("license_agreement", null, "a.pdf", { sha256: "0a" }),
+  thing("portal_token", null, "Example Ltd", { macos_team: "", ios_team: "", ipados_team: "", byod_team: "Ops" }),
+  thing("licence_token", null, "Berlin", { teams: ["Ops"] }),
   thing("script", null, "tidy.sh", { sha256: "0a" }),
   thing("script", "Ops", "tidy.sh", { sha256: "0a" }),
   thing("certificate_template", null, "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
@@ -108,7 +119,10 @@ function changed(value: Json, [key, ...rest]: readonly string[]): Json {
   return { ...fields, [key]: changed(fields[key]!, rest) };
 }
 
-const written = (of: StateThing[]) => JSON.stringify([...exportFiles({ things: of, defaults, files }).files]);
+const written = (of: StateThing[]) => {
+  const exported = exportFiles({ things: of, defaults, files });
+  return JSON.stringify([[...exported.files], [...exported.downloads]]);
+};
 
 /** Fields that files cannot express are not exported either. */
 const isLeft = ({ at, path }: Leaf): boolean => {

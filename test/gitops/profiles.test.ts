@@ -104,7 +104,7 @@ describe("profiles in files", () => {
       "a name beside a file that has one",
       { "d.yml": listed("[{path: a.mobileconfig, display_name: X}]"), "a.mobileconfig": wifi },
       [
-        "d.yml:2:79: controls.vendora_settings.configuration_profiles.0.display_name: only a declaration can have a name here: a .mobileconfig file contains its own",
+        "d.yml:2:79: controls.vendora_settings.configuration_profiles.0.display_name: cannot be given: a .mobileconfig file contains its own name",
       ],
     ],
     [

@@ -2,6 +2,7 @@
 // file.
 import { describe, expect, it } from "vitest";
 import { desiredOf } from "../../src/gitops/desired/desired.ts";
+import { exportFiles } from "../../src/gitops/export/export.ts";
 import { refOf } from "../../src/gitops/files/secrets.ts";
 import {
   errorsOf,
@@ -191,25 +192,20 @@ describe("problems", () => {
 describe("features that this server does not support", () => {
   it.each<[string, string]>([
     ["org_settings: {directory_graph_credentials: [{tenant_id: x}]}", "directory credentials"],
-    ["org_settings: {mdm: {volume_purchasing_program: [{location: x}]}}", "volume licences"],
-    ["org_settings: {mdm: {vendora_business: [{organization_name: x}]}}", "connection to a business manager"],
     ["org_settings: {mdm: {windows_automatic_enrollment: {default_team: x}}}", "automatic enrollment of Windows hosts"],
-    ["org_settings: {mdm: {end_user_license_agreement: a.pdf}}", "end-user licence agreement"],
     ["org_settings: {org_info: {org_logo_path_dark_mode: a.png}}", "logo files"],
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
     ["org_settings: {}\ncustom_host_vitals: [{name: x}]", "custom host vitals"],
-    [
-      "name: T\ncontrols: {windows_settings: {configuration_profiles: [{path: a}]}}",
-      "configuration profiles of Windows",
-    ],
-    ["name: T\ncontrols: {vendora_settings: {enable_disk_encryption: true}}", "disk encryption of one platform alone"],
-    ["name: T\ncontrols: {setup_experience: {bootstrap_package: 'https://x'}}", "setup experience"],
+    ["name: T\ncontrols: {setup_experience: {macos_script: a.sh}}", "setup experience"],
     [
       "name: T\ncontrols: {android_settings: {certificates: [{name: x, certificate_authority_name: C, subject_name: /CN=x, subject_alternative_name: DNS=x}]}}",
       "subject alternative names of certificates",
     ],
-    ["name: T\ncontrols: {linux_settings: {enable_escrow_disk_encryption_key: true}}", "settings of Linux hosts"],
+    [
+      "name: T\ncontrols: {windows_settings: {enable_managed_local_account: true}}",
+      "managed local accounts of Windows",
+    ],
     ["name: T\ncontrols: {macos_updates: {deadline_days: 3}}", "days in place of a deadline"],
     ["name: T\nsoftware: {packages: [{url: 'https://x'}]}", "software installation"],
     [
@@ -531,6 +527,85 @@ describe("teams of the server", () => {
     expect(warnings).toEqual([
       "t.yml:1:7: this file is skipped: teams need the premium tier",
       "d.yml:3:32: critical is ignored: it needs the premium tier",
+    ]);
+  });
+});
+
+describe("settings that files have in another place than the server", () => {
+  const everywhere = `  vendora_settings:
+    enable_disk_encryption: true
+    enable_escrow_disk_encryption_key: true
+    managed_local_account_settings: {enabled: true}
+    end_user_local_account_type: standard
+  windows_settings: {enable_disk_encryption: false}
+  linux_settings: {enable_escrow_disk_encryption_key: true}
+`;
+  const wanted = {
+    enable_disk_encryption: false,
+    disk_encryption: { macos: true, windows: false, linux: true },
+    macos_setup: { enable_managed_local_account: true, end_user_local_account_type: "standard" },
+  };
+
+  it("are set for the organization and for teams, and reset when they are left out", async () => {
+    const { find } = await wantedOf({
+      "d.yml": `org_settings: {}\ncontrols:\n${everywhere}`,
+      "t.yml": `name: T\ncontrols:\n${everywhere}`,
+      "u.yml": "name: U\ncontrols: {enable_disk_encryption: true}\n",
+    });
+    expect(find("config", null, "mdm")).toMatchObject(wanted);
+    expect(find("team_settings", "T")).toMatchObject({ mdm: wanted });
+    expect(find("team_settings", "U")).toMatchObject({
+      mdm: {
+        enable_disk_encryption: true,
+        disk_encryption: { macos: null, windows: null, linux: null },
+        macos_setup: { enable_managed_local_account: false, end_user_local_account_type: "admin" },
+      },
+    });
+  });
+
+  it("are exported there", async () => {
+    const { find } = await wantedOf({ "t.yml": `name: T\ncontrols:\n${everywhere}` });
+    const team = [
+      thing("team", null, "T", {}),
+      thing("team_settings", "T", "team_settings", find("team_settings", "T")),
+    ];
+    const text = exportFiles(stateWith(team)).files.get("teams/t.yml")!;
+    expect(text).toContain("    enable_disk_encryption: true\n");
+    expect(text).toContain("      enabled: true\n    end_user_local_account_type: standard\n");
+    expect(text).toContain("  linux_settings:\n    enable_escrow_disk_encryption_key: true\n");
+    expect(text).not.toContain("enable_managed_local_account");
+    const again = await wantedOf({ "t.yml": text });
+    expect(again.find("team_settings", "T")).toEqual(find("team_settings", "T"));
+  });
+
+  it.each([
+    [
+      "vendora_settings: {managed_local_account_settings: {enabled: true}}, setup_experience: {enable_managed_local_account: true}",
+      "are the same setting",
+    ],
+    ["vendora_settings: {enable_escrow_disk_encryption_key: true}", "must have the value of enable_disk_encryption"],
+    [
+      "enable_disk_encryption: true, vendora_settings: {enable_escrow_disk_encryption_key: false}",
+      "must have the value of enable_disk_encryption",
+    ],
+    [
+      "enable_disk_encryption: true, windows_settings: {enable_disk_encryption: false, require_bitlocker_pin: true}",
+      "windows_require_bitlocker_pin: needs enable_disk_encryption to be true",
+    ],
+    ["vendora_settings: {end_user_local_account_type: guest}", "end_user_local_account_type"],
+    ["linux_settings: {enable_disk_encryption: true}", "unknown key controls.linux_settings.enable_disk_encryption"],
+  ])("are refused as %s", async (given, reason) => {
+    const { errors } = await told({ "t.yml": `name: T\ncontrols: {${given}}\n` });
+    expect(errors.join("\n")).toContain(reason);
+  });
+
+  it("may be in their older place, with a warning", async () => {
+    const { find, warnings } = await wantedOf({
+      "t.yml": "name: T\ncontrols: {setup_experience: {enable_managed_local_account: true}}\n",
+    });
+    expect(find("team_settings", "T")).toMatchObject({ mdm: { macos_setup: { enable_managed_local_account: true } } });
+    expect(warnings).toEqual([
+      "t.yml:2:31: controls.setup_experience.enable_managed_local_account is an older name of controls.vendora_settings.managed_local_account_settings.enabled",
     ]);
   });
 });

@@ -9,6 +9,7 @@ import { QuerySpec } from "../../src/api/queries.ts";
 import { TeamSettingsChange } from "../../src/api/teams.ts";
 import { refOf } from "../../src/gitops/files/secrets.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";
+import { movedSettings } from "../../src/gitops/schema/moved.ts";
 import { isEmpty } from "../../src/gitops/schema/not-built.ts";
 import { GlobalControls, orgMdmKeys, TeamControls } from "../../src/gitops/schema/settings.ts";
 import { sections } from "../../src/server/app-config/sections.ts";
@@ -20,7 +21,7 @@ const explained: Readonly<Record<string, string>> = {
   "config.mdm.macos_setup.bootstrap_package": "files of the setup experience are not built",
   "config.mdm.macos_setup.macos_setup_assistant": "files of the setup experience are not built",
   "config.mdm.macos_settings.custom_settings": "profiles are objects of their own",
-  "config.mdm.windows_settings.custom_settings": "profiles are not built",
+  "config.mdm.windows_settings.custom_settings": "profiles are objects of their own",
   "team.webhook_settings.failing_policies_webhook.policy_ids": "policies say webhooks_and_tickets_enabled",
   "team.mdm.macos_setup.bootstrap_package": "files of the setup experience are not built",
   "team.mdm.macos_setup.macos_setup_assistant": "files of the setup experience are not built",
@@ -28,7 +29,7 @@ const explained: Readonly<Record<string, string>> = {
   "team.mdm.macos_setup.software": "software is not built",
   "team.mdm.macos_settings.custom_settings": "profiles are objects of their own",
   "team.mdm.macos_settings.enable_disk_encryption": "an older place of enable_disk_encryption",
-  "team.mdm.windows_settings.custom_settings": "profiles are not built",
+  "team.mdm.windows_settings.custom_settings": "profiles are objects of their own",
   "team.mdm.android_settings.custom_settings": "profiles are objects of their own",
   "label.id": "names are what labels go by",
   "label.label_type": "built-in labels are the server's",
@@ -125,6 +126,8 @@ function merged(a: Record<string, unknown>, b: Record<string, unknown>): Record<
 
 /** A section of a file with the field and the fields that it requires. */
 function said(name: string, path: Path, value: unknown): Record<string, unknown> {
+  const moved = movedSettings.find(({ setting, isOlder }) => !isOlder && setting.join() === path.join());
+  if (moved) return put(moved.key, value);
   const key = path.join(".");
   const other = beside[key];
   const more = together[[name, key].filter(Boolean).join(".")] ?? together[key];
@@ -308,7 +311,7 @@ describe("certificate authorities", () => {
 describe("controls", () => {
   it("have no key that is not accounted for", () => {
     // Each control is a setting, another name of one, objects of their own, or an unsupported feature.
-    const others = ["setup_experience", "vendora_settings", "android_settings", "scripts"];
+    const others = ["setup_experience", "vendora_settings", "linux_settings", "android_settings", "scripts"];
     for (const [controls, names] of [
       [GlobalControls, Object.keys(ConfigSections.shape.mdm.shape)],
       [

@@ -22,6 +22,7 @@ import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
 import { base64, mobileconfig, profileForm } from "../support/profiles.ts";
+import { turnOnWindowsMdm } from "../support/windows-device.ts";
 
 const IDENTIFIER = "com.svc.disk-encryption";
 const KEY = "ABCD-EFGH-1234-5678-IJKL-MNOP";
@@ -296,6 +297,55 @@ describe.each(rulesEngines)("disk encryption by agents on %s", (engine) => {
     await settle(t);
     expect(await all()).toEqual(["verified", null, null, null, null, null]);
     expect(await keyOf(t, windows)).toBe("a key");
+  });
+
+  it("may be demanded on single platforms, until it is set for all of them", async () => {
+    const t = await started(engine);
+    await turnOnWindowsMdm(t);
+    const team = await makeTeam(t);
+    const windows = (await makeHost(t, { team_id: team.id, platform: "windows" })).id;
+    await t.store.hostMdm.insert({ id: windows, enrollment_status: "On (manual)", connected_to_svc: true });
+    const linux = (await makeHost(t, { team_id: team.id, platform: "ubuntu", disk_encryption_enabled: true })).id;
+    const set = async (given: object) => {
+      const res = await t.post("/disk_encryption", { team_id: team.id, ...given });
+      expect(res.status, await res.clone().text()).toBe(204);
+      await settle(t);
+      const profiles = await t.store.configurationProfiles.count(eq("is_own", true));
+      return [profiles, await statusOf(t, windows), await statusOf(t, linux)];
+    };
+    const macs = { enable_disk_encryption: true, enable_escrow_disk_encryption_key: true };
+    expect(await set({ macos_settings: macs })).toEqual([1, null, null]);
+    expect(await set({ linux_settings: { enable_escrow_disk_encryption_key: true } })).toEqual([
+      1,
+      null,
+      "action_required",
+    ]);
+    expect(
+      await set({ enable_disk_encryption: true, linux_settings: { enable_escrow_disk_encryption_key: false } }),
+    ).toEqual([1, "enforcing", null]);
+    expect(await set({ macos_settings: { enable_disk_encryption: false } })).toEqual([0, "enforcing", null]);
+    expect(await set({ windows_settings: { require_bitlocker_pin: true } })).toEqual([0, "enforcing", null]);
+    const { mdm } = ((await (await t.get(`/teams/${team.id}`)).json()) as { team: { mdm: object } }).team;
+    expect(mdm).toMatchObject({
+      enable_disk_encryption: true,
+      disk_encryption: { macos: false, windows: null, linux: false },
+      windows_require_bitlocker_pin: true,
+    });
+    expect(await set({ enable_disk_encryption: false })).toEqual([0, null, null]);
+    const off = ((await (await t.get(`/teams/${team.id}`)).json()) as { team: { mdm: object } }).team.mdm;
+    expect(off).toMatchObject({
+      disk_encryption: { macos: null, windows: null, linux: null },
+      windows_require_bitlocker_pin: false,
+    });
+    for (const [given, field] of [
+      [{ macos_settings: { enable_escrow_disk_encryption_key: true } }, "enable_escrow_disk_encryption_key"],
+      [{ macos_settings: { ...macs, enable_escrow_disk_encryption_key: false } }, "enable_escrow_disk_encryption_key"],
+      [{ windows_settings: { require_bitlocker_pin: true } }, "windows_require_bitlocker_pin"],
+      [{ windows_settings: { enable_disk_encryption: 1 } }, "windows_settings.enable_disk_encryption"],
+    ] as const) {
+      const res = await t.post("/disk_encryption", { team_id: team.id, ...given });
+      expect([res.status, await res.text()]).toEqual([422, expect.stringContaining(field)]);
+    }
   });
 
   it("is a setting whose rules name the field", async () => {

@@ -94,6 +94,7 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
         windows_enabled_and_configured: false,
         enable_turn_on_windows_mdm_manually: false,
         enable_disk_encryption: false,
+        disk_encryption: { macos: null, windows: null, linux: null },
         windows_require_bitlocker_pin: false,
         enable_recovery_lock_password: false,
         name_template: "",

@@ -1,5 +1,5 @@
-// Files that values of configuration refer to. No kind has any yet, so these tests give some to queries: a description
-// `file DIGEST` refers to a file.
+// Files that values of configuration refer to. So that the tests need no real packages, they give some to queries: a
+// description `file DIGEST` refers to a file.
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { OFFSET_TYPE } from "../../src/api/uploads.ts";

@@ -154,6 +154,11 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
       ],
       ["encryption while MDM is off", { mdm: { enable_disk_encryption: true } }, "mdm.enable_disk_encryption"],
       [
+        "encryption of Macs while MDM is off",
+        { mdm: { disk_encryption: { macos: true } } },
+        "mdm.disk_encryption.macos",
+      ],
+      [
         "updates while MDM is off",
         { mdm: { macos_updates: { minimum_version: "14", deadline: "2026-05-01" } } },
         "mdm.macos_updates",

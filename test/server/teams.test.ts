@@ -64,6 +64,7 @@ describe.each(rulesEngines)("teams on %s", (engine) => {
       },
       mdm: {
         enable_disk_encryption: false,
+        disk_encryption: { macos: null, windows: null, linux: null },
         windows_require_bitlocker_pin: false,
         enable_recovery_lock_password: false,
         name_template: "",

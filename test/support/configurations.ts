@@ -82,6 +82,7 @@ const name = fc
 const url = fc.nat(99).map((n) => `https://${n}.example.com/path?a=$b&c=%20#d`);
 const optionalUrl = fc.oneof(fc.constant(""), url);
 const bool = fc.boolean();
+const perhaps = fc.constantFrom(null, true, false);
 
 /** Some of the names, each once, sorted as in values. */
 const some = (names: readonly string[]) => fc.subarray([...names]).map((chosen) => [...new Set(chosen)].sort());
@@ -250,6 +251,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
         migrating: bool,
         disk: bool,
         pin: bool,
+        platforms: fc.record({ macos: perhaps, windows: perhaps, linux: perhaps }),
         macos: version,
         newHosts: bool,
         ios: version,
@@ -272,7 +274,8 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
           enable_turn_on_windows_mdm_manually: given.windows && !given.migrating && given.pin,
           windows_migration_enabled: given.windows && given.migrating,
           enable_disk_encryption: given.disk,
-          windows_require_bitlocker_pin: given.disk && given.pin,
+          disk_encryption: given.platforms,
+          windows_require_bitlocker_pin: (given.platforms.windows ?? given.disk) && given.pin,
           macos_updates: { ...given.macos, update_new_hosts: given.newHosts },
           ios_updates: given.ios,
           ipados_updates: given.ipados,

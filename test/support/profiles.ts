@@ -65,6 +65,10 @@ export function profileForm(
   return form;
 }
 
+/** A profile for Windows that sets a node. */
+export const windowsProfile = (node = "./Device/Vendor/MSFT/Policy/Config/Camera/AllowCamera", data = "0"): string =>
+  `<Replace><Item><Target><LocURI>${node}</LocURI></Target><Meta><Format xmlns="syncml:metinf">int</Format></Meta><Data>${data}</Data></Item></Replace>`;
+
 export const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 export interface OpenCommand {

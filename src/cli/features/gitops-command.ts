@@ -3,6 +3,7 @@ import { delimiter } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { type ConfigurationState, configurationApi } from "../../api/configuration.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";
+import type { LargeFile } from "../../gitops/files/large-files.ts";
 import { type Problem, renderProblem } from "../../gitops/files/problems.ts";
 import { readFiles } from "../../gitops/files/read.ts";
 import { kinds } from "../../gitops/kinds.ts";
@@ -45,6 +46,8 @@ export interface Planned {
   readonly secrets: ReadonlyMap<string, string>;
   /** Contents of files by their digests. */
   readonly contents: ReadonlyMap<string, Buffer>;
+  /** Large files by their digests. */
+  readonly uploads: ReadonlyMap<string, LargeFile>;
   /** Values of the custom variables that these files name. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -85,6 +88,7 @@ export abstract class GitopsCommand extends ClientCommand {
       state,
       secrets: files.secrets,
       contents: files.contents,
+      uploads: files.uploads,
       variables: Object.fromEntries(files.variables),
     };
   }

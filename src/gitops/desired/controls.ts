@@ -2,6 +2,7 @@
 
 import { isRecord } from "../../text/record.ts";
 import type { Value } from "../files/overlay.ts";
+import { movedSettings, valueAt, withValueAt } from "../schema/moved.ts";
 import { type GlobalControls, mdmLeft } from "../schema/settings.ts";
 import { objectIn, over } from "./values.ts";
 
@@ -12,7 +13,7 @@ export function withControls(
   controls: Value | null | undefined,
   before: unknown,
 ): Value {
-  const wanted = over(schema, base, controls);
+  const wanted = withMoved(over(schema, base, controls), controls ?? {});
   const value = withUpdates(wanted, objectIn(controls, "macos_updates"));
   return mdmLeft.reduce((left, path) => copied(left, before, path.split(".")), value);
 }
@@ -21,6 +22,13 @@ function copied(value: Value, from: unknown, [key, ...rest]: readonly string[]):
   if (key === undefined || !isRecord(from) || !Object.hasOwn(from, key) || !Object.hasOwn(value, key)) return value;
   return { ...value, [key]: rest.length === 0 ? from[key] : copied(objectIn(value, key), from[key], rest) };
 }
+
+/** Settings that have no place of their own in controls. */
+const withMoved = (value: Value, controls: Value): Value =>
+  movedSettings.reduce((left, { setting }) => {
+    const given = valueAt(controls, setting);
+    return given === undefined || given === null ? left : withValueAt(left, setting, given);
+  }, value);
 
 /** If it is not given, new hosts are updated when both version and deadline are set. */
 function withUpdates(value: Value, given: Value): Value {
@@ -31,7 +39,7 @@ function withUpdates(value: Value, given: Value): Value {
 
 /** The settings of a document of the older format over those of the server. */
 export function overControls(schema: typeof GlobalControls, before: unknown, given: Value): Value {
-  const value = over(schema, before, given);
+  const value = withMoved(over(schema, before, given), given);
   return isRecord(given.macos_updates) && isRecord(value.macos_updates)
     ? withUpdates(value, given.macos_updates)
     : value;

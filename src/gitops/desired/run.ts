@@ -1,5 +1,6 @@
 // What one run of `svc plan` or `svc apply` is about.
 import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.ts";
+import type { Problems } from "../files/problems.ts";
 import type { FileScope, Files } from "../files/read.ts";
 import type { Spec } from "../files/spec.ts";
 import type { Owner } from "../plan/diff.ts";
@@ -15,6 +16,7 @@ export interface Run {
   readonly teams: readonly FileScope[];
   /** Those whose objects the files list completely. */
   readonly owners: ReadonlySet<Owner>;
+  readonly problems: Problems;
   /** Whether the team is deleted, because no file names it. */
   deletesTeam(name: string): boolean;
 }
@@ -43,6 +45,7 @@ export function newRun(files: Files, state: ConfigurationState, deleteOtherTeams
     noTeam: scopes.find(({ kind }) => kind === "no_team"),
     teams,
     owners,
+    problems: files.problems,
     deletesTeam: (name) => deleteOtherTeams && current.isPremium && !named.has(name),
   };
 }

@@ -5,10 +5,11 @@ import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.t
 import { isRecord } from "../../text/record.ts";
 import { kindList, listKinds } from "../kinds.ts";
 import type { Json, Owner } from "../plan/diff.ts";
+import { movedSettings, valueAt, withoutValueAt, withValueAt } from "../schema/moved.ts";
 import { type ScopeKind, schemaOf, settingsOf } from "../schema/sections.ts";
 import { changed, type Fields, fieldsOf } from "./fields.ts";
 import { environmentFile, FileNames, nameSecret, newest } from "./names.ts";
-import { type ExportedSections, type ExportScope, Objects } from "./scope.ts";
+import { type ExportedDownload, type ExportedSections, type ExportScope, Objects } from "./scope.ts";
 import { type Variable, Variables, yamlOf } from "./text.ts";
 
 export interface Exported {
@@ -16,6 +17,8 @@ export interface Exported {
   readonly files: ReadonlyMap<string, string>;
   /** Files that are not text, by path. */
   readonly contents: ReadonlyMap<string, Uint8Array>;
+  /** Files to download, by path. */
+  readonly downloads: ReadonlyMap<string, ExportedDownload>;
   /** The environment variables that a plan of these files needs. */
   readonly variables: readonly Variable[];
 }
@@ -31,11 +34,13 @@ export function exportFiles({
   const variables = new Variables();
   const files = new Map<string, string>();
   const contents = new Map<string, Uint8Array>();
+  const downloads = new Map<string, ExportedDownload>();
   const objects = new Objects(things, given);
   const writerOf = (file: ScopeKind, owner: Owner, stem: string): Writer => {
     const addFile = (path: string, text: string) => void files.set(path, text);
     const addContent = (path: string, content: Uint8Array) => void contents.set(path, content);
-    return { file, owner, stem, objects, defaults, variables, addFile, addContent };
+    const addDownload = (path: string, download: ExportedDownload) => void downloads.set(path, download);
+    return { file, owner, stem, objects, defaults, variables, addFile, addContent, addDownload };
   };
   writeGlobal(writerOf("global", null, ""));
   const names = new FileNames();
@@ -43,7 +48,7 @@ export function exportFiles({
   writeNoTeam(writerOf("no_team", NO_TEAM_NAME, "no-team"));
   files.set(".gitignore", ".env\nplan.json\n");
   files.set(".env.example", environmentFile(variables.all));
-  return { files, contents, variables: variables.all };
+  return { files, contents, downloads, variables: variables.all };
 }
 
 interface Writer extends ExportScope {
@@ -103,10 +108,14 @@ function sectionsOf(writer: Writer): { settings: Fields; agent_options: Fields; 
   };
 }
 
-/** The controls under their names in files; one of them belongs to another object there. */
-function inFiles(schema: z.ZodType, { windows_require_bitlocker_pin: pin, ...controls }: Fields): Fields {
-  const named = fieldsOf(newest(schema, controls));
-  return pin === undefined ? named : { ...named, windows_settings: { require_bitlocker_pin: pin } };
+/** The controls under their names in files; some of them belong to another object there. */
+function inFiles(schema: z.ZodType, controls: Fields): Fields {
+  const moved = movedSettings.reduce<Fields>((left, { setting, key }) => {
+    const value = valueAt(left, setting);
+    const rest = withoutValueAt(left, setting);
+    return (value === undefined || value === null ? rest : withValueAt(rest, key, value)) as Fields;
+  }, controls);
+  return fieldsOf(newest(schema, moved));
 }
 
 const listsOf = (writer: Writer): Fields =>

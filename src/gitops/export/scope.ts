@@ -39,6 +39,12 @@ export class Objects {
   }
 }
 
+/** A large file of an object of this kind. */
+export interface ExportedDownload {
+  readonly of: string;
+  readonly sha256: string;
+}
+
 /** One main file. */
 export interface ExportScope {
   readonly file: ScopeKind;
@@ -51,6 +57,8 @@ export interface ExportScope {
   addFile(path: string, text: string): void;
   /** The same for a file that is not text. */
   addContent(path: string, content: Uint8Array): void;
+  /** The same for a large file, which is downloaded. */
+  addDownload(path: string, file: ExportedDownload): void;
 }
 
 /** What a kind writes to the sections of a main file; the parts of all kinds are merged. */

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
 import { glob } from "tinyglobby";
+import type { LargeFile } from "./large-files.ts";
 import type { Place, Problems } from "./problems.ts";
 import type { Environment } from "./substitute.ts";
 import { type Entry, type Mapping, parseTree, type Tree } from "./tree.ts";
@@ -23,6 +24,8 @@ export interface Sources {
   readonly globs: Map<string, readonly string[]>;
   /** Contents of the files that hosts get, by their SHA-256 digests in hex. */
   readonly contents: Map<string, Buffer>;
+  /** Large files, by their SHA-256 digests in hex. */
+  readonly uploads: Map<string, LargeFile>;
   /** Values of the custom variables that these files name, by their names without the prefix. */
   readonly variables: Map<string, string>;
 }
@@ -40,6 +43,7 @@ export const newSources = (
   trees: new Map(),
   globs: new Map(),
   contents: new Map(),
+  uploads: new Map(),
   variables: new Map(),
 });
 

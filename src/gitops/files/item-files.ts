@@ -16,6 +16,10 @@ export interface ItemFiles {
   readonly isVerbatim?: true;
   /** Added to the values of the items. */
   readonly adds: Readonly<Record<string, string>>;
+  /** Keys of an item that name other files, whose digests are added as `KEY_sha256`. */
+  readonly beside?: Readonly<Record<string, readonly string[]>>;
+  /** Added to the value of the item of this file. */
+  more?(path: string): Readonly<Record<string, string>>;
   /** The name of the object. `given` is its name in the list, if there is one. Throws an error with the reason. */
   nameOf(path: string, content: Buffer, given: string | null): Promise<string>;
 }
@@ -75,6 +79,7 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
   const named = item.entries.get("display_name");
   const given = named ? String(plain(named.value) ?? "").trim() || null : null;
   const items: Item[] = [];
+  const beside = await besideOf(item, file, files, sources);
   for (const { path, named: at } of await filesNamed(item, file, { matched: extensions, named: extensions }, sources)) {
     const bytes = await readBytes(path, at, sources);
     if (bytes === null) continue;
@@ -83,12 +88,33 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
       const name = await files.nameOf(path, content, given);
       const sha256 = createHash("sha256").update(content).digest("hex");
       sources.contents.set(sha256, content);
-      items.push({ tree: item, file: path, found: { ...files.adds, name: name.trim(), sha256 } });
+      items.push({
+        tree: item,
+        file: path,
+        found: { ...files.adds, ...files.more?.(path), ...beside, name: name.trim(), sha256 },
+      });
     } catch (error) {
       sources.problems.error(at, `${shownAs(path, sources)}: ${(error as Error).message}`);
     }
   }
   return items;
+}
+
+async function besideOf(item: Mapping, file: string, files: ItemFiles, sources: Sources) {
+  const digests: Record<string, string> = {};
+  for (const [key, extensions] of Object.entries(files.beside ?? {})) {
+    const entry = item.entries.get(key);
+    if (entry === undefined || plain(entry.value) === null) continue;
+    const named = { ...item, entries: new Map([["path", entry]]) };
+    const [found] = await filesNamed(named, file, { matched: extensions, named: extensions }, sources);
+    const bytes = found && (await readBytes(found.path, found.named, sources));
+    if (!bytes) continue;
+    const content = withVariables(bytes, found.path, files, sources);
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    sources.contents.set(sha256, content);
+    digests[`${key}_sha256`] = sha256;
+  }
+  return digests;
 }
 
 /** Signed and binary files have no variables. */

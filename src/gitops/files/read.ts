@@ -6,6 +6,7 @@ import type { Owner } from "../plan/diff.ts";
 import { type Collected, collect, ownerOf } from "./collect.ts";
 import { readDocuments } from "./documents.ts";
 import { newSources, type Sources } from "./include.ts";
+import type { LargeFile } from "./large-files.ts";
 import { Problems } from "./problems.ts";
 import { readScopes, type Scope } from "./scope.ts";
 import { SecretTexts } from "./secrets.ts";
@@ -40,6 +41,8 @@ export interface Files {
   readonly secrets: ReadonlyMap<string, string>;
   /** Contents of the files that hosts get, by their SHA-256 digests in hex. */
   readonly contents: ReadonlyMap<string, Buffer>;
+  /** Large files that are uploaded before an apply, by their SHA-256 digests in hex. */
+  readonly uploads: ReadonlyMap<string, LargeFile>;
   /** Values of the custom variables that these files name. */
   readonly variables: ReadonlyMap<string, string>;
   /** Hosts that items name. */
@@ -68,7 +71,7 @@ export async function readFiles(
 function filesOf(
   scopes: readonly FileScope[],
   items: Collected,
-  { problems, contents, variables }: Sources,
+  { problems, contents, uploads, variables }: Sources,
   { texts }: SecretTexts,
   specs: readonly Spec[] | null,
 ): Files {
@@ -79,5 +82,5 @@ function filesOf(
       ),
     ),
   ];
-  return { scopes, items, specs, problems, secrets: texts, contents, variables, hosts };
+  return { scopes, items, specs, problems, secrets: texts, contents, uploads, variables, hosts };
 }

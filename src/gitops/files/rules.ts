@@ -54,8 +54,16 @@ function checkExpiry(value: Value, path: string, report: Report): void {
 }
 
 export function checkControls(value: Value, report: Report): void {
-  if (value.windows_require_bitlocker_pin === true && value.enable_disk_encryption !== true)
+  const windows = part(value, "windows_settings").enable_disk_encryption ?? value.enable_disk_encryption;
+  if (value.windows_require_bitlocker_pin === true && windows !== true)
     report("windows_require_bitlocker_pin", "needs enable_disk_encryption to be true");
+  const macs = part(value, "macos_settings");
+  const escrow = macs.enable_escrow_disk_encryption_key ?? null;
+  if (escrow !== null && escrow !== (macs.enable_disk_encryption ?? value.enable_disk_encryption ?? false))
+    report(
+      "macos_settings.enable_escrow_disk_encryption_key",
+      "must have the value of enable_disk_encryption: Macs are encrypted and send their key, or neither",
+    );
   if (value.windows_migration_enabled === true) {
     if (value.windows_enabled_and_configured !== true)
       report("windows_migration_enabled", "needs windows_enabled_and_configured to be true");
@@ -80,9 +88,14 @@ export function checkNoFiles(mdm: Value, report: Report): void {
     const list = part(mdm, section)[key];
     return Array.isArray(list) && list.length > 0;
   };
-  for (const section of ["macos_settings", "android_settings"])
+  for (const section of ["macos_settings", "windows_settings", "android_settings"])
     if (isGiven(section, "custom_settings"))
       report(`mdm.${section}.custom_settings`, "documents cannot contain profiles: use the files of a team instead");
+  if (isGiven("macos_settings", "assets"))
+    report("mdm.macos_settings.assets", "documents cannot contain assets: use the files of a team instead");
+  for (const key of ["bootstrap_package", "macos_setup_assistant"])
+    if (text(part(mdm, "macos_setup"), key) !== "")
+      report(`mdm.macos_setup.${key}`, "documents cannot name files: use the files of a team instead");
   if (isGiven("android_settings", "certificates"))
     report(
       "mdm.android_settings.certificates",

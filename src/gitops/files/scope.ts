@@ -1,12 +1,13 @@
 // The main files: which kind each one is, and its sections with everything that they include.
 import { basename } from "node:path";
 import { nearest } from "../../text/nearest.ts";
-import { itemKinds, listKinds } from "../kinds.ts";
+import { itemKinds, kindList, listKinds } from "../kinds.ts";
 import { isEmpty } from "../schema/not-built.ts";
 import { type ScopeKind, type SectionName, sectionNames } from "../schema/sections.ts";
 import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
 import { readItemFiles } from "./item-files.ts";
 import { type Place, startOf } from "./problems.ts";
+import { type NamedFile, readSectionFile } from "./section-files.ts";
 import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
 import { readYaraRules, type YaraText } from "./yara.ts";
 
@@ -36,6 +37,8 @@ export interface Scope {
   readonly nameAt: Place;
   readonly sections: Readonly<Partial<Record<SectionName, Section>>>;
   readonly lists: Readonly<Partial<Record<string, ItemList>>>;
+  /** By kind: the files that sections name. */
+  readonly named: Readonly<Partial<Record<string, NamedFile>>>;
   readonly software: Entry | null;
   /** From org_settings, with the texts of the files that it names. */
   readonly yaraRules: readonly YaraText[];
@@ -95,9 +98,14 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
     const found = items.files ? await readItemFiles((name) => sections[name], items.files, sources) : null;
     if (found) lists[kind] = found;
   }
+  const named: Partial<Record<string, NamedFile>> = {};
+  for (const [kind, { file }] of kindList) {
+    const found = file ? await readSectionFile((name) => sections[name], file, sources) : null;
+    if (found) named[kind] = found;
+  }
   const org = sections.org_settings;
   const yaraRules = org ? await readYaraRules(org, sources) : [];
-  return { ...identity, file: shown, sections, lists, software: entries.get("software") ?? null, yaraRules };
+  return { ...identity, file: shown, sections, lists, named, software: entries.get("software") ?? null, yaraRules };
 }
 
 const calledIn = ({ entries }: Mapping, name: string): string =>

@@ -2,9 +2,10 @@
 // secrets.
 
 import type { z } from "zod";
-import { isRecord } from "../../text/record.ts";
+import { movedSettings, valueAt, withValueAt } from "../schema/moved.ts";
 import { isEmpty } from "../schema/not-built.ts";
 import { type SectionName, schemaOf, settingsOf } from "../schema/sections.ts";
+import { controlSpellings } from "../schema/settings.ts";
 import { type CheckOptions, check } from "./check.ts";
 import { respelled, sayOlder, type Value } from "./overlay.ts";
 import { checkControls, reporterOf, rulesOfSettings } from "./rules.ts";
@@ -66,19 +67,25 @@ export function checked(schema: z.ZodType, tree: Tree, called: string, options: 
 }
 
 export function wholeControls(found: Value, tree: Tree, called: string, options: CheckOptions): Value {
-  const value = { ...found };
-  // The only key whose newer name is in another object.
-  const older = "windows_require_bitlocker_pin";
-  const newer = isRecord(value.windows_settings) ? value.windows_settings.require_bitlocker_pin : undefined;
-  if (typeof value[older] === "boolean")
-    sayOlder(
-      options,
-      tree,
-      called,
-      { from: [older], to: ["windows_settings", "require_bitlocker_pin"] },
-      typeof newer === "boolean",
-    );
-  value[older] ??= newer;
+  let value = found;
+  for (const { setting, key, isOlder } of movedSettings) {
+    const older = valueAt(value, setting) ?? undefined;
+    const newer = valueAt(value, key) ?? undefined;
+    if (isOlder && older !== undefined)
+      sayOlder(options, tree, called, { from: inTree(tree, setting), to: newestPath(key) }, newer !== undefined);
+    if (newer !== undefined) value = withValueAt(value, setting, newer);
+  }
   checkControls(value, reporterOf(tree, called, options.problems));
   return value;
 }
+
+/** The path as this file spells it. */
+const inTree = (tree: Tree, path: readonly string[]): readonly string[] => {
+  const newer = newestPath(path);
+  return tree.kind === "map" && tree.entries.has(newer[0]!) ? newer : path;
+};
+
+const newestPath = ([first = "", ...rest]: readonly string[]): readonly string[] => [
+  controlSpellings.find(({ key }) => key === first)?.newer ?? first,
+  ...rest,
+];

@@ -13,7 +13,12 @@ import type { Thing } from "../plan/diff.ts";
 import { ProfileFile } from "../schema/profiles.ts";
 import type { Kind } from "./kind.ts";
 
-type Profile = ProfileFile & { readonly name: string; readonly sha256: string; readonly platform: string };
+type Profile = ProfileFile & {
+  readonly name: string;
+  readonly sha256: string;
+  readonly activation_sha256?: string;
+  readonly platform: string;
+};
 
 const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
   profiles.map(({ value, owner }) => ({
@@ -24,16 +29,17 @@ const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
     value: {
       platform: value.platform,
       sha256: value.sha256,
+      activation_sha256: value.activation_sha256 ?? null,
       labels_include_all: value.labels_include_all,
       labels_include_any: value.labels_include_any,
       labels_exclude_any: value.labels_exclude_any,
     },
   }));
 
-/** Declarations and profiles for Android contain no name. */
+/** Only .mobileconfig files contain a name. */
 async function nameOf(path: string, content: Buffer, given: string | null): Promise<string> {
   if (content.length > PROFILE_MAX) throw new Error(`the profile is larger than ${PROFILE_MAX} bytes`);
-  if (extname(path).toLowerCase() === ".json") return given ?? basename(path, extname(path));
+  if (extname(path).toLowerCase() !== ".mobileconfig") return given ?? basename(path, extname(path));
   const { profileName } = await import("../files/mobileconfig.ts");
   return profileName(content);
 }
@@ -42,28 +48,39 @@ function exported({ owner, stem, objects, addFile, addContent }: ExportScope): E
   const names = new FileNames();
   const lists = new Map<unknown, Fields[]>();
   for (const { name, value } of objects.all(owner, "configuration_profile")) {
-    const { sha256, platform, ...labels } = fieldsOf(value);
+    const { sha256, activation_sha256: activation, platform, ...labels } = fieldsOf(value);
     const content = objects.content(String(sha256));
     const text = textOf(content);
     const file = names.of(name);
-    const extension = text?.trimStart().startsWith("{") ? "json" : "mobileconfig";
+    const extension = extensionOf(String(platform), text);
     const path = `${stem === "" ? "" : `${stem}.`}profiles/${file}.${extension}`;
     if (text === null) addContent(`lib/${path}`, content);
     else addFile(`lib/${path}`, escaped(text));
+    const from = owner === null ? "lib" : "../lib";
+    const beside = path.replace(/\.json$/, ".activation.json");
+    if (typeof activation === "string")
+      addFile(`lib/${beside}`, escaped(Buffer.from(objects.content(activation)).toString()));
     const item = {
-      path: `${owner === null ? "lib" : "../lib"}/${path}`,
-      ...(extension === "json" && name !== file ? { display_name: name } : {}),
+      path: `${from}/${path}`,
+      ...(typeof activation === "string" ? { activation: `${from}/${beside}` } : {}),
+      ...(extension !== "mobileconfig" && name !== file ? { display_name: name } : {}),
       ...changed(labels, noLabels),
     };
     lists.set(platform, [...(lists.get(platform) ?? []), item]);
   }
-  const [android, darwin] = [lists.get("android"), lists.get("darwin")];
-  return {
-    controls: {
-      ...(darwin && { macos_settings: { custom_settings: darwin } }),
-      ...(android && { android_settings: { custom_settings: android } }),
-    },
-  };
+  const controls = Object.entries(sections).flatMap(([platform, section]) => {
+    const list = lists.get(platform);
+    return list ? [[section, { custom_settings: list }] as const] : [];
+  });
+  return { controls: Object.fromEntries(controls) };
+}
+
+/** The section of controls with the profiles of a platform. */
+const sections = { darwin: "macos_settings", windows: "windows_settings", android: "android_settings" } as const;
+
+function extensionOf(platform: string, text: string | null): string {
+  if (platform === "windows") return "xml";
+  return text?.trimStart().startsWith("{") ? "json" : "mobileconfig";
 }
 
 const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
@@ -81,6 +98,17 @@ export const configurationProfile: Kind<Profile> = {
         ],
         extensions: [".mobileconfig", ".json"],
         adds: { platform: "darwin" },
+        beside: { activation: [".json"] },
+        nameOf,
+      },
+      {
+        section: "controls",
+        keys: [
+          ["windows_settings", "windows_settings"],
+          ["custom_settings", "configuration_profiles"],
+        ],
+        extensions: [".xml"],
+        adds: { platform: "windows" },
         nameOf,
       },
       {
@@ -104,7 +132,7 @@ export const configurationProfile: Kind<Profile> = {
     owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
   exported: (scope) => (scope.file === "no_team" ? {} : exported(scope)),
   typesOf: () =>
-    ["macos_profile", "declaration_profile", "android_profile"].flatMap((what) => [
+    ["macos_profile", "declaration_profile", "windows_profile", "android_profile"].flatMap((what) => [
       `created_${what}`,
       `edited_${what}`,
       `deleted_${what}`,

@@ -9,6 +9,7 @@ import type { Placed } from "../files/collect.ts";
 import type { ItemFiles } from "../files/item-files.ts";
 import type { Problems } from "../files/problems.ts";
 import type { FileScope } from "../files/read.ts";
+import type { SectionFile } from "../files/section-files.ts";
 import type { Reading, Spec } from "../files/spec.ts";
 import type { Mapping } from "../files/tree.ts";
 import type { Details } from "../plan/activities.ts";
@@ -68,6 +69,8 @@ export interface Kind<T extends Named = Named> {
   desired?(run: Run): Thing[];
   /** Whether the files are the complete list (for items: default: if they have the owner), so that this object, which they do not contain, is deleted. */
   isComplete?(thing: ThingKey, run: Run): boolean;
+  /** For kinds whose object is a file that a section names. */
+  readonly file?: SectionFile;
   readonly document?: DocumentKind;
   ofDocuments?(run: DocumentRun): Thing[];
   /** What an export writes to the sections of a main file. */

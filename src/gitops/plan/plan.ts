@@ -56,16 +56,29 @@ export function pinsOf(things: readonly StateThing[], changes: readonly Change[]
   ];
 }
 
-/** The files that hosts get anew, in base64 by their digests. */
+/** The fields of values that refer to files by their digests. */
+const digestFields = ["sha256", "activation_sha256"];
+
+/** The files that hosts get anew, in base64 by their digests. All files of an object are sent if one of them differs. */
 export function filesOf(changes: readonly Change[], known: ReadonlyMap<string, Buffer>): Record<string, string> {
   const files: Record<string, string> = {};
   for (const { action, value, fields } of changes) {
-    const sha256 = isRecord(value) ? value.sha256 : undefined;
-    const content = typeof sha256 === "string" ? known.get(sha256) : undefined;
-    if (content && (action === "create" || fields.some(({ path }) => path === "sha256")))
-      files[sha256 as string] = content.toString("base64");
+    if (!isRecord(value) || !(action === "create" || fields.some(({ path }) => digestFields.includes(path)))) continue;
+    for (const field of digestFields) {
+      const sha256 = value[field];
+      const content = typeof sha256 === "string" ? known.get(sha256) : undefined;
+      if (content) files[sha256 as string] = content.toString("base64");
+    }
   }
   return files;
+}
+
+/** The large files that the changes refer to and that the server does not have yet, as far as this plan tells. */
+export function uploadsOf<T>(changes: readonly Change[], known: ReadonlyMap<string, T>): T[] {
+  const digests = changes.flatMap(({ value }) =>
+    isRecord(value) && typeof value.sha256 === "string" ? [value.sha256] : [],
+  );
+  return [...new Set(digests)].flatMap((sha256) => known.get(sha256) ?? []);
 }
 
 /** The secrets that the changes refer to: no others are sent or saved. */

@@ -8,6 +8,7 @@ import {
   ThingChange,
   type ThingKey,
 } from "../../api/configuration.ts";
+import type { LargeFile } from "../files/large-files.ts";
 import { type Change, type FieldChange, keyOf } from "./diff.ts";
 
 const FORMAT = "svc-plan-1";
@@ -29,6 +30,7 @@ const SavedPlan = z.object({
   secrets: z.record(z.string(), z.string()).refine((secrets) => Object.keys(secrets).length <= SECRETS_MAX),
   files: z.record(z.string(), z.string()).default({}),
   variables: z.record(z.string(), z.string()).default({}),
+  uploads: z.array(z.object({ origin: z.string(), sha256: z.string() })).default([]),
 });
 
 export interface SavedPlan {
@@ -40,6 +42,8 @@ export interface SavedPlan {
   readonly files: Readonly<Record<string, string>>;
   /** Values of custom variables by name. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Large files, which are read when the plan is applied. */
+  readonly uploads: readonly Pick<LargeFile, "origin" | "sha256">[];
 }
 
 export const savedPlanText = ({ createdAt, serverUrl, ...plan }: SavedPlan): string =>
@@ -49,7 +53,7 @@ export const savedPlanText = ({ createdAt, serverUrl, ...plan }: SavedPlan): str
 export function readSavedPlan(text: string): SavedPlan | null {
   const parsed = SavedPlan.safeParse(parseJson(text));
   if (!parsed.success) return null;
-  const { created_at, server_url, changes, pins, secrets, files, variables } = parsed.data;
+  const { created_at, server_url, changes, pins, secrets, files, variables, uploads } = parsed.data;
   return {
     createdAt: created_at,
     serverUrl: server_url,
@@ -62,6 +66,7 @@ export function readSavedPlan(text: string): SavedPlan | null {
     secrets,
     files,
     variables,
+    uploads,
   };
 }
 

@@ -1,7 +1,6 @@
 // Configuration profiles as they stand in controls: files, with the labels that limit them.
 import { z } from "zod";
 import { labelNames, name as text } from "./fields.ts";
-import { notBuilt } from "./not-built.ts";
 
 const file = (description: string) => z.string().min(1).nullish().meta({ description });
 
@@ -9,19 +8,24 @@ export const ProfileFile = z
   .strictObject({
     path: file("a profile, relative to this file"),
     paths: file("profiles by a pattern; the other keys hold for each of them"),
-    display_name: text.nullish().meta({ description: "name of a declaration; default: its file's, without extension" }),
+    display_name: text.nullish().meta({
+      description:
+        "name of a declaration, or of a profile for Windows or Android; default: its file's, without extension",
+    }),
     labels_include_all: labelNames(1000),
     labels_include_any: labelNames(1000),
     labels_exclude_any: labelNames(1000),
-    activation: notBuilt("activations of declarations"),
+    activation: file("the declaration's own activation, relative to this file"),
   })
   .superRefine((given, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
     if (!given.path && !given.paths) wrong("path", "is required, or paths");
     if (given.paths && given.display_name)
       wrong("display_name", "cannot stand beside paths: each file has its own name");
-    if (given.path && given.display_name && !/\.json$/i.test(given.path))
-      wrong("display_name", "only a declaration can have a name here: a .mobileconfig file contains its own");
+    if (given.activation && !/\.json$/i.test(given.path ?? ""))
+      wrong("activation", "can only stand beside the path of a declaration, a .json file");
+    if (given.path && given.display_name && /\.mobileconfig$/i.test(given.path))
+      wrong("display_name", "cannot be given: a .mobileconfig file contains its own name");
     if (given.labels_include_all.length > 0 && given.labels_include_any.length > 0)
       wrong("labels_include_any", "give either labels_include_all or labels_include_any, not both");
   });

@@ -1,14 +1,16 @@
 // The keys of org_settings, team_settings, agent_options and controls, derived from the API's own schemas.
 import { z } from "zod";
-import { AgentOptions, ConfigSections, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
+import { AgentOptions, ConfigSections, SetupSwitches, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
 import { CaSpecs } from "../../api/ca.ts";
 import { SCRIPTS_MAX } from "../../api/scripts.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
+import { ASSETS_MAX, AssetFile } from "./assets.ts";
 import { CertificateFiles } from "./certificates.ts";
 import { inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
 import { notBuilt, notHere } from "./not-built.ts";
 import { ProfileFile } from "./profiles.ts";
 import { ScriptFile } from "./scripts.ts";
+import { LicenceTokens, PortalTokens } from "./tokens.ts";
 
 const { shape } = ConfigSections;
 
@@ -91,22 +93,30 @@ export const keptSections: ReadonlySet<string> = new Set(["host_expiry_settings"
 export const orgMdmKeys = ["end_user_authentication", "vendora_server_url"] as const;
 const picked = (from: z.ZodObject, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(from.shape as Record<string, z.ZodType>).filter(([key]) => keys.includes(key)));
-const businessManager = notBuilt("connection to a business manager");
 
 export const OrgSettings = z.strictObject({
   ...Object.fromEntries(Object.entries(orgSections).map(([name, schema]) => [name, schema.nullish()])),
   secrets: EnrollSecrets,
-  mdm: z
-    .strictObject({
+  mdm: spelled(
+    {
       ...picked(inFile(shape.mdm), orgMdmKeys),
-      vendora_business_manager: businessManager,
-      vendora_business: businessManager,
-      vendora_bm_default_team: businessManager,
-      volume_purchasing_program: notBuilt("volume licences"),
+      vendora_business_manager: PortalTokens,
+      vendora_business: PortalTokens,
+      vendora_bm_default_team: z
+        .string()
+        .max(255)
+        .nullish()
+        .meta({ description: "older form of vendora_business, for a server with one token" }),
+      volume_purchasing_program: LicenceTokens,
       windows_automatic_enrollment: notBuilt("automatic enrollment of Windows hosts"),
-      end_user_license_agreement: notBuilt("end-user licence agreement"),
-    })
-    .nullish(),
+      end_user_license_agreement: z
+        .string()
+        .max(4096)
+        .nullish()
+        .meta({ description: "a PDF file, relative to this one" }),
+    },
+    [{ key: "vendora_business_manager", older: "vendora_business_manager", newer: "vendora_business" }],
+  ).nullish(),
   certificate_authorities: CaSpecs.nullish(),
   yara_rules: YaraFiles.nullish(),
   directory_graph_credentials: notBuilt("directory credentials"),
@@ -129,21 +139,17 @@ const globalOnly = [
 ] as const;
 
 const setup = "setup experience";
-const encryption = "disk encryption of one platform alone";
-const windowsProfiles = notBuilt("configuration profiles of Windows");
 
 /** The part of the setup experience that is plain settings; the rest of it is files for hosts. */
 const setupOf = (schema: z.ZodType) =>
   inFile(unwrapped(schema), {
     newer: {
+      macos_setup_assistant: "vendora_setup_assistant",
       enable_release_device_manually: "vendora_enable_release_device_manually",
       manual_agent_install: "macos_manual_agent_install",
     },
     older: { require_all_software_macos: "require_all_software" },
     notBuilt: {
-      bootstrap_package: setup,
-      macos_setup_assistant: setup,
-      vendora_setup_assistant: setup,
       script: setup,
       macos_script: setup,
       software: setup,
@@ -157,19 +163,12 @@ const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
   setup_experience: setupSchema,
   macos_settings: vendorSettings,
   vendora_settings: vendorSettings,
-  windows_settings: z
-    .strictObject({
-      custom_settings: windowsProfiles,
-      configuration_profiles: windowsProfiles,
-      require_bitlocker_pin: z.boolean().nullish(),
-      enable_disk_encryption: notBuilt(encryption),
-      enable_managed_local_account: notBuilt("managed local accounts"),
-    })
-    .nullish(),
-  linux_settings: notBuilt("settings of Linux hosts"),
+  windows_settings: windowsSettings,
+  linux_settings: z.strictObject({ enable_escrow_disk_encryption_key: ofPlatform }).nullish(),
   android_settings: androidSettings,
   scripts: z.array(ScriptFile).max(SCRIPTS_MAX).nullish(),
 });
+const ofPlatform = z.boolean().nullish().meta({ description: "default: as controls.enable_disk_encryption" });
 const profileFiles = z.array(ProfileFile).max(PROFILES_MAX).nullish();
 const profileSpellings: readonly Spelling[] = [
   { key: "custom_settings", older: "custom_settings", newer: "configuration_profiles" },
@@ -178,11 +177,23 @@ const vendorSettings = spelled(
   {
     custom_settings: profileFiles,
     configuration_profiles: profileFiles,
-    assets: notBuilt("assets of declarations"),
-    enable_disk_encryption: notBuilt(encryption),
-    enable_escrow_disk_encryption_key: notBuilt(encryption),
-    managed_local_account_settings: notBuilt("managed local accounts"),
-    end_user_local_account_type: notBuilt("managed local accounts"),
+    assets: z.array(AssetFile).max(ASSETS_MAX).nullish(),
+    enable_disk_encryption: ofPlatform,
+    enable_escrow_disk_encryption_key: z.boolean().nullish().meta({
+      description: "if given, equals enable_disk_encryption: Macs are encrypted and send their key, or neither",
+    }),
+    managed_local_account_settings: z.strictObject({ enabled: z.boolean().nullish() }).nullish(),
+    end_user_local_account_type: SetupSwitches.shape.end_user_local_account_type.nullish(),
+  },
+  profileSpellings,
+).nullish();
+const windowsSettings = spelled(
+  {
+    custom_settings: profileFiles,
+    configuration_profiles: profileFiles,
+    require_bitlocker_pin: z.boolean().nullish(),
+    enable_disk_encryption: ofPlatform,
+    enable_managed_local_account: notBuilt("managed local accounts of Windows"),
   },
   profileSpellings,
 ).nullish();
@@ -191,7 +202,7 @@ const androidSettings = spelled(
   profileSpellings,
 ).nullish();
 
-const controlSpellings: readonly Spelling[] = [
+export const controlSpellings: readonly Spelling[] = [
   { key: "macos_settings", older: "macos_settings", newer: "vendora_settings" },
   { key: "macos_setup", older: "macos_setup", newer: "setup_experience" },
 ];

@@ -59,6 +59,8 @@ export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> exte
   defaults?(): Partial<Record<keyof ConfigurationState["defaults"], unknown>>;
   /** Small files to which the values refer by digest. Requests contain those that they change, so nothing is uploaded. */
   contents?(ctx: Context, rows: Rows): Promise<Contents>;
+  /** Larger files to which the values refer by digest: the tokens with which the API lets callers download them. */
+  downloads?(ctx: Context, rows: Rows): Promise<ReadonlyMap<string, string>>;
   /** Reorders what has no order, so that the order in a reply does not depend on secret texts. */
   inReply?(value: Json): Json;
   /** Parses a value, without the store. 422 for a violated rule. */

@@ -2,15 +2,21 @@
 import type { ThingKey } from "../../api/configuration.ts";
 import type { Kind } from "./kind.ts";
 import { agentOptions } from "./kinds/agent-options/kind.ts";
+import { bootstrapPackage } from "./kinds/bootstrap-package/kind.ts";
 import { certificateAuthority } from "./kinds/certificate-authority/kind.ts";
 import { certificateTemplate } from "./kinds/certificate-template/kind.ts";
 import { config } from "./kinds/config/kind.ts";
 import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
+import { declarationAsset } from "./kinds/declaration-asset/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
+import { licenceToken } from "./kinds/licence-token/kind.ts";
+import { licenseAgreement } from "./kinds/license-agreement/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
+import { portalToken } from "./kinds/portal-token/kind.ts";
 import { query } from "./kinds/query/kind.ts";
 import { script } from "./kinds/script/kind.ts";
+import { setupAssistant } from "./kinds/setup-assistant/kind.ts";
 import { team } from "./kinds/team/kind.ts";
 import { teamSettings } from "./kinds/team-settings/kind.ts";
 
@@ -23,6 +29,12 @@ export const kinds: readonly Kind[] = [
   agentOptions,
   teamSettings,
   enrollSecrets,
+  portalToken,
+  licenceToken,
+  licenseAgreement,
+  setupAssistant,
+  bootstrapPackage,
+  declarationAsset,
   configurationProfile,
   certificateTemplate,
   script,

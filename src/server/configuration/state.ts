@@ -14,12 +14,13 @@ type Body = z.output<(typeof configurationApi)["state"]["body"]>;
 
 export async function configurationState(ctx: Context, body: Body): Promise<ConfigurationState> {
   const key = await revisionKey(ctx);
-  const { shared, rows, files, hosts } = await ctx.store.tx(
+  const { shared, rows, files, downloads, hosts } = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       const all = await readAllRows(inside);
       const files = body.files === true ? await contentsOf(inside, all.rows) : null;
-      return { ...all, files, hosts: await hostsOf(inside, body.hosts ?? []) };
+      const downloads = body.files === true ? await downloadsOf(inside, all.rows) : null;
+      return { ...all, files, downloads, hosts: await hostsOf(inside, body.hosts ?? []) };
     },
     { snapshot: true },
   );
@@ -40,6 +41,7 @@ export async function configurationState(ctx: Context, body: Body): Promise<Conf
     labels: namesOf(shared, "regular"),
     hosts,
     ...(files === null ? {} : { files }),
+    ...(downloads === null ? {} : { downloads }),
     tier: isPremium(ctx) ? "premium" : "free",
   };
 }
@@ -70,6 +72,13 @@ async function contentsOf(ctx: Context, rows: Rows): Promise<Record<string, stri
     for (const [sha256, content] of (await kind.contents?.(ctx, rows.get(kind))) ?? [])
       files[sha256] = Buffer.from(content).toString("base64");
   return files;
+}
+
+async function downloadsOf(ctx: Context, rows: Rows): Promise<Record<string, string>> {
+  const tokens: Record<string, string> = {};
+  for (const kind of kinds)
+    for (const [sha256, token] of (await kind.downloads?.(ctx, rows.get(kind))) ?? []) tokens[sha256] = token;
+  return tokens;
 }
 
 async function hostsOf(ctx: Context, given: readonly HostName[]): Promise<ConfigurationState["hosts"]> {

@@ -16,7 +16,7 @@ import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "./tables.ts";
 import { BadTokenFile, type LicenceToken, readTokenFile } from "./token-file.ts";
 
 /** Lock under which the teams of tokens change. */
-const TEAMS_LOCK = { lock: "vpp-token-teams" };
+export const TEAMS_LOCK = { lock: "vpp-token-teams" };
 
 function readToken(ctx: Context, file: Buffer): LicenceToken {
   try {
@@ -110,25 +110,43 @@ export async function setTokenTeams(
     const token = await tokenRow({ store }, id);
     const scopes = teamIds === undefined ? [EVERY_TEAM] : [...new Set(teamIds)];
     await requireTeams(store, scopes);
-    await requireFree(store, id, scopes);
-    const before = await store.vppTokenTeams.list({ where: eq("token_id", id) });
+    await exchangeTeams(within(ctx, store), [{ token, scopes }]);
+  }, TEAMS_LOCK);
+  return { vpp_token: await viewOne(ctx, await tokenRow(ctx, id)) };
+}
+
+interface TokenScopes {
+  readonly token: VppTokenRow;
+  /** Ids of teams that exist, `NO_TEAM`, or only `EVERY_TEAM`. */
+  readonly scopes: readonly number[];
+}
+
+/** Tokens give up teams before others get them, so that teams can change their token. Call it under `TEAMS_LOCK`. */
+export async function exchangeTeams(inside: Context, changes: readonly TokenScopes[]): Promise<void> {
+  const { store } = inside;
+  for (const { token, scopes } of changes) {
+    const before = await store.vppTokenTeams.list({ where: eq("token_id", token.id) });
     const gone = before.filter(({ scope }) => !scopes.includes(scope));
-    const had = new Set(before.map(({ scope }) => scope));
     await store.vppTokenTeams.delete(
       oneOf(
         "id",
         gone.map((row) => row.id),
       ),
     );
-    await dropApps(store, and(eq("token_id", id), not(ofScopes(scopes))));
+    await dropApps(store, and(eq("token_id", token.id), not(ofScopes(scopes))));
+  }
+  for (const { token, scopes } of changes) {
+    await requireFree(store, token.id, scopes);
+    const had = new Set(
+      (await store.vppTokenTeams.list({ where: eq("token_id", token.id) })).map(({ scope }) => scope),
+    );
     await store.vppTokenTeams.insertMany(
       scopes
         .filter((scope) => !had.has(scope))
-        .map((scope) => ({ token_id: id, scope, team_id: scope > NO_TEAM ? scope : null })),
+        .map((scope) => ({ token_id: token.id, scope, team_id: scope > NO_TEAM ? scope : null })),
     );
-    await recordActivity(within(ctx, store), "edited_vpp_teams", { location: token.location });
-  }, TEAMS_LOCK);
-  return { vpp_token: await viewOne(ctx, await tokenRow(ctx, id)) };
+    await recordActivity(inside, "edited_vpp_teams", { location: token.location });
+  }
 }
 
 async function dropApps(store: ServerTx, where: Predicate): Promise<void> {

@@ -1,5 +1,5 @@
 import type { TeamIntegrations, TeamMdm, TeamWebhooks } from "../../api/teams.ts";
-import { noMacosSetup, noUpdates } from "../app-config/sections/mdm-rules.ts";
+import { noDiskEncryption, noMacosSetup, noUpdates } from "../app-config/sections/mdm-rules.ts";
 import { noFailingPoliciesWebhook } from "../app-config/sections/webhooks.ts";
 
 export const noWebhooks: TeamWebhooks = {
@@ -14,6 +14,7 @@ export const noIntegrations: TeamIntegrations = {
 };
 export const noMdm: TeamMdm = {
   enable_disk_encryption: false,
+  disk_encryption: noDiskEncryption,
   windows_require_bitlocker_pin: false,
   enable_recovery_lock_password: false,
   name_template: "",

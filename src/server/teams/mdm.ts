@@ -16,6 +16,7 @@ export type SharedMdm = Pick<
   | "enable_recovery_lock_password"
   | "name_template"
   | "enable_disk_encryption"
+  | "disk_encryption"
   | "windows_require_bitlocker_pin"
 > & {
   readonly macos_setup: MdmSettings["macos_setup"];

@@ -137,11 +137,24 @@ function offProblems(before: TeamMdm, after: TeamMdm, { mdm }: ConfigSections): 
     [["android_settings"], "Android"],
     [["enable_disk_encryption"], "Apple or Windows"],
   ];
-  return needs.flatMap(([keys, platform]) =>
+  const encryption = (
+    [
+      ["macos", "Apple"],
+      ["windows", "Windows"],
+    ] as const
+  ).flatMap(([platform, devices]) =>
+    after.disk_encryption[platform] && !before.disk_encryption[platform] && !isOn[devices]
+      ? [{ name: `disk_encryption.${platform}`, reason: needed(devices) }]
+      : [],
+  );
+  const others = needs.flatMap(([keys, platform]) =>
     isOn[platform]
       ? []
       : keys
           .filter((key) => ![before[key], noMdm[key]].some((value) => isDeepStrictEqual(value, after[key])))
-          .map((name) => ({ name, reason: `needs device management of ${platform} devices to be turned on` })),
+          .map((name) => ({ name, reason: needed(platform) })),
   );
+  return [...encryption, ...others];
 }
+
+const needed = (devices: string): string => `needs device management of ${devices} devices to be turned on`;

@@ -1,8 +1,17 @@
+import * as Flags from "@oclif/core/flags";
 import type { diskEncryptionApi } from "../../../api/disk-encryption.ts";
 import { ClientCommand } from "../../client-command.ts";
 import { dryRunFlag, teamFlag } from "../../flags.ts";
 
-export const diskEncryptionFlags = { ...teamFlag, ...dryRunFlag };
+export const diskEncryptionFlags = {
+  ...teamFlag,
+  ...dryRunFlag,
+  platform: Flags.string({
+    summary: "Only on these platforms; can be given several times. Default: on all of them.",
+    options: ["macos", "windows", "linux"],
+    multiple: true,
+  }),
+};
 
 /** Turns disk encryption of a team on or off. */
 export abstract class DiskEncryptionCommand extends ClientCommand {
@@ -10,12 +19,22 @@ export abstract class DiskEncryptionCommand extends ClientCommand {
   protected abstract readonly endpoint: typeof diskEncryptionApi.change | typeof diskEncryptionApi.changeByPatch;
 
   protected async change(
-    flags: { team?: string | undefined; "dry-run"?: boolean },
-    given: { enable_disk_encryption: boolean; windows_require_bitlocker_pin?: boolean | undefined },
+    flags: { team?: string | undefined; platform?: readonly string[] | undefined; "dry-run"?: boolean },
+    isOn: boolean,
+    pin?: boolean,
   ): Promise<void> {
-    const body = { ...(await this.teamFilter(flags.team)), ...given };
-    const what = `disk encryption of ${flags.team === undefined ? "hosts without a team" : `team ${flags.team}`}`;
-    const onOff = given.enable_disk_encryption ? "on" : "off";
+    const platforms = flags.platform ?? [];
+    const body = {
+      ...(await this.teamFilter(flags.team)),
+      ...(platforms.length === 0 ? { enable_disk_encryption: isOn } : {}),
+      ...(platforms.includes("macos") ? { macos_settings: { enable_disk_encryption: isOn } } : {}),
+      ...(platforms.includes("windows") ? { windows_settings: { enable_disk_encryption: isOn } } : {}),
+      ...(platforms.includes("linux") ? { linux_settings: { enable_escrow_disk_encryption_key: isOn } } : {}),
+      ...(pin === undefined ? {} : { windows_require_bitlocker_pin: pin }),
+    };
+    const whose = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+    const what = `disk encryption of ${whose}${platforms.length === 0 ? "" : ` on ${platforms.join(", ")}`}`;
+    const onOff = isOn ? "on" : "off";
     if (flags["dry-run"]) this.trying(`turn ${onOff} ${what}`, body);
     await this.call(this.endpoint, { body });
     await this.report(`turned ${onOff} ${what}`, body);

@@ -13,6 +13,6 @@ export default class MdmDiskEncryptionDisable extends DiskEncryptionCommand {
 
   async run() {
     const { flags } = await this.parse(MdmDiskEncryptionDisable);
-    await this.change(flags, { enable_disk_encryption: false });
+    await this.change(flags, false);
   }
 }

@@ -15,16 +15,13 @@ export default class MdmDiskEncryptionEnable extends DiskEncryptionCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> --team Workstations",
     "<%= config.bin %> <%= command.id %> --require-bitlocker-pin",
+    "<%= config.bin %> <%= command.id %> --team Workstations --platform macos --platform windows",
   ];
 
   protected readonly endpoint = diskEncryptionApi.change;
 
   async run() {
     const { flags } = await this.parse(MdmDiskEncryptionEnable);
-    const pin = flags["require-bitlocker-pin"];
-    await this.change(flags, {
-      enable_disk_encryption: true,
-      ...(pin === undefined ? {} : { windows_require_bitlocker_pin: pin }),
-    });
+    await this.change(flags, true, flags["require-bitlocker-pin"]);
   }
 }

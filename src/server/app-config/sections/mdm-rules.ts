@@ -1,6 +1,6 @@
 // Rules of the device management settings, both of the organization and of teams.
 
-import type { MdmSettings } from "../../../api/app-config.ts";
+import type { DiskEncryption, MdmSettings } from "../../../api/app-config.ts";
 import { isRecord } from "../../../text/record.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { templateProblem } from "./name-template.ts";
@@ -12,6 +12,9 @@ export const noUpdates = {
   ipados_updates: { minimum_version: "", deadline: "" },
   windows_updates: { deadline_days: null, grace_period_days: null },
 };
+
+/** Every platform follows `enable_disk_encryption`. */
+export const noDiskEncryption: DiskEncryption = { macos: null, windows: null, linux: null };
 
 export const noMacosSetup: MdmSettings["macos_setup"] = {
   bootstrap_package: "",
@@ -29,6 +32,7 @@ export const noMacosSetup: MdmSettings["macos_setup"] = {
 export type OsSettings = Pick<
   MdmSettings,
   | "enable_disk_encryption"
+  | "disk_encryption"
   | "windows_require_bitlocker_pin"
   | "name_template"
   | "macos_updates"
@@ -38,8 +42,16 @@ export type OsSettings = Pick<
   | "macos_setup"
 >;
 
+type EncryptionSettings = Pick<OsSettings, "enable_disk_encryption" | "disk_encryption">;
+
+/** Whether the disks of hosts on the platform have to be encrypted. */
+export const mustEncrypt = (
+  { disk_encryption, enable_disk_encryption }: EncryptionSettings,
+  platform: keyof DiskEncryption,
+): boolean => disk_encryption[platform] ?? enable_disk_encryption;
+
 export const osSettingsProblems = (value: OsSettings): FieldError[] => [
-  ...(value.windows_require_bitlocker_pin && !value.enable_disk_encryption
+  ...(value.windows_require_bitlocker_pin && !mustEncrypt(value, "windows")
     ? [{ name: "windows_require_bitlocker_pin", reason: "needs enable_disk_encryption to be true" }]
     : []),
   ...nameProblems(value.name_template),

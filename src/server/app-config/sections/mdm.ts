@@ -1,13 +1,21 @@
 import { type MdmSettings, MdmSettings as MdmSettingsSchema } from "../../../api/app-config.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { section } from "../section.ts";
-import { newHostsUpdated, noMacosSetup, noUpdates, osSettingsProblems, respellMdm } from "./mdm-rules.ts";
+import {
+  newHostsUpdated,
+  noDiskEncryption,
+  noMacosSetup,
+  noUpdates,
+  osSettingsProblems,
+  respellMdm,
+} from "./mdm-rules.ts";
 import { badUrls, missing, under } from "./rules.ts";
 import { noIdentityProvider, providerProblems, trimmed } from "./sign-on.ts";
 
 const premium = [
   "enable_turn_on_windows_mdm_manually",
   "enable_disk_encryption",
+  ...Object.keys(noDiskEncryption).map((name) => `disk_encryption.${name}`),
   "windows_require_bitlocker_pin",
   "enable_recovery_lock_password",
   "name_template",
@@ -34,6 +42,7 @@ export const mdm = section({
     windows_enabled_and_configured: false,
     enable_turn_on_windows_mdm_manually: false,
     enable_disk_encryption: false,
+    disk_encryption: noDiskEncryption,
     windows_require_bitlocker_pin: false,
     enable_recovery_lock_password: false,
     name_template: "",

@@ -1,5 +1,6 @@
 // The state of hosts whose agent encrypts: what the setting demands of them before they have escrowed a key. That of
 // Macs follows their profile (mdm/apple/filevault/).
+import { mustEncrypt } from "../../app-config/sections/mdm-rules.ts";
 import { channels } from "../../core/channels.ts";
 import { minutes } from "../../core/clock.ts";
 import { settingsFollower } from "../../core/concurrency/settings-follower.ts";
@@ -10,7 +11,7 @@ import { type DiskEncryptionStatus, hostDiskEncryption } from "../../disk-encryp
 import { onPlatform } from "../../hosts/status.ts";
 import { hostMdm } from "../../mdm-status/tables.ts";
 import { and, eq, exists, isNull, not, oneOf, or, type Predicate } from "../../store/query.ts";
-import { mdmOfTeams } from "../../teams/mdm.ts";
+import { mdmOfTeams, type SharedMdm } from "../../teams/mdm.ts";
 
 /** Hosts in one transaction. */
 const STEP = 500;
@@ -33,8 +34,8 @@ const encryptedLinux = and(onPlatform("linux"), eq("disk_encryption_enabled", tr
 export async function settleDiskEncryption(services: Services, signal?: AbortSignal): Promise<number> {
   const ctx = serviceContext(services, "disk encryption");
   const settings = await mdmOfTeams(ctx);
-  const teams = (setting: "enable_disk_encryption" | "windows_require_bitlocker_pin"): Predicate => {
-    const ids = [...settings].flatMap(([id, mdm]) => (mdm[setting] ? [id] : []));
+  const teams = (isWanted: (mdm: SharedMdm) => boolean): Predicate => {
+    const ids = [...settings].flatMap(([id, mdm]) => (isWanted(mdm) ? [id] : []));
     const none = ids.includes(null) ? [isNull("team_id")] : [];
     return or(
       oneOf(
@@ -44,20 +45,28 @@ export async function settleDiskEncryption(services: Services, signal?: AbortSig
       ...none,
     );
   };
-  const on = teams("enable_disk_encryption");
-  let changed = await setState(ctx, and(on, managedWindows, not(hasState)), "enforcing", signal);
-  changed += await setState(ctx, and(on, encryptedLinux, not(hasState)), "action_required", signal);
+  const onWindows = teams((mdm) => mustEncrypt(mdm, "windows"));
+  const onLinux = teams((mdm) => mustEncrypt(mdm, "linux"));
+  let changed = await setState(ctx, and(onWindows, managedWindows, not(hasState)), "enforcing", signal);
+  changed += await setState(ctx, and(onLinux, encryptedLinux, not(hasState)), "action_required", signal);
   const isConfirmed = and(eq("platform", "windows"), stateIs("verifying"), eq("disk_encryption_enabled", true));
   changed += await setState(ctx, isConfirmed, "verified", signal);
   // A host is asked for a PIN only after it has escrowed a key; with a PIN, it is verified again.
-  const lacksPin = and(teams("windows_require_bitlocker_pin"), managedWindows, not(hasPin));
+  const lacksPin = and(
+    teams((mdm) => mdm.windows_require_bitlocker_pin),
+    managedWindows,
+    not(hasPin),
+  );
   changed += await setState(ctx, and(lacksPin, stateIs("verified")), "action_required", signal, PIN_MISSING);
   const asksForPin = and(eq("status", "action_required"), not(isNull("key_updated_at")));
   const hasEnough = and(eq("platform", "windows"), exists(hostDiskEncryption, "id", asksForPin), not(lacksPin));
   changed += await setState(ctx, hasEnough, "verified", signal);
   // A key that was escrowed stays readable, and an error visible.
   const waiting = stateIs("enforcing", "action_required");
-  const isAsked = or(and(eq("platform", "windows"), on, managedWindows), and(onPlatform("linux"), on, encryptedLinux));
+  const isAsked = or(
+    and(eq("platform", "windows"), onWindows, managedWindows),
+    and(onPlatform("linux"), onLinux, encryptedLinux),
+  );
   const byAgent = or(eq("platform", "windows"), onPlatform("linux"));
   changed += await setState(ctx, and(byAgent, waiting, not(isAsked)), null, signal);
   return changed;

@@ -24,18 +24,28 @@ export interface GivenFiles extends ProfileFile {
 
 const NAME_MAX = 255;
 
+/** The same, of a platform whose device management is turned on. 400 if it is not. */
+export async function readUpload(ctx: Context, files: GivenFiles, field: string): Promise<Upload> {
+  const upload = parseUpload(ctx, files, field);
+  await checkIsOn(ctx, upload);
+  return upload;
+}
+
+export async function checkIsOn(ctx: Pick<Context, "config">, { platform }: Pick<Upload, "platform">): Promise<void> {
+  if (!(await platform.isOn(ctx))) throw mdmOff();
+}
+
 /** Reads a file with the platform that recognizes it. 422 that names the reason if it is refused. */
-export async function readUpload(
-  ctx: Context,
+export function parseUpload(
+  ctx: Pick<Context, "extensions">,
   { bytes, name, activation }: GivenFiles,
   field: string,
-): Promise<Upload> {
+): Upload {
   if (bytes.byteLength === 0) throw invalid(field, "the profile is empty");
   if (bytes.byteLength > PROFILE_MAX) throw invalid(field, `the profile is larger than ${PROFILE_MAX} bytes`);
   for (const platform of ctx.extensions.profilePlatforms) {
     const found = platform.read({ bytes, name });
     if (found === null) continue;
-    if (!(await platform.isOn(ctx))) throw mdmOff();
     for (const [what, text] of Object.entries({ name: found.name, identifier: found.identifier })) {
       if (text.trim() === "") throw invalid(field, `the ${what} of the profile is empty`);
       if (text.length > NAME_MAX)

@@ -1,11 +1,24 @@
-import { contentsOf } from "../../../mdm/profiles/contents.ts";
+import { createHash } from "node:crypto";
+import { activationsOf, contentsOf } from "../../../mdm/profiles/contents.ts";
 import { labelsOfProfiles } from "../../../mdm/profiles/scope.ts";
 import { CHANGES } from "../../../mdm/profiles/service.ts";
 import { and, eq, isNull } from "../../../store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { inPages, ofTier, PAGE } from "../../shared-rows.ts";
-import { type ProfileRows, type ProfileUploads, type ProfileWanted, profileThings, readProfile } from "./value.ts";
+import {
+  type Activation,
+  type ProfileRows,
+  type ProfileUploads,
+  type ProfileWanted,
+  profileThings,
+  readProfile,
+} from "./value.ts";
 import { readUploads, writeProfiles } from "./write.ts";
+
+function activationIn(base64: string): Activation {
+  const content = Buffer.from(base64, "base64");
+  return { sha256: createHash("sha256").update(content).digest("hex"), content };
+}
 
 /** Profiles of hosts without a team belong to the organization, as all controls of these hosts do. */
 export const configurationProfile: Kind<ProfileRows, ProfileWanted, ProfileUploads> = {
@@ -21,15 +34,19 @@ export const configurationProfile: Kind<ProfileRows, ProfileWanted, ProfileUploa
       ctx.store,
       profiles.map(({ id }) => id),
     );
-    return { profiles, labels };
+    const activations = await activationsOf(ctx.store, profiles);
+    return { profiles, labels, activations: new Map([...activations].map(([id, text]) => [id, activationIn(text)])) };
   },
   things: profileThings,
-  async contents({ store }, { profiles }) {
+  async contents({ store }, { profiles, activations }) {
     const contents = await contentsOf(
       store,
       profiles.map(({ id }) => id),
     );
-    return new Map(profiles.flatMap(({ id, checksum }) => (contents.has(id) ? [[checksum, contents.get(id)!]] : [])));
+    return new Map([
+      ...profiles.flatMap(({ id, checksum }) => (contents.has(id) ? [[checksum, contents.get(id)!] as const] : [])),
+      ...[...activations.values()].map(({ sha256, content }) => [sha256, content] as const),
+    ]);
   },
   read: readProfile,
   prepare: readUploads,

@@ -14,18 +14,24 @@ import type { Contents, Texts, Thing } from "../../values.ts";
 const ProfileValue = z.strictObject({
   platform: ProfilePlatform,
   sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
+  activation_sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" })
+    .nullable()
+    .default(null),
   labels_include_all: ProfileLabelNames.optional(),
   labels_include_any: ProfileLabelNames.optional(),
   labels_exclude_any: ProfileLabelNames.optional(),
 });
 type ProfileValue = z.output<typeof ProfileValue>;
 
-const whole = ({ platform, sha256, ...labels }: ProfileValue) => {
+const whole = ({ platform, sha256, activation_sha256, ...labels }: ProfileValue) => {
   const names = (given: readonly string[] | undefined) =>
     [...new Set(given?.map((name) => name.normalize("NFC").trim()))].sort();
   return {
     platform,
     sha256,
+    activation_sha256,
     labels_include_all: names(labels.labels_include_all),
     labels_include_any: names(labels.labels_include_any),
     labels_exclude_any: names(labels.labels_exclude_any),
@@ -36,6 +42,8 @@ export interface ProfileWanted {
   readonly value: ReturnType<typeof whole>;
   /** Undefined if the request does not contain it: then the profile keeps its content. */
   readonly content: Uint8Array | undefined;
+  /** The same for its activation. Null: it has none of its own. */
+  readonly activation: Uint8Array | null | undefined;
 }
 
 /** The uploads of the changes that have a content, by the index of the change. */
@@ -44,9 +52,16 @@ export type ProfileUploads = ReadonlyMap<number, Upload>;
 export interface ProfileRows {
   readonly profiles: readonly ProfileRow[];
   readonly labels: ReadonlyMap<number, readonly ProfileLabel[]>;
+  /** The activations of their own, by the profiles' ids. */
+  readonly activations: ReadonlyMap<number, Activation>;
 }
 
-export function* profileThings({ profiles, labels }: ProfileRows, shared: SharedRows): Generator<Thing> {
+export interface Activation {
+  readonly sha256: string;
+  readonly content: Buffer;
+}
+
+export function* profileThings({ profiles, labels, activations }: ProfileRows, shared: SharedRows): Generator<Thing> {
   const ownerOf = ownersOf(shared);
   const present = new Map(shared.labels.map(({ id, name }) => [id, name]));
   for (const row of profiles) {
@@ -60,6 +75,7 @@ export function* profileThings({ profiles, labels }: ProfileRows, shared: Shared
     const value = whole({
       platform: row.platform,
       sha256: row.checksum,
+      activation_sha256: activations.get(row.id)?.sha256 ?? null,
       labels_include_all: named("include_all"),
       labels_include_any: named("include_any"),
       labels_exclude_any: named("exclude_any"),
@@ -70,5 +86,10 @@ export function* profileThings({ profiles, labels }: ProfileRows, shared: Shared
 
 export function readProfile(_: Context, { value }: Given, _texts: Texts, contents: Contents): ProfileWanted {
   const given = whole(parsed(ProfileValue, value));
-  return { value: given, content: contents.get(given.sha256) };
+  const { sha256, activation_sha256: activation } = given;
+  return {
+    value: given,
+    content: contents.get(sha256),
+    activation: activation === null ? null : contents.get(activation),
+  };
 }

@@ -4,7 +4,7 @@ import { invalid } from "../../../core/errors.ts";
 import { resolveTargets } from "../../../labels/targeting.ts";
 import { exchangeProfiles } from "../../../mdm/profiles/exchange.ts";
 import { type ProfileRow, platformOf } from "../../../mdm/profiles/platform.ts";
-import { readUpload, type Upload } from "../../../mdm/profiles/rules.ts";
+import { checkIsOn, parseUpload, type Upload } from "../../../mdm/profiles/rules.ts";
 import { type ChangedProfile, changeProfiles, type NewProfile } from "../../../mdm/profiles/service.ts";
 import { locating, refusal, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
@@ -16,10 +16,10 @@ import type { ProfileRows, ProfileUploads, ProfileWanted } from "./value.ts";
 export async function readUploads(ctx: Context, steps: readonly Step<ProfileWanted>[]): Promise<ProfileUploads> {
   const uploads = new Map<number, Upload>();
   for (const step of steps) {
-    const { value, content } = step.wanted;
-    if (content === undefined) continue;
+    const { value, content, activation } = step.wanted;
+    if (content === undefined || activation === undefined) continue;
     const upload = await locating(step, () =>
-      readUpload(ctx, { bytes: content, name: step.name, activation: null }, "value"),
+      parseUpload(ctx, { bytes: content, name: step.name, activation }, "value"),
     );
     if (upload.platform.name !== value.platform)
       throw refusal(step, invalid("platform", `the file is a profile for ${upload.platform.name}`));
@@ -65,14 +65,20 @@ export async function writeProfiles(
     const upload = prepared.get(step.index);
     const { before, wanted, relabeled } = changesOf(step.owner);
     if (upload !== undefined) {
+      // In the transaction, because the same request may turn device management on.
+      await locating(step, () => checkIsOn({ config: work.ctx.config.over(work.ctx.store) }, upload));
       if (profile !== undefined) before.push(profile);
       wanted.push({ upload, labels });
-    } else if (profile?.checksum === step.wanted.value.sha256) relabeled.push({ profile, upload: null, labels });
-    else throw refusal(step, invalid("sha256", "the request does not contain the file with this digest"));
+    } else if (profile && hasContents(rows, profile, step.wanted)) relabeled.push({ profile, upload: null, labels });
+    else throw refusal(step, invalid("sha256", "the request does not contain the files with these digests"));
   }
   for (const [owner, changes] of byOwner) await writeTeam(work, owner, changes);
   count(work, [...changed, ...gone]);
 }
+
+/** Whether only labels change. */
+const hasContents = ({ activations }: ProfileRows, { id, checksum }: ProfileRow, { value }: ProfileWanted): boolean =>
+  checksum === value.sha256 && (activations.get(id)?.sha256 ?? null) === value.activation_sha256;
 
 async function writeTeam({ ctx, teams }: Work, owner: string | null, changes: TeamChanges): Promise<void> {
   const team = { team_id: owner === null ? null : teams.get(owner)!.id, team_name: owner };

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Asset } from "../../../../api/assets.ts";
 import type { Content } from "../../../../api/bodies.ts";
+import { PROFILE_MAX } from "../../../../api/profiles.ts";
 import { isRecord } from "../../../../text/record.ts";
 import { type Context, isPremium, within } from "../../../core/context.ts";
 import { alreadyExists, conflict, forbidden, invalid, notFound, premiumRequired } from "../../../core/errors.ts";
@@ -22,8 +23,9 @@ import type { declarationAssets } from "./tables.ts";
 
 type AssetRow = RowOf<typeof declarationAssets>;
 /** Without the content. */
-const outline = ["id", "uuid", "team_id", "name", "identifier", "checksum", "created_at", "updated_at"] as const;
-type Outline = Pick<AssetRow, (typeof outline)[number]>;
+export const outline = ["id", "uuid", "team_id", "name", "identifier", "checksum", "created_at", "updated_at"] as const;
+export type AssetOutline = Pick<AssetRow, (typeof outline)[number]>;
+type Outline = AssetOutline;
 
 const FIELD = "asset";
 const TYPES = "com.apple.asset.";
@@ -72,30 +74,72 @@ export async function createAsset(ctx: Context, teamId: number | undefined, file
   if (teamId !== undefined && !isPremium(ctx)) throw premiumRequired();
   const { team_id } = await teamFor(ctx, "profiles:write", teamId);
   await requireAppleMdm(ctx);
-  const text = Buffer.from(file.bytes).toString("utf8");
-  const { identifier } = readJsonDeclaration(text, { field: FIELD, types: TYPES });
-  if (hasVariables(text)) throw invalid(FIELD, "assets cannot contain variables");
+  const given = readAssetFile(file.bytes, FIELD);
   if (file.name.trim() === "" || file.name.length > 255)
     throw invalid(FIELD, "the file needs a name of at most 255 characters");
-  const now = ctx.clock.iso();
-  const row = {
-    uuid: ctx.random.uuid(),
-    team_id,
-    name: file.name,
-    identifier,
-    checksum: createHash("sha256").update(file.bytes).digest("hex"),
-    content: Buffer.from(file.bytes).toString("base64"),
-    created_at: now,
-    updated_at: now,
-  };
-  await ctx.store.tx(async (store) => {
+  const { identifier } = given;
+  const asset_uuid = await ctx.store.tx(async (store) => {
     const same = and(inTeam(team_id ?? 0), eq("identifier", identifier));
     if ((await store.declarationAssets.first({ where: same })) !== null)
       throw alreadyExists(`an asset with the identifier ${JSON.stringify(identifier)} already exists in this team`);
-    await store.declarationAssets.insert(row);
-    await sendReferring(within(ctx, store), row);
+    return keepAsset(within(ctx, store), team_id, null, { name: file.name, identifier, file: given });
   }, CHANGES);
-  return { asset_uuid: row.uuid };
+  return { asset_uuid };
+}
+
+export interface AssetFile {
+  readonly identifier: string;
+  readonly columns: Pick<AssetRow, "checksum" | "content">;
+}
+
+/** 422 that names the reason if it is not an asset. */
+export function readAssetFile(bytes: Uint8Array, field: string): AssetFile {
+  if (bytes.byteLength > PROFILE_MAX) throw invalid(field, `the asset is larger than ${PROFILE_MAX} bytes`);
+  const text = Buffer.from(bytes).toString("utf8");
+  const { identifier } = readJsonDeclaration(text, { field, types: TYPES });
+  if (hasVariables(text)) throw invalid(field, "assets cannot contain variables");
+  const checksum = createHash("sha256").update(bytes).digest("hex");
+  return { identifier, columns: { checksum, content: Buffer.from(bytes).toString("base64") } };
+}
+
+interface GivenAsset {
+  readonly name: string;
+  readonly identifier: string;
+  /** Null: the content stays. */
+  readonly file: AssetFile | null;
+}
+
+/** Adds the asset, or changes the one before. Call it in a transaction under the lock of profiles. */
+export async function keepAsset(
+  inside: Context,
+  teamId: number | null,
+  before: Outline | null,
+  { name, identifier, file }: GivenAsset,
+): Promise<string> {
+  const { store } = inside;
+  const now = inside.clock.iso();
+  const columns = { name, updated_at: now, ...file?.columns };
+  const uuid = before?.uuid ?? inside.random.uuid();
+  if (before) await store.declarationAssets.update({ where: eq("id", before.id), set: columns });
+  else
+    await store.declarationAssets.insert({
+      uuid,
+      team_id: teamId,
+      identifier,
+      created_at: now,
+      ...file!.columns,
+      name,
+      updated_at: now,
+    });
+  if (file && file.columns.checksum !== before?.checksum) await sendReferring(inside, { team_id: teamId, identifier });
+  return uuid;
+}
+
+/** The files by their digests. */
+export async function assetContents(store: ServerTx, rows: readonly Outline[]): Promise<ReadonlyMap<string, Buffer>> {
+  const ids = rows.map(({ id }) => id);
+  const found = await store.declarationAssets.pick(["checksum", "content"], { where: oneOf("id", ids) });
+  return new Map(found.map(({ checksum, content }) => [checksum, Buffer.from(content, "base64")]));
 }
 
 /** Devices that have waited for the asset get to know of it. */
@@ -108,13 +152,16 @@ async function sendReferring(inside: Context, asset: Pick<AssetRow, "team_id" | 
 
 export async function deleteAsset(ctx: Context, uuid: string): Promise<Record<string, never>> {
   const asset = await assetFor(ctx, "profiles:write", uuid);
-  await ctx.store.tx(async (store) => {
-    const [profile] = await referringProfiles(store, asset);
-    if (profile)
-      throw conflict(`the profile ${JSON.stringify(profile.name)} refers to the asset: delete or change it first`);
-    await store.declarationAssets.delete(eq("id", asset.id));
-  }, CHANGES);
+  await ctx.store.tx((store) => dropAsset(store, asset), CHANGES);
   return {};
+}
+
+/** Call it in a transaction under the lock of profiles. */
+export async function dropAsset(store: ServerTx, asset: Outline): Promise<void> {
+  const [profile] = await referringProfiles(store, asset);
+  if (profile)
+    throw conflict(`the profile ${JSON.stringify(profile.name)} refers to the asset: delete or change it first`);
+  await store.declarationAssets.delete(eq("id", asset.id));
 }
 
 async function referringProfiles(

@@ -1,4 +1,5 @@
 // Keeps up the profile of each team whose setting turns disk encryption on, and asks Macs for keys that are missing.
+import { mustEncrypt } from "../../../app-config/sections/mdm-rules.ts";
 import { channels } from "../../../core/channels.ts";
 import { hours, isoAt, minutes } from "../../../core/clock.ts";
 import { startTriggeredTask } from "../../../core/concurrency/triggered-task.ts";
@@ -31,7 +32,7 @@ export async function enforceFilevault(services: Services, signal?: AbortSignal)
 async function keepProfiles(ctx: Context): Promise<void> {
   const wanted = async ({ store, config }: Context): Promise<ReadonlySet<number | null>> => {
     const settings = await mdmOfTeams({ store, config: config.over(store) });
-    return new Set([...settings].flatMap(([id, mdm]) => (mdm.enable_disk_encryption ? [id] : [])));
+    return new Set([...settings].flatMap(([id, mdm]) => (mustEncrypt(mdm, "macos") ? [id] : [])));
   };
   // Without anything to do, no lock and no CA are needed.
   const own = and(eq("is_own", true), eq("identifier", FILEVAULT_IDENTIFIER));

@@ -29,7 +29,7 @@ const lists = ["anchor_certs", "supervising_host_certs", "skip_setup_items"];
 const MAX_BYTES = 256 * 1024;
 
 /** Other keys are passed on: the portal knows them, and newer ones. */
-function checkProfile(profile: Readonly<Record<string, unknown>>): void {
+export function checkProfile(profile: Readonly<Record<string, unknown>>): void {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(profile)) {
     const name = `enrollment_profile.${key}`;
@@ -54,7 +54,13 @@ async function chosenTeam(ctx: Context, action: "setup:read" | "setup:write", gi
   return getTeamRow(ctx, action, given);
 }
 
-type Row = RowOf<typeof setupAssistants>;
+export type SetupAssistantRow = RowOf<typeof setupAssistants>;
+type Row = SetupAssistantRow;
+
+interface NamedTeam {
+  readonly id: number;
+  readonly name: string;
+}
 
 const view = (row: Row): SetupAssistant => ({
   team_id: row.team_id,
@@ -71,18 +77,32 @@ export async function setAssistant(ctx: Context, given: SetSetupAssistant): Prom
   const row = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     if (team) await getTeamRow(inside, "setup:write", team.id);
-    const team_key = teamKey(team?.id ?? null);
-    const [written] = await store.setupAssistants.upsert(
-      [{ team_key, team_id: team?.id ?? null, name, uploaded_at: ctx.clock.iso(), enrollment_profile }],
-      { on: ["team_key"] },
-    );
-    await recordActivity(inside, "changed_macos_setup_assistant", { name, ...teamDetails(team) });
-    return written!;
+    return keepAssistant(inside, team, { name, enrollment_profile });
   });
   return view(row);
 }
 
-const teamDetails = (team: { readonly id: number; readonly name: string } | null) => ({
+/** Null: hosts without a team. */
+export async function keepAssistant(
+  inside: Context,
+  team: NamedTeam | null,
+  given: Pick<Row, "name" | "enrollment_profile">,
+): Promise<Row> {
+  const team_key = teamKey(team?.id ?? null);
+  const [written] = await inside.store.setupAssistants.upsert(
+    [{ team_key, team_id: team?.id ?? null, uploaded_at: inside.clock.iso(), ...given }],
+    { on: ["team_key"] },
+  );
+  await recordActivity(inside, "changed_macos_setup_assistant", { name: given.name, ...teamDetails(team) });
+  return written!;
+}
+
+export async function dropAssistant(inside: Context, team: NamedTeam | null, { id, name }: Row): Promise<void> {
+  await inside.store.setupAssistants.delete(eq("id", id));
+  await recordActivity(inside, "deleted_macos_setup_assistant", { name, ...teamDetails(team) });
+}
+
+const teamDetails = (team: NamedTeam | null) => ({
   team_id: team?.id ?? null,
   team_name: team?.name ?? null,
 });
@@ -91,7 +111,7 @@ const teamDetails = (team: { readonly id: number; readonly name: string } | null
  * Defines the profile at the portal, which alone knows all rules. What it refuses is not stored. If it cannot be reached,
  * the profile is stored and defined when it is assigned.
  */
-async function tryProfile(
+export async function tryProfile(
   ctx: Context,
   profile: Readonly<Record<string, unknown>>,
   teamId: number | null,
@@ -122,8 +142,7 @@ export async function deleteAssistant(ctx: Context, teamId: number | undefined):
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const { team, row } = await assistantOf(inside, "setup:write", teamId);
-    await store.setupAssistants.delete(eq("id", row.id));
-    await recordActivity(inside, "deleted_macos_setup_assistant", { name: row.name, ...teamDetails(team) });
+    await dropAssistant(inside, team, row);
   });
   return {};
 }

@@ -129,7 +129,7 @@ export async function setTokenTeams(ctx: Context, id: number, given: TokenTeams)
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const token = await tokenRow(inside, id);
-    const set: TokenTeams = {};
+    const set: Record<string, number | null> = {};
     for (const column of teamColumns) {
       // 0 stands for no team, as elsewhere in the API.
       const teamId = given[column] || null;
@@ -139,10 +139,17 @@ export async function setTokenTeams(ctx: Context, id: number, given: TokenTeams)
         ]);
       set[column] = teamId;
     }
-    await store.abmTokens.update({ where: eq("id", id), set });
-    await recordActivity(inside, "edited_abm_token_teams", detailsOf(token));
+    await keepTokenTeams(inside, token, set as WholeTeams);
   });
   return { abm_token: await viewOne(ctx, await tokenRow(ctx, id)) };
+}
+
+export type WholeTeams = Readonly<Record<(typeof teamColumns)[number], number | null>>;
+
+/** The teams must exist. */
+export async function keepTokenTeams(inside: Context, token: AbmTokenRow, teams: WholeTeams): Promise<void> {
+  await inside.store.abmTokens.update({ where: eq("id", token.id), set: teams });
+  await recordActivity(inside, "edited_abm_token_teams", detailsOf(token));
 }
 
 export async function tokenRow({ store }: Pick<Context, "store">, id: number): Promise<AbmTokenRow> {

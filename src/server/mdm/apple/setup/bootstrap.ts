@@ -33,10 +33,11 @@ import type { SetupStep } from "./steps.ts";
 import type { bootstrapPackages } from "./tables.ts";
 import { checkPackage } from "./xar.ts";
 
-type Row = RowOf<typeof bootstrapPackages>;
+export type BootstrapRow = RowOf<typeof bootstrapPackages>;
+type Row = BootstrapRow;
 type Given = z.output<(typeof bootstrapApi)["upload"]["body"]>;
 
-const packageOf = ({ store }: Pick<Context, "store">, teamId: number | null): Promise<Row | null> =>
+export const packageOf = ({ store }: Pick<Context, "store">, teamId: number | null): Promise<Row | null> =>
   store.bootstrapPackages.first({ where: eq("team_key", teamKey(teamId)) });
 
 export async function addPackage(ctx: Context, given: Given): Promise<Record<string, never>> {
@@ -45,32 +46,41 @@ export async function addPackage(ctx: Context, given: Given): Promise<Record<str
   if (await packageOf(ctx, team.team_id)) throw hasOne(team);
   await checkFile(ctx, given.package);
   const { team_id } = team;
-  const row = {
-    created_at: ctx.clock.iso(),
-    team_key: teamKey(team_id),
-    team_id,
-    name: given.package.name || "bootstrap.pkg",
-    token: ctx.random.token(32),
-    file_id: given.package.id,
-  };
   const { manual_agent_install } = given;
-  try {
-    await ctx.store.tx(async (store) => {
-      const inside = within(ctx, store);
-      if (manual_agent_install !== undefined) await changeSetup(inside, { team_id, manual_agent_install });
-      await store.bootstrapPackages.insert(row);
-      await recordActivity(inside, "added_bootstrap_package", { bootstrap_package_name: row.name, ...team });
-    });
-  } catch (error) {
-    throw error instanceof UniqueViolation ? hasOne(team) : error;
-  }
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    if (manual_agent_install !== undefined) await changeSetup(inside, { team_id, manual_agent_install });
+    await keepPackage(inside, team, { name: given.package.name || "bootstrap.pkg", file_id: given.package.id });
+  });
   return {};
 }
 
-const hasOne = ({ team_name: name }: TeamName) =>
+/** Call it in a transaction. 422 if the team has one already. */
+export async function keepPackage(
+  inside: Context,
+  team: TeamName,
+  given: Pick<Row, "name" | "file_id">,
+): Promise<void> {
+  const { team_id } = team;
+  const row = { created_at: inside.clock.iso(), team_key: teamKey(team_id), team_id, token: inside.random.token(32) };
+  try {
+    await inside.store.bootstrapPackages.insert({ ...row, ...given });
+  } catch (error) {
+    throw error instanceof UniqueViolation ? hasOne(team) : error;
+  }
+  await recordActivity(inside, "added_bootstrap_package", { bootstrap_package_name: given.name, ...team });
+}
+
+export async function dropPackage(inside: Context, team: TeamName, { id, name }: Row): Promise<void> {
+  await inside.store.bootstrapPackages.delete(eq("id", id));
+  await recordActivity(inside, "deleted_bootstrap_package", { bootstrap_package_name: name, ...team });
+}
+
+export const hasOne = ({ team_name: name }: TeamName) =>
   alreadyExists(`${name === null ? "no team" : `the team ${name}`} has a bootstrap package already: delete it first`);
 
-async function checkFile(ctx: Context, { id, name }: StoredFile): Promise<void> {
+/** 400 if Macs would not install it. */
+export async function checkFile(ctx: Context, { id, name }: Pick<StoredFile, "id" | "name">): Promise<void> {
   try {
     await checkPackage({ name, ...(await partsOf(ctx, id)) });
   } catch (error) {
@@ -97,9 +107,7 @@ export async function deletePackage(ctx: Context, teamId: number): Promise<Recor
   await requireAppleMdm(ctx);
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const { id, name } = await requirePackage(inside, team);
-    await store.bootstrapPackages.delete(eq("id", id));
-    await recordActivity(inside, "deleted_bootstrap_package", { bootstrap_package_name: name, ...team });
+    await dropPackage(inside, team, await requirePackage(inside, team));
   });
   return {};
 }

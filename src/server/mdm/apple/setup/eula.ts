@@ -15,26 +15,36 @@ import type { eulas } from "./tables.ts";
 /** Other bytes may come before the magic of a PDF file. */
 const MAGIC = { text: "%PDF-", within: 1024 } as const;
 
-const hasOne = () => conflict("there is a license agreement already: delete it first");
+export const hasOne = () => conflict("there is a license agreement already: delete it first");
 
 export async function addEula(ctx: Context, file: StoredFile): Promise<Record<string, never>> {
   await requireAppleMdm(ctx);
   if ((await ctx.store.eulas.count()) > 0) throw hasOne();
   await checkPdf(ctx, file);
-  const name = file.name || "eula.pdf";
-  try {
-    await ctx.store.tx(async (store) => {
-      const token = ctx.random.token(32);
-      await store.eulas.insert({ slot: "eula", created_at: ctx.clock.iso(), name, token, file_id: file.id });
-      await recordActivity(within(ctx, store), "added_eula", { name });
-    });
-  } catch (error) {
-    throw error instanceof UniqueViolation ? hasOne() : error;
-  }
+  await ctx.store.tx((store) => keepEula(within(ctx, store), { name: file.name || "eula.pdf", file_id: file.id }));
   return {};
 }
 
-async function checkPdf(ctx: Context, { id, size }: StoredFile): Promise<void> {
+export type EulaRow = RowOf<typeof eulas>;
+
+/** Call it in a transaction. 409 if there is one already. */
+export async function keepEula(inside: Context, given: Pick<EulaRow, "name" | "file_id">): Promise<void> {
+  const token = inside.random.token(32);
+  try {
+    await inside.store.eulas.insert({ slot: "eula", created_at: inside.clock.iso(), token, ...given });
+  } catch (error) {
+    throw error instanceof UniqueViolation ? hasOne() : error;
+  }
+  await recordActivity(inside, "added_eula", { name: given.name });
+}
+
+export async function dropEula(inside: Context, { id, name }: EulaRow): Promise<void> {
+  await inside.store.eulas.delete(eq("id", id));
+  await recordActivity(inside, "deleted_eula", { name });
+}
+
+/** 400 if it is no PDF file. */
+export async function checkPdf(ctx: Context, { id, size }: Pick<StoredFile, "id" | "size">): Promise<void> {
   if (size === 0) throw badRequest("the file is empty", "eula");
   if (!(await startOf(ctx, id, MAGIC.within)).includes(MAGIC.text))
     throw badRequest("the file is not a PDF file", "eula");
@@ -53,7 +63,7 @@ export async function describeEula(ctx: Context): Promise<Eula> {
   return { name, token, created_at, sha256: (await ctx.store.files.get(file_id))!.sha256 };
 }
 
-async function eulaOf({ store }: Pick<Context, "store">, token: string): Promise<RowOf<typeof eulas>> {
+async function eulaOf({ store }: Pick<Context, "store">, token: string): Promise<EulaRow> {
   const row = await store.eulas.first({ where: eq("token", token) });
   if (!row) throw notThere("no license agreement has this token");
   return row;
@@ -68,9 +78,7 @@ export async function downloadEula(ctx: Context, token: string): Promise<Downloa
 export async function deleteEula(ctx: Context, token: string): Promise<Record<string, never>> {
   await requireAppleMdm(ctx);
   await ctx.store.tx(async (store) => {
-    const { id, name } = await eulaOf({ store }, token);
-    await store.eulas.delete(eq("id", id));
-    await recordActivity(within(ctx, store), "deleted_eula", { name });
+    await dropEula(within(ctx, store), await eulaOf({ store }, token));
   });
   return {};
 }

@@ -1,0 +1,57 @@
+// Files that sections name by a key of their own, such as a setup assistant profile.
+import { dirname, extname, resolve } from "node:path";
+import type { SectionName } from "../schema/sections.ts";
+import type { Sources } from "./include.ts";
+import { shownAs } from "./include.ts";
+import { isUrl } from "./large-files.ts";
+import type { Value } from "./overlay.ts";
+import type { Place } from "./problems.ts";
+import type { Tree } from "./tree.ts";
+
+export interface SectionFile {
+  readonly section: SectionName;
+  /** The keys from the section to the file's, each with its spellings. */
+  readonly keys: readonly (readonly string[])[];
+  /** Of the files that may be named. */
+  readonly extensions: readonly string[];
+  /** Addresses of files may be named, too. */
+  readonly takesUrl?: true;
+  /** The value of the object. Throws an error with the reason. */
+  read(path: string, named: Place, sources: Sources): Promise<Value | null>;
+}
+
+export interface NamedFile {
+  readonly value: Value;
+  readonly at: Place;
+}
+
+/** Null if the section does not name a file. What is not a text is reported when the section is checked. */
+export async function readSectionFile(
+  sectionOf: (name: SectionName) => { readonly tree: Tree | null; readonly file: string } | undefined,
+  { section, keys, extensions, takesUrl, read }: SectionFile,
+  sources: Sources,
+): Promise<NamedFile | null> {
+  const found = sectionOf(section);
+  let at: Tree | null | undefined = found?.tree;
+  for (const spellings of keys) {
+    if (at?.kind !== "map") return null;
+    const { entries } = at;
+    const key = spellings.find((one) => entries.has(one));
+    at = key === undefined ? null : entries.get(key)!.value;
+  }
+  if (!found || at?.kind !== "leaf" || typeof at.value !== "string" || at.value.trim() === "") return null;
+  const text = at.value.trim();
+  const { problems } = sources;
+  const path = takesUrl && isUrl(text) ? text : resolve(dirname(found.file), text);
+  if (path !== text && !extensions.includes(extname(text).toLowerCase())) {
+    problems.error(at.at, `${text}: unsupported extension, it must be ${extensions.join(" or ")}`);
+    return null;
+  }
+  try {
+    const value = await read(path, at.at, sources);
+    return value && { value, at: at.at };
+  } catch (error) {
+    problems.error(at.at, `${path === text ? text : shownAs(path, sources)}: ${(error as Error).message}`);
+    return null;
+  }
+}

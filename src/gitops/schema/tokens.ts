@@ -1,0 +1,32 @@
+// The teams of the tokens of the business portal and of the licence programme, as they stand in org_settings.mdm.
+import { z } from "zod";
+import { name } from "./fields.ts";
+
+const team = z
+  .string()
+  .max(255)
+  .nullish()
+  .transform((given) => (given ?? "").normalize("NFC").trim())
+  .meta({ description: "name of a team; empty: none" });
+
+const PortalToken = z.strictObject({
+  organization_name: name,
+  macos_team: team,
+  ios_team: team,
+  ipados_team: team,
+  byod_team: team,
+});
+export type PortalToken = z.output<typeof PortalToken>;
+export const PortalTokens = z.array(PortalToken).max(1_000).nullish();
+
+const LicenceToken = z.strictObject({
+  location: name,
+  teams: z
+    .array(name)
+    .max(10_000)
+    .nullish()
+    .transform((given) => [...new Set(given ?? [])].sort())
+    .meta({ description: "names of teams, No team, or only All teams" }),
+});
+export type LicenceToken = z.output<typeof LicenceToken>;
+export const LicenceTokens = z.array(LicenceToken).max(1_000).nullish();
