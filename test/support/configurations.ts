@@ -284,7 +284,11 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
         };
       }),
     vulnerability_settings: fc.record({ databases_path: short }),
-    svc_desktop: fc.record({ transparency_url: optionalUrl }),
+    svc_desktop: fc.record({ transparency_url: optionalUrl }).map(({ transparency_url }) => ({
+      transparency_url,
+      alternative_browser_host: transparency_url === "" ? "" : "pages.example.com:8443",
+      sso_enabled: transparency_url !== "",
+    })),
     gitops: fc
       .tuple(bool, optionalUrl)
       .map(([on, at]): Json => ({ gitops_mode_enabled: on && at !== "", repository_url: at })),

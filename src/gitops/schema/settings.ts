@@ -68,9 +68,7 @@ export const orgSections = {
   smtp_settings: inFile(shape.smtp_settings, { without: ["configured"] }),
   conditional_access: inFile(shape.conditional_access, { without: ["directory_connection_configured"] }),
   vulnerability_settings: inFile(shape.vulnerability_settings),
-  svc_desktop: inFile(shape.svc_desktop, {
-    notBuilt: { alternative_browser_host: "other browser host", sso_enabled: "single sign-on of the desktop app" },
-  }),
+  svc_desktop: inFile(shape.svc_desktop),
   gitops: inFile(shape.gitops, {
     replaced: {
       exceptions: z
