@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { AgentOptions, ConfigSections, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
 import { CaSpecs } from "../../api/ca.ts";
+import { DirectoryCredentialsInput } from "../../api/directory.ts";
 import { SCRIPTS_MAX } from "../../api/scripts.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
 import { CertificateFiles } from "./certificates.ts";
@@ -107,7 +108,7 @@ export const OrgSettings = z.strictObject({
     .nullish(),
   certificate_authorities: CaSpecs.nullish(),
   yara_rules: YaraFiles.nullish(),
-  directory_graph_credentials: notBuilt("directory credentials"),
+  directory_graph_credentials: z.array(DirectoryCredentialsInput.strict()).max(1).nullish(),
 });
 
 export const appleUpdates = ["macos_updates", "ios_updates", "ipados_updates"] as const;

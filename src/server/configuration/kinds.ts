@@ -6,6 +6,7 @@ import { certificateAuthority } from "./kinds/certificate-authority/kind.ts";
 import { certificateTemplate } from "./kinds/certificate-template/kind.ts";
 import { config } from "./kinds/config/kind.ts";
 import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
+import { directoryCredentials } from "./kinds/directory-credentials/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
@@ -18,6 +19,7 @@ import { teamSettings } from "./kinds/team-settings/kind.ts";
 export const kinds: readonly Kind[] = [
   config,
   certificateAuthority,
+  directoryCredentials,
   label,
   team,
   agentOptions,
