@@ -22,6 +22,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   "profile-filters": () => import("./profile-filters.ts"),
   "apple-enroll": () => import("./apple-enroll.ts"),
   software: () => import("./software.ts"),
+  vulnerabilities: () => import("./vulnerabilities.ts"),
   "apple-idle": () => import("./apple-idle.ts"),
   bootstrap: () => import("./bootstrap.ts"),
 };

@@ -110,6 +110,16 @@ export const ConditionalAccess = z.object({
     .meta({ description: "whether users of hosts that fail policies cannot let one sign-in pass" }),
 });
 
+export const SvcDesktop = z.object({
+  transparency_url: url,
+  alternative_browser_host: short.meta({
+    description: "host, or host:port, at which users open the pages of their devices; empty: that of server_url",
+  }),
+  sso_enabled: z.boolean().meta({
+    description: "whether the pages of devices require a sign-in with the identity provider of end users",
+  }),
+});
+
 export const AppleUpdates = z.object({ minimum_version: short, deadline: short });
 export const MacosUpdates = AppleUpdates.extend({ update_new_hosts: z.boolean() });
 export const WindowsUpdates = z.object({ deadline_days: z.int().nullable(), grace_period_days: z.int().nullable() });
@@ -259,7 +269,7 @@ export const ConfigSections = z.object({
   conditional_access: ConditionalAccess,
   mdm: MdmSettings,
   vulnerability_settings: z.object({ databases_path: z.string().max(4096) }),
-  svc_desktop: z.object({ transparency_url: url }),
+  svc_desktop: SvcDesktop,
   gitops: z.object({ gitops_mode_enabled: z.boolean(), repository_url: url }),
   webhook_settings: WebhookSettings,
   integrations: Integrations,

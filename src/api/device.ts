@@ -174,6 +174,23 @@ export const deviceApi = {
     params,
     response: Empty,
   }),
+  signIn: endpoint({
+    method: "POST",
+    path: "/device/:token/sso",
+    dryRun: "the identity provider decides",
+    summary:
+      "Start the sign-in on a host's own page: returns the URL for the browser, and the cookie that it has to send back.",
+    tier: "premium",
+    access: "none",
+    params,
+    body: z
+      .object({
+        host_uuid: z.string().max(255).optional().meta({ description: "refused if the token belongs to another host" }),
+      })
+      .optional(),
+    bodyLimit: 16 * 1024,
+    response: z.object({ url: z.string() }),
+  }),
   apnsPing: endpoint({
     method: "POST",
     path: "/device/:token/apns_ping",

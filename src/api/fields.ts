@@ -172,5 +172,9 @@ export const ErrorBody = z.object({
   errors: z.array(z.object({ name: z.string(), reason: z.string() })).optional(),
   uuid: z.string().optional(),
   code: z.int().optional(),
+  sso_required: z
+    .boolean()
+    .optional()
+    .meta({ description: "the page of a device needs a sign-in: POST /device/:token/sso" }),
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;

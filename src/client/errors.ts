@@ -11,11 +11,13 @@ export class ApiCallError extends Error {
   readonly requestId: string | undefined;
   /** Seconds to wait before a retry, if the server named them. */
   readonly retryAfter: number | undefined;
+  /** Whether the user of a device has to sign in on its page first. */
+  readonly isSsoRequired: boolean;
 
   constructor(
     status: number,
     message: string,
-    more: { errors?: readonly FieldReason[]; requestId?: string; retryAfter?: number } = {},
+    more: { errors?: readonly FieldReason[]; requestId?: string; retryAfter?: number; isSsoRequired?: boolean } = {},
   ) {
     super(message);
     this.name = "ApiCallError";
@@ -23,6 +25,7 @@ export class ApiCallError extends Error {
     this.errors = more.errors ?? [];
     this.requestId = more.requestId;
     this.retryAfter = more.retryAfter;
+    this.isSsoRequired = more.isSsoRequired ?? false;
   }
 }
 
@@ -100,6 +103,7 @@ export function apiCallError(
   const requestId = typeof record.uuid === "string" ? record.uuid : (headers.get("x-request-id") ?? undefined);
   return new ApiCallError(status, message, {
     errors,
+    isSsoRequired: record.sso_required === true,
     ...(requestId === undefined ? {} : { requestId }),
     ...(seconds === undefined ? {} : { retryAfter: seconds }),
   });

@@ -7,6 +7,7 @@ import { certificateTemplate } from "./kinds/certificate-template.ts";
 import { config } from "./kinds/config.ts";
 import { configurationProfile } from "./kinds/configuration-profile.ts";
 import { declarationAsset } from "./kinds/declaration-asset.ts";
+import { directoryCredentials } from "./kinds/directory-credentials.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
 import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
@@ -26,6 +27,7 @@ import { compareTexts } from "./plan/values.ts";
 export const kinds: Readonly<Record<string, Kind>> = {
   config,
   certificate_authority: certificateAuthority,
+  directory_credentials: directoryCredentials,
   label,
   team,
   agent_options: agentOptions,

@@ -38,7 +38,7 @@ import { credentials, SECRET, startDirectory, TENANT } from "../support/director
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { iconForm, png } from "../support/icons.ts";
-import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
+import { ISSUER, makeSigningKey, metadataOf, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { addVppToken, makeStoreApp, makeVppToken, startLicenceService } from "../support/licence-service.ts";
 import { answerLiveQueries } from "../support/live.ts";
 import { makeHost, makeOperation, makeUser, makeVulnerabilities } from "../support/make.ts";
@@ -196,6 +196,11 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await app.request("PUT", "/directory_graph_credentials", credentials());
     if (id !== "conditional-access:connect")
       await app.post("/conditional-access/directory", { directory_tenant_id: TENANT });
+  }
+  if (id === "device:sso") {
+    const metadata = metadataOf(await makeSigningKey());
+    const end_user_authentication = { entity_id: "svc-of-tests", idp_name: "Test IdP", issuer_uri: ISSUER, metadata };
+    await app.patch("/config", { mdm: { end_user_authentication }, svc_desktop: { sso_enabled: true } });
   }
   if (id.startsWith("directory:")) {
     const directory = await startDirectory();

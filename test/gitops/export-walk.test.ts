@@ -83,6 +83,7 @@ const things: StateThing[] = [
   thing("script", "Ops", "tidy.sh", { sha256: "0a" }),
   thing("certificate_template", null, "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
   thing("certificate_template", "Ops", "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
+  thing("directory_credentials", null, "directory", { tenant_id: "text", client_id: "text", client_secret: "text" }),
   ...caTypes.map((type) =>
     thing(
       "certificate_authority",

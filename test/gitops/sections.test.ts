@@ -191,7 +191,6 @@ describe("problems", () => {
 
 describe("features that this server does not support", () => {
   it.each<[string, string]>([
-    ["org_settings: {directory_graph_credentials: [{tenant_id: x}]}", "directory credentials"],
     ["org_settings: {mdm: {windows_automatic_enrollment: {default_team: x}}}", "automatic enrollment of Windows hosts"],
     ["org_settings: {org_info: {org_logo_path_dark_mode: a.png}}", "logo files"],
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
@@ -376,6 +375,31 @@ describe("secrets of sections", () => {
       name: "hosted_ca_a/H",
       value: { name: "H", api_token: { $secret: refOf("tok") }, certificate_user_principal_names: [] },
     });
+  });
+
+  it("of the directory may be left out, to keep the one that the server has", async () => {
+    const entry = "tenant_id: 11111111-2222-3333-4444-55555555AAAA, client_id: 66666666-7777-8888-9999-aaaaaaaaaaaa";
+    const ask = async (settings: string) => {
+      const files = { "d.yml": `org_settings:\n  directory_graph_credentials: ${settings}\ncontrols: {}\n` };
+      const read = await readGiven(files, { environment: { APP: "app secret" } });
+      expect(errorsOf(read.problems)).toEqual([]);
+      const desired = desiredOf(read, stateWith());
+      const found = desired.things.filter(({ kind }) => kind === "directory_credentials");
+      return { values: found.map(({ name, value }) => [name, value]), secrets: [...read.secrets.values()] };
+    };
+    const ids = {
+      tenant_id: "11111111-2222-3333-4444-55555555aaaa",
+      client_id: "66666666-7777-8888-9999-aaaaaaaaaaaa",
+    };
+    expect(await ask(`[{${entry}, client_secret: $APP}]`)).toEqual({
+      values: [["directory", { ...ids, client_secret: { $secret: refOf("app secret") } }]],
+      secrets: ["app secret"],
+    });
+    expect(await ask(`[{${entry}}]`)).toEqual({
+      values: [["directory", { ...ids, client_secret: { $secret: "" } }]],
+      secrets: [],
+    });
+    expect((await ask("[]")).values).toEqual([]);
   });
 
   it.each([

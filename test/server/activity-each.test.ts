@@ -12,6 +12,7 @@ import { makeHost, makeUser } from "../support/make.ts";
 /** These change nothing: queries, replies and files. Live queries are recorded when they end. */
 const changesNothing = [
   "POST /autofill/policy",
+  "POST /device/:token/sso",
   "POST /hosts/:id/query",
   "POST /hosts/identifier/:identifier/query",
   "POST /hosts/search",

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
+import { PROVIDER_CERTIFICATE } from "../support/provider-certificate.ts";
 
 const hook = "https://hooks.example.com/x";
 const none = { team_id: null, team_name: null };
@@ -9,7 +10,7 @@ const provider = {
   provider_idp_id: "id-1",
   provider_assertion_consumer_service_url: "https://idp.example.com/acs",
   provider_audience_uri: "https://idp.example.com/audience",
-  provider_certificate: "pem",
+  provider_certificate: PROVIDER_CERTIFICATE,
 };
 
 /** The activities that the change adds to the feed. */

@@ -5,6 +5,7 @@ import type { AppConfig } from "../../src/api/app-config.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
+import { PROVIDER_CERTIFICATE } from "../support/provider-certificate.ts";
 
 const smtp = {
   enable_smtp: true,
@@ -26,7 +27,7 @@ const provider = {
   provider_idp_id: "id-1",
   provider_assertion_consumer_service_url: "https://idp.example.com/acs",
   provider_audience_uri: "https://idp.example.com/audience",
-  provider_certificate: "-----BEGIN CERTIFICATE-----",
+  provider_certificate: PROVIDER_CERTIFICATE,
 };
 const a = { url: "https://tracker.example.com", username: "u", api_token: "t-1", project_key: "OPS" };
 const b = { url: "https://desk.example.com", email: "u@example.com", api_token: "t-2", group_id: 7 };
@@ -98,6 +99,18 @@ const refused: [what: string, body: object, field: string][] = [
   ],
   ["a logo that runs as script", { sso_settings: { idp_image_url: "javascript:x" } }, "sso_settings.idp_image_url"],
   ["an SSO address that is none", { sso_settings: { sso_server_url: "svc" } }, "sso_settings.sso_server_url"],
+  ...["no certificate", PROVIDER_CERTIFICATE.slice(0, -40), PROVIDER_CERTIFICATE.replace("MII", "MIX")].map(
+    (provider_certificate, i): [string, object, string] => [
+      `a provider certificate that is none (${i})`,
+      { conditional_access: { ...provider, provider_certificate } },
+      "conditional_access.provider_certificate",
+    ],
+  ),
+  [
+    "several provider certificates",
+    { conditional_access: { ...provider, provider_certificate: `${PROVIDER_CERTIFICATE}\n${PROVIDER_CERTIFICATE}` } },
+    "conditional_access.provider_certificate",
+  ],
   [
     "a part of the provider's fields",
     { conditional_access: { ...provider, provider_certificate: "" } },

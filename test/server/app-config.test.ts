@@ -122,7 +122,7 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
         vendora_server_url: "",
       },
       vulnerability_settings: { databases_path: "" },
-      svc_desktop: { transparency_url: "" },
+      svc_desktop: { transparency_url: "", alternative_browser_host: "", sso_enabled: false },
       gitops: { gitops_mode_enabled: false, repository_url: "" },
       integrations: { ticketing_a: [], ticketing_b: [], calendar: [], conditional_access_enabled: false },
       webhook_settings: {

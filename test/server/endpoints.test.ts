@@ -115,6 +115,7 @@ it("requires a token except where a review found that none is needed", () => {
     "POST /device/:token/software/install/:software_title_id",
     "POST /device/:token/software/install_all",
     "POST /device/:token/software/uninstall/:software_title_id",
+    "POST /device/:token/sso",
     "POST /forgot_password",
     "POST /login",
     "POST /reset_password",

@@ -104,6 +104,7 @@ describe("the API's description", () => {
         "refetch",
         "resendProfile",
         "rotateEncryptionKey",
+        "signIn",
         "software",
         "softwareCategories",
         "softwareIcon",

@@ -7,6 +7,7 @@ import { channels } from "../../src/server/core/channels.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
+import { PROVIDER_CERTIFICATE } from "../support/provider-certificate.ts";
 
 const hook = "https://hooks.example.com/x";
 const a = { url: "https://tracker.example.com", username: "u", api_token: "t-1", project_key: "OPS" };
@@ -18,7 +19,7 @@ const provider = {
   provider_idp_id: "id-1",
   provider_assertion_consumer_service_url: "https://idp.example.com/acs",
   provider_audience_uri: "https://idp.example.com/audience",
-  provider_certificate: "pem",
+  provider_certificate: PROVIDER_CERTIFICATE,
 };
 
 const ok = async <T>(answer: Promise<Response>): Promise<T> => {

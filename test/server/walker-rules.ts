@@ -292,6 +292,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /device/:token/certificates": "open",
   "GET /device/:token/mdm/vendora/manual_enrollment_profile": "open",
   "POST /device/:token/refetch": "open",
+  "POST /device/:token/sso": "open",
   "POST /device/:token/mdm/linux/trigger_escrow": "open",
   "POST /device/:token/rotate_encryption_key": "open",
   "POST /device/:token/apns_ping": "open",

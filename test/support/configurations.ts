@@ -7,6 +7,7 @@ import { policyPlatforms } from "../../src/api/policies.ts";
 import { queryLoggings, queryPlatforms } from "../../src/api/queries.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";
 import { isRecord } from "../../src/text/record.ts";
+import { PROVIDER_CERTIFICATE } from "./provider-certificate.ts";
 
 type Defaults = ConfigurationState["defaults"];
 type Fields = Record<string, Json>;
@@ -241,7 +242,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
         provider_idp_id: "idp",
         provider_assertion_consumer_service_url: "https://access.example.com/acs",
         provider_audience_uri: "urn:$audience",
-        provider_certificate: "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        provider_certificate: PROVIDER_CERTIFICATE,
       },
       { ...base("conditional_access"), directory_tenant_id: "tenant" },
     ),
@@ -287,7 +288,11 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
         };
       }),
     vulnerability_settings: fc.record({ databases_path: short }),
-    svc_desktop: fc.record({ transparency_url: optionalUrl }),
+    svc_desktop: fc.record({ transparency_url: optionalUrl }).map(({ transparency_url }) => ({
+      transparency_url,
+      alternative_browser_host: transparency_url === "" ? "" : "pages.example.com:8443",
+      sso_enabled: transparency_url !== "",
+    })),
     gitops: fc
       .tuple(bool, optionalUrl)
       .map(([on, at]): Json => ({ gitops_mode_enabled: on && at !== "", repository_url: at })),

@@ -24,7 +24,7 @@ export async function deviceTokenOf(io: Io, given: string | undefined, flags: Fl
 
 /** For status 401 the usual hint to sign in would be wrong: the host's agent creates this token. */
 export const deviceErrorOf = <E extends Error>(error: E) =>
-  error instanceof ApiCallError && error.status === 401
+  error instanceof ApiCallError && error.status === 401 && !error.isSsoRequired
     ? denied("the token does not belong to a host, or has expired", "The host's agent creates a new token every hour.")
     : error;
 

@@ -15,6 +15,7 @@ const secretsIn: Readonly<Record<string, SecretFields>> = {
     secrets: caTypes.flatMap((type) => [`${type}.${secretFields[type]}`, `${type}.*.${secretFields[type]}`]),
     shown: [],
   },
+  directory_graph_credentials: { secrets: ["*.client_secret"], shown: [] },
 };
 
 /** Equal texts have the same reference. */
@@ -61,7 +62,7 @@ export class SecretTexts {
         secret: this.#enrollSecret(secret, tree, ["secrets", String(i), "secret"], called),
       }));
     const fields = secretsIn[name];
-    if (!fields || !isRecord(value)) return value;
+    if (!fields || !(isRecord(value) || Array.isArray(value))) return value;
     const part = subtree(tree, [name]);
     return secretPaths(fields, value).reduce<unknown>(
       (left, path) => replaced(left, path, (text) => this.taken(text, part, path, `${called}.${name}`)),

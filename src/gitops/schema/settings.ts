@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { AgentOptions, ConfigSections, SetupSwitches, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
 import { CaSpecs } from "../../api/ca.ts";
+import { DirectoryCredentialsInput } from "../../api/directory.ts";
 import { SCRIPTS_MAX } from "../../api/scripts.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
 import { ASSETS_MAX, AssetFile } from "./assets.ts";
@@ -70,9 +71,7 @@ export const orgSections = {
   smtp_settings: inFile(shape.smtp_settings, { without: ["configured"] }),
   conditional_access: inFile(shape.conditional_access, { without: ["directory_connection_configured"] }),
   vulnerability_settings: inFile(shape.vulnerability_settings),
-  svc_desktop: inFile(shape.svc_desktop, {
-    notBuilt: { alternative_browser_host: "other browser host", sso_enabled: "single sign-on of the desktop app" },
-  }),
+  svc_desktop: inFile(shape.svc_desktop),
   gitops: inFile(shape.gitops, {
     replaced: {
       exceptions: z
@@ -119,7 +118,7 @@ export const OrgSettings = z.strictObject({
   ).nullish(),
   certificate_authorities: CaSpecs.nullish(),
   yara_rules: YaraFiles.nullish(),
-  directory_graph_credentials: notBuilt("directory credentials"),
+  directory_graph_credentials: z.array(DirectoryCredentialsInput.strict()).max(1).nullish(),
 });
 
 export const appleUpdates = ["macos_updates", "ios_updates", "ipados_updates"] as const;

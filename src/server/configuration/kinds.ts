@@ -8,6 +8,7 @@ import { certificateTemplate } from "./kinds/certificate-template/kind.ts";
 import { config } from "./kinds/config/kind.ts";
 import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
 import { declarationAsset } from "./kinds/declaration-asset/kind.ts";
+import { directoryCredentials } from "./kinds/directory-credentials/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
 import { licenceToken } from "./kinds/licence-token/kind.ts";
@@ -24,6 +25,7 @@ import { teamSettings } from "./kinds/team-settings/kind.ts";
 export const kinds: readonly Kind[] = [
   config,
   certificateAuthority,
+  directoryCredentials,
   label,
   team,
   agentOptions,

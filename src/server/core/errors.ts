@@ -17,12 +17,20 @@ export class ApiError extends Error {
   readonly allow: readonly string[] | null;
   /** The size of the content, of which no requested byte exists; sent as `Content-Range` (RFC 9110, 15.5.17). */
   readonly size: number | null;
+  /** Whether the user of a device has to sign in with the identity provider first. */
+  readonly isSsoRequired: boolean;
 
   constructor(
     status: number,
     message: string,
     errors: readonly FieldError[] = [],
-    more: { code?: number; retryAfter?: number; allow?: readonly string[]; size?: number } = {},
+    more: {
+      code?: number;
+      retryAfter?: number;
+      allow?: readonly string[];
+      size?: number;
+      isSsoRequired?: boolean;
+    } = {},
   ) {
     super(message);
     this.status = status;
@@ -31,6 +39,7 @@ export class ApiError extends Error {
     this.retryAfter = more.retryAfter ?? null;
     this.allow = more.allow ?? null;
     this.size = more.size ?? null;
+    this.isSsoRequired = more.isSsoRequired ?? false;
   }
 
   body(uuid: string): ErrorBody {
@@ -38,6 +47,7 @@ export class ApiError extends Error {
       message: this.message,
       ...(this.errors.length > 0 ? { errors: [...this.errors] } : {}),
       ...(this.code === null ? {} : { code: this.code }),
+      ...(this.isSsoRequired ? { sso_required: true } : {}),
       uuid,
     };
   }
@@ -66,6 +76,11 @@ export const roleError = (code: 1 | 2 | 3 | 4, message: string) => new ApiError(
 export const authenticationFailed = () => new ApiError(401, "Authentication failed", base("Authentication failed"));
 export const authenticationRequired = () =>
   new ApiError(401, "Authentication required", base("Authentication required"));
+/** 401: the token of a device's page is valid, but its user has not signed in. */
+export const deviceSsoRequired = () =>
+  new ApiError(401, "Authentication required", base("sign in on the page of the device first"), {
+    isSsoRequired: true,
+  });
 export const authorizationHeaderRequired = () =>
   new ApiError(401, "Authorization header required", base("Authorization header required"));
 export const passwordResetRequired = () =>

@@ -3,6 +3,7 @@ import { activities, activityChain } from "../activities/tables.ts";
 import { configSections } from "../app-config/tables.ts";
 import { approvalChoices, approvals, approvalTeams, dangerUses } from "../approvals/tables.ts";
 import { certificateAuthorities } from "../ca/tables.ts";
+import { calendarEvents } from "../calendar/tables.ts";
 import { carves } from "../carves/tables.ts";
 import { catalogueApps, catalogueOffers } from "../catalogue/tables.ts";
 import { certificateTemplates, hostCertificates } from "../certificates/tables.ts";
@@ -14,6 +15,7 @@ import {
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
 import { deviceLinks, deviceTokens, macMigrations } from "../device-page/tables.ts";
+import { deviceSessions, deviceSignIns } from "../device-sign-in/tables.ts";
 import { directoryCredentials } from "../directory/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets, enrollTokens } from "../enroll-secrets/tables.ts";
@@ -218,6 +220,9 @@ export const tables: AllTables = {
   hostActions,
   managedAgents,
   deviceLinks,
+  calendarEvents,
+  deviceSignIns,
+  deviceSessions,
   conditionalAccessBypasses,
   conditionalAccessKeys,
   conditionalAccessRequests,

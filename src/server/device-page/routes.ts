@@ -9,6 +9,7 @@ import { bypassOnce } from "../conditional-access/bypass.ts";
 import type { Context } from "../core/context.ts";
 import { linkTo } from "../core/http/links.ts";
 import { type Handler, type Reply, type Route, route } from "../core/http/route.ts";
+import { startDeviceSignIn } from "../device-sign-in/sign-in.ts";
 import { requestEscrow, requestRotation } from "../disk-encryption/asked.ts";
 import { certificatesOfHost } from "../host-details/certificates.ts";
 import { mappingOfHost } from "../host-details/device-mapping.ts";
@@ -24,6 +25,7 @@ import { requestInstall, requestUninstall } from "../software-installs/service.t
 import { ownInstallResult } from "../software-installs/view.ts";
 import { installAll, ownCommandResult, ownUninstallResult, softwareForOwner } from "./installs.ts";
 import { requestMigration } from "./migration.ts";
+import { hostOfOwner } from "./owner.ts";
 import { setupForOwner } from "./setup.ts";
 import { hostOfToken, linkToDevicePage } from "./tokens.ts";
 import {
@@ -36,21 +38,33 @@ import {
   transparencyUrl,
 } from "./view.ts";
 
-/** A route that requires a host's device token. */
-function owned<E extends AnyEndpoint>(
+type Handle<E extends AnyEndpoint> = (
+  host: HostRow,
+  ctx: Context,
+  input: ParsedOf<E>,
+  reply: Reply,
+) => ReturnType<Handler<E>>;
+
+const withHost = <E extends AnyEndpoint>(
   endpoint: E,
-  handle: (host: HostRow, ctx: Context, input: ParsedOf<E>, reply: Reply) => ReturnType<Handler<E>>,
-): Route {
-  return route(endpoint, async (input, ctx, reply) => {
+  hostOf: (ctx: Context, token: string) => Promise<HostRow>,
+  handle: Handle<E>,
+): Route =>
+  route(endpoint, async (input, ctx, reply) => {
     const { token } = input.params as { token: string };
-    return handle(await hostOfToken(ctx, token), ctx, input, reply);
+    return handle(await hostOf(ctx, token), ctx, input, reply);
   });
-}
+
+/** A route that requires a host's device token, and a sign-in if the organization has turned that on. */
+const owned = <E extends AnyEndpoint>(endpoint: E, handle: Handle<E>) => withHost(endpoint, hostOfOwner, handle);
+
+/** A route for desktop apps, and for the sign-in itself: it requires a host's device token only. */
+const byToken = <E extends AnyEndpoint>(endpoint: E, handle: Handle<E>) => withHost(endpoint, hostOfToken, handle);
 
 export const deviceRoutes: readonly Route[] = [
   route(hostDetailsApi.deviceUrl, ({ params }, ctx) => linkToDevicePage(ctx, params.id)),
   owned(deviceApi.get, (host, ctx) => deviceView(ctx, host)),
-  owned(deviceApi.desktop, (host, ctx) => desktopSummary(ctx, host)),
+  byToken(deviceApi.desktop, (host, ctx) => desktopSummary(ctx, host)),
   owned(deviceApi.policies, async (host, ctx) => ({ policies: await policiesForOwner(ctx, host) })),
   owned(deviceApi.software, (host, ctx, { params, query }) => softwareForOwner(ctx, host, params.token, query)),
   owned(deviceApi.softwareCategories, (host, ctx, { query }) => categoriesOfTeam(ctx, host.team_id, query)),
@@ -93,7 +107,7 @@ export const deviceRoutes: readonly Route[] = [
     await requestRotation(ctx, host);
     return {};
   }),
-  owned(deviceApi.migrateMdm, async (host, ctx) => {
+  byToken(deviceApi.migrateMdm, async (host, ctx) => {
     await requestMigration(ctx, host);
     return {};
   }),
@@ -104,6 +118,11 @@ export const deviceRoutes: readonly Route[] = [
   owned(setupResultsApi.ofDevice, async (host, ctx, { params }) => ({
     setup_experience_results: await setupForOwner(ctx, host, params.token),
   })),
+  byToken(deviceApi.signIn, async (host, ctx, { params, body }, reply) => {
+    const { url, cookie } = await startDeviceSignIn(ctx, host, { token: params.token, hostUuid: body?.host_uuid });
+    reply.headers["set-cookie"] = cookie;
+    return { url };
+  }),
   owned(deviceApi.apnsPing, async (host, ctx) => {
     await pingHost(asOwner(ctx), host.id);
     return {};
@@ -111,12 +130,12 @@ export const deviceRoutes: readonly Route[] = [
 ];
 
 export const desktopAppRoutes: readonly Route[] = [
-  owned(desktopAppApi.ping, async () => ({})),
-  owned(desktopAppApi.transparency, async (_host, ctx, _input, reply) => {
+  byToken(desktopAppApi.ping, async () => ({})),
+  byToken(desktopAppApi.transparency, async (_host, ctx, _input, reply) => {
     reply.headers.location = await transparencyUrl(ctx);
     return {};
   }),
-  owned(desktopAppApi.errors, async (host, ctx, { body }) => {
+  byToken(desktopAppApi.errors, async (host, ctx, { body }) => {
     await countReport(ctx, host);
     logDesktopError(ctx, host, body);
     return {};

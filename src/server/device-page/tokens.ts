@@ -3,9 +3,10 @@ import { recordActivity } from "../activities/record.ts";
 import { hours, isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { authenticationRequired, badRequest, conflict, limitExceeded } from "../core/errors.ts";
-import { linkTo } from "../core/http/links.ts";
 import { tokenHash } from "../core/random.ts";
 import { part } from "../core/running.ts";
+import { linkToPages } from "../device-sign-in/address.ts";
+import { endDeviceSessions } from "../device-sign-in/session.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { and, eq, gt, lte, oneOf } from "../store/query.ts";
@@ -34,6 +35,7 @@ export async function setDeviceToken({ store, clock }: Context, hostId: number, 
 export async function endDeviceTokens({ store }: Pick<Context, "store">, hostIds: readonly number[]): Promise<void> {
   await store.deviceTokens.delete(oneOf("id", hostIds));
   await store.deviceLinks.delete(oneOf("host_id", hostIds));
+  await endDeviceSessions(store, hostIds);
 }
 
 /**
@@ -74,5 +76,5 @@ export async function linkToDevicePage(ctx: Context, id: number): Promise<{ host
     const details = { host_id, host_display_name: display_name };
     await recordActivity(within(ctx, store), "retrieved_host_my_device_url", details, { hostId: host_id });
   });
-  return { host_id, device_url: await linkTo(ctx, `/device/${token}`) };
+  return { host_id, device_url: await linkToPages(ctx, `/device/${token}`) };
 }

@@ -1,10 +1,12 @@
 import { approvals } from "../approvals/approvals-job.ts";
+import { calendarJob } from "../calendar/job.ts";
 import { carveBlocks, carveExpiry } from "../carves/expiry-job.ts";
 import { catalogueJob } from "../catalogue/sync-job.ts";
 import { catalogueUpdates } from "../catalogue/updates.ts";
 import { conditionalAccessCleanup } from "../conditional-access/cleanup-job.ts";
 import type { Job } from "../core/job.ts";
 import { deviceCertificates } from "../device-ca/cleanup-job.ts";
+import { deviceSessionCleanup } from "../device-sign-in/session.ts";
 import { directorySync } from "../directory/sync-job.ts";
 import { enrollTokenCleanup } from "../enroll-secrets/cleanup.ts";
 import { fileCleanup } from "../files/cleanup-job.ts";
@@ -69,6 +71,7 @@ export const allJobs: readonly Job[] = [
   enrollTokenCleanup,
   ssoCleanup,
   endUserCleanup,
+  deviceSessionCleanup,
   endUserLinks,
   directorySync,
   nonceCleanup,
@@ -84,6 +87,7 @@ export const allJobs: readonly Job[] = [
   labelCriteria,
   liveQueryCleanup,
   automations,
+  calendarJob,
   vulnerabilities,
   integrations,
   operationsJob,

@@ -16,6 +16,7 @@ export type OutboxEvent =
   | "host_status"
   | "failing_policies"
   | "vulnerabilities"
+  | "calendar_event"
   | "mdm_migration"
   | "test";
 

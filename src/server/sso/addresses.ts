@@ -22,8 +22,12 @@ export async function serviceProvider(
 ): Promise<ServiceProvider | null> {
   const url = sso.sso_server_url.replace(/\/+$/, "") || (await serverUrl(ctx));
   if (url === "") return null;
-  const acs = `${url}${CALLBACK}`;
-  return { url, entityId: sso.entity_id, acs, audiences: [sso.entity_id, url, `${url}/`, acs] };
+  return providerAt(url, CALLBACK, sso.entity_id);
+}
+
+export function providerAt(url: string, callback: string, entityId: string): ServiceProvider {
+  const acs = `${url}${callback}`;
+  return { url, entityId, acs, audiences: [entityId, url, `${url}/`, acs] };
 }
 
 /**

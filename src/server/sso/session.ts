@@ -29,10 +29,10 @@ export async function beginSession(
 }
 
 /** The cookie's value in the request, which may be wrong. Null if there is none. */
-export function sentCookie(header: string | null): string | null {
+export function sentCookie(header: string | null, called = SSO_COOKIE): string | null {
   for (const part of (header ?? "").split(";")) {
     const [name = "", ...value] = part.split("=");
-    if (name.trim() === SSO_COOKIE && value.join("=").trim() !== "") return value.join("=").trim();
+    if (name.trim() === called && value.join("=").trim() !== "") return value.join("=").trim();
   }
   return null;
 }

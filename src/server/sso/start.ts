@@ -1,3 +1,4 @@
+import type { MdmSettings } from "../../api/app-config.ts";
 import type { SsoInfo } from "../../api/sso.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, failed } from "../core/errors.ts";
@@ -22,6 +23,16 @@ export async function startSso(ctx: Context, relayUrl: string): Promise<{ url: s
   await countSsoStep(ctx, "start", ctx.address);
   const { url, id } = await requestSignIn(ctx, sso, await serviceProvider(ctx, sso));
   return { url, cookie: await beginSession(ctx, { requestId: id, relayUrl }) };
+}
+
+/** The identity provider of the users of devices. 400 if none is set. */
+export async function endUserProvider({
+  config,
+}: Pick<Context, "config">): Promise<MdmSettings["end_user_authentication"]> {
+  const { end_user_authentication: settings } = (await config.current()).mdm;
+  if (settings.metadata === "" && settings.metadata_url === "")
+    throw badRequest("no identity provider is set for the users of devices");
+  return settings;
 }
 
 /** A request to the identity provider: its id, and the URL to send the browser to. */

@@ -11,6 +11,7 @@ import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-p
 import { cliPages } from "./pages/cli-page.ts";
 import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
+import { startDeviceSso } from "./pages/device-sign-in.ts";
 import {
   accountPage,
   downloadDeviceProfile,
@@ -54,6 +55,7 @@ export const webPages: readonly Page[] = [
   { method: "POST", path: "/logout", access: "reset", answer: logOut },
   ...cliPages,
   { method: "GET", path: "/device/:token", access: "open", answer: devicePage },
+  { method: "POST", path: "/device/:token/sso", access: "open", answer: startDeviceSso },
   { method: "POST", path: "/device/:token/refetch", access: "open", answer: refetchDevice },
   { method: "POST", path: "/device/:token/software/install/:id", access: "open", answer: installOnDevice },
   { method: "POST", path: "/device/:token/software/uninstall/:id", access: "open", answer: uninstallFromDevice },

@@ -70,10 +70,18 @@ export const vulnerabilitySettings = section({
 export const desktop = section({
   name: "svc_desktop",
   schema: ConfigSections.shape.svc_desktop,
-  defaults: { transparency_url: "" },
-  premium: ["transparency_url"],
-  check: (value) => badUrls(value, ["transparency_url"]),
+  defaults: { transparency_url: "", alternative_browser_host: "", sso_enabled: false },
+  premium: ["transparency_url", "alternative_browser_host", "sso_enabled"],
+  check: (value) => [
+    ...badUrls(value, ["transparency_url"]),
+    ...(value.alternative_browser_host === "" || isHost(value.alternative_browser_host)
+      ? []
+      : [{ name: "alternative_browser_host", reason: "must be a host name, or host:port, without https:// and path" }]),
+  ],
 });
+
+/** `host` or `host:port`, as it appears in a URL. */
+const isHost = (text: string): boolean => /^[^\s/?#@\\]+$/.test(text) && URL.canParse(`https://${text}`);
 
 export const gitops = section({
   name: "gitops",

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { z } from "zod";
 import { ConditionalAccess, SsoSettings } from "../../../api/app-config.ts";
 import type { FieldError } from "../../core/errors.ts";
@@ -81,9 +82,22 @@ export const conditionalAccess = section({
     return [
       ...(some ? empty.map((name) => ({ name, reason: "all provider fields must be given, or none" })) : []),
       ...badUrls(value, ["provider_assertion_consumer_service_url"]),
+      ...(value.provider_certificate === "" || isCertificate(value.provider_certificate)
+        ? []
+        : [{ name: "provider_certificate", reason: "must be a certificate in PEM: -----BEGIN CERTIFICATE----- ..." }]),
     ];
   },
 });
+
+/** One certificate, with which the access product signs its requests. */
+function isCertificate(text: string): boolean {
+  if (!/^-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----$/.test(text)) return false;
+  try {
+    return new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
 
 type Access = z.infer<typeof ConditionalAccess>;
 

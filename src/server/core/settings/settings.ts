@@ -186,6 +186,10 @@ export const Settings = z.strictObject({
     .string()
     .default("https://oauth2.googleapis.com/token")
     .describe("where the service account gets its access tokens"),
+  google_calendar_url: z
+    .url({ protocol: /^https?$/ })
+    .default("https://www.googleapis.com/calendar/v3")
+    .describe("address of the calendar API, for events of users whose hosts fail policies"),
   google_jwks_url: z
     .string()
     .default("https://www.googleapis.com/oauth2/v3/certs")

@@ -7,11 +7,14 @@ import { call } from "../call.ts";
 import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { facts, good, hostStatus, note, platformName, size, when } from "../parts.ts";
+import { afterSignIn } from "./device-sign-in.ts";
 import { policyCard, softwareCard, softwareQuery } from "./host-parts.ts";
 import { selfServiceCard } from "./self-service.ts";
 import { setupCard } from "./setup.ts";
 
-export async function devicePage(visit: Visit): Promise<Answer> {
+export const devicePage = (visit: Visit): Promise<Answer> => afterSignIn(visit, () => ownPage(visit));
+
+async function ownPage(visit: Visit): Promise<Answer> {
   const { ctx, url } = visit;
   const token = visit.params.token ?? "";
   const { host } = await call(ctx, deviceApi.get, { params: { token } });

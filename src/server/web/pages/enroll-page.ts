@@ -4,7 +4,7 @@ import { fullPath } from "../../../api/endpoint.ts";
 import { eulaApi } from "../../../api/eula.ts";
 import type { Context } from "../../core/context.ts";
 import { ApiError } from "../../core/errors.ts";
-import { hostOfToken } from "../../device-page/tokens.ts";
+import { hostOfOwner } from "../../device-page/owner.ts";
 import { endUserProfile, startAccount, startEndUser } from "../../mdm/apple/enroll/end-users.ts";
 import { profileForHost, profileForSecret, teamOfSecret } from "../../mdm/apple/enroll/manual.ts";
 import { PROFILE_FILE, PROFILE_TYPE } from "../../mdm/apple/enroll/profile.ts";
@@ -15,6 +15,7 @@ import { type Html, html } from "../html.ts";
 import { organization } from "../layout.ts";
 import type { Answer, Shown, Visit } from "../page.ts";
 import { alert } from "../parts.ts";
+import { afterSignIn } from "./device-sign-in.ts";
 
 const SECRET = "enroll_secret";
 
@@ -32,17 +33,19 @@ export const enrollPage = (visit: Visit): Promise<Answer> =>
 export const downloadProfile = (visit: Visit): Promise<Answer> =>
   explained(async () => file(await profileForSecret(visit.ctx, secretOf(visit))));
 
-export async function enrollDevicePage({ ctx, params }: Visit): Promise<Answer> {
-  const token = params.token ?? "";
-  await hostOfToken(ctx, token);
-  return explained(async () => {
-    await requireAppleMdm(ctx);
-    return steps(ctx, `/device/${encodeURIComponent(token)}/enroll/profile`);
+export const enrollDevicePage = (visit: Visit): Promise<Answer> =>
+  afterSignIn(visit, async () => {
+    const { ctx, params } = visit;
+    const token = params.token ?? "";
+    await hostOfOwner(ctx, token);
+    return explained(async () => {
+      await requireAppleMdm(ctx);
+      return steps(ctx, `/device/${encodeURIComponent(token)}/enroll/profile`);
+    });
   });
-}
 
 export async function downloadDeviceProfile({ ctx, params }: Visit): Promise<Answer> {
-  const host = await hostOfToken(ctx, params.token ?? "");
+  const host = await hostOfOwner(ctx, params.token ?? "");
   return explained(async () => file(await profileForHost(ctx, host)));
 }
 

@@ -1,18 +1,16 @@
 // The service account with which this server uses the Android Management API.
-import { createPrivateKey, type KeyObject } from "node:crypto";
+import { createPrivateKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { Services } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
+import type { ServiceAccount as Account } from "../../../core/outbound/service-account.ts";
 import { startedPart } from "../../../core/running.ts";
 import { BadSetting } from "../../../core/security/tls.ts";
 import type { Settings } from "../../../core/settings/settings.ts";
 
-export interface ServiceAccount {
-  readonly email: string;
+export interface ServiceAccount extends Account {
   readonly projectId: string;
-  readonly keyId: string;
-  readonly key: KeyObject;
 }
 
 const File = z.object({

@@ -8,11 +8,11 @@ import type { Job } from "../../../core/job.ts";
 import { tokenHash } from "../../../core/random.ts";
 import { SsoRefusal } from "../../../saml/refusal.ts";
 import { setEndUser } from "../../../scim/links.ts";
-import type { ServiceProvider } from "../../../sso/addresses.ts";
+import { providerAt, type ServiceProvider } from "../../../sso/addresses.ts";
 import { countSsoStep } from "../../../sso/limits.ts";
 import { personOf } from "../../../sso/person.ts";
 import { sentCookie, ssoCookie } from "../../../sso/session.ts";
-import { requestSignIn } from "../../../sso/start.ts";
+import { endUserProvider, requestSignIn } from "../../../sso/start.ts";
 import { verifiedResponse } from "../../../sso/verify.ts";
 import { and, eq, gt, lt, not, type Predicate } from "../../../store/query.ts";
 import { requireAppleMdm } from "../../gate.ts";
@@ -26,9 +26,8 @@ import { enrollmentProfile } from "./profile.ts";
 const LIFETIME = minutes(15);
 
 async function here(ctx: Context, entityId: string): Promise<ServiceProvider | null> {
-  const acs = await deviceUrl(ctx, mdmSsoApi.callback.path);
   const url = await deviceUrl(ctx, "");
-  return acs === null || url === null ? null : { url, entityId, acs, audiences: [entityId, url, `${url}/`, acs] };
+  return url === null ? null : providerAt(url, mdmSsoApi.callback.path, entityId);
 }
 
 export interface Started {
@@ -53,10 +52,7 @@ export async function startAccount(ctx: Context): Promise<Started> {
 
 async function startSignIn(ctx: Context, device: { readonly serial: string; readonly udid: string }): Promise<Started> {
   await countSsoStep(ctx, "start", ctx.address);
-  const { mdm } = await ctx.config.current();
-  const { end_user_authentication: settings } = mdm;
-  if (settings.metadata === "" && settings.metadata_url === "")
-    throw badRequest("no identity provider is set for the users of devices");
+  const settings = await endUserProvider(ctx);
   const { id, url } = await requestSignIn(ctx, settings, await here(ctx, settings.entity_id));
   const value = ctx.random.token(32);
   await ctx.store.endUserSignIns.insert({

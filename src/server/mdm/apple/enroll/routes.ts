@@ -9,6 +9,7 @@ import type { Content } from "../../../../api/bodies.ts";
 import type { Context } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
+import { finishDeviceSignIn } from "../../../device-sign-in/sign-in.ts";
 import { endedCookie } from "../../../sso/session.ts";
 import { accountProfile, serviceDiscovery } from "./account.ts";
 import { type Asked, automaticProfile, type UpdateFirst } from "./automatic.ts";
@@ -74,8 +75,15 @@ export const mdmSsoRoutes: readonly Route[] = [
     return { url: started.to };
   }),
   route(mdmSsoApi.callback, async ({ body }, ctx, reply) => {
-    const outcome = await finishEndUser(ctx, body.SAMLResponse);
     reply.status = 302;
+    const onPage = await finishDeviceSignIn(ctx, body.SAMLResponse);
+    if (onPage !== null) {
+      const isDone = "token" in onPage;
+      reply.headers.location = isDone ? `/device/${encodeURIComponent(onPage.token)}` : failedPage(onPage.isExpired);
+      reply.headers["set-cookie"] = isDone ? onPage.cookie : endedCookie;
+      return { content: "" };
+    }
+    const outcome = await finishEndUser(ctx, body.SAMLResponse);
     reply.headers.location = placeOf(outcome);
     reply.headers["set-cookie"] = endedCookie;
     return { content: "" };
@@ -85,11 +93,13 @@ export const mdmSsoRoutes: readonly Route[] = [
 /** Devices of users open addresses with this scheme themselves. */
 const DEVICE_RESULT = "apple-remotemanagement-user-login://authentication-results";
 
+function failedPage(isExpired: boolean): string {
+  const query = { error: "true", ...(isExpired ? { reason: "session_expired" } : {}) };
+  return `${SIGNED_IN_PAGE}?${new URLSearchParams(query)}`;
+}
+
 function placeOf(outcome: EndUserOutcome): string {
-  if (!("token" in outcome)) {
-    const query = { error: "true", ...(outcome.isExpired ? { reason: "session_expired" } : {}) };
-    return `${SIGNED_IN_PAGE}?${new URLSearchParams(query)}`;
-  }
+  if (!("token" in outcome)) return failedPage(outcome.isExpired);
   if (outcome.isPersonal) return `${DEVICE_RESULT}?${new URLSearchParams({ "access-token": outcome.token })}`;
   const query = {
     enrollment_reference: outcome.reference,
