@@ -68,6 +68,7 @@ export const catalogueApi = {
     tier: "premium",
     access: { action: "packages:write", scope: "team" },
     dryRun: "the server would download the installer",
+    isSlow: true,
     body: z.object({
       svc_maintained_app_id: Id,
       team_id: z.int().min(0).meta({ description: "0: hosts without a team" }),

@@ -68,6 +68,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
    * depends on the method.
    */
   readonly dryRun: true | string | null;
+  /** Whether the reply may take minutes, because the server waits for a host, or downloads a file, before it replies. */
+  readonly isSlow: boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an endpoint of any shape, as a bound only
@@ -96,6 +98,7 @@ type Given<P, Q, B extends z.ZodType, R> = {
   produces?: string;
   mediaType?: MediaType;
   dryRun?: true | string;
+  isSlow?: boolean;
 };
 
 const noParams = z.object({});
@@ -130,6 +133,7 @@ export function endpoint<
     produces: null,
     mediaType: JSON_TYPE,
     dryRun: null,
+    isSlow: false,
     headers: noParams,
     ...(limit === undefined ? {} : { bodyLimit: limit }),
     ...given,

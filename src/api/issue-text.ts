@@ -26,6 +26,32 @@ export function issueText(issue: z.core.$ZodIssue): string {
   }
 }
 
+type Issue = z.core.$ZodIssue;
+
+/**
+ * The problems themselves, where a value may be of several forms: those of the form that the value comes closest to. A
+ * union alone would report `Invalid input` for the whole value.
+ */
+export const plainIssues = (issues: readonly Issue[]): Issue[] => issues.flatMap(plainIssue);
+
+function plainIssue(issue: Issue): Issue[] {
+  if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
+  const forms = issue.errors.map(plainIssues);
+  const near = forms.filter((form) => !form.some(isOfOtherType)).sort((one, other) => depthOf(other) - depthOf(one));
+  return (near[0] ?? typesOf(issue, forms)).map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+}
+
+const isOfOtherType = ({ code, path }: Issue): boolean => code === "invalid_type" && path.length === 0;
+const depthOf = (form: readonly Issue[]): number => Math.max(...form.map(({ path }) => path.length));
+
+/** No form has the value's type. */
+function typesOf({ input }: Issue, forms: readonly Issue[][]): Issue[] {
+  const [first] = forms[0]!;
+  if (input === undefined) return [first!];
+  const types = forms.flat().flatMap((one) => (one.code === "invalid_type" ? [aType(one.expected)] : []));
+  return [{ code: "custom", message: `must be ${[...new Set(types)].join(" or ")}`, path: [], input }];
+}
+
 function bound(of: string, how: "at least" | "at most" | "exactly", size: number, inclusive: boolean): string {
   const things = of === "string" ? "character" : ["array", "set", "map"].includes(of) ? "item" : null;
   if (things !== null) return `must have ${how} ${size} ${things}${size === 1 ? "" : "s"}`;

@@ -160,6 +160,7 @@ export const scriptsApi = {
     access: running,
     body: run,
     dryRun: "it waits for what the host answers",
+    isSlow: true,
     otherStatus: [408],
     response: ScriptResult,
   }),

@@ -3,7 +3,7 @@ import type { Interfaces } from "@oclif/core";
 import type { z } from "zod";
 import { dryRunOf } from "../api/dry-run.ts";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
-import { issueText } from "../api/issue-text.ts";
+import { issueText, plainIssues } from "../api/issue-text.ts";
 import { ApiClient, pathOf, type RawCall } from "../client/client.ts";
 import { DryRunNotSupported } from "../client/errors.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "./auth/connection.ts";
@@ -236,7 +236,7 @@ export abstract class ClientCommand extends BaseCommand {
   protected validate<E extends AnyEndpoint>(endpoint: E, body: InputOf<E>["body"]): void {
     const { success, error } = endpoint.body.safeParse(body);
     if (success) return;
-    const issues: readonly z.core.$ZodIssue[] = error?.issues ?? [];
+    const issues: readonly z.core.$ZodIssue[] = plainIssues(error?.issues ?? []);
     throw new CliError(
       "failed",
       "Validation Failed",

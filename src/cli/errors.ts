@@ -121,7 +121,8 @@ export function renderError(
   const reasons = report.errors
     .filter(({ reason }) => reason !== "" && reason !== report.message)
     .map(({ name, reason }) => (name === "base" || name === "" ? reason : `${name}: ${reason}`));
-  const first = `${io.red("Error:")} ${[report.message, ...reasons].join(": ").replaceAll("\n", " ")}\n`;
+  const text = [report.message, ...(reasons.length > 0 ? [reasons.join("; ")] : [])].join(": ");
+  const first = `${io.red("Error:")} ${text.replaceAll("\n", " ")}\n`;
   const hint = report.hint === null ? "" : `${report.hint}\n`;
   const stack = io.debug && error instanceof Error ? `${error.stack}\n` : "";
   return first + hint + stack;

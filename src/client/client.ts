@@ -50,10 +50,14 @@ export interface RawCall {
   /** Added to the headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Whether the reply may take minutes. */
+  readonly isSlow?: boolean;
   /** Default: the client's `dryRun` option, for methods that change something. */
   readonly dryRun?: boolean;
 }
-type Given = { readonly [K in "query" | "body" | "upload" | "onSent" | "headers" | "signal"]?: RawCall[K] | undefined };
+type Given = {
+  readonly [K in "query" | "body" | "upload" | "onSent" | "headers" | "signal" | "isSlow"]?: RawCall[K] | undefined;
+};
 
 export interface RawReply {
   readonly status: number;
@@ -90,6 +94,7 @@ export class ApiClient {
     const path = pathOf(endpoint, (input.params ?? {}) as Record<string, unknown>);
     const { status, headers, text } = await this.raw(endpoint.method, path, {
       ...options,
+      isSlow: endpoint.isSlow,
       ...(this.#options.dryRun ? { dryRun: dryRunOf(endpoint) !== false } : {}),
       ...(input.query === undefined ? {} : { query: input.query as Record<string, unknown> }),
       ...(await this.#bodyOf(endpoint, input.body, options)),
@@ -100,11 +105,11 @@ export class ApiClient {
 
   /** Sends one request, with retries if they are safe. Returns replies of any status. */
   async raw(method: string, path: string, call: RawCall = {}): Promise<RawReply> {
-    const { query, body, upload, onSent, signal } = call;
+    const { query, body, upload, onSent, signal, isSlow } = call;
     const triesOut = call.dryRun ?? (this.#options.dryRun === true && method !== "GET");
     if (triesOut) await this.#requireDryRun();
     const headers = triesOut ? { ...call.headers, [DRY_RUN]: "true" } : call.headers;
-    const reply = await this.#request(method, path, { query, body, upload, onSent, headers, signal });
+    const reply = await this.#request(method, path, { query, body, upload, onSent, headers, signal, isSlow });
     if (triesOut && reply.status >= 200 && reply.status <= 299) {
       // Servers of different versions may share an address, so another one than the one that was checked may have
       // replied.
@@ -244,7 +249,7 @@ export class ApiClient {
     return { rows: all, more: some };
   }
 
-  #init(method: string, { body, upload, onSent, headers: more }: Given, signal: AbortSignal | undefined) {
+  #init(method: string, { body, upload, onSent, headers: more, isSlow }: Given, signal: AbortSignal | undefined) {
     const { token, userAgent } = this.#options;
     const headers: Record<string, string> = { accept: "application/json", ...more };
     if (userAgent) headers["user-agent"] = userAgent;
@@ -258,6 +263,7 @@ export class ApiClient {
       headers,
       ...(content === undefined ? {} : { body: content }),
       ...(signal === undefined ? {} : { signal }),
+      ...(isSlow ? { isSlow } : {}),
     };
   }
 

@@ -18,6 +18,8 @@ export interface SendInit {
   signal?: AbortSignal;
   /** Whether the body is a stream, without a time limit between its chunks. */
   streams?: boolean;
+  /** Whether the reply may take minutes. */
+  isSlow?: boolean;
 }
 
 /** A body that is sent while it is read. */
@@ -36,8 +38,8 @@ export interface TlsOptions {
   readonly insecure?: boolean;
 }
 
-/** The server may still have to store the file completely when it has received it. */
-const UPLOADED_MS = 10 * 60_000;
+/** For replies that may take minutes, and for uploads: the server still has to store the file when it has received it. */
+const SLOW_MS = 10 * 60_000;
 
 /** Loaded with the first request, so that help, completion and usage errors do not load it. */
 async function loadUndici() {
@@ -61,7 +63,7 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
       headersTimeout: timeout,
       bodyTimeout: timeout,
     });
-    const { body, signal, method, headers, streams = false } = init;
+    const { body, signal, method, headers, streams = false, isSlow = false } = init;
     const { origin, pathname, search } = new URL(url);
     const reply = await request.call(agent, {
       origin,
@@ -71,6 +73,7 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
       ...(body === undefined ? {} : typeof body === "string" ? { body } : uploaded(body)),
       ...(signal === undefined ? {} : { signal }),
       ...(streams ? { bodyTimeout: 0 } : {}),
+      ...(isSlow ? { headersTimeout: Math.max(timeout, SLOW_MS) } : {}),
     });
     return {
       status: reply.statusCode,
@@ -86,7 +89,7 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
   };
 }
 
-const uploaded = (body: AsyncIterable<Uint8Array>) => ({ body: Readable.from(body), headersTimeout: UPLOADED_MS });
+const uploaded = (body: AsyncIterable<Uint8Array>) => ({ body: Readable.from(body), headersTimeout: SLOW_MS });
 
 export const errorCode = (error: unknown): string | undefined => {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

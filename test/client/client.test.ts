@@ -1,5 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { hostsApi } from "../../src/api/hosts.ts";
+import { scriptsApi } from "../../src/api/scripts.ts";
 import { teamsApi } from "../../src/api/teams.ts";
 import { ApiClient, type ClientOptions } from "../../src/client/client.ts";
 import { ApiCallError, retryAfterSeconds, Unreachable } from "../../src/client/errors.ts";
@@ -84,6 +88,30 @@ describe("a call", () => {
     });
     await client.call(hostsApi.count);
     expect(versions).toEqual(["9.9.9"]);
+  });
+});
+
+describe("a call over the network", () => {
+  it("waits longer than the time limit for a reply that may take minutes", async () => {
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const server = createServer(async (_, res) => {
+      await isReleased;
+      res.end(JSON.stringify({ exit_code: 0 }));
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.closeAllConnections());
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const client = new ApiClient({ serverUrl: `http://127.0.0.1:${port}`, timeout: 2_000, token: "t" });
+    const slow = client.call(scriptsApi.runSync, { body: { host_id: 1, script_contents: "true" } });
+    await expect(client.call(scriptsApi.run, { body: { host_id: 1, script_contents: "true" } })).rejects.toThrow(
+      "does not respond in time",
+    );
+    release();
+    expect(await slow).toEqual({ exit_code: 0 });
   });
 });
 

@@ -1,9 +1,13 @@
 // Replacing all packages of a team: what is downloaded, what is changed, and what is refused whole.
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { beforeEach, describe, expect, it } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { PackageBatch } from "../../src/api/package-batches.ts";
 import { days } from "../../src/server/core/clock.ts";
+import { fetchFile } from "../../src/server/files/fetch.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
@@ -332,7 +336,7 @@ describe.each(rulesEngines)("a replacement of packages on %s", (engine) => {
     expect(await refused({})).toEqual([
       422,
       "software.packages.1.url",
-      expect.stringContaining("package 2 (SHA-256 undefined): url: slug, url or hash_sha256 is required"),
+      expect.stringContaining("package 2 (without a file): url: slug, url or hash_sha256 is required"),
     ]);
     expect((await refused({ url: "ftp://example.com/a.sh" })).slice(0, 2)).toEqual([422, "software.packages.1.url"]);
     expect((await refused({ url: "https://u:p@example.com/a.sh" }))[2]).toContain("must not contain a user name");
@@ -405,4 +409,20 @@ describe.each(rulesEngines)("a replacement of packages on %s", (engine) => {
     const [free] = [await startApp({ engine, tier: "free" })];
     expect((await start(free, [])).status).toBe(402);
   });
+});
+
+it("a download is given up if its server trickles, so that it does not delay those of others", async () => {
+  const t = await startApp({ settings: { outbound_allow } });
+  const server = createServer((_, res) => {
+    const timer = setInterval(() => res.write("x"), 20);
+    res.on("close", () => clearInterval(timer));
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.sh`;
+  await expect(fetchFile(t.services, { url, maxBytes: 1_000_000, stretchMs: 300 })).rejects.toThrow(
+    "127.0.0.1 sends too slowly",
+  );
+  expect(await t.store.files.count()).toBe(0);
 });

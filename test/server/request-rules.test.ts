@@ -4,6 +4,7 @@ import { sealAll } from "../../src/server/activities/sealer.ts";
 import { everything } from "../../src/server/store/query.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
+import { formOf } from "../support/forms.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 const json = async (res: Response) => (await res.json()) as Record<string, unknown>;
@@ -67,6 +68,37 @@ describe("a request", () => {
     expect(await reasons("/queries", { name: "q", query: "SELECT 1", interval: -1 })).toEqual(["must be at least 0"]);
     const change = { kind: "label", owner: null, name: "l", action: "rename" };
     expect(await reasons("/spec/apply", { changes: [change] })).toContain("must be one of create, update, delete");
+  });
+
+  it("gets a clear message about a value that may have several forms", async () => {
+    const t = await startApp();
+    const errors = async (software: unknown) =>
+      (await json(await t.post("/software/batch", { software }))).errors as { name: string; reason: string }[];
+    const url = "https://example.com/a.sh";
+    expect(await errors({})).toEqual([{ name: "software.packages", reason: "software.packages is required" }]);
+    expect(await errors(undefined)).toEqual([{ name: "software", reason: "software is required" }]);
+    expect(await errors("all")).toEqual([{ name: "software", reason: "must be an object or a list" }]);
+    expect(await errors({ packages: [{ url, self_service: "yes" }] })).toEqual([
+      {
+        name: "software.packages.0.self_service",
+        reason: "invalid value type at 'software.packages.0.self_service': expected boolean but got string",
+      },
+    ]);
+    expect(await errors([{ url }, { url: "" }])).toEqual([{ name: "software.1.url", reason: "must not be empty" }]);
+    expect(await errors(Array(501).fill({ url }))).toEqual([
+      { name: "software", reason: "must have at most 500 items" },
+    ]);
+  });
+
+  it("gets a clear message about a text of a form", async () => {
+    const t = await startApp();
+    const errors = async (fields: object) =>
+      (await json(await t.request("PATCH", "/software/titles/1/package", formOf(fields)))).errors;
+    expect(await errors({})).toEqual([{ name: "team_id", reason: "team_id is required" }]);
+    expect(await errors({ team_id: "a" })).toEqual([{ name: "team_id", reason: "Invalid team_id: a" }]);
+    expect(await errors({ team_id: "0", self_service: "maybe" })).toEqual([
+      { name: "self_service", reason: "must be one of true, 1, false, 0" },
+    ]);
   });
 
   it("is paged by the rules of every list", async () => {

@@ -1,11 +1,10 @@
 // What commands for packages share.
 import * as Flags from "@oclif/core/flags";
 import { readText } from "../files/input.ts";
-import { args, listOf } from "../flags.ts";
+import { listOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { labelFlags, labelsOf } from "./profiles.ts";
 
-export const titleArg = args.required("id of the software title");
 export const packageTeamFlag = {
   team: Flags.string({ summary: "Name or id of the team. Default: hosts without a team.", helpValue: "TEAM" }),
 };

@@ -1,12 +1,13 @@
 import { SoftwareTitleDetails, softwareApi } from "../../api/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { args, teamFlag } from "../../cli/flags.ts";
+import { titleArg, titleNamed } from "../../cli/features/software/titles.ts";
+import { teamFlag } from "../../cli/flags.ts";
 import { titleColumns } from "../../cli/views/software.ts";
 
 export default class SoftwareGet extends ClientCommand {
   static override summary = "Show a software title with its versions.";
   static override endpoints = [softwareApi.title];
-  static override args = { id: args.required("id of the title") };
+  static override args = { title: titleArg };
   static override flags = { ...teamFlag };
   static override examples = [
     "<%= config.bin %> <%= command.id %> 1",
@@ -16,7 +17,8 @@ export default class SoftwareGet extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(SoftwareGet);
     const query = await this.teamFilter(flags.team);
-    const { software_title: title } = await this.call(softwareApi.title, { params: { id: given.id }, query });
+    const id = await titleNamed(await this.client(), given.title, query);
+    const { software_title: title } = await this.call(softwareApi.title, { params: { id }, query });
     await this.printOne(title, {
       schema: SoftwareTitleDetails,
       columns: [

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { softwareApi } from "../../api/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { titleArg } from "../../cli/features/packages.ts";
+import { titleArg, titleNamed } from "../../cli/features/software/titles.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
@@ -18,9 +18,10 @@ export default class SoftwareRename extends ClientCommand {
   async run() {
     const { args, flags } = await this.parse(SoftwareRename);
     const { name } = flags;
+    const id = await titleNamed(await this.client(), args.title);
     const what = `software title ${printable(args.title)} to ${printable(name)}`;
     if (flags["dry-run"]) this.trying(`rename ${what}`, { name });
-    await this.call(softwareApi.rename, { params: { id: args.title }, body: { name } });
-    await this.report(`renamed ${what}`, { id: args.title, name });
+    await this.call(softwareApi.rename, { params: { id }, body: { name } });
+    await this.report(`renamed ${what}`, { id, name });
   }
 }

@@ -1,6 +1,6 @@
 // Checks the content of a file against a schema. Each problem has its place, and an unknown key gets a suggestion.
 import { z } from "zod";
-import { issueText } from "../../api/issue-text.ts";
+import { issueText, plainIssues } from "../../api/issue-text.ts";
 import { editDistance } from "../../text/nearest.ts";
 import type { Problems } from "./problems.ts";
 import { entryAt, placeOf, plain, shownKey, type Tree } from "./tree.ts";
@@ -25,7 +25,7 @@ export function check<S extends z.ZodType>(
   if (result.success) return result.data;
   const { problems, allowUnknownKeys } = options;
   let wrong = false;
-  for (const issue of result.error.issues) {
+  for (const issue of plainIssues(result.error.issues)) {
     if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys) {
         const at = placeOf(tree, [...issue.path, key]);

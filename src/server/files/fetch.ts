@@ -1,7 +1,8 @@
 // Files that the server downloads itself, from addresses that users or catalogues name.
 import { createHash } from "node:crypto";
-import { hours } from "../core/clock.ts";
+import { hours, minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import { paced } from "../core/http/bodies/paced.ts";
 import { fetchOutbound, OutboundError, type OutboundReply } from "../core/outbound/fetch.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { BlobDiffers } from "../store/blobs/blobs.ts";
@@ -23,11 +24,15 @@ interface Wanted {
   /** A file with another digest is refused. */
   readonly sha256?: string | undefined;
   readonly signal?: AbortSignal;
+  /** How long 10 KB may take; default: a minute. */
+  readonly stretchMs?: number;
 }
 
 const TRIES = 3;
 const TIMEOUT = hours(1);
 const REDIRECTS = 5;
+/** Few downloads run at a time: one that trickles must not delay those of all teams. */
+const STRETCH_MS = minutes(1);
 
 /**
  * Not in a transaction. The file is kept for a day, whether something refers to it or not. One with the digest that is
@@ -97,7 +102,7 @@ type Got = Pick<OutboundReply, "headers"> & { readonly row: FileRow; readonly is
 
 async function download(
   services: Needs,
-  { url, maxBytes, sha256, signal }: Wanted,
+  { url, maxBytes, sha256, signal, stretchMs = STRETCH_MS }: Wanted,
   { known, etag }: Known,
 ): Promise<Got> {
   let kept: FileRow | null = null;
@@ -111,7 +116,11 @@ async function download(
       ...(etag === undefined ? {} : { headers: { "if-none-match": etag } }),
       async receive(content) {
         const options = { maxBytes, ...(sha256 === undefined ? {} : { sha256 }) };
-        kept = (await inUploadSlot(services, () => keepFile(services, content, options))).row;
+        const steady = paced(content, stretchMs, {
+          slow: () => new OutboundError("timeout", `${hostname} sends too slowly`, true),
+          broken: (error) => error,
+        });
+        kept = (await inUploadSlot(services, () => keepFile(services, steady, options))).row;
       },
     });
     if (kept !== null) return { row: kept, headers, isNew: true };

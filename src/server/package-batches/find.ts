@@ -28,7 +28,7 @@ export interface Found extends ReadFile {
 /** The name of a package in messages. Of a URL only what cannot contain a secret. */
 export function labelOf({ slug, url, hash_sha256 }: BatchPackage): string {
   if (slug !== undefined) return slug;
-  if (url === undefined) return `SHA-256 ${hash_sha256}`;
+  if (url === undefined) return hash_sha256 === undefined ? "without a file" : `SHA-256 ${hash_sha256}`;
   return URL.canParse(url) ? `${downloadName(url)} of ${new URL(url).hostname}` : "an invalid URL";
 }
 

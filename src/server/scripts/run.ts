@@ -194,7 +194,7 @@ async function onWire({ store }: Context, execution: Execution, host_timeout: bo
 function messageOf(exitCode: number | null, state: Execution["state"]): string {
   if (state === "cancelled") return "The script was cancelled before it ran.";
   if (exitCode === null) return "The script runs as soon as the host is online, or is running now.";
-  if (exitCode === -1) return "The script did not end in time, and was stopped.";
+  if (exitCode === -1) return "The script did not end in time, or was killed or interrupted.";
   if (exitCode === -2) return "Scripts are disabled on this host, so it was not run.";
   return "";
 }

@@ -2,7 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { Package, packagesApi } from "../../../api/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { packageTeamFlag } from "../../../cli/features/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
@@ -29,9 +30,10 @@ export default class SoftwareCataloguePin extends ClientCommand {
     const { args: given, flags } = await this.parse(SoftwareCataloguePin);
     if (flags.to === undefined && !flags.latest) throw usage("no version is given", "Give --to or --latest.");
     const { team_id = 0 } = await this.teamFilter(flags.team);
+    const id = await titleNamed(await this.client(), given.title, offered(team_id));
     const body = { team_id, version: flags.to ?? "" };
     if (flags["dry-run"]) this.trying(`pin the package of title ${printable(given.title)}`, body);
-    const { software_installer: changed } = await this.call(packagesApi.update, { params: { id: given.title }, body });
+    const { software_installer: changed } = await this.call(packagesApi.update, { params: { id }, body });
     const how = flags.latest ? "follows the catalogue" : `stays at ${printable(flags.to!)}`;
     await this.report(`${printable(changed.name)} ${how}`, changed, { schema: Package });
   }

@@ -1,6 +1,7 @@
 import { titleIconsApi } from "../../../api/self-service.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { packageTeamFlag } from "../../../cli/features/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
@@ -15,10 +16,11 @@ export default class SoftwareIconsDelete extends ClientCommand {
   async run() {
     const { args, flags } = await this.parse(SoftwareIconsDelete);
     const query = await this.teamFilter(flags.team);
+    const id = await titleNamed(await this.client(), args.title, offered(query.team_id ?? 0));
     const what = `the icon of software title ${printable(args.title)}`;
     if (flags["dry-run"]) this.trying(`remove ${what}`, query);
     await this.confirm(`Remove ${what}?`);
-    await this.call(titleIconsApi.delete, { params: { id: args.title }, query });
-    await this.report(`removed ${what}`, { title: args.title, deleted: true });
+    await this.call(titleIconsApi.delete, { params: { id }, query });
+    await this.report(`removed ${what}`, { title: id, deleted: true });
   }
 }

@@ -1,7 +1,8 @@
 import { titleIconsApi } from "../../../api/self-service.ts";
 import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
-import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { ownIcon } from "../../../cli/features/self-service/icons.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 
 export default class SoftwareIconsDownload extends DownloadCommand {
   static override summary = "Download the icon that a team has set for a software title.";
@@ -13,7 +14,9 @@ export default class SoftwareIconsDownload extends DownloadCommand {
   async run() {
     const { args, flags } = await this.parse(SoftwareIconsDownload);
     const client = await this.client();
-    const input = { params: { id: args.title }, query: await this.teamFilter(flags.team) };
+    const query = await this.teamFilter(flags.team);
+    const id = await titleNamed(client, args.title, offered(query.team_id ?? 0));
+    const input = { params: { id }, query };
     return this.download(
       (headers, signal) => ownIcon(() => client.open(titleIconsApi.get, input, { headers, signal })),
       "the icon",

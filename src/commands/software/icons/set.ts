@@ -1,5 +1,6 @@
 import { titleIconsApi } from "../../../api/self-service.ts";
-import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { packageTeamFlag } from "../../../cli/features/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
 import { UploadCommand } from "../../../cli/upload-command.ts";
@@ -16,11 +17,12 @@ export default class SoftwareIconsSet extends UploadCommand {
   async run() {
     const { args: given, flags } = await this.parse(SoftwareIconsSet);
     const { team_id = 0 } = await this.teamFilter(flags.team);
+    const id = await titleNamed(await this.client(), given.title, offered(team_id));
     const icon = await uploadSource(this.io, given.file, "FILE");
     const name = printable(given.file);
     const what = `the icon of software title ${printable(given.title)}`;
     if (flags["dry-run"]) this.trying(`make ${name} ${what}`, { team_id });
-    const input = { params: { id: given.title }, query: { team_id }, body: { icon } };
+    const input = { params: { id }, query: { team_id }, body: { icon } };
     const set = await this.uploading(icon, (onSent) => this.call(titleIconsApi.set, input, { onSent }));
     await this.report(`${name} is ${what}`, set);
   }

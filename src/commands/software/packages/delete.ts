@@ -1,6 +1,7 @@
 import { packagesApi } from "../../../api/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { packageTeamFlag } from "../../../cli/features/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
@@ -16,10 +17,11 @@ export default class SoftwarePackagesDelete extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(SoftwarePackagesDelete);
     const { team_id = 0 } = await this.teamFilter(flags.team);
+    const id = await titleNamed(await this.client(), given.title, offered(team_id));
     const what = `the package of software title ${printable(given.title)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { team_id });
     await this.confirm(`Delete ${what}?`);
-    await this.call(packagesApi.delete, { params: { id: given.title }, query: { team_id } });
+    await this.call(packagesApi.delete, { params: { id }, query: { team_id } });
     await this.report(`deleted ${what}`, { team_id, deleted: true });
   }
 }

@@ -1,6 +1,7 @@
 import { packagesApi } from "../../../api/packages.ts";
 import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
-import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { packageTeamFlag } from "../../../cli/features/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 
 export default class SoftwarePackagesDownload extends DownloadCommand {
   static override summary = "Download the package of a software title.";
@@ -15,8 +16,9 @@ export default class SoftwarePackagesDownload extends DownloadCommand {
   async run() {
     const { args: given, flags } = await this.parse(SoftwarePackagesDownload);
     const { team_id = 0 } = await this.teamFilter(flags.team);
+    const id = await titleNamed(await this.client(), given.title, offered(team_id));
     const client = await this.client();
-    const request = { params: { id: given.title }, query: { team_id, alt: "media" } } as const;
+    const request = { params: { id }, query: { team_id, alt: "media" } } as const;
     return this.download(
       (headers, signal) => client.open(packagesApi.download, request, { headers, signal }),
       "the package",

@@ -1,7 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { packagesApi } from "../../../api/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { titleArg } from "../../../cli/features/packages.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { args, connectionFlags, generalFlags } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
@@ -11,7 +10,7 @@ export default class SoftwarePackagesFetch extends ClientCommand {
   static override endpoints = [packagesApi.downloadByToken];
   // -o is the output file; nothing else is printed.
   static override baseFlags = { ...generalFlags, ...connectionFlags };
-  static override args = { title: titleArg, token: args.required("token") };
+  static override args = { title: args.required("id of the software title"), token: args.required("token") };
   static override flags = {
     out: Flags.string({
       char: "o",

@@ -1,7 +1,8 @@
 import { fullPath } from "../../../api/endpoint.ts";
 import { packagesApi } from "../../../api/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { packageTeamFlag } from "../../../cli/features/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
@@ -11,15 +12,16 @@ export default class SoftwarePackagesLink extends ClientCommand {
   static override endpoints = [packagesApi.token];
   static override args = { title: titleArg };
   static override flags = { ...packageTeamFlag, ...dryRunFlag };
-  static override examples = ["<%= config.bin %> <%= command.id %> 1 --team Workstations"];
+  static override examples = ["<%= config.bin %> <%= command.id %> tool --team Workstations"];
 
   async run() {
     const { args: given, flags } = await this.parse(SoftwarePackagesLink);
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    const params = { id: given.title };
+    const id = await titleNamed(await this.client(), given.title, offered(team_id));
+    const params = { id };
     if (flags["dry-run"]) this.trying(`create a path for the package of software title ${printable(given.title)}`, {});
     const { token } = await this.call(packagesApi.token, { params, query: { team_id, alt: "media" } });
-    const path = fullPath(packagesApi.downloadByToken, "latest").replace(":id", given.title).replace(":token", token);
+    const path = fullPath(packagesApi.downloadByToken, "latest").replace(":id", String(id)).replace(":token", token);
     await this.report(`${path}?alt=media`, { token, path: `${path}?alt=media` });
   }
 }

@@ -1,7 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { packagesApi } from "../../../api/packages.ts";
 import { usage } from "../../../cli/errors.ts";
-import { packageFields, packageFlags, packageTeamFlag, titleArg } from "../../../cli/features/packages.ts";
+import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
 import { UploadCommand } from "../../../cli/upload-command.ts";
@@ -36,9 +37,10 @@ export default class SoftwarePackagesUpdate extends UploadCommand {
     if (flags.file === undefined && Object.keys(fields).length === 0)
       throw usage("nothing is to be changed", "Give --file, or a flag for what is to change.");
     const source = flags.file === undefined ? null : await uploadSource(this.io, flags.file, "--file");
+    const id = await titleNamed(await this.client(), given.title, offered(team_id));
     const what = `the package of software title ${printable(given.title)}`;
     if (flags["dry-run"]) this.trying(`change ${what}`, { team_id });
-    const params = { id: given.title };
+    const params = { id };
     const body = { team_id, ...fields };
     const { software_installer: changed } = await (source === null
       ? this.call(packagesApi.update, { params, body })

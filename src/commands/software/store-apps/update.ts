@@ -2,14 +2,15 @@ import * as Flags from "@oclif/core/flags";
 import { StoreApp, storeAppsApi } from "../../../api/store-apps.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { offerFlags, offerOf } from "../../../cli/features/store-apps/flags.ts";
 import { readBody } from "../../../cli/files/input.ts";
-import { args, dryRunFlag, inputFlag, teamFlag } from "../../../cli/flags.ts";
+import { dryRunFlag, inputFlag, teamFlag } from "../../../cli/flags.ts";
 
 export default class SoftwareStoreAppsUpdate extends ClientCommand {
   static override summary = "Change how a team offers a store app.";
   static override endpoints = [storeAppsApi.edit];
-  static override args = { title: args.required("id of the software title") };
+  static override args = { title: titleArg };
   static override flags = {
     ...teamFlag,
     "display-name": Flags.string({ summary: "Name that users see; empty: that of the store." }),
@@ -41,8 +42,9 @@ export default class SoftwareStoreAppsUpdate extends ClientCommand {
     if (Object.keys(changes).length === 0)
       throw usage("nothing to change", "See `svc software store-apps update --help`.");
     const body = { team_id: 0, ...(await this.teamFilter(flags.team)), ...changes };
+    const id = await titleNamed(await this.client(), given.title, offered(body.team_id));
     if (flags["dry-run"]) this.trying(`change the app of title ${given.title}`, body);
-    const { app_store_app: changed } = await this.call(storeAppsApi.edit, { params: { id: given.title }, body });
+    const { app_store_app: changed } = await this.call(storeAppsApi.edit, { params: { id }, body });
     await this.report(`changed ${changed.name}`, changed, { schema: StoreApp });
   }
 }

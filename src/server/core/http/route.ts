@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import { DRY_RUN, DRY_RUN_UNCHECKED, dryRunOf } from "../../../api/dry-run.ts";
 import type { AnyEndpoint, ParsedOf, ReplyOf } from "../../../api/endpoint.ts";
-import { issueText, typeName } from "../../../api/issue-text.ts";
+import { issueText, plainIssues, typeName } from "../../../api/issue-text.ts";
 import { type Context, isPremium } from "../context.ts";
 import {
   ApiError,
@@ -185,7 +185,8 @@ function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
 }
 
 /** Validation errors of a value in the format of the API. */
-export const bodyErrors = (error: z.ZodError): FieldError[] => error.issues.slice(0, MOST_ERRORS).map(bodyError);
+export const bodyErrors = (error: z.ZodError): FieldError[] =>
+  plainIssues(error.issues).slice(0, MOST_ERRORS).map(bodyError);
 
 function bodyError(issue: z.core.$ZodIssue): FieldError {
   const name = issue.path.map(String).join(".") || "base";
@@ -202,7 +203,9 @@ function bodyError(issue: z.core.$ZodIssue): FieldError {
         : `invalid value type at '${name}': expected ${typeName(issue.expected)} but got ${kindOf(issue.input)}`,
     };
   }
-  return { name, reason: issueText(issue) };
+  // Of a text of a form, as of the same field in a query.
+  const isNamed = issue.code !== "custom" || issue.message !== "Invalid input" || typeof issue.input !== "string";
+  return { name, reason: isNamed ? issueText(issue) : `Invalid ${name}: ${issue.input.slice(0, 200)}` };
 }
 
 const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);

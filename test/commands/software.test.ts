@@ -1,0 +1,63 @@
+// How commands name software titles.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { newHome } from "../support/cli.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { formOf } from "../support/forms.ts";
+
+let fleet: Fleet;
+let team: number;
+beforeEach(async () => {
+  fleet = await startFleet();
+  const made = await fleet.app.post("/teams", { name: "Bench" });
+  team = ((await made.json()) as { team: { id: number } }).team.id;
+});
+
+async function offer(fileName: string, team_id: number): Promise<number> {
+  const software = new File([`#!/bin/sh\necho ${fileName}\n`], fileName);
+  const res = await fleet.app.post("/software/package", formOf({ software, team_id: String(team_id) }));
+  return ((await res.json()) as { software_package: { title_id: number } }).software_package.title_id;
+}
+
+describe("a software title", () => {
+  it("is named by its id or its name", async () => {
+    const id = await offer("tidy.sh", team);
+    for (const title of ["tidy", String(id)]) {
+      const got = await fleet.run(["software", "get", title, "--team", "Bench", "-o", "json"]);
+      expect(got.stderr).toBe("");
+      expect([got.exitCode, JSON.parse(got.stdout).id], got.stderr).toEqual([0, id]);
+    }
+    const changed = await fleet.run(["software", "packages", "update", "tidy", "--team", "Bench", "--self-service"]);
+    expect(changed.exitCode, changed.stderr).toBe(0);
+    expect(await fleet.app.store.softwareInstallers.list()).toMatchObject([{ title_id: id, self_service: true }]);
+    const gone = await fleet.run(["software", "packages", "delete", "tidy", "--team", "Bench", "--yes"]);
+    expect(gone.exitCode, gone.stderr).toBe(0);
+    expect(await fleet.app.store.softwareInstallers.count()).toBe(0);
+  });
+
+  it("is looked for among what the team offers", async () => {
+    await offer("tidy.sh", team);
+    const { exitCode, stderr } = await fleet.run(["software", "packages", "link", "tidy"]);
+    expect(exitCode).toBe(3);
+    expect(stderr).toBe("Error: there is no software title tidy\n`svc software list` shows them, with their ids.\n");
+    expect((await fleet.run(["software", "packages", "link", "tidy", "--team", "Bench"])).exitCode).toBe(0);
+  });
+
+  it("has to be named by its id if several have its name", async () => {
+    const [shell, python] = [await offer("tidy.sh", team), await offer("tidy.py", team)];
+    const { exitCode, stderr } = await fleet.run(["software", "packages", "link", "tidy", "--team", "Bench"]);
+    expect(exitCode).toBe(2);
+    for (const text of [`${shell} (sh_packages)`, `${python} (py_packages)`, "Give the id"])
+      expect(stderr).toContain(text);
+    expect((await fleet.run(["software", "packages", "link", `${python}`, "--team", "Bench"])).exitCode).toBe(0);
+  });
+});
+
+it("several problems of one request are told apart", async () => {
+  const file = join(await newHome(), "secret");
+  await writeFile(file, "s");
+  const ids = ["--tenant-id", "a", "--client-id", "b", "--client-secret-file", file];
+  const { stderr } = await fleet.run(["directory", "set", ...ids]);
+  expect(stderr).toMatch(/^Error: Validation Failed: \S+tenant_id: must be a GUID.*; \S+client_id: must be a GUID/);
+});
