@@ -7,8 +7,8 @@ import { deviceProfilesApi } from "../../api/profiles.ts";
 import { setupResultsApi } from "../../api/setup-results.ts";
 import { bypassOnce } from "../conditional-access/bypass.ts";
 import type { Context } from "../core/context.ts";
-import { linkTo } from "../core/http/links.ts";
 import { type Handler, type Reply, type Route, route } from "../core/http/route.ts";
+import { linkToPages } from "../device-sign-in/address.ts";
 import { startDeviceSignIn } from "../device-sign-in/sign-in.ts";
 import { requestEscrow, requestRotation } from "../disk-encryption/asked.ts";
 import { certificatesOfHost } from "../host-details/certificates.ts";
@@ -97,7 +97,7 @@ export const deviceRoutes: readonly Route[] = [
   owned(deviceProfilesApi.resendProfile, (host, ctx, { params }) => resend(asOwner(ctx), host, params.profile_uuid)),
   owned(deviceEnrollApi.manualProfile, async (_host, ctx, { params }) => {
     await requireAppleMdm(ctx);
-    return { enroll_url: await linkTo(ctx, `/device/${encodeURIComponent(params.token)}/enroll`) };
+    return { enroll_url: await linkToPages(ctx, `/device/${encodeURIComponent(params.token)}/enroll`) };
   }),
   owned(deviceApi.triggerEscrow, async (host, ctx) => {
     await requestEscrow(ctx, host);
