@@ -2,9 +2,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eq } from "../../src/server/store/query.ts";
 import { newHome } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { formOf } from "../support/forms.ts";
+import { makeHost } from "../support/make.ts";
 
 let fleet: Fleet;
 let team: number;
@@ -40,7 +42,9 @@ describe("a software title", () => {
     await offer("tidy.sh", team);
     const { exitCode, stderr } = await fleet.run(["software", "packages", "link", "tidy"]);
     expect(exitCode).toBe(3);
-    expect(stderr).toBe("Error: there is no software title tidy\n`svc software list` shows them, with their ids.\n");
+    expect(stderr).toBe(
+      "Error: there is no software title tidy\n`svc software list` shows those that hosts have, with `--available-for-install` those that are offered.\n",
+    );
     expect((await fleet.run(["software", "packages", "link", "tidy", "--team", "Bench"])).exitCode).toBe(0);
   });
 
@@ -51,6 +55,16 @@ describe("a software title", () => {
     for (const text of [`${shell} (sh_packages)`, `${python} (py_packages)`, "Give the id"])
       expect(stderr).toContain(text);
     expect((await fleet.run(["software", "packages", "link", `${python}`, "--team", "Bench"])).exitCode).toBe(0);
+  });
+
+  it("has to be named by its id if a host is offered several with its name", async () => {
+    const host = await makeHost(fleet.app, { hostname: "bench-1", platform: "ubuntu", team_id: team });
+    const [shell, python] = [await offer("tidy.sh", team), await offer("tidy.py", team)];
+    const listed = await fleet.run(["hosts", "software", "bench-1", "--available-for-install"]);
+    for (const id of [shell, python]) expect(listed.stdout).toMatch(new RegExp(`^${id} +tidy `, "m"));
+    const { exitCode, stderr } = await fleet.run(["software", "install", "bench-1", "--title", "tidy"]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("several software titles have the name tidy")]);
+    expect(await fleet.app.store.operations.count(eq("host_id", host.id))).toBe(0);
   });
 });
 

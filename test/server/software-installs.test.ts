@@ -275,7 +275,9 @@ describe("a request is refused", () => {
     const inTeam = await upload(t, { team_id: String(team.id) });
     const on = (host: number, title = titleId) => t.post(`/hosts/${host}/software/${title}/install`);
     expect(await refusal(on((await windows.host()).id))).toEqual(refusedWith("not for this host"));
-    expect(await refusal(on(id, 4711))).toEqual(refusedWith("offers no package"));
+    expect(await refusal(on(id, 4711))).toEqual(
+      refusedWith("no package or app of the software title 4711 is offered to hosts without a team"),
+    );
     expect(await refusal(on(bare.id, inTeam.title_id))).toEqual(refusedWith("no managed agent"));
     expect((await on(4711)).status).toBe(404);
     await t.post(`${path}/install`);

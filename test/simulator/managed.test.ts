@@ -96,6 +96,18 @@ it("run each script once, and report the result", async () => {
   expect(renderReport(report)).toMatch(/managed config +\d+[\s\S]*scripts +1 run/);
 });
 
+it("do not pretend that other scripts have printed something", async () => {
+  server.script = playing({ one: "#!/bin/sh\necho hello\n" });
+  const made = simulation();
+  await server.until(() => server.of(path("scripts/result")).length === 1);
+  expect(server.of(path("scripts/result"))[0]!.body).toMatchObject({
+    exit_code: 0,
+    output: "simulated: the script was not run",
+  });
+  expect(made.managed[0]!.state).toBe("unlocked");
+  await stop(made);
+});
+
 it("fail with the given share, and then do not change the state", async () => {
   server.script = playing({ one: LOCK });
   const made = simulation({ scriptFailures: 1 });

@@ -19,6 +19,7 @@ export default class HostsSoftware extends ClientCommand {
     await this.printList(software, {
       schema: HostSoftwareItem,
       columns: [
+        { key: "id" },
         { key: "name" },
         { key: "installed_versions.version", header: "version" },
         { key: "status" },

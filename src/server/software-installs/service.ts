@@ -94,8 +94,10 @@ const notSelfService = () => badRequest("the software is not offered to users of
 
 async function installerOf(store: ServerTx, host: HostRow, { titleId, selfService }: AskedOfHost): Promise<Installer> {
   const installer = await installerOfTitle(store, host.team_id, titleId);
-  if (installer === null)
-    throw badRequest(`the team of ${host.display_name} offers no package or app of the software title ${titleId}`);
+  if (installer === null) {
+    const where = host.team_id === null ? "to hosts without a team" : `in the team of ${host.display_name}`;
+    throw badRequest(`no package or app of the software title ${titleId} is offered ${where}`);
+  }
   if (selfService && !installer.self_service) throw notSelfService();
   return installer;
 }

@@ -135,7 +135,9 @@ export class ManagedAgent {
     if (!this.machine.runsScripts) return { exit_code: -2, output: "Scripts are disabled" };
     if (this.machine.random(60_000 + this.scripts++).chance(this.world.settings.scriptFailures))
       return { exit_code: 1, output: "FAILED: simulated failure" };
-    this.state = EFFECTS.find(([text]) => text.test(contents))?.[1] ?? this.state;
+    const effect = EFFECTS.find(([text]) => text.test(contents))?.[1];
+    if (effect === undefined) return { exit_code: 0, output: "simulated: the script was not run" };
+    this.state = effect;
     return { exit_code: 0, output: this.state };
   }
 

@@ -8,6 +8,7 @@ import { CliError, errorReport, notFound } from "../../errors.ts";
 import type { View } from "../../output/output.ts";
 import { timeoutOf, waitFlags } from "../../wait.ts";
 import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "../named-hosts.ts";
+import { oneNamed } from "./titles.ts";
 
 export interface Outcome {
   readonly host: string;
@@ -98,7 +99,7 @@ export abstract class InstallCommand extends NamedHostsCommand {
   private async titleOn(hostId: number, title: string): Promise<number> {
     if (/^\d{1,15}$/.test(title)) return Number(title);
     const offered = await this.softwareOn(hostId, { available_for_install: true, query: title });
-    const found = offered.find(({ name }) => name === title);
+    const found = oneNamed(offered, title);
     if (found) return found.id;
     const hint = `\`svc hosts software ${hostId} --available-for-install\` shows what is offered.`;
     throw notFound(`the host is offered no software with the name ${JSON.stringify(title)}`, hint);

@@ -21,17 +21,30 @@ export const offered = (team_id: number): Among => ({ team_id, available_for_ins
  */
 export async function titleNamed(client: ApiClient, text: string, among: Among = {}): Promise<number> {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  let [found, ...others] = await named(client, text, among);
+  let found = oneNamed(await search(client, text, among), text);
   if (!found && !among.available_for_install)
-    [found, ...others] = await named(client, text, { ...among, available_for_install: true });
-  const name = printable(text);
-  if (!found) throw notFound(`there is no software title ${name}`, "`svc software list` shows them, with their ids.");
-  if (others.length === 0) return found.id;
-  const all = [found, ...others].map(({ id, source }) => `${id} (${source})`).join(", ");
-  throw usage(`several software titles have the name ${name}: ${all}`, "Give the id of one of them.");
+    found = oneNamed(await search(client, text, { ...among, available_for_install: true }), text);
+  if (found) return found.id;
+  throw notFound(
+    `there is no software title ${printable(text)}`,
+    "`svc software list` shows those that hosts have, with `--available-for-install` those that are offered.",
+  );
 }
 
-async function named(client: ApiClient, text: string, among: Among) {
-  const { rows } = await client.all(softwareApi.titles, { query: { ...among, query: text } }, "software_titles");
-  return rows.filter(({ name, display_name }) => name === text || display_name === text);
+interface Title {
+  readonly id: number;
+  readonly name: string;
+  readonly display_name?: string | undefined;
+  readonly source: string;
 }
+
+/** The title with this name; null: there is none. */
+export function oneNamed(titles: readonly Title[], text: string): Title | null {
+  const found = titles.filter(({ name, display_name }) => name === text || display_name === text);
+  if (found.length <= 1) return found[0] ?? null;
+  const all = found.map(({ id, source }) => `${id} (${source})`).join(", ");
+  throw usage(`several software titles have the name ${printable(text)}: ${all}`, "Give the id of one of them.");
+}
+
+const search = async (client: ApiClient, text: string, among: Among): Promise<readonly Title[]> =>
+  (await client.all(softwareApi.titles, { query: { ...among, query: text } }, "software_titles")).rows;
