@@ -7,12 +7,13 @@ import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
 import { plural } from "../cli/output/text.ts";
 import { ApiCallError, Unreachable } from "../client/errors.ts";
 import { fileSchema } from "../gitops/files/json-schema.ts";
-import type { Change } from "../gitops/plan/diff.ts";
+import { type Change, type Json, keyOf } from "../gitops/plan/diff.ts";
 import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
 import { filesOf, pinsOf, secretsOf, toThingChange } from "../gitops/plan/plan.ts";
 import { summaryOf, titleOf } from "../gitops/plan/render.ts";
 import { movedSince, readSavedPlan, type SavedPlan } from "../gitops/plan/saved-plan.ts";
 import { printable } from "../text/printable.ts";
+import { isRecord } from "../text/record.ts";
 
 interface Application {
   readonly changes: readonly Change[];
@@ -31,7 +32,8 @@ export default class Apply extends GitopsCommand {
   static override summary = "Apply configuration files to the server in one transaction.";
   static override destructive = true;
   static override description =
-    "Shows the plan, asks for confirmation, and makes all of its changes in one transaction. Give --yes to run without a terminal. A plan saved with " +
+    "Shows the plan, asks for confirmation, and makes all of its changes in one transaction. Give --yes to run without a terminal. " +
+    "Packages that the server does not have are downloaded by it first, except in a dry run. A plan saved with " +
     "`svc plan --out` can be applied instead of files: exactly its changes are made, or none if anything on the " +
     "server has changed since.";
   static override endpoints = [configurationApi.state, configurationApi.apply];
@@ -65,7 +67,7 @@ export default class Apply extends GitopsCommand {
         "`svc apply plan.json`, or `svc apply -f default.yml`.",
       );
     const dryRun = this.isDryRun(flags["dry-run"]);
-    const what = given.plan === undefined ? await this.#ofFiles(flags) : await this.#ofPlan(given.plan);
+    const what = given.plan === undefined ? await this.#ofFiles(flags, dryRun) : await this.#ofPlan(given.plan, dryRun);
     await this.printChanges(what.changes);
     if (what.changes.length > 0) {
       this.#guard(what, flags);
@@ -78,8 +80,8 @@ export default class Apply extends GitopsCommand {
     this.note(`gitops ${dryRun ? "dry run " : ""}succeeded`);
   }
 
-  async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0]): Promise<Application> {
-    const { changes, state, secrets, contents, variables } = await this.planned(flags);
+  async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0], dryRun: boolean): Promise<Application> {
+    const { changes, state, secrets, contents, variables } = await this.planned(flags, !dryRun);
     return {
       changes,
       pins: pinsOf(state.things, changes, false),
@@ -90,7 +92,7 @@ export default class Apply extends GitopsCommand {
     };
   }
 
-  async #ofPlan(path: string): Promise<Application> {
+  async #ofPlan(path: string, dryRun: boolean): Promise<Application> {
     const saved = await this.#readPlan(path);
     const { serverUrl } = await this.connection();
     if (saved.serverUrl !== serverUrl)
@@ -108,7 +110,8 @@ export default class Apply extends GitopsCommand {
         this.format === "json" ? moved.map((one) => ({ name: titleOf(one), reason: how[one.how] })) : [],
       );
     const current = saved.pins.filter(({ revision }) => revision !== null);
-    const { changes, pins, secrets, files, variables } = saved;
+    const { pins, secrets, files, variables } = saved;
+    const changes = await this.withFiles(saved.changes, before(saved.changes), !dryRun);
     return { changes, pins, secrets, files, variables, current };
   }
 
@@ -192,5 +195,15 @@ export default class Apply extends GitopsCommand {
     }
   }
 }
+
+/** What the changes of a saved plan replace. */
+const before = (changes: readonly Change[]): ReadonlyMap<string, Json> =>
+  new Map(
+    changes.flatMap((change) => {
+      const { action, value, fields } = change;
+      if (action !== "update" || !isRecord(value)) return [];
+      return [[keyOf(change), { ...value, ...Object.fromEntries(fields.map(({ path, old = null }) => [path, old])) }]];
+    }),
+  );
 
 const how = { changed: "was changed", gone: "is gone", new: "is new" } as const;

@@ -1,5 +1,6 @@
 // Every kind of configuration that files can contain.
 import { isRecord } from "../text/record.ts";
+import type { SoftwareList } from "./files/software.ts";
 import { agentOptions } from "./kinds/agent-options.ts";
 import { certificateAuthority } from "./kinds/certificate-authority.ts";
 import { certificateTemplate } from "./kinds/certificate-template.ts";
@@ -8,9 +9,12 @@ import { configurationProfile } from "./kinds/configuration-profile.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
 import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
+import { packageKind } from "./kinds/package.ts";
 import { policy } from "./kinds/policy.ts";
 import { query } from "./kinds/query.ts";
 import { script } from "./kinds/script.ts";
+import { setupScript } from "./kinds/setup-script.ts";
+import { storeApp } from "./kinds/store-app.ts";
 import { team } from "./kinds/team.ts";
 import { teamSettings } from "./kinds/team-settings.ts";
 import type { Json } from "./plan/diff.ts";
@@ -28,6 +32,9 @@ export const kinds: Readonly<Record<string, Kind>> = {
   configuration_profile: configurationProfile,
   certificate_template: certificateTemplate,
   script,
+  setup_script: setupScript,
+  package: packageKind,
+  store_app: storeApp,
   policy,
   query,
 };
@@ -43,7 +50,12 @@ export const itemKinds: readonly { readonly kind: string; readonly noun: string;
   kindList.flatMap(([kind, { noun, items }]) => (items ? [{ kind, noun, items }] : []));
 
 /** Those whose lists are at the top level of main files. */
-export const listKinds = itemKinds.filter(({ items }) => !items.files);
+export const listKinds = itemKinds.filter(({ items }) => !items.files && !items.software);
+
+/** Those whose lists are in the section `software`. */
+export const softwareLists: readonly (readonly [kind: string, lists: readonly SoftwareList[]])[] = itemKinds.flatMap(
+  ({ kind, items: { software } }) => (software ? [[kind, software] as const] : []),
+);
 
 const isOfNewTeam = (entry: [string, Kind]): entry is [string, Kind & { readonly ofNewTeam: Json }] =>
   entry[1].ofNewTeam !== undefined;

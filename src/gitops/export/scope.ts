@@ -58,4 +58,6 @@ export interface ExportedSections {
   readonly settings?: Fields;
   readonly controls?: Fields;
   readonly agent_options?: Json;
+  /** Lists of `software`. */
+  readonly software?: Fields;
 }

@@ -83,6 +83,8 @@ export function checkNoFiles(mdm: Value, report: Report): void {
   for (const section of ["macos_settings", "android_settings"])
     if (isGiven(section, "custom_settings"))
       report(`mdm.${section}.custom_settings`, "documents cannot contain profiles: use the files of a team instead");
+  if (text(part(mdm, "macos_setup"), "script") !== "")
+    report("mdm.macos_setup.script", "documents cannot contain scripts: use the files of a team instead");
   if (isGiven("android_settings", "certificates"))
     report(
       "mdm.android_settings.certificates",

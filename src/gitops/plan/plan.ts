@@ -56,14 +56,18 @@ export function pinsOf(things: readonly StateThing[], changes: readonly Change[]
   ];
 }
 
-/** The files that hosts get anew, in base64 by their digests. */
+const isDigest = (value: Json): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+
+/** The files that hosts get anew, in base64 by their digests. A new file of an object may need its other files, too. */
 export function filesOf(changes: readonly Change[], known: ReadonlyMap<string, Buffer>): Record<string, string> {
   const files: Record<string, string> = {};
   for (const { action, value, fields } of changes) {
-    const sha256 = isRecord(value) ? value.sha256 : undefined;
-    const content = typeof sha256 === "string" ? known.get(sha256) : undefined;
-    if (content && (action === "create" || fields.some(({ path }) => path === "sha256")))
-      files[sha256 as string] = content.toString("base64");
+    const changed = new Set(fields.map(({ path }) => path));
+    for (const [key, sha256] of Object.entries(isRecord(value) ? value : {})) {
+      const content = isDigest(sha256) ? known.get(sha256) : undefined;
+      if (content && (action === "create" || changed.has(key) || changed.has("sha256")))
+        files[sha256 as string] = content.toString("base64");
+    }
   }
   return files;
 }

@@ -138,15 +138,17 @@ const setupOf = (schema: z.ZodType) =>
     newer: {
       enable_release_device_manually: "vendora_enable_release_device_manually",
       manual_agent_install: "macos_manual_agent_install",
+      script: "macos_script",
     },
     older: { require_all_software_macos: "require_all_software" },
     notBuilt: {
       bootstrap_package: setup,
       macos_setup_assistant: setup,
       vendora_setup_assistant: setup,
-      script: setup,
-      macos_script: setup,
-      software: setup,
+    },
+    replaced: {
+      software: notHere("set setup_experience of the packages and apps instead"),
+      script: z.string().nullish().meta({ description: "a script that hosts run at the end, relative to this file" }),
     },
   }).nullish();
 

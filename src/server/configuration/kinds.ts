@@ -8,9 +8,12 @@ import { config } from "./kinds/config/kind.ts";
 import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
+import { packageKind } from "./kinds/package/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
 import { query } from "./kinds/query/kind.ts";
 import { script } from "./kinds/script/kind.ts";
+import { setupScript } from "./kinds/setup-script/kind.ts";
+import { storeApp } from "./kinds/store-app/kind.ts";
 import { team } from "./kinds/team/kind.ts";
 import { teamSettings } from "./kinds/team-settings/kind.ts";
 
@@ -26,6 +29,9 @@ export const kinds: readonly Kind[] = [
   configurationProfile,
   certificateTemplate,
   script,
+  setupScript,
+  packageKind,
+  storeApp,
   policy,
   query,
 ];
