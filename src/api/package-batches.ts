@@ -12,6 +12,10 @@ const script = z.string().max(PACKAGE_SCRIPT_MAX * 1.4);
 
 export const BatchPackage = z.object({
   slug: nameText().min(1).optional().meta({ description: "of a maintained app, such as firefox/darwin" }),
+  version: nameText().optional().meta({
+    description:
+      "of a maintained app: one that the catalogue has, or ^147 for the newest 147; absent: always the newest",
+  }),
   url: z.string().min(1).max(8192).optional().meta({ description: "where the server downloads the file" }),
   hash_sha256: z
     .string()
@@ -56,6 +60,10 @@ export const PackageBatch = z.object({
     )
     .nullable()
     .meta({ description: "null unless it is completed" }),
+  files: z
+    .array(z.object({ name: z.string(), hash_sha256: z.string(), size: z.int() }))
+    .nullable()
+    .meta({ description: "what was downloaded, in the order of the list; null unless the request was download_only" }),
 });
 export type PackageBatch = z.infer<typeof PackageBatch>;
 
@@ -63,6 +71,11 @@ const write = { action: "packages:write", scope: "team" } as const;
 const query = z.object({
   team_name: z.string().max(255).optional().meta({ description: "absent: hosts without a team" }),
   dry_run: QueryFlag.optional().meta({ description: "download and check everything, but change no package" }),
+});
+const started = query.extend({
+  download_only: QueryFlag.optional().meta({
+    description: "only download and read the files: for a day, an apply of configuration files can use them",
+  }),
 });
 
 export const packageBatchesApi = {
@@ -72,7 +85,7 @@ export const packageBatchesApi = {
     summary: "Replace all packages of a team: the server downloads them, and then changes them in one step.",
     tier: "premium",
     access: write,
-    query,
+    query: started,
     bodyLimit: 25 * MiB,
     body: z.object({
       software: z

@@ -10,12 +10,13 @@ import { bar } from "../cli/views/size.ts";
 import { ApiCallError, Unreachable } from "../client/errors.ts";
 import { fileSchema } from "../gitops/files/json-schema.ts";
 import { type LargeFile, readLargeFile } from "../gitops/files/large-files.ts";
-import type { Change } from "../gitops/plan/diff.ts";
+import { type Change, type Json, keyOf } from "../gitops/plan/diff.ts";
 import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
 import { filesOf, pinsOf, secretsOf, toThingChange, uploadsOf } from "../gitops/plan/plan.ts";
 import { summaryOf, titleOf } from "../gitops/plan/render.ts";
 import { movedSince, readSavedPlan, type SavedPlan } from "../gitops/plan/saved-plan.ts";
 import { printable } from "../text/printable.ts";
+import { isRecord } from "../text/record.ts";
 
 interface Application {
   readonly changes: readonly Change[];
@@ -35,7 +36,8 @@ export default class Apply extends GitopsCommand {
   static override summary = "Apply configuration files to the server in one transaction.";
   static override destructive = true;
   static override description =
-    "Shows the plan, asks for confirmation, and makes all of its changes in one transaction. Give --yes to run without a terminal. A plan saved with " +
+    "Shows the plan, asks for confirmation, and makes all of its changes in one transaction. Give --yes to run without a terminal. " +
+    "Packages that the server does not have are downloaded by it first, except in a dry run. A plan saved with " +
     "`svc plan --out` can be applied instead of files: exactly its changes are made, or none if anything on the " +
     "server has changed since.";
   static override endpoints = [configurationApi.state, configurationApi.apply, uploadsApi.create, uploadsApi.append];
@@ -69,7 +71,7 @@ export default class Apply extends GitopsCommand {
         "`svc apply plan.json`, or `svc apply -f default.yml`.",
       );
     const dryRun = this.isDryRun(flags["dry-run"]);
-    const what = given.plan === undefined ? await this.#ofFiles(flags) : await this.#ofPlan(given.plan);
+    const what = given.plan === undefined ? await this.#ofFiles(flags, dryRun) : await this.#ofPlan(given.plan, dryRun);
     await this.printChanges(what.changes);
     if (what.changes.length > 0) {
       this.#guard(what, flags);
@@ -83,8 +85,8 @@ export default class Apply extends GitopsCommand {
     this.note(`gitops ${dryRun ? "dry run " : ""}succeeded`);
   }
 
-  async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0]): Promise<Application> {
-    const { changes, state, secrets, contents, variables, uploads } = await this.planned(flags);
+  async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0], dryRun: boolean): Promise<Application> {
+    const { changes, state, secrets, contents, variables, uploads } = await this.planned(flags, !dryRun);
     return {
       changes,
       pins: pinsOf(state.things, changes, false),
@@ -96,7 +98,7 @@ export default class Apply extends GitopsCommand {
     };
   }
 
-  async #ofPlan(path: string): Promise<Application> {
+  async #ofPlan(path: string, dryRun: boolean): Promise<Application> {
     const saved = await this.#readPlan(path);
     const { serverUrl } = await this.connection();
     if (saved.serverUrl !== serverUrl)
@@ -114,7 +116,8 @@ export default class Apply extends GitopsCommand {
         this.format === "json" ? moved.map((one) => ({ name: titleOf(one), reason: how[one.how] })) : [],
       );
     const current = saved.pins.filter(({ revision }) => revision !== null);
-    const { changes, pins, secrets, files, variables } = saved;
+    const { pins, secrets, files, variables } = saved;
+    const changes = await this.withFiles(saved.changes, before(saved.changes), !dryRun);
     return { changes, pins, secrets, files, variables, uploads: await this.#readUploads(saved), current };
   }
 
@@ -231,5 +234,15 @@ export default class Apply extends GitopsCommand {
     }
   }
 }
+
+/** What the changes of a saved plan replace. */
+const before = (changes: readonly Change[]): ReadonlyMap<string, Json> =>
+  new Map(
+    changes.flatMap((change) => {
+      const { action, value, fields } = change;
+      if (action !== "update" || !isRecord(value)) return [];
+      return [[keyOf(change), { ...value, ...Object.fromEntries(fields.map(({ path, old = null }) => [path, old])) }]];
+    }),
+  );
 
 const how = { changed: "was changed", gone: "is gone", new: "is new" } as const;

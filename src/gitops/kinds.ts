@@ -1,5 +1,6 @@
 // Every kind of configuration that files can contain.
 import { isRecord } from "../text/record.ts";
+import type { SoftwareList } from "./files/software.ts";
 import { agentOptions } from "./kinds/agent-options.ts";
 import { bootstrapPackage } from "./kinds/bootstrap-package.ts";
 import { certificateAuthority } from "./kinds/certificate-authority.ts";
@@ -13,11 +14,14 @@ import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
 import { licenceToken } from "./kinds/licence-token.ts";
 import { licenseAgreement } from "./kinds/license-agreement.ts";
+import { packageKind } from "./kinds/package.ts";
 import { policy } from "./kinds/policy.ts";
 import { portalToken } from "./kinds/portal-token.ts";
 import { query } from "./kinds/query.ts";
 import { script } from "./kinds/script.ts";
 import { setupAssistant } from "./kinds/setup-assistant.ts";
+import { setupScript } from "./kinds/setup-script.ts";
+import { storeApp } from "./kinds/store-app.ts";
 import { team } from "./kinds/team.ts";
 import { teamSettings } from "./kinds/team-settings.ts";
 import type { Json } from "./plan/diff.ts";
@@ -42,6 +46,9 @@ export const kinds: Readonly<Record<string, Kind>> = {
   configuration_profile: configurationProfile,
   certificate_template: certificateTemplate,
   script,
+  setup_script: setupScript,
+  package: packageKind,
+  store_app: storeApp,
   policy,
   query,
 };
@@ -57,7 +64,12 @@ export const itemKinds: readonly { readonly kind: string; readonly noun: string;
   kindList.flatMap(([kind, { noun, items }]) => (items ? [{ kind, noun, items }] : []));
 
 /** Those whose lists are at the top level of main files. */
-export const listKinds = itemKinds.filter(({ items }) => !items.files);
+export const listKinds = itemKinds.filter(({ items }) => !items.files && !items.software);
+
+/** Those whose lists are in the section `software`. */
+export const softwareLists: readonly (readonly [kind: string, lists: readonly SoftwareList[]])[] = itemKinds.flatMap(
+  ({ kind, items: { software } }) => (software ? [[kind, software] as const] : []),
+);
 
 const isOfNewTeam = (entry: [string, Kind]): entry is [string, Kind & { readonly ofNewTeam: Json }] =>
   entry[1].ofNewTeam !== undefined;

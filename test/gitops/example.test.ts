@@ -41,7 +41,7 @@ describe("the example repository", () => {
         .map(({ name }) => name)
         .sort(),
     ).toEqual(["Servers", "Workstations"]);
-    expect(things.filter(({ kind }) => kind === "policy").length).toBe(6);
+    expect(things.filter(({ kind }) => kind === "policy").length).toBe(7);
   });
 
   it("has pipelines whose commands work, in the order in which they run", async () => {

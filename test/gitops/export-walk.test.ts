@@ -22,6 +22,7 @@ const policy = {
   conditional_access_enabled: false,
   webhooks_and_tickets_enabled: false,
   run_script: null,
+  install_software: null,
 };
 const query = {
   query: "SELECT 1",
@@ -50,6 +51,35 @@ const profile = {
   labels_include_all: [],
   labels_include_any: [],
   labels_exclude_any: [],
+};
+const labels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
+const ofPackage = {
+  slug: "",
+  version: "",
+  url: "https://x.example/a.pkg",
+  sha256: "0a",
+  pre_install_query: "0a",
+  install_script: "0a",
+  uninstall_script: "0a",
+  post_install_script: "0a",
+  self_service: false,
+  categories: [],
+  default_categories: false,
+  display_name: "",
+  setup_experience: false,
+  setup_experience_platform: "",
+  ...labels,
+};
+const storeApp = {
+  self_service: false,
+  categories: [],
+  display_name: "",
+  configuration: "0a",
+  setup_experience: false,
+  auto_update_enabled: false,
+  auto_update_window_start: null,
+  auto_update_window_end: null,
+  ...labels,
 };
 /** By their digests; changed values refer to the second. */
 const files = { "0a": "YQ==", "0ax": "Yg==", x: "Yw==" };
@@ -81,6 +111,12 @@ const things: StateThing[] = [
   thing("licence_token", null, "Berlin", { teams: ["Ops"] }),
   thing("script", null, "tidy.sh", { sha256: "0a" }),
   thing("script", "Ops", "tidy.sh", { sha256: "0a" }),
+  thing("setup_script", null, "done.sh", { sha256: "0a" }),
+  thing("setup_script", "Ops", "done.sh", { sha256: "0a" }),
+  thing("package", "Ops", "https://x.example/a.pkg", ofPackage),
+  thing("package", "Ops", "firefox/darwin", { ...ofPackage, slug: "firefox/darwin", url: "", sha256: "" }),
+  thing("package", NO_TEAM_NAME, "own.sh", { ...ofPackage, url: "" }),
+  thing("store_app", "Ops", "42/ios", storeApp),
   thing("certificate_template", null, "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
   thing("certificate_template", "Ops", "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
   thing("directory_credentials", null, "directory", { tenant_id: "text", client_id: "text", client_secret: "text" }),
@@ -125,9 +161,14 @@ const written = (of: StateThing[]) => {
   return JSON.stringify([[...exported.files], [...exported.downloads]]);
 };
 
+const leftOf = ({ slug }: typeof ofPackage): string[] =>
+  slug === "" ? ["version", "default_categories"] : ["url", "sha256"];
+
 /** Fields that files cannot express are not exported either. */
 const isLeft = ({ at, path }: Leaf): boolean => {
-  const { kind, name } = things[at]!;
+  const { kind, name, value } = things[at]!;
+  // Some fields are those of maintained apps, the others those of other packages.
+  if (kind === "package") return leftOf(value as typeof ofPackage).includes(path.join("."));
   const inMdm =
     kind === "config" && name === "mdm" ? path : kind === "team_settings" && path[0] === "mdm" ? path.slice(1) : [];
   return inMdm.length > 0 && mdmLeft.some((left) => inMdm.join(".") === left || inMdm.join(".").startsWith(`${left}.`));

@@ -139,6 +139,7 @@ describe("the files of an export", () => {
         conditional_access_enabled: false,
         webhooks_and_tickets_enabled: false,
         run_script: null,
+        install_software: null,
       }),
     );
     const { files } = exportFiles(stateWith(many));

@@ -37,6 +37,7 @@ describe("what is left out", () => {
       labels_include_any: [],
       webhooks_and_tickets_enabled: false,
       run_script: null,
+      install_software: null,
     });
     expect(checked(QueryFile, "name: q\nquery: SELECT 1\nplatform: [windows]\ninterval:\n", "query").value).toEqual({
       name: "q",
@@ -95,8 +96,10 @@ describe("problems", () => {
     ],
     [
       PolicyFile,
-      "name: p\nquery: x\ninstall_software:\n  hash_sha256: a",
-      ["f.yml:3:1: labels.0.install_software: this server does not support software to install yet"],
+      "name: p\nquery: x\ninstall_software:\n  hash_sha256: a\n  app_store_id: b",
+      [
+        "f.yml:3:1: labels.0.install_software: give exactly one of package_path, hash_sha256, app_store_id, svc_maintained_app_slug and package",
+      ],
     ],
     [
       PolicyFile,

@@ -206,12 +206,11 @@ describe("features that this server does not support", () => {
       "managed local accounts of Windows",
     ],
     ["name: T\ncontrols: {macos_updates: {deadline_days: 3}}", "days in place of a deadline"],
-    ["name: T\nsoftware: {packages: [{url: 'https://x'}]}", "software installation"],
+    ["name: T\nsoftware: {packages: [{url: 'https://x', icon: {path: a.png}}]}", "icons of software in files"],
     [
       "name: T\nsettings: {webhook_settings: {host_activities_webhook: {enable_host_activities_webhook: true}}}",
       "webhook of what happens to hosts",
     ],
-    ["name: T\npolicies: [{name: p, query: x, install_software: true}]", "software to install"],
     ["name: T\npolicies: [{name: p, query: x, type: patch}]", "patch policies"],
     [
       "org_settings: {}\nlabels: [{name: l, label_membership_type: host_vitals, criteria: {vital: custom_host_vital, value: x}}]",

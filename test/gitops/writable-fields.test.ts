@@ -25,8 +25,8 @@ const explained: Readonly<Record<string, string>> = {
   "team.webhook_settings.failing_policies_webhook.policy_ids": "policies say webhooks_and_tickets_enabled",
   "team.mdm.macos_setup.bootstrap_package": "files of the setup experience are not built",
   "team.mdm.macos_setup.macos_setup_assistant": "files of the setup experience are not built",
-  "team.mdm.macos_setup.script": "files of the setup experience are not built",
-  "team.mdm.macos_setup.software": "software is not built",
+  "team.mdm.macos_setup.script": "setup scripts are objects of their own",
+  "team.mdm.macos_setup.software": "packages and apps say setup_experience",
   "team.mdm.macos_settings.custom_settings": "profiles are objects of their own",
   "team.mdm.macos_settings.enable_disk_encryption": "an older place of enable_disk_encryption",
   "team.mdm.windows_settings.custom_settings": "profiles are objects of their own",
@@ -34,8 +34,8 @@ const explained: Readonly<Record<string, string>> = {
   "label.id": "names are what labels go by",
   "label.label_type": "built-in labels are the server's",
   "policy.team": "the file's own",
-  "policy.software_title_id": "software is not built",
-  "policy.script_id": "saved scripts are not built",
+  "policy.software_title_id": "policies name their software",
+  "policy.script_id": "policies name their scripts",
   "query.team": "the file's own",
 };
 

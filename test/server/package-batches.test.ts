@@ -159,6 +159,7 @@ describe.each(bothEngines)("packages of a team on %s", (engine) => {
       progress: 0,
       total: 2,
       packages: null,
+      files: null,
     });
     const dry = await replaced(t, [{ url: `${files.url}/new.sh` }], `${query}&dry_run=true`);
     expect(dry).toMatchObject({ status: "completed", total: 1 });

@@ -415,6 +415,8 @@ const policy = (labels: readonly string[]): fc.Arbitrary<Json> =>
       webhooks_and_tickets_enabled: bool,
       // It has to exist: test/gitops/scripts.test.ts.
       run_script: fc.constant(null),
+      // The same: test/gitops/software-apply.test.ts.
+      install_software: fc.constant(null),
     })
     .map(
       ({ labels: names, excludes, ...rest }): Json => ({

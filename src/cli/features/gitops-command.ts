@@ -1,20 +1,22 @@
 // Shared by plan, apply and drift: reads the files, fetches the server's state once, and computes the differences.
 import { delimiter } from "node:path";
 import * as Flags from "@oclif/core/flags";
-import { type ConfigurationState, configurationApi } from "../../api/configuration.ts";
+import { type ConfigurationState, configurationApi, NO_TEAM_NAME } from "../../api/configuration.ts";
+import { packageBatchesApi } from "../../api/package-batches.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";
 import type { LargeFile } from "../../gitops/files/large-files.ts";
 import { type Problem, renderProblem } from "../../gitops/files/problems.ts";
 import { readFiles } from "../../gitops/files/read.ts";
+import type { Download } from "../../gitops/kinds/kind.ts";
 import { kinds } from "../../gitops/kinds.ts";
-import type { Change } from "../../gitops/plan/diff.ts";
+import { type Change, type Json, keyOf, type Thing } from "../../gitops/plan/diff.ts";
 import { otherTeams, planOf } from "../../gitops/plan/plan.ts";
 import { type Paint, planJson, renderMarkdown, renderPlan, titleOf } from "../../gitops/plan/render.ts";
 import { printable } from "../../text/printable.ts";
 import { isTrue } from "../auth/connection.ts";
-import { ClientCommand } from "../client-command.ts";
-import { CliError, usage } from "../errors.ts";
+import { CliError, failed, usage } from "../errors.ts";
 import { plural } from "../output/text.ts";
+import { PackageBatchCommand } from "./package-batches.ts";
 
 export const filesFlags = {
   file: Flags.string({
@@ -52,14 +54,22 @@ export interface Planned {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-export abstract class GitopsCommand extends ClientCommand {
+/** In one request. */
+const DOWNLOADS_MAX = 500;
+/** As long as the server tries. */
+const DOWNLOAD_TIMEOUT = "3h";
+
+export abstract class GitopsCommand extends PackageBatchCommand {
+  /** Those that the server has. */
+  #teams: ReadonlySet<string> = new Set();
+
   /** These endpoints take a dry_run field in the body, which older servers support too. */
   protected override get triesOut(): boolean {
     return false;
   }
 
-  /** Compares the files with the state of the server. */
-  protected async planned(flags: FilesFlags): Promise<Planned> {
+  /** Compares the files with the state of the server. `downloads`: lets the server download what the files name. */
+  protected async planned(flags: FilesFlags, downloads = false): Promise<Planned> {
     const paths = this.#paths(flags);
     const files = await readFiles(paths, {
       environment: this.io.env,
@@ -80,7 +90,8 @@ export abstract class GitopsCommand extends ClientCommand {
       this.remark(
         `${plural(others.length, "team")} in no file, kept unchanged: ${others.slice(0, 10).join(", ")}${others.length > 10 ? ", ..." : ""}`,
       );
-    const changes = planOf(state, wanted);
+    const things = await this.withFiles(wanted.things, valuesOf(state.things), downloads);
+    const changes = planOf(state, { ...wanted, things, isComplete: (thing) => wanted.isComplete(thing) });
     const unseen = changes.filter(isUnseen);
     for (const one of unseen) this.remark(`${titleOf(one)}: your role does not see them, so they are kept unchanged`);
     return {
@@ -93,6 +104,53 @@ export abstract class GitopsCommand extends ClientCommand {
     };
   }
 
+  /**
+   * The things with the digests of the files that the server has for them. It downloads those that it does not have yet,
+   * one team after the other; without `downloads`, the present files stay.
+   */
+  protected async withFiles<T extends Thing>(
+    things: readonly T[],
+    before: ReadonlyMap<string, Json>,
+    downloads: boolean,
+  ): Promise<readonly T[]> {
+    const wanted = things.flatMap((thing) => {
+      const file = kinds[thing.kind]?.download?.(thing.value, before.get(keyOf(thing)));
+      return file ? [{ thing, file }] : [];
+    });
+    const digests = new Map<T, string>();
+    if (downloads)
+      for (const owner of new Set(wanted.map(({ thing }) => thing.owner))) {
+        const some = wanted.filter(({ thing }) => thing.owner === owner);
+        const found = await this.#download(
+          owner,
+          some.map(({ file }) => file),
+        );
+        for (const [i, { thing }] of some.entries()) digests.set(thing, found[i]!);
+      }
+    return things.map((thing) => {
+      const { withFile } = kinds[thing.kind] ?? {};
+      return withFile
+        ? { ...thing, value: withFile(thing.value, digests.get(thing) ?? null, before.get(keyOf(thing))) }
+        : thing;
+    });
+  }
+
+  /** The digests of the files, in their order. Teams that do not exist yet count as hosts without a team. */
+  async #download(owner: string | null, files: readonly Download[]): Promise<string[]> {
+    const isTeam = owner !== null && owner !== NO_TEAM_NAME && this.#teams.has(owner);
+    const query = { download_only: true, ...(isTeam ? { team_name: owner } : {}) };
+    const digests: string[] = [];
+    for (let at = 0; at < files.length; at += DOWNLOADS_MAX) {
+      const packages = files.slice(at, at + DOWNLOADS_MAX);
+      const { request_uuid } = await this.call(packageBatchesApi.start, { query, body: { software: { packages } } });
+      const { status, message, files: found } = await this.waitForBatch(request_uuid, DOWNLOAD_TIMEOUT);
+      if (status === "failed" || found === null)
+        throw failed(`nothing was changed: ${message || "the server did not keep the downloaded files"}`);
+      digests.push(...found.map(({ hash_sha256 }) => hash_sha256));
+    }
+    return digests;
+  }
+
   /** The current state on the server of everything that files can describe. */
   protected async state(
     secrets: ReadonlyMap<string, string> = new Map(),
@@ -102,6 +160,7 @@ export abstract class GitopsCommand extends ClientCommand {
     const progress = this.progress("reading the server's state ...");
     const body = { secrets: Object.fromEntries(secrets), hosts: [...hosts], ...(files ? { files } : {}) };
     const state = await this.call(configurationApi.state, { body }).finally(() => progress.done());
+    this.#teams = new Set(state.things.filter(({ kind }) => kind === "team").map(({ name }) => name));
     const unknown = [...new Set(state.things.map(({ kind }) => kind))].filter((kind) => !Object.hasOwn(kinds, kind));
     if (unknown.length > 0)
       this.remark(
@@ -169,6 +228,10 @@ export abstract class GitopsCommand extends ClientCommand {
     throw new CliError("failed", what, "Nothing was changed.");
   }
 }
+
+/** By the keys of the things. */
+export const valuesOf = (things: readonly Thing[]): ReadonlyMap<string, Json> =>
+  new Map(things.map((thing) => [keyOf(thing), thing.value]));
 
 /** Every scope has enroll secrets. A caller whose state contains none may not write them. */
 const isUnseen = ({ kind, action }: Change): boolean => kind === "enroll_secrets" && action === "create";

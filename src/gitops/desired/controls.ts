@@ -18,9 +18,12 @@ export function withControls(
   return mdmLeft.reduce((left, path) => copied(left, before, path.split(".")), value);
 }
 
+/** Files of hosts have a place in controls, but are objects of their own: the server's settings do not have the key. */
 function copied(value: Value, from: unknown, [key, ...rest]: readonly string[]): Value {
-  if (key === undefined || !isRecord(from) || !Object.hasOwn(from, key) || !Object.hasOwn(value, key)) return value;
-  return { ...value, [key]: rest.length === 0 ? from[key] : copied(objectIn(value, key), from[key], rest) };
+  if (key === undefined || !isRecord(from) || !Object.hasOwn(value, key)) return value;
+  if (rest.length > 0) return { ...value, [key]: copied(objectIn(value, key), from[key], rest) };
+  const { [key]: _, ...others } = value;
+  return Object.hasOwn(from, key) ? { ...others, [key]: from[key] } : others;
 }
 
 /** Settings that have no place of their own in controls. */

@@ -7,6 +7,7 @@ import { kindList, listKinds } from "../kinds.ts";
 import type { Json, Owner } from "../plan/diff.ts";
 import { movedSettings, valueAt, withoutValueAt, withValueAt } from "../schema/moved.ts";
 import { type ScopeKind, schemaOf, settingsOf } from "../schema/sections.ts";
+import { Software } from "../schema/software.ts";
 import { changed, type Fields, fieldsOf } from "./fields.ts";
 import { environmentFile, FileNames, nameSecret, newest } from "./names.ts";
 import { type ExportedDownload, type ExportedSections, type ExportScope, Objects } from "./scope.ts";
@@ -70,41 +71,44 @@ function writeGlobal(writer: Writer): void {
 }
 
 function writeTeam(writer: Writer): void {
-  const { settings, agent_options, controls } = sectionsOf(writer);
+  const { settings, agent_options, controls, software } = sectionsOf(writer);
   const file: Fields = {
     name: writer.owner,
     settings,
     ...agent_options,
     ...(Object.keys(controls).length > 0 ? { controls } : {}),
+    ...software,
     ...listsOf(writer),
   };
   write(writer, `teams/${writer.stem}.yml`, file);
 }
 
 function writeNoTeam(writer: Writer): void {
-  const { settings } = sectionsOf(writer);
-  const lists = listsOf(writer);
+  const { settings, software } = sectionsOf(writer);
+  const lists = { ...software, ...listsOf(writer) };
   const isEmpty = Object.values(lists).every((list) => Array.isArray(list) && list.length === 0);
   if (isEmpty && Object.keys(settings).length === 0) return;
   write(writer, "teams/no-team.yml", { name: NO_TEAM_NAME, settings, ...lists });
 }
 
 /** The sections with the fields of all kinds, in their order and under their names in files. */
-function sectionsOf(writer: Writer): { settings: Fields; agent_options: Fields; controls: Fields } {
+function sectionsOf(writer: Writer): { settings: Fields; agent_options: Fields; controls: Fields; software: Fields } {
   const { file } = writer;
   const parts = kindList.map(([, kind]): ExportedSections => kind.exported?.(writer) ?? {});
-  const merged = (key: "settings" | "controls"): Fields => {
+  const merged = (key: "settings" | "controls" | "software"): Fields => {
     const fields: Record<string, Json> = {};
     // Several kinds may write to the same object, such as android_settings.
     for (const [name, value] of parts.flatMap((part) => Object.entries(part[key] ?? {})))
       fields[name] = isRecord(value) ? { ...fieldsOf(fields[name]), ...value } : value;
     return fields;
   };
+  const software = merged("software");
   const options = parts.find(({ agent_options }) => agent_options !== undefined)?.agent_options;
   return {
     settings: fieldsOf(newest(schemaOf(settingsOf(file), file)!, merged("settings"))),
     agent_options: options === undefined ? {} : { agent_options: options },
     controls: inFiles(schemaOf("controls", file)!, merged("controls")),
+    software: Object.keys(software).length === 0 ? {} : { software: newest(Software, software) },
   };
 }
 

@@ -24,6 +24,9 @@ export function newest(schema: z.ZodType, value: Json): Json {
   );
 }
 
+/** A name that is a file's already: whatever the server returns, it stays in its folder. */
+export const fileName = (name: string): string => name.replaceAll(/[/\\\0]/g, "_").replace(/^\.+$/, "_");
+
 /** A name derived from the path of the secret. Entries of lists are named by the field that distinguishes them. */
 export function nameSecret(root: Json, variables: Variables, owner: Owner): NameSecret {
   const team = owner === null ? [] : [owner];

@@ -66,4 +66,6 @@ export interface ExportedSections {
   readonly settings?: Fields;
   readonly controls?: Fields;
   readonly agent_options?: Json;
+  /** Lists of `software`. */
+  readonly software?: Fields;
 }

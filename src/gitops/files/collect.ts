@@ -12,6 +12,8 @@ export interface Placed<T> {
   readonly value: T;
   readonly at: Place;
   readonly owner: Owner;
+  /** The file that contains it; empty for documents of the older format. */
+  readonly file: string;
   /** The item's tree, for problems with one of its fields. */
   place(...path: string[]): Place;
 }
@@ -24,26 +26,40 @@ export const ownerOf = ({ kind, name }: Pick<Scope, "kind" | "name">): Owner =>
 
 type ItemKind = (typeof itemKinds)[number];
 
+/** Adds to each item what it says of objects of other kinds. */
+export function link(
+  items: Map<string, readonly Placed<{ readonly name: string }>[]>,
+  { problems }: CheckOptions,
+): void {
+  for (const { kind, items: own } of itemKinds)
+    if (own.linked)
+      items.set(
+        kind,
+        (items.get(kind) ?? []).map((item) => ({ ...item, value: own.linked!(item, items, problems) })),
+      );
+}
+
 export function collect(scopes: readonly Scope[], options: CheckOptions): Collected {
-  const items = new Map(
+  const items = new Map<string, readonly Placed<{ readonly name: string }>[]>(
     itemKinds.map((one) => [one.kind, scopes.flatMap((scope) => itemsOf(scope, one, options))] as const),
   );
   checkUniqueNames(items, options);
+  link(items, options);
   return items;
 }
 
 /** An item that matches the schema of its kind; otherwise the problems are reported. */
 export function placed(
   { items }: ItemKind,
-  { tree, found }: Pick<Item, "tree" | "found">,
+  { tree, found, schema = items.schema, file = "" }: Pick<Item, "tree" | "found" | "schema"> & Partial<Item>,
   called: string,
   owner: Owner,
   options: CheckOptions,
 ) {
-  const checked = check(items.schema, tree, called, options);
+  const checked = check(schema, tree, called, options);
   if (checked === null) return [];
   const value = (found ? { ...checked, ...found } : checked) as { readonly name: string };
-  const item = { value, at: placeOf(tree, ["name"]), owner, place: (...path: string[]) => placeOf(tree, path) };
+  const item = { value, at: placeOf(tree, ["name"]), owner, file, place: (...path: string[]) => placeOf(tree, path) };
   items.check?.(item, options.problems);
   return [item];
 }

@@ -6,7 +6,7 @@ import { nearest } from "../../text/nearest.ts";
 import { itemKinds, kindList, listKinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import type { CheckOptions } from "./check.ts";
-import { type Collected, checkUniqueNames, type Placed, placed } from "./collect.ts";
+import { type Collected, checkUniqueNames, link, type Placed, placed } from "./collect.ts";
 import { absolute, readSource, type Sources, shownAs } from "./include.ts";
 import { type Place, startOf } from "./problems.ts";
 import type { SecretTexts } from "./secrets.ts";
@@ -131,7 +131,9 @@ class DocumentReader {
 
   done(): Documents {
     checkUniqueNames(this.#items, this.#options);
-    return { specs: this.#specs, items: this.#items };
+    const items = new Map<string, readonly Placed<{ readonly name: string }>[]>(this.#items);
+    link(items, this.#options);
+    return { specs: this.#specs, items };
   }
 }
 

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
 import { glob } from "tinyglobby";
+import type { z } from "zod";
 import type { LargeFile } from "./large-files.ts";
 import type { Place, Problems } from "./problems.ts";
 import type { Environment } from "./substitute.ts";
@@ -138,7 +139,9 @@ export interface Item {
   readonly index?: number;
   /** The list that it is in, if its kind has several. */
   readonly called?: string;
-  /** For an item that is a file: its name and digest, and what its list adds. */
+  /** The schema of the list, if it is another than that of the kind. */
+  readonly schema?: z.ZodType;
+  /** For an item that is a file, or names files: its name and digests, and what its list adds. */
   readonly found?: { readonly name: string; readonly sha256: string };
 }
 

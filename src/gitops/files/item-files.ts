@@ -14,6 +14,10 @@ export interface ItemFiles {
   readonly extensions: readonly string[];
   /** `$NAME` means something else in these files: only the custom variables of the server are known in them. */
   readonly isVerbatim?: true;
+  /** The server stores Windows line ends as those of Unix. */
+  readonly hasUnixLines?: true;
+  /** The key has the path of one file, instead of a list. */
+  readonly isSingle?: true;
   /** Added to the values of the items. */
   readonly adds: Readonly<Record<string, string>>;
   /** Keys of an item that name other files, whose digests are added as `KEY_sha256`. */
@@ -52,12 +56,27 @@ async function readList(
   sources: Sources,
 ): Promise<Found | null> {
   const list = listIn(tree, files);
+  if (files.isSingle) return list && readOne(list, file, files, sources);
   if (list?.entry.value.kind !== "list") return null;
   const items: Item[] = [];
   for (const [index, item] of list.entry.value.items.entries())
     if (item.kind === "map")
       items.push(...(await itemsOf(item, file, files, sources)).map((one) => ({ ...one, index, called: list.called })));
   return { items, key: list.entry.key, called: list.called };
+}
+
+/** A key with a path, in place of a list. */
+async function readOne(
+  { entry, called }: { readonly entry: Entry; readonly called: string },
+  file: string,
+  files: ItemFiles,
+  sources: Sources,
+): Promise<Found> {
+  const { key, value } = entry;
+  const isGiven = value.kind === "leaf" && typeof value.value === "string" && value.value.trim() !== "";
+  const item: Mapping = { kind: "map", entries: new Map([["path", entry]]), at: value.at };
+  const items = isGiven ? await itemsOf(item, file, files, sources) : [];
+  return { items: items.map((one) => ({ ...one, called })), key, called };
 }
 
 function listIn(tree: Tree | null, { section, keys }: ItemFiles): { entry: Entry; called: string } | null {
@@ -83,7 +102,8 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
   for (const { path, named: at } of await filesNamed(item, file, { matched: extensions, named: extensions }, sources)) {
     const bytes = await readBytes(path, at, sources);
     if (bytes === null) continue;
-    const content = withVariables(bytes, path, files, sources);
+    const whole = withVariables(bytes, path, files, sources);
+    const content = files.hasUnixLines ? Buffer.from((textOf(whole) ?? "").replaceAll("\r\n", "\n")) : whole;
     try {
       const name = await files.nameOf(path, content, given);
       const sha256 = createHash("sha256").update(content).digest("hex");
@@ -129,7 +149,7 @@ function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, s
 }
 
 /** The text keeps the names of custom variables; their values are sent beside it. */
-function takeVariables(text: string, file: string, sources: Sources): void {
+export function takeVariables(text: string, file: string, sources: Sources): void {
   const place = placesIn(text, file);
   for (const { index, 1: slashes = "", 2: bare, 3: braced } of text.matchAll(reference)) {
     const name = (bare ?? braced)!;

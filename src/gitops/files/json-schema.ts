@@ -11,6 +11,7 @@ import {
   TeamControls,
   TeamSettings,
 } from "../schema/settings.ts";
+import { Software } from "../schema/software.ts";
 import { spellings } from "./scope.ts";
 
 type Node = { [key: string]: unknown };
@@ -26,7 +27,7 @@ const parts = z.strictObject({
   team_controls: TeamControls,
   agent_options: AgentOptionsFile,
   ...Object.fromEntries(listKinds.map(({ kind, items }): [string, z.ZodType] => [kind, items.schema])),
-  software: notBuilt("software to install"),
+  software: Software,
   no_software: notHere("software is only allowed in files of teams"),
   vitals: notBuilt("custom host vitals"),
 });
@@ -69,13 +70,13 @@ export function fileSchema(): Record<string, unknown> {
       then: file({
         team_settings: orPath(part("no_team_settings")),
         controls: orPath(part("global_controls")),
-        software: part("software"),
+        software: { anyOf: [part("software"), { type: "null" }] },
         ...team,
       }),
       else: file({
         team_settings: orPath(part("team_settings")),
         controls: orPath(part("team_controls")),
-        software: part("software"),
+        software: { anyOf: [part("software"), { type: "null" }] },
         ...team,
       }),
     },

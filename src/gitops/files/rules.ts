@@ -96,6 +96,8 @@ export function checkNoFiles(mdm: Value, report: Report): void {
   for (const key of ["bootstrap_package", "macos_setup_assistant"])
     if (text(part(mdm, "macos_setup"), key) !== "")
       report(`mdm.macos_setup.${key}`, "documents cannot name files: use the files of a team instead");
+  if (text(part(mdm, "macos_setup"), "script") !== "")
+    report("mdm.macos_setup.script", "documents cannot contain scripts: use the files of a team instead");
   if (isGiven("android_settings", "certificates"))
     report(
       "mdm.android_settings.certificates",

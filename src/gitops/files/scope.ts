@@ -1,13 +1,14 @@
 // The main files: which kind each one is, and its sections with everything that they include.
 import { basename } from "node:path";
 import { nearest } from "../../text/nearest.ts";
-import { itemKinds, kindList, listKinds } from "../kinds.ts";
+import { itemKinds, kindList, listKinds, softwareLists } from "../kinds.ts";
 import { isEmpty } from "../schema/not-built.ts";
 import { type ScopeKind, type SectionName, sectionNames } from "../schema/sections.ts";
 import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
 import { readItemFiles } from "./item-files.ts";
 import { type Place, startOf } from "./problems.ts";
 import { type NamedFile, readSectionFile } from "./section-files.ts";
+import { checkSoftwareKeys, readSoftware } from "./software.ts";
 import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
 import { readYaraRules, type YaraText } from "./yara.ts";
 
@@ -102,6 +103,15 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
   for (const [kind, { file }] of kindList) {
     const found = file ? await readSectionFile((name) => sections[name], file, sources) : null;
     if (found) named[kind] = found;
+  }
+  const software = identity.kind === "global" ? undefined : entries.get("software");
+  if (software) {
+    const keys = softwareLists.flatMap(([, some]) => some.map(({ key }) => key));
+    checkSoftwareKeys(software, keys, sources);
+    for (const [kind, some] of softwareLists) {
+      const found = await readSoftware(software, whole, some, sources);
+      if (found) lists[kind] = found;
+    }
   }
   const org = sections.org_settings;
   const yaraRules = org ? await readYaraRules(org, sources) : [];

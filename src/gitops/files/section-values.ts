@@ -23,13 +23,8 @@ export interface SectionValues {
 
 export function sectionValues(scope: Scope, secrets: SecretTexts, options: CheckOptions): SectionValues {
   const { problems } = options;
-  if (scope.software && !isEmpty(plain(scope.software.value)))
-    problems.error(
-      scope.software.key,
-      scope.kind === "global"
-        ? "software is not allowed in the global file"
-        : "software: this server does not support software installation yet",
-    );
+  if (scope.kind === "global" && scope.software && !isEmpty(plain(scope.software.value)))
+    problems.error(scope.software.key, "software is not allowed in the global file");
   const { agent_options: ignored } = scope.sections;
   if (ignored && !schemaOf("agent_options", scope.kind))
     problems.warn(ignored.key, "agent_options are ignored in the file of hosts without a team");

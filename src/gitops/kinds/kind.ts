@@ -5,11 +5,12 @@ import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
 import type { Fields } from "../export/fields.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
-import type { Placed } from "../files/collect.ts";
+import type { Collected, Placed } from "../files/collect.ts";
 import type { ItemFiles } from "../files/item-files.ts";
 import type { Problems } from "../files/problems.ts";
 import type { FileScope } from "../files/read.ts";
 import type { SectionFile } from "../files/section-files.ts";
+import type { SoftwareList } from "../files/software.ts";
 import type { Reading, Spec } from "../files/spec.ts";
 import type { Mapping } from "../files/tree.ts";
 import type { Details } from "../plan/activities.ts";
@@ -32,6 +33,8 @@ export interface Items<T extends Named = Named> {
   readonly schema: z.ZodType<Partial<T>>;
   /** If the items are files: where the lists are instead of at the top level. */
   readonly files?: readonly ItemFiles[];
+  /** If the items are software: the lists in the section `software`. */
+  readonly software?: readonly SoftwareList[];
   /** The fields of a value that contain names of labels. */
   readonly labelFields: readonly string[];
   /** Keys of its documents in the older format that are ignored. */
@@ -42,10 +45,20 @@ export interface Items<T extends Named = Named> {
   inFile?(value: Fields): Fields;
   /** Rules that need more than the item's own schema. */
   check?(item: Placed<T>, problems: Problems): void;
+  /** The value with what it says of objects of other kinds. Called when all items have been read. */
+  linked?(item: Placed<T>, items: Collected, problems: Problems): T;
   /** Hosts that an item names, which the server has to look up. */
   hosts?(value: T): readonly (string | number)[];
   /** The objects that the items ask for. */
   desired(items: readonly Placed<T>[], current: Current, problems: Problems): Thing[];
+}
+
+/** A file that the server has to download before an apply. */
+export interface Download {
+  readonly slug?: string;
+  readonly version?: string;
+  readonly url?: string;
+  readonly hash_sha256?: string;
 }
 
 /** Documents of the older format with objects of a kind that stands in sections. */
@@ -72,6 +85,10 @@ export interface Kind<T extends Named = Named> {
   /** For kinds whose object is a file that a section names. */
   readonly file?: SectionFile;
   readonly document?: DocumentKind;
+  /** The file that the server needs before it can apply the value. `before`: the present value. Null: none. */
+  download?(value: Json, before: Json | undefined): Download | null;
+  /** The value with the digest of a file: of the downloaded one, or else of the present one. */
+  withFile?(value: Json, sha256: string | null, before: Json | undefined): Json;
   ofDocuments?(run: DocumentRun): Thing[];
   /** What an export writes to the sections of a main file. */
   exported?(scope: ExportScope): ExportedSections;

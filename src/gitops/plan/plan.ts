@@ -56,17 +56,17 @@ export function pinsOf(things: readonly StateThing[], changes: readonly Change[]
   ];
 }
 
-/** The fields of values that refer to files by their digests. */
-const digestFields = ["sha256", "activation_sha256"];
+const isDigest = (value: Json): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 
 /** The files that hosts get anew, in base64 by their digests. All files of an object are sent if one of them differs. */
 export function filesOf(changes: readonly Change[], known: ReadonlyMap<string, Buffer>): Record<string, string> {
   const files: Record<string, string> = {};
   for (const { action, value, fields } of changes) {
-    if (!isRecord(value) || !(action === "create" || fields.some(({ path }) => digestFields.includes(path)))) continue;
-    for (const field of digestFields) {
-      const sha256 = value[field];
-      const content = typeof sha256 === "string" ? known.get(sha256) : undefined;
+    const changed = new Set(fields.map(({ path }) => path));
+    const digests = Object.entries(isRecord(value) ? value : {}).filter(([, one]) => isDigest(one));
+    if (action !== "create" && !digests.some(([key]) => changed.has(key))) continue;
+    for (const [, sha256] of digests) {
+      const content = known.get(sha256 as string);
       if (content) files[sha256 as string] = content.toString("base64");
     }
   }

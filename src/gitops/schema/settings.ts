@@ -137,8 +137,6 @@ const globalOnly = [
   "macos_migration",
 ] as const;
 
-const setup = "setup experience";
-
 /** The part of the setup experience that is plain settings; the rest of it is files for hosts. */
 const setupOf = (schema: z.ZodType) =>
   inFile(unwrapped(schema), {
@@ -146,12 +144,12 @@ const setupOf = (schema: z.ZodType) =>
       macos_setup_assistant: "vendora_setup_assistant",
       enable_release_device_manually: "vendora_enable_release_device_manually",
       manual_agent_install: "macos_manual_agent_install",
+      script: "macos_script",
     },
     older: { require_all_software_macos: "require_all_software" },
-    notBuilt: {
-      script: setup,
-      macos_script: setup,
-      software: setup,
+    replaced: {
+      software: notHere("set setup_experience of the packages and apps instead"),
+      script: z.string().nullish().meta({ description: "a script that hosts run at the end, relative to this file" }),
     },
   }).nullish();
 

@@ -85,6 +85,7 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, varia
     teams: new Map(shared.teams.map((team) => [team.name, team])),
     leaving: namesOf("delete"),
     applied: { create: 0, update: 0, delete: 0 },
+    kept: new Map(),
     later: [],
   };
   if (variables.length > 0) await applyVariables(ctx, { secrets: variables });

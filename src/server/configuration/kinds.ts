@@ -13,11 +13,14 @@ import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
 import { licenceToken } from "./kinds/licence-token/kind.ts";
 import { licenseAgreement } from "./kinds/license-agreement/kind.ts";
+import { packageKind } from "./kinds/package/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
 import { portalToken } from "./kinds/portal-token/kind.ts";
 import { query } from "./kinds/query/kind.ts";
 import { script } from "./kinds/script/kind.ts";
 import { setupAssistant } from "./kinds/setup-assistant/kind.ts";
+import { setupScript } from "./kinds/setup-script/kind.ts";
+import { storeApp } from "./kinds/store-app/kind.ts";
 import { team } from "./kinds/team/kind.ts";
 import { teamSettings } from "./kinds/team-settings/kind.ts";
 
@@ -40,6 +43,9 @@ export const kinds: readonly Kind[] = [
   configurationProfile,
   certificateTemplate,
   script,
+  setupScript,
+  packageKind,
+  storeApp,
   policy,
   query,
 ];

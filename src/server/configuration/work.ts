@@ -23,6 +23,8 @@ export interface Work {
   readonly leaving: ReadonlySet<string>;
   /** The number of changes that had an effect. */
   readonly applied: { create: number; update: number; delete: number };
+  /** What a kind keeps from its `write` for its `remove`, by its name. */
+  readonly kept: Map<string, unknown>;
   /** Work to do after the commit. */
   readonly later: ((outside: Context) => void)[];
 }

@@ -45,6 +45,7 @@ export type InstallerChoices = Pick<
   | "catalogue_app_id"
   | "pinned_version"
   | "install_during_setup"
+  | "setup_positions"
   | "url"
 > & { readonly install_script: string };
 

@@ -2,8 +2,9 @@
 import type { BatchPackage } from "../../api/package-batches.ts";
 import { PACKAGE_MAX } from "../../api/packages.ts";
 import { downloadVersion, readOf } from "../catalogue/add.ts";
-import { scriptsOf } from "../catalogue/format.ts";
+import { type CatalogueVersion, scriptsOf } from "../catalogue/format.ts";
 import type { AppRow } from "../catalogue/tables.ts";
+import { versionFor } from "../catalogue/updates.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, invalid } from "../core/errors.ts";
 import { checkOutboundUrl, hasCredentials } from "../core/outbound/fetch.ts";
@@ -48,12 +49,13 @@ export async function naming<R>(item: BatchPackage, at: number, work: () => R | 
 
 /** What can be refused at once, before anything is downloaded. */
 export async function checkItem(ctx: Context, item: BatchPackage): Promise<void> {
-  const { slug, url, hash_sha256 } = item;
+  const { slug, url, hash_sha256, version } = item;
+  if (slug === undefined && version) throw invalid("version", "only maintained apps have versions");
   if (slug !== undefined) {
     if (url !== undefined) throw invalid("url", "cannot be given with slug: the catalogue names the file");
     if (hash_sha256 !== undefined)
       throw invalid("hash_sha256", "cannot be given with slug: the catalogue names the file");
-    await appOf(ctx, slug);
+    versionOf(await appOf(ctx, slug), version);
     return;
   }
   if (url === undefined && hash_sha256 === undefined) throw invalid("url", "slug, url or hash_sha256 is required");
@@ -67,14 +69,21 @@ export async function checkItem(ctx: Context, item: BatchPackage): Promise<void>
   if (hasCredentials(url)) throw invalid("url", "must not contain a user name or password");
 }
 
-async function appOf({ store }: Context, slug: string): Promise<AppRow> {
+export async function appOf({ store }: Context, slug: string): Promise<AppRow> {
   const app = await store.catalogueApps.first({ where: and(eq("slug", slug), eq("is_listed", true)) });
   if (!app) throw invalid("slug", "the catalogue has no such app");
   return app;
 }
 
+export function versionOf({ manifest, name }: AppRow, wanted = ""): CatalogueVersion {
+  const version = versionFor(manifest, wanted.trim());
+  if (version) return version;
+  const known = manifest.versions.map((one) => one.version).join(", ");
+  throw invalid("version", `the catalogue has no such version of ${name}, but these: ${known}`);
+}
+
 /** A package with this digest that the caller may see: to know a digest does not give access to a file. */
-const visiblePackage = (ctx: Context, sha256: string): Promise<Installer | null> =>
+export const visiblePackage = (ctx: Context, sha256: string): Promise<Installer | null> =>
   ctx.store.softwareInstallers.first({ where: and(eq("sha256", sha256), visible(ctx, "packages:read")) });
 
 async function storedPackage(ctx: Context, sha256: string): Promise<Installer> {
@@ -86,25 +95,31 @@ async function storedPackage(ctx: Context, sha256: string): Promise<Installer> {
 /** Not in a transaction. */
 export async function findPackage(ctx: Context, item: BatchPackage, signal: AbortSignal): Promise<Found> {
   const { slug, url, hash_sha256: sha256 } = item;
-  if (slug !== undefined) return ofApp(ctx, slug, signal);
+  if (slug !== undefined) return ofApp(ctx, slug, item.version, signal);
   const stored = sha256 === undefined ? null : await visiblePackage(ctx, sha256);
   if (stored) return ofPackage(ctx, stored, url ?? stored.url);
   if (url === undefined) return ofPackage(ctx, await storedPackage(ctx, sha256!), "");
   return downloaded(ctx, { url, sha256, isUnconditional: item.always_download === true }, signal);
 }
 
-async function ofApp(ctx: Context, slug: string, signal: AbortSignal): Promise<Found> {
+async function ofApp(ctx: Context, slug: string, wanted: string | undefined, signal: AbortSignal): Promise<Found> {
   const app = await appOf(ctx, slug);
-  const version = app.manifest.versions[0]!;
+  const version = versionOf(app, wanted);
+  const file = await downloadVersion(ctx, version, signal).catch((error: unknown) => {
+    // It was tried several times: the request ends, instead of being repeated for an hour.
+    const isFinal = error instanceof ApiError && error.status === 502;
+    throw isFinal ? invalid("slug", error.errors[0]!.reason) : error;
+  });
+  return ofVersion(app, version, file);
+}
+
+/** A version of a maintained app, whose file is stored. */
+export function ofVersion(app: AppRow, version: CatalogueVersion, file: InstallerFile): Found {
   const { install_script: install, uninstall_script: uninstall } = scriptsOf(app.manifest, version);
   return {
     read: readOf(app, version),
     scripts: { install, uninstall },
-    file: await downloadVersion(ctx, version, signal).catch((error: unknown) => {
-      // It was tried several times: the request ends, instead of being repeated for an hour.
-      const isFinal = error instanceof ApiError && error.status === 502;
-      throw isFinal ? invalid("slug", error.errors[0]!.reason) : error;
-    }),
+    file,
     url: version.installer_url,
     app_id: app.id,
     categories: version.default_categories,
@@ -112,7 +127,7 @@ async function ofApp(ctx: Context, slug: string, signal: AbortSignal): Promise<F
 }
 
 /** Files of the catalogue say nothing of themselves, so what is known of the package is taken over. */
-async function ofPackage(ctx: Context, row: Installer, url: string): Promise<Found> {
+export async function ofPackage(ctx: Context, row: Installer, url: string): Promise<Found> {
   const file = { id: row.file_id, name: row.file_name, size: row.size, sha256: row.sha256 };
   const base = { file, url, app_id: null, categories: [] };
   if (row.catalogue_app_id === null && row.kind !== "dmg" && row.kind !== "zip")

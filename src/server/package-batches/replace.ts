@@ -78,7 +78,7 @@ async function write(
     display_name: item.display_name?.trim() ?? "",
     install_during_setup: item.install_during_setup ?? false,
     catalogue_app_id: app_id,
-    pinned_version: "",
+    pinned_version: item.slug === undefined ? "" : (item.version?.trim() ?? ""),
   };
   const labels = (await resolveTargets(inside, item, "software")) ?? [];
   const given = { file, read, choices, labels };

@@ -1,18 +1,18 @@
 // Replaces all packages of a team: what requests start, and the task that does it.
 import type { z } from "zod";
 import type { BatchPackage, PackageBatch, packageBatchesApi } from "../../api/package-batches.ts";
-import { days, isoAt } from "../core/clock.ts";
+import { days, hours, isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
-import { conflict, forbidden, notFound } from "../core/errors.ts";
+import { conflict, forbidden, invalid, notFound } from "../core/errors.ts";
 import { authorize, inTeam, may } from "../core/security/access.ts";
 import { changingPackages } from "../installers/packages.ts";
 import { sentTexts } from "../installers/scripts.ts";
 import { resolveTargets } from "../labels/targeting.ts";
-import { and, eq, gt, lte } from "../store/query.ts";
+import { and, eq, gt, lte, not } from "../store/query.ts";
 import { addTask } from "../tasks/queue.ts";
 import type { TaskKind } from "../tasks/task.ts";
 import { type TeamScope, teamIdNamed, teamScope } from "../teams/access.ts";
-import { checkItem, findPackage, naming } from "./find.ts";
+import { checkItem, type Found, findPackage, naming } from "./find.ts";
 import { replacePackages } from "./replace.ts";
 import type { BatchRow } from "./tables.ts";
 
@@ -27,27 +27,32 @@ const teamNamed = async (ctx: Context, name: string | undefined): Promise<TeamSc
 export async function startBatch(ctx: Context, { query, body }: Input): Promise<{ request_uuid: string }> {
   const team = await teamNamed(ctx, query.team_name);
   const given = Array.isArray(body.software) ? body.software : (body.software.packages ?? []);
+  const download_only = query.download_only ?? false;
+  if (download_only && query.dry_run) throw invalid("download_only", "cannot be given with dry_run");
   const items: BatchPackage[] = [];
   for (const [at, item] of given.entries())
     await naming(item, at, async () => {
       await checkItem(ctx, item);
-      await resolveTargets(ctx, item, "software");
+      // Only its file counts then: what belongs to it may not exist yet.
+      if (!download_only) await resolveTargets(ctx, item, "software");
       items.push({ ...item, ...sentTexts(ctx, item) });
     });
   const uuid = ctx.random.uuid();
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     await store.packageBatches.delete(lte("created_at", isoAt(ctx.clock.now() - KEPT_FOR)));
+    if (download_only) await dropEarlier(inside, team);
     await store.packageBatches.insert({
       uuid,
       created_at: ctx.clock.iso(),
       team_id: team.team_id,
       is_dry_run: query.dry_run ?? false,
+      for_user_id: download_only ? ctx.user.id : null,
       total: items.length,
       found: [],
       packages: null,
     });
-    await addTask(inside, packageBatchTask, { payload: { uuid, items }, total: items.length + 1 });
+    await addTask(inside, packageBatchTask, { payload: { uuid, items, download_only }, total: items.length + 1 });
   });
   return { request_uuid: uuid };
 }
@@ -55,8 +60,13 @@ export async function startBatch(ctx: Context, { query, body }: Input): Promise<
 export async function getBatch(ctx: Context, uuid: string): Promise<PackageBatch> {
   const row = await ctx.store.packageBatches.first({ where: eq("uuid", uuid) });
   if (!row || !may(ctx.user, "packages:write", row.team_id)) throw notFound("batch", uuid, "request_uuid");
-  const { status, message, total, packages, found } = row;
-  return { status, message, progress: status === "completed" ? total : found.length, total, packages };
+  const { status, message, total, packages, found, for_user_id } = row;
+  const isDone = status === "completed";
+  const files =
+    isDone && for_user_id !== null
+      ? found.map(({ file: { name, sha256, size } }) => ({ name, hash_sha256: sha256, size }))
+      : null;
+  return { status, message, progress: isDone ? total : found.length, total, packages, files };
 }
 
 /** Undoes what a dry run has changed. */
@@ -65,12 +75,14 @@ class Undone extends Error {}
 interface Payload {
   readonly uuid: string;
   readonly items: readonly BatchPackage[];
+  /** Absent in tasks of earlier versions. */
+  readonly download_only?: boolean;
 }
 
 /** Each step has the file of one package; the last one changes the packages, all or none. */
 export const packageBatchTask: TaskKind<Payload> = {
   name: "package_batch",
-  async run(ctx, { payload: { uuid, items }, progress, signal, step }) {
+  async run(ctx, { payload: { uuid, items, download_only = false }, progress, signal, step }) {
     const batch = await ctx.store.packageBatches.first({ where: eq("uuid", uuid) });
     // Deleted with its team.
     if (!batch) throw notFound("batch", uuid);
@@ -89,6 +101,7 @@ export const packageBatchTask: TaskKind<Payload> = {
     }
     if (progress > items.length) return;
     const last = items.length + 1;
+    if (download_only) return step(last, async () => {});
     const replace = (inside: Context) => finish(inside, batch, items);
     if (!batch.is_dry_run) return step(last, (store) => replace(within(ctx, store)));
     await step(items.length, async (store) => {
@@ -99,12 +112,13 @@ export const packageBatchTask: TaskKind<Payload> = {
     });
     await step(last, async () => {});
   },
-  async ended({ store }, { uuid }, { state, error }) {
+  async ended({ store }, { uuid, download_only = false }, { state, error }) {
     const set =
       state === "done"
         ? ({ status: "completed", message: "" } as const)
         : ({ status: "failed", message: error || "it was cancelled" } as const);
-    await store.packageBatches.update({ where: eq("uuid", uuid), set: { ...set, found: [] } });
+    const found = state === "done" && download_only ? {} : { found: [] };
+    await store.packageBatches.update({ where: eq("uuid", uuid), set: { ...set, ...found } });
   },
 };
 
@@ -120,4 +134,27 @@ async function finish(ctx: Context, { id, team_id, is_dry_run }: BatchRow, items
     const packages = await replacePackages(inside, team, { items, found });
     await store.packageBatches.update({ where: eq("id", id), set: { packages } });
   });
+}
+
+/** Of the same user for the same team, so that applies every few minutes do not pile up. An apply may be under way. */
+async function dropEarlier({ store, user, clock }: Context, { team_id }: TeamScope): Promise<void> {
+  const own = and(eq("for_user_id", user.id), eq("team_id", team_id), not(eq("status", "processing")));
+  await store.packageBatches.delete(and(own, lte("created_at", isoAt(clock.now() - hours(1)))));
+}
+
+/** As long as files are kept that nothing refers to. */
+const USABLE_FOR = days(1);
+
+/** What the caller has let the server download without changing a package, the newest first. */
+export async function downloadsOf(ctx: Context): Promise<Found[]> {
+  const { store, user, clock } = ctx;
+  const rows = await store.packageBatches.list({
+    where: and(
+      eq("for_user_id", user.id),
+      eq("status", "completed"),
+      gt("created_at", isoAt(clock.now() - USABLE_FOR)),
+    ),
+    order: [{ column: "id", direction: "desc" }],
+  });
+  return rows.flatMap(({ found }) => found);
 }

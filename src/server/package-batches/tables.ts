@@ -17,11 +17,13 @@ export const packageBatches = table("package_batches", {
   team_id: ref("teams").nullable().onDelete("cascade"),
   /** Nothing is changed, but everything is downloaded and checked. */
   is_dry_run: bool(),
+  /** Who may use the files of a request that only downloads. Null: it is another request. */
+  for_user_id: int().nullable(),
   status: text<(typeof batchStates)[number]>().default("processing"),
   /** Why it has failed. */
   message: text().default(""),
   total: int(),
-  /** The files of the packages that are ready, in the order of the request. Empty after the end. */
+  /** The files of the packages that are ready, in the order of the request. Empty after the end, unless it only downloads. */
   found: packed<readonly Found[]>(),
   packages: json<PackageBatch["packages"]>().nullable(),
 });

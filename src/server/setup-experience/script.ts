@@ -33,20 +33,35 @@ async function requireScript(store: ServerTx, team: TeamScope): Promise<SetupScr
 export async function addSetupScript(ctx: Context, teamId: TeamId, file: ScriptFile): Promise<Record<string, never>> {
   const team = await teamScope(ctx, "setup:write", teamId);
   const text = readScript(file, FIELD);
-  const exist = () => alreadyExists(`there is a setup script for ${hosts(team)} already: delete it first`);
-  await ctx.store.tx(async (store) => {
-    await checkVariables(store, text, FIELD);
-    if ((await scriptOfTeam(store, team.team_id)) !== null) throw exist();
-    const now = ctx.clock.iso();
-    const row = { team_key: keyOf(team.team_id), team_id: team.team_id, name: file.name, created_at: now };
-    try {
-      await store.setupScripts.insert({ ...row, text_id: await keepText(store, text), updated_at: now });
-    } catch (error) {
-      throw error instanceof UniqueViolation ? exist() : error;
-    }
-    await recordActivity(within(ctx, store), "added_script", { script_name: file.name, ...team });
-  });
+  await ctx.store.tx((store) => insertSetupScript(within(ctx, store), team, { name: file.name, text, field: FIELD }));
   return {};
+}
+
+interface NewScript {
+  readonly name: string;
+  readonly text: string;
+  /** Of the text, in errors. */
+  readonly field: string;
+}
+
+/** In the caller's transaction. 409 if the team has one already. */
+export async function insertSetupScript(
+  inside: Context,
+  team: TeamScope,
+  { name, text, field }: NewScript,
+): Promise<void> {
+  const { store, clock } = inside;
+  const exist = () => alreadyExists(`there is a setup script for ${hosts(team)} already: delete it first`);
+  await checkVariables(store, text, field);
+  if ((await scriptOfTeam(store, team.team_id)) !== null) throw exist();
+  const now = clock.iso();
+  const row = { team_key: keyOf(team.team_id), team_id: team.team_id, name, created_at: now };
+  try {
+    await store.setupScripts.insert({ ...row, text_id: await keepText(store, text), updated_at: now });
+  } catch (error) {
+    throw error instanceof UniqueViolation ? exist() : error;
+  }
+  await recordActivity(inside, "added_script", { script_name: name, ...team });
 }
 
 export async function getSetupScript(ctx: Context, teamId: TeamId): Promise<SetupScript> {
@@ -63,12 +78,14 @@ export async function downloadSetupScript(ctx: Context, teamId: TeamId): Promise
 
 export async function deleteSetupScript(ctx: Context, teamId: TeamId): Promise<Record<string, never>> {
   const team = await teamScope(ctx, "setup:write", teamId);
-  await ctx.store.tx(async (store) => {
-    const { id, name } = await requireScript(store, team);
-    await store.setupScripts.delete(eq("id", id));
-    await recordActivity(within(ctx, store), "deleted_script", { script_name: name, ...team });
-  });
+  await ctx.store.tx(async (store) => removeSetupScript(within(ctx, store), team, await requireScript(store, team)));
   return {};
+}
+
+/** In the caller's transaction. */
+export async function removeSetupScript(inside: Context, team: TeamScope, { id, name }: SetupScriptRow): Promise<void> {
+  await inside.store.setupScripts.delete(eq("id", id));
+  await recordActivity(inside, "deleted_script", { script_name: name, ...team });
 }
 
 export const setupScriptsUseVariables: VariableUser = {

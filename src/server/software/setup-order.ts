@@ -10,11 +10,11 @@ export interface ChosenForSetup {
 }
 
 /** Of what was chosen without an order. */
-const LAST = 1_000_000;
+export const LAST_IN_SETUP = 1_000_000;
 
 const positionsOf = (row: ChosenForSetup, own: SetupPlatform): SetupPositions => {
   if (!row.install_during_setup) return {};
-  return Object.keys(row.setup_positions).length === 0 ? { [own]: LAST } : row.setup_positions;
+  return Object.keys(row.setup_positions).length === 0 ? { [own]: LAST_IN_SETUP } : row.setup_positions;
 };
 
 /** Null: hosts of this platform do not install it during their setup. `own`: the platform that it is for. */

@@ -126,15 +126,19 @@ export async function addApp(ctx: Context, given: Added): Promise<{ software_tit
   return { software_title_id: title_id, name: listing.name };
 }
 
-type Given = Edited & Pick<BatchApp, "install_during_setup">;
-interface NewApp {
+type Windows = "auto_update_window_start" | "auto_update_window_end";
+type Given = Omit<Edited, Windows> &
+  Pick<BatchApp, "install_during_setup"> & { readonly every_platform?: boolean } & {
+    readonly [K in Windows]?: string | null | undefined;
+  };
+export interface NewApp {
   readonly listing: ListingRow;
   readonly token: VppTokenRow;
   readonly given: Given;
 }
 
 /** In the caller's transaction. Returns the id of the title. */
-async function insertApp(inside: Context, team: TeamName, { listing, token, given }: NewApp): Promise<number> {
+export async function insertApp(inside: Context, team: TeamName, { listing, token, given }: NewApp): Promise<number> {
   const { store, clock } = inside;
   const { adam_id, platform, name, bundle_identifier } = listing;
   const title_id = await titleIdFor(store, { name, source: sources[platform], bundle_identifier });
@@ -164,6 +168,7 @@ const copied = [
   "auto_update_enabled",
   "auto_update_window_start",
   "auto_update_window_end",
+  "every_platform",
 ] as const;
 
 /** The columns that the request sets. */
@@ -172,7 +177,7 @@ const columnsOf = (given: { readonly [K in keyof Copied]?: Copied[K] | undefined
   Object.fromEntries(copied.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
 
 /** 422 for settings that hosts of the platform do not have. `now`: what is stored. */
-function checkSettings(platform: StorePlatform, given: Given, now?: StoreAppRow): void {
+export function checkSettings(platform: StorePlatform, given: Given, now?: StoreAppRow): void {
   const isPhone = platform !== "darwin";
   if (given.configuration) {
     if (!isPhone) throw invalid("configuration", "only apps for iPhones and iPads can be configured");
@@ -186,7 +191,8 @@ function checkSettings(platform: StorePlatform, given: Given, now?: StoreAppRow)
   if (!(given.auto_update_enabled ?? now?.auto_update_enabled)) return;
   if (!isPhone) throw invalid("auto_update_enabled", "only apps for iPhones and iPads are updated by the server");
   for (const name of ["auto_update_window_start", "auto_update_window_end"] as const)
-    if ((given[name] ?? now?.[name] ?? null) === null) throw invalid(name, "is required with auto_update_enabled");
+    if (((given[name] === undefined ? now?.[name] : given[name]) ?? null) === null)
+      throw invalid(name, "is required with auto_update_enabled");
 }
 
 /** The app of this title that the team offers; null: it offers none. */
@@ -210,7 +216,7 @@ export async function editApp(
 }
 
 /** In the caller's transaction. Nothing is recorded if nothing changes. */
-async function updateApp(inside: Context, team: TeamName, row: StoreAppRow, given: Given): Promise<void> {
+export async function updateApp(inside: Context, team: TeamName, row: StoreAppRow, given: Given): Promise<void> {
   const { store } = inside;
   checkSettings(row.platform, given, row);
   const labels = await resolveTargets(inside, given, "software");
@@ -312,7 +318,7 @@ export async function replaceApps(ctx: Context, teamName: string | undefined, it
 }
 
 /** What an item of a list leaves out is reset. */
-const unset = {
+export const unset = {
   self_service: false,
   categories: [],
   configuration: "",
@@ -320,20 +326,29 @@ const unset = {
   install_during_setup: false,
   auto_update_enabled: false,
   labels_include_any: [],
+  every_platform: false,
 } satisfies Given;
 
 async function readBatch(ctx: Context, team: TeamName, items: readonly BatchApp[]): Promise<Map<string, NewApp>> {
   const token = await requireToken(ctx.store, team);
   const wanted = new Map<string, NewApp>();
-  for (const [i, { app_store_id: adamId, platform, ...given }] of items.entries()) {
-    const asset = await requireAsset(ctx.store, token, adamId, platform);
-    const listings = await listingsOf(ctx, token, asset);
-    for (const listing of listings.filter((one) => platform === undefined || one.platform === platform)) {
-      const key = `${adamId} ${listing.platform}`;
+  for (const [i, { app_store_id, platform, ...given }] of items.entries())
+    for (const listing of await listingsFor(ctx, token, { app_store_id, platform })) {
+      const key = `${app_store_id} ${listing.platform}`;
       if (wanted.has(key)) throw invalid(`app_store_apps.${i}.app_store_id`, `${listing.name} is listed twice`);
       checkSettings(listing.platform, given);
-      wanted.set(key, { listing, token, given });
+      wanted.set(key, { listing, token, given: { ...given, every_platform: platform === undefined } });
     }
-  }
   return wanted;
+}
+
+/** The app on the platform, or else on each platform that the organization has licences for. Not in a transaction. */
+export async function listingsFor(
+  ctx: Context,
+  token: VppTokenRow,
+  { app_store_id, platform }: Pick<BatchApp, "app_store_id" | "platform">,
+): Promise<ListingRow[]> {
+  const asset = await requireAsset(ctx.store, token, app_store_id, platform);
+  const listings = await listingsOf(ctx, token, asset);
+  return platform === undefined ? listings : listings.filter((one) => one.platform === platform);
 }

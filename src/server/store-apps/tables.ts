@@ -1,3 +1,4 @@
+import type { storePlatforms } from "../../api/store-apps.ts";
 import type { LabelRule } from "../labels/targeting.ts";
 import type { SetupPositions } from "../software/setup-order.ts";
 import { bool, id, idOf, int, json, type RowOf, ref, table, text, time } from "../store/table.ts";
@@ -48,7 +49,7 @@ export const vppTokenTeams = table("vpp_token_teams", {
   team_id: ref("teams").nullable().onDelete("cascade"),
 });
 
-export type StorePlatform = "darwin" | "ios" | "ipados";
+export type StorePlatform = (typeof storePlatforms)[number];
 
 /** What the organization has licences of. */
 export const vppAssets = table(
@@ -96,6 +97,8 @@ export const storeApps = table(
     token_id: ref("vpp_tokens"),
     adam_id: text(),
     platform: text<StorePlatform>(),
+    /** Whoever added it named no platform: the team offers it on all that are licensed. */
+    every_platform: bool().default(false),
     self_service: bool().default(false),
     categories: json<readonly string[]>(),
     /** What users see instead of the store's name; empty: that. */

@@ -4,6 +4,7 @@ import { POLICIES_LOCK } from "../../../policies/counts.ts";
 import { eq, oneOf } from "../../../store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { inPages, mayWriteConfig, ofTier, PAGE } from "../../shared-rows.ts";
+import { softwareOf } from "./software.ts";
 import { type PolicyRows, type PolicyWanted, policyThings, readPolicy } from "./value.ts";
 import { writePolicies } from "./write.ts";
 
@@ -22,7 +23,11 @@ export const policy: Kind<PolicyRows, PolicyWanted> = {
     for await (const some of parts([...new Set(used)]))
       for (const { id, name } of await ctx.store.scripts.pick(["id", "name"], { where: oneOf("id", some) }))
         scripts.set(id, name);
-    return { policies, labels: await labelScopes(ctx.store, ids), scripts };
+    const software = await softwareOf(
+      ctx,
+      policies.flatMap(({ software_title_id }) => software_title_id ?? []),
+    );
+    return { policies, labels: await labelScopes(ctx.store, ids), scripts, software };
   },
   things: policyThings,
   read: readPolicy,

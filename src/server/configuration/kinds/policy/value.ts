@@ -12,6 +12,7 @@ import type { Given } from "../../changes.ts";
 import { namesOf, parsed, platformsOf } from "../../parse.ts";
 import type { SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
+import { placeOf } from "../package/rows.ts";
 
 const { name: _name, team: _team, software_title_id: _title, script_id: _script, ...fields } = PolicySpec.shape;
 const PolicyValue = z.strictObject({
@@ -19,9 +20,17 @@ const PolicyValue = z.strictObject({
   webhooks_and_tickets_enabled: z.boolean().optional(),
   /** The name of a script of the policy's team. */
   run_script: z.string().min(1).max(255).nullish(),
+  /** The name of a package of the policy's team, or the number of a store app, which Macs get. */
+  install_software: z
+    .union([
+      z.strictObject({ package: z.string().min(1).max(1024) }),
+      z.strictObject({ app_store_id: z.string().regex(/^\d{1,20}$/) }),
+    ])
+    .nullish(),
 });
+export type InstalledSoftware = NonNullable<z.output<typeof PolicyValue>["install_software"]>;
 
-/** Software is not part of the configuration yet: an apply does not change it. */
+/** Software and scripts are named, not given by their ids. */
 export type PolicyColumns = Omit<Columns, "software_title_id" | "script_id">;
 
 export interface PolicyWanted {
@@ -29,12 +38,13 @@ export interface PolicyWanted {
   readonly labels: { readonly names: readonly string[]; readonly excludes: boolean };
   readonly isReported: boolean;
   readonly run_script: string | null;
+  readonly install_software: InstalledSoftware | null;
 }
 
 export const policyValue = (
   columns: Omit<PolicyColumns, "name">,
   labels: { readonly include: readonly string[]; readonly exclude: readonly string[] },
-  { isReported, run_script }: Pick<PolicyWanted, "isReported" | "run_script">,
+  { isReported, run_script, install_software }: Pick<PolicyWanted, "isReported" | "run_script" | "install_software">,
 ) => ({
   query: columns.query,
   description: columns.description,
@@ -47,6 +57,7 @@ export const policyValue = (
   conditional_access_enabled: columns.conditional_access_enabled,
   webhooks_and_tickets_enabled: isReported,
   run_script,
+  install_software,
 });
 
 export const wantedPolicyValue = ({ columns, labels, ...rest }: PolicyWanted) => {
@@ -59,9 +70,14 @@ export interface PolicyRows {
   readonly labels: ReadonlyMap<number, LabelScope>;
   /** The names of the scripts that policies run. */
   readonly scripts: ReadonlyMap<number, string>;
+  /** What policies install, by its team and title (`placeOf`). */
+  readonly software: ReadonlyMap<string, InstalledSoftware>;
 }
 
-export function* policyThings({ policies, labels, scripts }: PolicyRows, shared: SharedRows): Generator<Thing> {
+export function* policyThings(
+  { policies, labels, scripts, software }: PolicyRows,
+  shared: SharedRows,
+): Generator<Thing> {
   const isReported = reportedPolicies(shared);
   const teams = new Map(shared.teams.map(({ id, name }) => [id, name]));
   const names = new Map(shared.labels.map(({ id, name }) => [id, name]));
@@ -74,11 +90,18 @@ export function* policyThings({ policies, labels, scripts }: PolicyRows, shared:
       value: policyValue(
         row,
         { include: namesOf(scope?.include_any, names), exclude: namesOf(scope?.exclude_any, names) },
-        { isReported: isReported(row), run_script: scripts.get(row.script_id ?? 0) ?? null },
+        {
+          isReported: isReported(row),
+          run_script: scripts.get(row.script_id ?? 0) ?? null,
+          install_software: software.get(softwarePlace(row)) ?? null,
+        },
       ),
     };
   }
 }
+
+const softwarePlace = ({ team_id, software_title_id }: PolicyRow): string =>
+  placeOf({ team_id, title_id: software_title_id ?? 0 });
 
 export const ownerOf = ({ scope, team_id }: PolicyRow, teams: ReadonlyMap<number, string>): string | null =>
   scope === "global" ? null : scope === "no_team" ? NO_TEAM_NAME : teams.get(team_id!)!;
@@ -95,8 +118,15 @@ export function reportedPolicies({ sections, noTeam, teams }: SharedRows): (row:
 }
 
 export function readPolicy(ctx: Context, { name, owner, value, action }: Given): PolicyWanted {
-  const { webhooks_and_tickets_enabled: isReported, run_script = null, ...given } = parsed(PolicyValue, value);
+  const {
+    webhooks_and_tickets_enabled: isReported,
+    run_script = null,
+    install_software = null,
+    ...given
+  } = parsed(PolicyValue, value);
   if (run_script !== null && owner === null) throw invalid("run_script", "a global policy cannot run a script");
+  if (install_software !== null && owner === null)
+    throw invalid("install_software", "a global policy cannot install software");
   // Files that mark policies as critical still apply on the free tier.
   const spec = isPremium(ctx) ? given : { ...given, critical: false };
   checkTier(ctx, spec);
@@ -108,5 +138,6 @@ export function readPolicy(ctx: Context, { name, owner, value, action }: Given):
     labels: givenLabels(spec) ?? { names: [], excludes: false },
     isReported: isReported ?? false,
     run_script,
+    install_software,
   };
 }

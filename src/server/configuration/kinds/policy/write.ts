@@ -24,6 +24,7 @@ import type { Part } from "../../kind.ts";
 import { platformsOf } from "../../parse.ts";
 import { keyOf } from "../../values.ts";
 import { count, creating, differs, labelsByName, updating, type Work } from "../../work.ts";
+import { OfferedSoftware } from "./software.ts";
 import { ownerOf, type PolicyRows, type PolicyWanted, reportedPolicies, wantedPolicyValue } from "./value.ts";
 
 const KIND = "policy";
@@ -41,14 +42,19 @@ export async function writePolicies(
   );
   const wasReported = reportedPolicies(work.shared);
   const reported = new Reporting(work);
+  const offered = new OfferedSoftware(work);
+  const automationsOf = async (owner: string | null, wanted: PolicyWanted) => ({
+    script_id: await scriptOf(work, owner, wanted),
+    software_title_id: await offered.titleOf(placeNamed(work, owner).team_id, wanted.install_software),
+  });
 
   const fresh: NewPolicy[] = [];
   for await (const { owner, wanted, ...step } of inTurns(creating(steps))) {
-    const { ids, script_id } = await locating({ owner, ...step }, async () => ({
+    const { ids, automations } = await locating({ owner, ...step }, async () => ({
       ids: idsOf(wanted, labels),
-      script_id: await scriptOf(work, owner, wanted),
+      automations: await automationsOf(owner, wanted),
     }));
-    const columns = { ...wanted.columns, software_title_id: null, script_id };
+    const columns = { ...wanted.columns, ...automations };
     fresh.push({ place: placeNamed(work, owner), columns, labels: { ids, excludes: wanted.labels.excludes } });
   }
   const rows = await insertPolicies(ctx, fresh);
@@ -64,7 +70,7 @@ export async function writePolicies(
     const { isReported } = step.wanted;
     if (wasReported(before) !== isReported) reported.say(step.owner, isReported, before.id);
     const change = await locating(step, async () =>
-      changeOf(existing, before, step.wanted, labels, await scriptOf(work, step.owner, step.wanted)),
+      changeOf(existing, before, step.wanted, labels, await automationsOf(step.owner, step.wanted)),
     );
     if (change) changes.push(change);
   }
@@ -108,9 +114,9 @@ function changeOf(
   before: PolicyRow,
   wanted: PolicyWanted,
   known: ReadonlyMap<string, NamedLabel>,
-  script_id: number | null,
+  automations: Pick<PolicyRow, "script_id" | "software_title_id">,
 ): PolicyChange | null {
-  const { platform, ...rest } = { ...wanted.columns, script_id };
+  const { platform, ...rest } = { ...wanted.columns, ...automations };
   const samePlatforms = platformsOf(policyPlatforms, platform) === platformsOf(policyPlatforms, before.platform);
   // A different order of the same platforms is no change: results are kept.
   const set = samePlatforms ? rest : { platform, ...rest };
@@ -152,7 +158,12 @@ function pathOfType(steps: readonly Step<PolicyWanted>[]) {
   const { some, count: all } = briefly(
     steps,
     ({ owner, wanted }): PolicySpec => {
-      const { webhooks_and_tickets_enabled: _reported, run_script: _script, ...value } = wantedPolicyValue(wanted);
+      const {
+        webhooks_and_tickets_enabled: _reported,
+        run_script: _script,
+        install_software: _software,
+        ...value
+      } = wantedPolicyValue(wanted);
       return { name: wanted.columns.name, team: owner, ...value };
     },
     ({ owner, name }): PolicySpec => ({ name, team: owner }),

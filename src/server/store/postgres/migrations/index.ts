@@ -75,6 +75,7 @@ import { migration as m0088 } from "./0088-package-batches.ts";
 import { migration as m0089 } from "./0089-host-setups.ts";
 import { migration as m0090 } from "./0090-host-names.ts";
 import { migration as m0091 } from "./0091-agent-signing-keys.ts";
+import { migration as m0092 } from "./0092-software-in-files.ts";
 import { migration as m0093 } from "./0093-device-sign-ins-and-calendar-events.ts";
 import type { Migration } from "./migration.ts";
 
@@ -155,5 +156,6 @@ export const migrations: readonly Migration[] = [
   m0089,
   m0090,
   m0091,
+  m0092,
   m0093,
 ];

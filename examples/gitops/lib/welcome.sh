@@ -1,0 +1,3 @@
+#!/bin/sh
+# The last step of the setup of new Macs.
+softwareupdate --schedule on

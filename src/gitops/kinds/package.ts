@@ -1,0 +1,182 @@
+// Packages and maintained apps that teams offer to their hosts.
+import { NO_TEAM_NAME } from "../../api/configuration.ts";
+import type { Current } from "../desired/current.ts";
+import { changed, type Fields, fieldsOf } from "../export/fields.ts";
+import { FileNames, fileName } from "../export/names.ts";
+import type { ExportedSections, ExportScope } from "../export/scope.ts";
+import type { Placed } from "../files/collect.ts";
+import { textOf } from "../files/item-files.ts";
+import { type Details, isOfTeam } from "../plan/activities.ts";
+import { isSame, type Json, type Owner, type Thing } from "../plan/diff.ts";
+import { MaintainedAppFile, PackageFile } from "../schema/software.ts";
+import type { Download, Kind } from "./kind.ts";
+
+const KIND = "package";
+
+const scripts = ["pre_install_query", "install_script", "uninstall_script", "post_install_script"] as const;
+type Scripts = { readonly [K in (typeof scripts)[number]]?: string };
+
+type Common = Pick<PackageFile, "self_service" | "display_name" | "setup_experience"> &
+  Pick<PackageFile, "labels_include_all" | "labels_include_any" | "labels_exclude_any">;
+
+/** An item of one of the two lists. */
+export type Package = Common &
+  Scripts & {
+    readonly name: string;
+    readonly sha256: string;
+    /** Null: those of the catalogue. */
+    readonly categories: readonly string[] | null;
+    readonly slug?: string;
+    readonly version?: string;
+    readonly url?: string | null;
+    readonly setup_experience_platform?: string;
+    /** The file that it is in, or that it is. */
+    readonly from?: string;
+    readonly isScript?: boolean;
+  };
+
+const words = (text: unknown): string => (typeof text === "string" ? text.trim() : "");
+
+function desired(packages: readonly Placed<Package>[], current: Current): Thing[] {
+  return packages.map(({ value: one, owner }) => {
+    const before = fieldsOf(current.value(KIND, owner, one.name));
+    // The server knows which categories the catalogue has, and which platform a package is for.
+    const isDefault = one.slug !== undefined && one.categories === null;
+    const wereDefault = before.default_categories === true;
+    const wasSame = wereDefault && isSame(before.categories, one.categories);
+    const value: Fields = {
+      slug: one.slug ?? "",
+      version: one.version ?? "",
+      url: one.url ?? "",
+      sha256: one.sha256,
+      ...Object.fromEntries(scripts.map((key) => [key, one[key] ?? ""])),
+      self_service: one.self_service,
+      categories: isDefault && wereDefault ? before.categories! : (one.categories ?? []),
+      default_categories: isDefault || wasSame,
+      display_name: one.display_name,
+      setup_experience: one.setup_experience,
+      setup_experience_platform:
+        one.setup_experience_platform || (one.setup_experience ? words(before.setup_experience_platform) : ""),
+      labels_include_all: one.labels_include_all,
+      labels_include_any: one.labels_include_any,
+      labels_exclude_any: one.labels_exclude_any,
+    };
+    return { kind: KIND, owner, name: one.name, value };
+  });
+}
+
+/** Without a digest in the files, the server asks at each apply whether the URL has another file. */
+function download(value: Json, before: Json | undefined): Download | null {
+  const { slug, version, url, sha256 } = fieldsOf(value);
+  const now = fieldsOf(before);
+  if (typeof slug === "string" && slug !== "")
+    return before !== undefined && now.version === version
+      ? null
+      : { slug, ...(version ? { version: words(version) } : {}) };
+  if (typeof url !== "string" || url === "") return null;
+  if (sha256 === "") return { url };
+  return now.sha256 === sha256 ? null : { url, hash_sha256: words(sha256) };
+}
+
+function withFile(value: Json, sha256: string | null, before: Json | undefined): Json {
+  const fields = fieldsOf(value);
+  if (fields.slug !== "" || fields.sha256 !== "") return value;
+  return { ...fields, sha256: sha256 ?? words(fieldsOf(before).sha256) };
+}
+
+/** Activities of software have no team for hosts without one. */
+export const isOffered = (details: Details, owner: Owner): boolean =>
+  isOfTeam(details, owner) || (owner === NO_TEAM_NAME && isOfTeam(details, null));
+
+const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
+const defaults = {
+  self_service: false,
+  display_name: "",
+  setup_experience: false,
+  setup_experience_platform: "",
+  ...noLabels,
+};
+
+function exported(scope: ExportScope): ExportedSections {
+  const names = new FileNames();
+  const packages: Fields[] = [];
+  const apps: Fields[] = [];
+  for (const { name, value } of scope.objects.all(scope.owner, KIND)) {
+    const fields = fieldsOf(value);
+    const { slug, version, url, sha256, categories, default_categories, ...rest } = fields;
+    const { pre_install_query, install_script, uninstall_script, post_install_script, ...plain } = rest;
+    const isWindows = /\.(msi|exe|ps1)$|\/windows$/i.test(name.replace(/[?#].*$/, ""));
+    const file = names.of(slug ? name : name.split("/").at(-1) || name);
+    const texts = Object.entries({ pre_install_query, install_script, uninstall_script, post_install_script });
+    const given = {
+      ...Object.fromEntries(
+        texts.flatMap(([key, digest]) => {
+          if (digest === "") return [];
+          const extension = key === "pre_install_query" ? ".sql" : isWindows ? ".ps1" : ".sh";
+          return [[key, { path: write(scope, `${file}-${key.replaceAll("_", "-")}${extension}`, String(digest)) }]];
+        }),
+      ),
+      ...changed(plain, defaults),
+    };
+    if (slug) {
+      const own: Fields = version ? { version } : {};
+      const named: Fields = default_categories === true ? {} : { categories: categories ?? [] };
+      apps.push({ slug, ...own, ...given, ...named });
+      continue;
+    }
+    const named: Fields = Array.isArray(categories) && categories.length > 0 ? { categories } : {};
+    const isScript = url === "" && sha256 !== name;
+    const origin: Fields = isScript
+      ? { path: write(scope, `scripts/${fileName(name)}`, String(sha256)) }
+      : { ...(url ? { url } : {}), hash_sha256: sha256! };
+    packages.push({ ...origin, ...given, ...named });
+  }
+  const lists = {
+    ...(packages.length > 0 ? { packages } : {}),
+    ...(apps.length > 0 ? { svc_maintained_apps: apps } : {}),
+  };
+  return Object.keys(lists).length > 0 ? { software: lists } : {};
+}
+
+/** Writes a file beside the main file. Returns its path for the main file. */
+export function write({ stem, objects, addFile, addContent }: ExportScope, file: string, digest: string): string {
+  const content = objects.content(digest);
+  const text = textOf(content);
+  const path = `${stem}.software/${file}`;
+  if (text === null) addContent(`lib/${path}`, content);
+  else addFile(`lib/${path}`, text);
+  return `../lib/${path}`;
+}
+
+export const packageKind: Kind<Package> = {
+  noun: "package",
+  items: {
+    list: "packages",
+    software: [
+      {
+        key: "packages",
+        schema: PackageFile,
+        hasPaths: true,
+        nameOf: ({ url, hash_sha256 }) => words(url) || words(hash_sha256),
+        of: ({ hash_sha256 }) => ({ sha256: words(hash_sha256) }),
+      },
+      {
+        key: "svc_maintained_apps",
+        schema: MaintainedAppFile,
+        nameOf: ({ slug }) => words(slug),
+        of: () => ({}),
+      },
+    ],
+    // Files that items name are read apart: values have their digests.
+    schema: PackageFile as unknown as Items["schema"],
+    labelFields: Object.keys(noLabels),
+    defaults,
+    desired,
+  },
+  download,
+  withFile,
+  exported: (scope) => (scope.file === "global" ? {} : exported(scope)),
+  typesOf: () => ["added_software", "edited_software", "deleted_software"],
+  isAbout: (details, _, { owner }) => isOffered(details, owner),
+};
+type Items = NonNullable<Kind<Package>["items"]>;

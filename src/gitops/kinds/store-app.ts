@@ -1,0 +1,87 @@
+// Apps of the vendor's store that teams offer to their hosts.
+import { changed, type Fields, fieldsOf } from "../export/fields.ts";
+import { FileNames } from "../export/names.ts";
+import type { ExportedSections, ExportScope } from "../export/scope.ts";
+import type { Placed } from "../files/collect.ts";
+import type { Thing } from "../plan/diff.ts";
+import { StoreAppFile } from "../schema/software.ts";
+import type { Kind } from "./kind.ts";
+import { isOffered, write } from "./package.ts";
+
+const KIND = "store_app";
+
+/** An app on one platform has its own name, because a team may offer it otherwise on another. */
+export type StoreApp = Omit<StoreAppFile, "configuration"> & { readonly name: string; readonly configuration?: string };
+
+const desired = (apps: readonly Placed<StoreApp>[]): Thing[] =>
+  apps.map(({ value: one, owner }) => ({
+    kind: KIND,
+    owner,
+    name: one.name,
+    value: {
+      self_service: one.self_service,
+      categories: one.categories,
+      display_name: one.display_name,
+      configuration: one.configuration ?? "",
+      setup_experience: one.setup_experience,
+      auto_update_enabled: one.auto_update_enabled,
+      auto_update_window_start: one.auto_update_window_start ?? null,
+      auto_update_window_end: one.auto_update_window_end ?? null,
+      labels_include_all: one.labels_include_all,
+      labels_include_any: one.labels_include_any,
+      labels_exclude_any: one.labels_exclude_any,
+    },
+  }));
+
+const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
+const defaults = {
+  self_service: false,
+  categories: [],
+  display_name: "",
+  setup_experience: false,
+  auto_update_enabled: false,
+  auto_update_window_start: null,
+  auto_update_window_end: null,
+  ...noLabels,
+};
+
+function exported(scope: ExportScope): ExportedSections {
+  const names = new FileNames();
+  const apps = scope.objects.all(scope.owner, KIND).map(({ name, value }): Fields => {
+    const { configuration, ...fields } = fieldsOf(value);
+    const [app_store_id = "", platform] = name.split("/");
+    return {
+      app_store_id,
+      ...(platform === undefined ? {} : { platform }),
+      ...changed(fields, defaults),
+      ...(configuration
+        ? { configuration: { path: write(scope, `${names.of(name)}.plist`, String(configuration)) } }
+        : {}),
+    };
+  });
+  return apps.length === 0 ? {} : { software: { app_store_apps: apps } };
+}
+
+const words = (text: unknown): string => (typeof text === "string" ? text : "");
+
+export const storeApp: Kind<StoreApp> = {
+  noun: "store app",
+  items: {
+    list: "app_store_apps",
+    software: [
+      {
+        key: "app_store_apps",
+        schema: StoreAppFile,
+        nameOf: ({ app_store_id, platform }) => [words(app_store_id), words(platform)].filter(Boolean).join("/"),
+        of: () => ({}),
+      },
+    ],
+    schema: StoreAppFile as unknown as NonNullable<Kind<StoreApp>["items"]>["schema"],
+    labelFields: Object.keys(noLabels),
+    defaults,
+    desired,
+  },
+  exported: (scope) => (scope.file === "global" ? {} : exported(scope)),
+  typesOf: () => ["added_app_store_app", "edited_app_store_app", "deleted_app_store_app"],
+  isAbout: (details, _, { owner, name }) => isOffered(details, owner) && details.app_store_id === name.split("/")[0],
+};

@@ -1,0 +1,149 @@
+// Software that teams offer, as it stands in files.
+import { z } from "zod";
+import { setupPlatforms } from "../../api/setup-experience.ts";
+import { BatchApp, storePlatforms } from "../../api/store-apps.ts";
+import { flag, labelNames, name, platforms, text } from "./fields.ts";
+import { notBuilt } from "./not-built.ts";
+
+const LABELS_MAX = 1000;
+const labelLists = {
+  labels_include_all: labelNames(LABELS_MAX),
+  labels_include_any: labelNames(LABELS_MAX),
+  labels_exclude_any: labelNames(LABELS_MAX),
+};
+const shown = {
+  self_service: flag.meta({ description: "users of hosts may install it themselves" }),
+  display_name: text(255).transform((given) => given.trim()),
+  setup_experience: flag.meta({ description: "hosts install it during their setup" }),
+};
+const icon = notBuilt("icons of software in files");
+
+/** The files themselves are read by `readSoftware`. */
+const file = (description: string) =>
+  z
+    .strictObject({ path: z.string().min(1).meta({ description: "relative to this file" }) })
+    .nullish()
+    .meta({ description });
+const scripts = {
+  pre_install_query: file("a query in an .sql file, or in a .yml file under the key query"),
+  install_script: file("instead of the default of the package"),
+  uninstall_script: file("instead of the default of the package"),
+  post_install_script: file("runs after the installation"),
+};
+
+type Lists = { readonly [K in keyof typeof labelLists]: readonly string[] };
+type Issues = z.core.$RefinementCtx;
+const wrong = (context: Issues, key: string, message: string) =>
+  context.addIssue({ code: "custom", path: [key], message });
+
+function onlyOneList(given: Lists, context: Issues): void {
+  const [, second] = (Object.keys(labelLists) as (keyof Lists)[]).filter((key) => given[key].length > 0);
+  if (second !== undefined) wrong(context, second, "give only one list of labels");
+}
+
+const categories = z.array(name).max(100);
+/** Of names in the API of the configuration. */
+const URL_MAX = 1024;
+const NEEDS_SCRIPTS = /\.(exe|tar\.gz|tgz)$/i;
+
+/** The text of a URL before its query. */
+const pathOf = (url: string): string => url.replace(/[?#].*$/, "");
+
+export const PackageFile = z
+  .strictObject({
+    path: z
+      .string()
+      .min(1)
+      .nullish()
+      .meta({ description: "a .yml file with one or several packages, or a script that is a package" }),
+    url: z
+      .string()
+      .transform((given) => given.trim())
+      .pipe(
+        z
+          .string()
+          .max(URL_MAX)
+          .regex(/^https?:\/\//i, { error: "must be an http or https URL" }),
+      )
+      .nullish()
+      .meta({ description: "where the server downloads the file" }),
+    hash_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest of 64 hexadecimal digits in lower case" })
+      .nullish()
+      .meta({ description: "of the file; without a url, of a package that the server has" }),
+    always_download: notBuilt("downloads whether or not the file has changed"),
+    ...scripts,
+    icon,
+    ...shown,
+    categories: categories.nullish().transform((given) => given ?? []),
+    ...labelLists,
+    setup_experience_platform: platforms(setupPlatforms)
+      .transform((list) => list.split(",").sort().join(","))
+      .meta({ description: "whose setup installs it; default: its own platform" }),
+    configuration: notBuilt("configurations of packages"),
+  })
+  .superRefine((given, context) => {
+    onlyOneList(given, context);
+    if (given.setup_experience_platform !== "" && !given.setup_experience)
+      wrong(context, "setup_experience_platform", "needs setup_experience to be true");
+    if (given.path && (given.url || given.hash_sha256))
+      wrong(context, given.url ? "url" : "hash_sha256", "cannot stand beside path: the file names it");
+    if (given.path && given.install_script)
+      wrong(context, "install_script", "a script that is a package is its own install script");
+    if (!given.path && !given.url && !given.hash_sha256) wrong(context, "url", "is required, or hash_sha256 or path");
+    if (given.url && NEEDS_SCRIPTS.test(pathOf(given.url)))
+      for (const key of ["install_script", "uninstall_script"] as const)
+        if (!given[key]) wrong(context, key, "is required for .exe, .tar.gz and .tgz packages");
+  });
+export type PackageFile = z.output<typeof PackageFile>;
+
+export const MaintainedAppFile = z
+  .strictObject({
+    slug: z
+      .string()
+      .regex(/^[^/\s]+\/[^/\s]+$/, { error: "must be the slug of a maintained app, such as firefox/darwin" })
+      .max(255),
+    version: text(255)
+      .transform((given) => given.trim())
+      .meta({ description: "one that the catalogue has, or ^147 for the newest 147; default: always the newest" }),
+    ...scripts,
+    icon,
+    ...shown,
+    categories: categories
+      .nullish()
+      .transform((given) => given ?? null)
+      .meta({ description: "default: those of the catalogue; an empty list: none" }),
+    ...labelLists,
+  })
+  .superRefine(onlyOneList);
+export type MaintainedAppFile = z.output<typeof MaintainedAppFile>;
+
+const time = BatchApp.shape.auto_update_window_start.unwrap();
+
+export const StoreAppFile = z
+  .strictObject({
+    app_store_id: z.string().regex(/^\d{1,20}$/, { error: "must be the number of an app in the store, in quotes" }),
+    platform: z.enum(storePlatforms).nullish().meta({ description: "default: all platforms of the app" }),
+    icon,
+    ...shown,
+    categories: categories.nullish().transform((given) => given ?? []),
+    ...labelLists,
+    configuration: file("a property list with settings of the app (iPhones and iPads)"),
+    auto_update_enabled: flag.meta({ description: "iPhones and iPads" }),
+    auto_update_window_start: time.nullish().meta({ description: "in the host's local time, as HH:MM" }),
+    auto_update_window_end: time.nullish().meta({ description: "may be on the next day" }),
+  })
+  .superRefine((given, context) => {
+    onlyOneList(given, context);
+    for (const key of ["auto_update_window_start", "auto_update_window_end"] as const)
+      if (given.auto_update_enabled && !given[key]) wrong(context, key, "is required with auto_update_enabled");
+  });
+export type StoreAppFile = z.output<typeof StoreAppFile>;
+
+/** The section. The lists are checked item by item. */
+export const Software = z.strictObject({
+  packages: z.array(PackageFile).max(500).nullish(),
+  app_store_apps: z.array(StoreAppFile).max(1000).nullish(),
+  svc_maintained_apps: z.array(MaintainedAppFile).max(500).nullish(),
+});
