@@ -265,7 +265,7 @@ describe("who may open a page", () => {
       "POST /device/:token/refetch",
       "POST /device/:token/software/install/:id",
       "POST /device/:token/software/uninstall/:id",
-    "POST /device/:token/sso",
+      "POST /device/:token/sso",
       "POST /login",
       "POST /login/forgot",
       "POST /login/invites/:token",
