@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { configurationApi, type Pin } from "../api/configuration.ts";
-import { UPLOAD_MAX, uploadsApi } from "../api/uploads.ts";
+import { UPLOAD_MAX } from "../api/uploads.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
@@ -40,7 +40,7 @@ export default class Apply extends GitopsCommand {
     "Packages that the server does not have are downloaded by it first, except in a dry run. A plan saved with " +
     "`svc plan --out` can be applied instead of files: exactly its changes are made, or none if anything on the " +
     "server has changed since.";
-  static override endpoints = [configurationApi.state, configurationApi.apply, uploadsApi.create, uploadsApi.append];
+  static override endpoints = [configurationApi.state, configurationApi.apply];
   static override args = { plan: args.optional("file with a saved plan; - is stdin") };
   static override flags = {
     ...filesFlags,

@@ -24,7 +24,7 @@ export default class Export extends GitopsCommand {
   static override description =
     "A plan of the exported files contains no changes. The server never returns its secrets: they become environment variables, which " +
     ".env.example lists. A plan needs their values.";
-  static override endpoints = [configurationApi.state, bootstrapApi.download, eulaApi.download];
+  static override endpoints = [configurationApi.state];
   static override flags = {
     dir: Flags.string({
       summary: "Directory to write to; created if it does not exist.",

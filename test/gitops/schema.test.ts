@@ -70,7 +70,7 @@ describe("the schema of main files", () => {
   it("keeps descriptions, and names unsupported features", () => {
     const { mdm, webhook_settings } = definitions.org_settings!.properties as Record<string, Node>;
     expect(JSON.stringify(webhook_settings)).toContain("period of the automation job");
-    expect(JSON.stringify(mdm)).toContain("not supported yet: volume licences; must be empty");
+    expect(JSON.stringify(mdm)).toContain("not supported yet: automatic enrollment of Windows hosts; must be empty");
   });
 
   it.each<[string, unknown, boolean]>([

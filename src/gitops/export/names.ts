@@ -85,6 +85,12 @@ export class FileNames {
   }
 }
 
+/** The name that an exported file has: that of the object, if a file can have it. */
+export const safeName = (name: string, extension: string): string => {
+  const isPossible = /^[\p{L}\p{N}_][\p{L}\p{N} ._+()-]*$/u.test(name) && name.toLowerCase().endsWith(extension);
+  return isPossible ? name : `${new FileNames().of(name)}${extension}`;
+};
+
 export function environmentFile(variables: readonly Variable[]): string {
   const lines = variables.flatMap(({ name, about, form }) => [
     `# ${about.replace(/\p{C}/gu, " ")}${form === "json" ? " (as in the key file, line ends as \\n)" : ""}`,

@@ -3,7 +3,8 @@ import { PACKAGE_MAX } from "../../api/bootstrap.ts";
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { thing } from "../desired/values.ts";
 import { fieldsOf } from "../export/fields.ts";
-import { largeFileValue, safeName } from "../files/large-values.ts";
+import { safeName } from "../export/names.ts";
+import { largeFileValue } from "../files/large-values.ts";
 import { isOfTeam } from "../plan/activities.ts";
 import type { Kind } from "./kind.ts";
 

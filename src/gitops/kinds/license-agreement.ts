@@ -2,7 +2,8 @@
 import { EULA_MAX } from "../../api/eula.ts";
 import { thing } from "../desired/values.ts";
 import { fieldsOf } from "../export/fields.ts";
-import { largeFileValue, safeName } from "../files/large-values.ts";
+import { safeName } from "../export/names.ts";
+import { largeFileValue } from "../files/large-values.ts";
 import type { Kind } from "./kind.ts";
 
 const KIND = "license_agreement";

@@ -8,7 +8,6 @@ import {
   ThingChange,
   type ThingKey,
 } from "../../api/configuration.ts";
-import type { LargeFile } from "../files/large-files.ts";
 import { type Change, type FieldChange, keyOf } from "./diff.ts";
 
 const FORMAT = "svc-plan-1";
@@ -43,7 +42,7 @@ export interface SavedPlan {
   /** Values of custom variables by name. */
   readonly variables: Readonly<Record<string, string>>;
   /** Large files, which are read when the plan is applied. */
-  readonly uploads: readonly Pick<LargeFile, "origin" | "sha256">[];
+  readonly uploads: readonly { readonly origin: string; readonly sha256: string }[];
 }
 
 export const savedPlanText = ({ createdAt, serverUrl, ...plan }: SavedPlan): string =>

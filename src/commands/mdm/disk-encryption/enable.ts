@@ -15,7 +15,7 @@ export default class MdmDiskEncryptionEnable extends DiskEncryptionCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> --team Workstations",
     "<%= config.bin %> <%= command.id %> --require-bitlocker-pin",
-    "<%= config.bin %> <%= command.id %> --team Workstations --platform macos --platform windows",
+    "<%= config.bin %> <%= command.id %> --team Workstations --platform macos --platform linux",
   ];
 
   protected readonly endpoint = diskEncryptionApi.change;
