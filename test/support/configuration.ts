@@ -67,7 +67,7 @@ export const policy = (more: object = {}) => ({
   conditional_access_enabled: false,
   webhooks_and_tickets_enabled: false,
   run_script: null as string | null,
-  install_software: null as object | null,
+  install_software: null as Record<string, string> | null,
   ...more,
 });
 
