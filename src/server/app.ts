@@ -48,20 +48,21 @@ export function createApp(services: Services, features: Features, more: MoreEndp
   mountTable(app, more.routes, () => services);
   for (const one of [...protocolsOf(services.settings), ...more.protocols]) mountProtocol(app, services, one);
   app.all("/**", (event) => {
-    served.set(event, services);
+    event.context.services = services;
     return apiOf(routes).handler(event);
   });
   return app;
 }
 
-/** Whose request it is that the routes of the API answer: their table is the same for every server of a process. */
-const served = new WeakMap<H3Event, Services>();
 type ServicesOf = (event: H3Event) => Services;
 
-/** The router of the API: filling it takes longer than everything else that a server does at its start. */
+/**
+ * The router of the API, which is the same for every server: filling it takes longer than everything else that a server
+ * does at its start. Whose services answer a request is in the request's context.
+ */
 const apiOf = memo((table: readonly Route[]) => {
   const app = new H3({ silent: true });
-  const of: ServicesOf = (event) => served.get(event)!;
+  const of: ServicesOf = ({ context }) => context.services as Services;
   mountTable(app, table, of);
   app.all("/**", (event) => {
     if (isForBrowser(event)) return missingPage(of(event));

@@ -196,7 +196,6 @@ describe("features that this server does not support", () => {
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
     ["org_settings: {}\ncustom_host_vitals: [{name: x}]", "custom host vitals"],
-    ["name: T\ncontrols: {setup_experience: {macos_script: a.sh}}", "setup experience"],
     [
       "name: T\ncontrols: {android_settings: {certificates: [{name: x, certificate_authority_name: C, subject_name: /CN=x, subject_alternative_name: DNS=x}]}}",
       "subject alternative names of certificates",

@@ -16,6 +16,9 @@ import { makeTeam, makeUser } from "../support/make.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const script = (name: string) => `#!/bin/sh\necho ${name}\n`;
+/** A global file with the teams of the licence token of the stand-in. */
+const WITH_LICENCES =
+  "org_settings: {mdm: {volume_purchasing_program: [{location: Main Street, teams: [All teams]}]}}\ncontrols: {}\nlabels: []\n";
 const GLOBAL = "org_settings: {}\ncontrols: {}\nlabels: [{name: Testers, query: SELECT 1}]\n";
 
 /** A server of installers: the path is the file's name. Files in `texts` have another content. */
@@ -175,7 +178,7 @@ policies:
     const team = (app: string, more = "") => `name: Ops\nsoftware:\n  app_store_apps:\n    - {${app}}\n${more}`;
     const install = "policies: [{name: P, query: SELECT 1, install_software: {app_store_id: '361285480'}}]\n";
     const all = await withFiles(t, {
-      "default.yml": GLOBAL,
+      "default.yml": WITH_LICENCES,
       "team.yml": team("app_store_id: '361285480', self_service: true", install),
     });
     const first = await all.apply();
@@ -191,7 +194,7 @@ policies:
 
     const windows = "auto_update_enabled: true, auto_update_window_start: '22:00', auto_update_window_end: '04:00'";
     const phone = await withFiles(t, {
-      "default.yml": GLOBAL,
+      "default.yml": WITH_LICENCES,
       "team.yml": team(`app_store_id: '361285480', platform: ios, ${windows}, configuration: {path: a.plist}`),
       "a.plist": "<plist><dict/></plist>",
     });
