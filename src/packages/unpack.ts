@@ -20,7 +20,8 @@ export function unpack(bytes: Buffer, packing: Packing): Promise<Buffer> {
 }
 
 async function unpackXz(bytes: Buffer): Promise<Buffer> {
-  const { XzReadableStream } = await import("xz-decompress");
+  // A CommonJS module: Node finds no names in it, so its exports are the default one.
+  const { default: xz } = await import("xz-decompress");
   const source = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(bytes));
@@ -29,7 +30,7 @@ async function unpackXz(bytes: Buffer): Promise<Buffer> {
   });
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = new XzReadableStream(source).getReader();
+  const reader = new xz.XzReadableStream(source).getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return Buffer.concat(chunks);
