@@ -16,7 +16,7 @@ export interface FuzzTarget {
 export interface FuzzReport {
   readonly byStatus: Record<string, number>;
   readonly byKind: Record<string, Record<string, number>>;
-  /** What was requested, with the status of its reply, in order. */
+  /** The endpoints that were requested, with the status of each reply, in order. Ids differ between stores. */
   readonly replies: string[];
   readonly faults: string[];
 }
@@ -63,7 +63,7 @@ export async function runFuzz(target: FuzzTarget, count: number, seed: number): 
     try {
       const res = await target.send(request, token);
       const status = `${Math.floor(res.status / 100)}xx`;
-      report.replies.push(`#${i} as ${caller}: ${request.method} ${request.path} ${res.status}`);
+      report.replies.push(`#${i} as ${caller}: ${request.method} ${request.endpoint.path} ${res.status}`);
       report.byStatus[res.status] = (report.byStatus[res.status] ?? 0) + 1;
       const kinds = report.byKind[request.kind] ?? {};
       report.byKind[request.kind] = kinds;
