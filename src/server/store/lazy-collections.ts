@@ -8,19 +8,16 @@ export function lazyCollections<S extends Tables, On extends object>(
   tables: S,
   make: (key: keyof S & string, on: On) => unknown,
 ): (on: On) => Collections<S> {
-  const sessions = new WeakMap<object, On>();
+  // An object that is derived from these collections (`Object.create`) has the same session.
+  const session = Symbol("session");
   const shared = {};
   for (const key of Object.keys(tables))
     Object.defineProperty(shared, key, {
-      get(this: object) {
-        const value = make(key, sessions.get(this)!);
+      get(this: { [session]: On }) {
+        const value = make(key, this[session]);
         Object.defineProperty(this, key, { value, enumerable: true, configurable: true });
         return value;
       },
     });
-  return (on) => {
-    const made = Object.create(shared) as Collections<S>;
-    sessions.set(made, on);
-    return made;
-  };
+  return (on) => Object.create(shared, { [session]: { value: on } }) as Collections<S>;
 }
