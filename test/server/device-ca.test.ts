@@ -26,7 +26,7 @@ import {
 import { extensions } from "../../src/server/extensions.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { newDir, openssl, startFake } from "../support/ca-fakes.ts";
+import { newDir, openssl, startFake, writeKey } from "../support/ca-fakes.ts";
 import { amount, bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost } from "../support/make.ts";
 import { scepClients, scepEnroll } from "../support/scep-client.ts";
@@ -366,8 +366,8 @@ describe.each(rulesEngines)("the SCEP server on %s", (engine) => {
         "[ext]\nbasicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\nextendedKeyUsage=serverAuth,codeSigning\n" +
         "nameConstraints=permitted;DNS:example.com\nsubjectAltName=DNS:mac.example.com,email:ada@example.com,IP:10.0.0.1,otherName:1.3.6.1.4.1.311.20.2.3;UTF8:ada\n",
     );
-    const make = ["req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", "key", "-config", "config"];
-    await openssl(dir, ...make, "-outform", "DER", "-out", "csr");
+    await writeKey(dir, "key");
+    await openssl(dir, "req", "-new", "-key", "key", "-config", "config", "-outform", "DER", "-out", "csr");
     const certificate = await issued(t, { csr: await readFile(join(dir, "csr")) });
     await writeFile(join(dir, "leaf.pem"), certificate.parsed.toString());
     await writeFile(join(dir, "ca.pem"), (await authorityOf(t)).parsed.toString());

@@ -11,6 +11,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { newKey } from "../../src/pki/x509.ts";
 import { afterEveryFile, afterEveryTest } from "./ends.ts";
 
 const run = promisify(execFile);
@@ -107,6 +108,12 @@ export const newDir = (): string => {
 export const openssl = async (dir: string, ...args: string[]): Promise<string> =>
   (await run("openssl", args, { cwd: dir })).stdout;
 
+const P256 = ["-pkeyopt", "ec_paramgen_curve:P-256"];
+
+/** A new RSA key as a file. openssl takes up to a second to make one; those of `newKey` are kept for other files. */
+export const writeKey = async (dir: string, name: string): Promise<void> =>
+  writeFile(join(dir, name), (await newKey()).export({ type: "pkcs8", format: "pem" }));
+
 /** An authority created and run by the openssl program, without any code of this project. */
 export class OpensslCa {
   readonly dir = newDir();
@@ -114,10 +121,10 @@ export class OpensslCa {
 
   static async make(name = "Test CA"): Promise<OpensslCa> {
     const ca = new OpensslCa();
+    await writeKey(ca.dir, "ca.key");
     await openssl(
       ca.dir,
-      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-days", "30"],
-      ...["-subj", `/CN=${name}`],
+      ...["req", "-x509", "-new", "-key", "ca.key", "-out", "ca.pem", "-days", "30", "-subj", `/CN=${name}`],
     );
     return ca;
   }
@@ -156,7 +163,7 @@ export class OpensslCa {
     const [key, request] = ["server.key", "server.csr"];
     await openssl(
       this.dir,
-      ...["req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-outform", "DER", "-out", request],
+      ...["req", "-new", "-newkey", "ec", ...P256, "-nodes", "-keyout", key, "-outform", "DER", "-out", request],
       ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
     );
     const cert = await this.sign(await readFile(this.file(request)));
@@ -173,10 +180,11 @@ export interface RequestOptions {
 /** A certificate request by the openssl program, PEM. */
 export async function makeCsr({ subject = "/CN=host", san, key = "rsa:2048" }: RequestOptions = {}): Promise<string> {
   const dir = newDir();
+  if (key === "ec") await openssl(dir, "genpkey", "-algorithm", "EC", ...P256, "-out", "key.pem");
+  else await writeKey(dir, "key.pem");
   await openssl(
     dir,
-    ...["req", "-new", "-newkey", key, "-nodes", "-keyout", "key.pem", "-out", "request.pem", "-subj", subject],
-    ...(key === "ec" ? ["-pkeyopt", "ec_paramgen_curve:P-256"] : []),
+    ...["req", "-new", "-key", "key.pem", "-out", "request.pem", "-subj", subject],
     ...(san === undefined ? [] : ["-addext", `subjectAltName=${san}`]),
   );
   return readFile(join(dir, "request.pem"), "utf8");
