@@ -11,6 +11,7 @@ import { faultIn } from "../../src/soap/fault.ts";
 import { actions } from "../../src/soap/names.ts";
 import { errorOf, makePerson, makeTeam, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, type StartOptions, startApp, type TestApp } from "../support/app.ts";
+import { applied, change, refused, stateOf, thingValue } from "../support/configuration.ts";
 import { type Directory, directoryToken, ISSUER, startDirectory, TENANT } from "../support/directory-tokens.ts";
 import { bothEngines } from "../support/engines.ts";
 import {
@@ -355,6 +356,23 @@ it("agents are told to enroll with their key, users to sign in", async () => {
   expect(await discover("/EnrollmentServer/Discovery.svc", ["OnPremise"])).toBe("OnPremise");
   expect(await discover("/api/mdm/windows/discovery", both)).toBe("OnPremise");
   expect(await discover("/api/mdm/windows/discovery", ["Federated"])).toBe("Federated");
+});
+
+it("an apply may name a team that it creates, and none that it deletes, as that of devices of a directory", async () => {
+  const t = await startApp();
+  const value = thingValue(await stateOf(t), "config", "mdm");
+  const named = (default_team: string) =>
+    change("update", "config", "mdm", { ...value, windows_automatic_enrollment: { default_team } });
+  const made = [change("create", "team", "Laptops", { description: "" }), named("Laptops")];
+  expect(await applied(t, { changes: made })).toEqual({ create: 1, update: 1, delete: 0 });
+  const [unknown] = await refused(t, 422, { changes: [named("Nobody")] });
+  expect(unknown).toMatchObject({
+    name: expect.stringContaining("windows_automatic_enrollment.default_team"),
+    reason: expect.stringContaining("Nobody"),
+  });
+  const gone = [change("delete", "team", "Laptops"), named("Laptops")];
+  expect((await refused(t, 422, { changes: gone }))[0]!.name).toContain("windows_automatic_enrollment.default_team");
+  expect(await t.store.teams.count()).toBe(1);
 });
 
 it("the settings of directories are checked", async () => {
