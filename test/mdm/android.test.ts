@@ -399,6 +399,7 @@ describe.each(bothEngines)("profiles of Android devices on %s", (engine) => {
     const { running } = t.services;
     service.fault = ({ method, url }) => (method === "PATCH" || url.pathname === "/token" ? { status: 503 } : null);
     await added("Camera", { cameraDisabled: true });
+    await expect.poll(statuses, { timeout: 20_000 }).toEqual({ Camera: ["pending", ""] });
     await expect
       .poll(async () => (await t.store.androidPolicies.first({}))?.failures, { timeout: 20_000 })
       .toBeGreaterThan(0);
