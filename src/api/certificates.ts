@@ -43,13 +43,9 @@ const SubjectName = z
   .min(1, "must not be empty")
   .max(SUBJECT_MAX)
   .meta({ description: "fields as /CN=value/O=value; may contain $SVC_VAR_ variables" });
-const AlternativeName = z
-  .string()
-  .max(SUBJECT_MAX)
-  .optional()
-  .meta({
-    description: "pairs of DNS, EMAIL, UPN, IP and URI as DNS=value, EMAIL=value; may contain $SVC_VAR_ variables",
-  });
+const AlternativeName = z.string().max(SUBJECT_MAX).optional().meta({
+  description: "pairs of DNS, EMAIL, UPN, IP and URI as DNS=value, EMAIL=value; may contain $SVC_VAR_ variables",
+});
 /** Also accepts text. 0 means no team. */
 const Team = z
   .union([
