@@ -24,6 +24,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   software: () => import("./software.ts"),
   vulnerabilities: () => import("./vulnerabilities.ts"),
   "apple-idle": () => import("./apple-idle.ts"),
+  "windows-idle": () => import("./windows-idle.ts"),
   bootstrap: () => import("./bootstrap.ts"),
 };
 

@@ -11,7 +11,7 @@ import { newChallenge } from "../../src/server/device-ca/challenges.ts";
 import { fingerprintOf } from "../../src/server/device-ca/identities.ts";
 import { startServer } from "../../src/server/main.ts";
 import { Authorities, messageSignature, requestIdentity } from "../../src/simulator/apple/identity.ts";
-import { Web } from "../../src/simulator/apple/web.ts";
+import { Web } from "../../src/simulator/web.ts";
 import { CHANNEL } from "../../test/support/apple-device.ts";
 import type { IdleReady } from "./apple-idle-ready.ts";
 import { makePlace } from "./place.ts";

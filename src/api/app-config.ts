@@ -173,6 +173,17 @@ export const MdmSettings = z.object({
     .meta({ description: "Macs with Apple silicon get a password without which they do not start in recovery mode" }),
   name_template: NameTemplate,
   windows_migration_enabled: z.boolean().meta({ description: "move hosts away from another vendor's Windows MDM" }),
+  windows_automatic_enrollment: z.object({
+    default_team: short.meta({ description: "name of the team of Windows hosts that enroll with a directory" }),
+  }),
+  windows_directory_tenant_ids: z
+    .array(short)
+    .max(100)
+    .meta({ description: "tenants of the cloud directory whose users may enroll Windows hosts; none: nobody may" }),
+  windows_directory_client_ids: z
+    .array(short)
+    .max(100)
+    .meta({ description: "apps of the directory for which tokens may be, besides the server's own URL" }),
   macos_updates: MacosUpdates,
   ios_updates: AppleUpdates,
   ipados_updates: AppleUpdates,

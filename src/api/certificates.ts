@@ -5,7 +5,7 @@ import { type AnyEndpoint, endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, isOneLine, Meta, NOT_ONE_LINE, paging, QueryId, QueryTeam, Timestamp } from "./fields.ts";
 
 /** State of a template's certificate on a host. */
-export const certificateStatuses = ["pending", "delivered", "verified", "failed"] as const;
+export const certificateStatuses = ["pending", "delivering", "delivered", "verified", "failed"] as const;
 
 export const CertificateTemplate = z.object({
   id: Id,
@@ -13,6 +13,7 @@ export const CertificateTemplate = z.object({
   certificate_authority_id: Id,
   certificate_authority_name: z.string(),
   subject_name: z.string(),
+  subject_alternative_name: z.string().meta({ description: "empty: none" }),
   created_at: Timestamp,
 });
 export type CertificateTemplate = z.infer<typeof CertificateTemplate>;
@@ -42,6 +43,9 @@ const SubjectName = z
   .min(1, "must not be empty")
   .max(SUBJECT_MAX)
   .meta({ description: "fields as /CN=value/O=value; may contain $SVC_VAR_ variables" });
+const AlternativeName = z.string().max(SUBJECT_MAX).optional().meta({
+  description: "pairs of DNS, EMAIL, UPN, IP and URI as DNS=value, EMAIL=value; may contain $SVC_VAR_ variables",
+});
 /** Also accepts text. 0 means no team. */
 const Team = z
   .union([
@@ -59,6 +63,7 @@ export const CreateTemplate = z.object({
   team_id: Team,
   certificate_authority_id: Id.meta({ description: "a custom_scep_proxy" }),
   subject_name: SubjectName,
+  subject_alternative_name: AlternativeName,
 });
 export type CreateTemplate = z.output<typeof CreateTemplate>;
 
@@ -67,6 +72,7 @@ export const TemplateSpec = z.strictObject({
   team: z.string().max(255).nullish().meta({ description: "name of the team; none: hosts without a team" }),
   certificate_authority_id: Id,
   subject_name: SubjectName,
+  subject_alternative_name: AlternativeName,
 });
 export type TemplateSpec = z.output<typeof TemplateSpec>;
 

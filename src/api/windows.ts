@@ -8,20 +8,27 @@ const call = { ...soap, otherStatus: [400] };
 const message = raw({ limit: 2 * MiB });
 
 /** Devices of users know the first path, agents get the second one. */
-const discoveryPaths = ["/EnrollmentServer/Discovery.svc", "/api/mdm/windows/discovery"] as const;
-export const AGENT_DISCOVERY = discoveryPaths[1];
+const USER_DISCOVERY = "/EnrollmentServer/Discovery.svc";
+export const AGENT_DISCOVERY = "/api/mdm/windows/discovery";
 
 export const windowsEnrollApi = {
   probe: protocolEndpoint({
     method: "GET",
-    paths: discoveryPaths,
+    paths: [USER_DISCOVERY, AGENT_DISCOVERY],
     summary: "Find out that this is the server by which Windows devices enroll.",
     ...soap,
   }),
   discover: protocolEndpoint({
     method: "POST",
-    paths: discoveryPaths,
-    summary: "Get where and how a Windows device enrolls.",
+    paths: [USER_DISCOVERY],
+    summary: "Get where and how the user of a Windows device enrolls it.",
+    body: message,
+    ...call,
+  }),
+  discoverForAgent: protocolEndpoint({
+    method: "POST",
+    paths: [AGENT_DISCOVERY],
+    summary: "Get where and how the agent of a Windows device enrolls it.",
     body: message,
     ...call,
   }),

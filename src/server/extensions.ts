@@ -7,6 +7,7 @@ import { endAccess } from "./conditional-access/certificates.ts";
 import type { Extensions } from "./core/extensions.ts";
 import { tables } from "./data/tables.ts";
 import { endDeviceTokens } from "./device-page/tokens.ts";
+import { finishDeviceSignIn } from "./device-sign-in/sign-in.ts";
 import { diskEncryptionInventory } from "./disk-encryption/inventory.ts";
 import { forgetDiskKeys } from "./disk-encryption/keys.ts";
 import { bitlockerPinInventory } from "./disk-encryption/pin.ts";
@@ -80,6 +81,7 @@ import { windowsNotices } from "./mdm/windows/notices/notices.ts";
 import { windowsObsoleteNodes, windowsProfileCommand } from "./mdm/windows/profiles/commands.ts";
 import { windowsProfileInventory } from "./mdm/windows/profiles/inventory.ts";
 import { windowsPlatform } from "./mdm/windows/profiles/platform.ts";
+import { finishWindowsSignIn } from "./mdm/windows/sign-in/sign-in.ts";
 import { windowsDeadlines } from "./mdm/windows/updates/commands.ts";
 import { windowsUpdateListener } from "./mdm/windows/updates/updates.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
@@ -174,6 +176,7 @@ export const extensions: Extensions = {
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave, askWindowsToLeave, askAndroidToLeave],
   windowsDevices: [windowsActionListener, windowsUpdateListener],
+  deviceCallbacks: [finishDeviceSignIn, finishWindowsSignIn],
   commandPlatforms: [appleCommands, windowsCommands, androidCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep, softwareStep],
   setupWaits: [appleSetupWait],

@@ -20,6 +20,7 @@ import { androidCommandSender } from "./mdm/android/commands/sender.ts";
 import { androidEnrollment } from "./mdm/android/devices/enroll.ts";
 import { androidReports } from "./mdm/android/devices/ingest.ts";
 import { androidServiceAccount } from "./mdm/android/management/account.ts";
+import { androidAgents } from "./mdm/android/policies/agent-app.ts";
 import { androidPolicySender } from "./mdm/android/policies/sender.ts";
 import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
 import { appleUpdateDeadlines } from "./mdm/apple/declarations/updates.ts";
@@ -87,6 +88,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(androidEnrollment);
   await start(androidReports);
   await start(androidPolicySender);
+  await start(androidAgents);
   await start(androidCommandSender);
   await start(pushes);
   await start(profileReconciler);

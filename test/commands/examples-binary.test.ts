@@ -214,7 +214,12 @@ describe("the examples in help", () => {
       const env = { SVC_SERVER_URL: server.url, SVC_EMAIL: server.email, SVC_PASSWORD: server.password };
       expect(await run(["login"], folder, env)).toMatchObject({ code: 0 });
       expect(await run(["enroll-secrets", "add"], folder, { SVC_SERVER_URL: server.url })).toMatchObject({ code: 0 });
-      if (words.includes("--mdm")) await turnOnAppleManagement(folder, server.url);
+      if (words.includes("apple")) await turnOnAppleManagement(folder, server.url);
+      if (words.includes("windows")) {
+        const settings = ["mdm.windows_enabled_and_configured=true", `server_settings.server_url=${server.url}`];
+        const set = await run(["config", "set", ...settings], folder, { SVC_SERVER_URL: server.url });
+        expect(set.code, set.output).toBe(0);
+      }
       const { code, output } = await run(
         words,
         folder,

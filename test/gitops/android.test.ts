@@ -76,6 +76,17 @@ describe("Android in files", () => {
     expect(errors.every((text) => text.startsWith("t.yml:"))).toBe(true);
   });
 
+  it("has alternative names of certificates, in the spelling in which the server keeps them", async () => {
+    const given = vpn.replace("}", ', subject_alternative_name: "dns=a.example.com,UPN=$SVC_VAR_HOST_UUID"}');
+    const read = await readGiven({ "t.yml": `name: T\ncontrols: {android_settings: {certificates: [${given}]}}\n` });
+    expect(errorsOf(read.problems)).toEqual([]);
+    const { things } = desiredOf(read, stateWith([team]));
+    const [template] = things.filter(({ kind }) => kind === "certificate_template");
+    expect(template!.value).toMatchObject({
+      subject_alternative_name: "DNS=a.example.com, UPN=$SVC_VAR_HOST_UUID",
+    });
+  });
+
   it("keeps the subject's variables, which the server replaces", async () => {
     const read = await readGiven({ "t.yml": `name: T\ncontrols: {android_settings: {certificates: [${vpn}]}}\n` });
     expect(errorsOf(read.problems)).toEqual([]);

@@ -117,7 +117,11 @@ const things: StateThing[] = [
   thing("package", "Ops", "firefox/darwin", { ...ofPackage, slug: "firefox/darwin", url: "", sha256: "" }),
   thing("package", NO_TEAM_NAME, "own.sh", { ...ofPackage, url: "" }),
   thing("store_app", "Ops", "42/ios", storeApp),
-  thing("certificate_template", null, "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
+  thing("certificate_template", null, "VPN", {
+    certificate_authority_name: "WIFI",
+    subject_name: "/CN=x",
+    subject_alternative_name: "DNS=x",
+  }),
   thing("certificate_template", "Ops", "VPN", { certificate_authority_name: "WIFI", subject_name: "/CN=x" }),
   thing("directory_credentials", null, "directory", { tenant_id: "text", client_id: "text", client_secret: "text" }),
   ...caTypes.map((type) =>

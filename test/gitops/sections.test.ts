@@ -191,15 +191,10 @@ describe("problems", () => {
 
 describe("features that this server does not support", () => {
   it.each<[string, string]>([
-    ["org_settings: {mdm: {windows_automatic_enrollment: {default_team: x}}}", "automatic enrollment of Windows hosts"],
     ["org_settings: {org_info: {org_logo_path_dark_mode: a.png}}", "logo files"],
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
     ["org_settings: {}\ncustom_host_vitals: [{name: x}]", "custom host vitals"],
-    [
-      "name: T\ncontrols: {android_settings: {certificates: [{name: x, certificate_authority_name: C, subject_name: /CN=x, subject_alternative_name: DNS=x}]}}",
-      "subject alternative names of certificates",
-    ],
     [
       "name: T\ncontrols: {windows_settings: {enable_managed_local_account: true}}",
       "managed local accounts of Windows",

@@ -108,6 +108,8 @@ const values: Readonly<Record<string, unknown>> = {
   "macos_migration.mode": "forced",
   "gitops.repository_url": "https://git",
   "gitops.gitops_mode_enabled": true,
+  windows_directory_tenant_ids: ["0a1b2c3d-0000-4000-8000-000000000001"],
+  windows_directory_client_ids: ["0a1b2c3d-0000-4000-8000-000000000002"],
 };
 const together: Readonly<Record<string, Record<string, unknown>>> = {
   "macos_migration.enable": { mode: "forced", webhook_url: "https://x" },
@@ -174,10 +176,11 @@ describe("settings of the organization", () => {
 /** In the desired state, secrets are references. */
 const asWanted = (value: unknown): unknown =>
   Array.isArray(value)
-    ? value.map((entry) => ({
-        ...entry,
-        ...("api_token" in entry ? { api_token: { $secret: refOf(entry.api_token) } } : {}),
-      }))
+    ? value.map((entry) =>
+        typeof entry === "object" && "api_token" in entry
+          ? { ...entry, api_token: { $secret: refOf(entry.api_token) } }
+          : entry,
+      )
     : value;
 
 describe("settings of teams", () => {

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
 import { days } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
+import { androidPolicySender } from "../../src/server/mdm/android/policies/sender.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import {
@@ -392,6 +393,30 @@ describe.each(bothEngines)("profiles of Android devices on %s", (engine) => {
     t.clock.advance(60_000);
     await runJob(t.services, "android_policies");
     await isSent().toEqual([0, ["cameraDisabled", "statusReportingSettings"]]);
+  });
+
+  it("are sent after the vendor was away for an hour, and is asked ever more rarely meanwhile", async () => {
+    const { running } = t.services;
+    service.fault = ({ method, url }) => (method === "PATCH" || url.pathname === "/token" ? { status: 503 } : null);
+    await added("Camera", { cameraDisabled: true });
+    await expect.poll(statuses, { timeout: 20_000 }).toEqual({ Camera: ["pending", ""] });
+    await expect
+      .poll(async () => (await t.store.androidPolicies.first({}))?.failures, { timeout: 20_000 })
+      .toBeGreaterThan(0);
+    for (let minute = 0; minute < 60; minute++) {
+      t.clock.advance(60_000);
+      await runJob(t.services, "android_policies");
+    }
+    // 10 s, 20 s ... 30 min: as often as that fits into an hour, with the first time.
+    expect((await t.store.androidPolicies.first({}))!.failures).toBeLessThan(12);
+    expect(await statuses(), "nothing has failed").toEqual({ Camera: ["pending", ""] });
+    service.fault = () => null;
+    t.clock.advance(30 * 60_000);
+    await runJob(t.services, "android_policies");
+    await running.of(androidPolicySender).run();
+    await isSent().toEqual([0, ["cameraDisabled", "statusReportingSettings"]]);
+    await apply();
+    expect(await statuses()).toEqual({ Camera: ["verified", ""] });
   });
 
   it("contain the values of the host", async () => {

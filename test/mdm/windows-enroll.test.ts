@@ -52,12 +52,13 @@ describe.each(bothEngines)("a Windows device on %s", (engine) => {
     for (const path of [DISCOVERY, "/api/mdm/windows/discovery"]) {
       const reply = await discover(t, path);
       expect([reply.action, reply.relatesTo]).toEqual([actions.discovered, "urn:uuid:1"]);
+      const isOfUser = path === DISCOVERY;
       expect(readDiscovered(reply.content)).toEqual({
-        authPolicy: "OnPremise",
+        authPolicy: isOfUser ? "Federated" : "OnPremise",
         version: "4.0",
         policyUrl: "https://svc.example.com/api/mdm/windows/policy",
         enrollmentUrl: "https://svc.example.com/api/mdm/windows/enroll",
-        authenticationUrl: null,
+        authenticationUrl: isOfUser ? "https://svc.example.com/api/mdm/windows/auth" : null,
       });
     }
     const token = userToken(agent.key);

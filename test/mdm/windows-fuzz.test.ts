@@ -1,6 +1,7 @@
 // Whatever arrives instead of messages of Windows devices is refused, and never fails otherwise.
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { requestFor } from "../../src/simulator/windows/enrollment.ts";
 import { writeDiscover } from "../../src/soap/discovery.ts";
 import { writeEnvelope } from "../../src/soap/envelope.ts";
 import { requestTypes } from "../../src/soap/names.ts";
@@ -9,15 +10,7 @@ import { syncCommand } from "../../src/syncml/value.ts";
 import { writeSyncml } from "../../src/syncml/write.ts";
 import { startApp } from "../support/app.ts";
 import { amount, rulesEngines } from "../support/engines.ts";
-import {
-  deviceKey,
-  factsOf,
-  MANAGEMENT,
-  managedWindows,
-  requestFor,
-  statusFor,
-  userToken,
-} from "../support/windows-device.ts";
+import { deviceKey, factsOf, MANAGEMENT, managedWindows, statusFor, userToken } from "../support/windows-device.ts";
 
 const pieces = [
   "<",
@@ -56,7 +49,7 @@ it.each(rulesEngines)(
     const t = await startApp({ engine });
     const { agent, device } = await managedWindows(t);
     const { header } = (await device.start()).message;
-    const request = await requestFor(await deviceKey());
+    const request = requestFor(await deviceKey());
     const enrollment = (requestType: string) => () =>
       writeEnvelope({
         action: "x",

@@ -90,6 +90,7 @@ describe.each(rulesEngines)("certificate templates on %s", (engine) => {
           certificate_authority_id: ca,
           certificate_authority_name: "SCEP",
           subject_name: "/CN=x",
+          subject_alternative_name: "",
           created_at: t.clock.iso(),
         },
       ],
@@ -116,6 +117,44 @@ describe.each(rulesEngines)("certificate templates on %s", (engine) => {
     // A team's templates are deleted with it.
     expect((await t.delete(`/teams/${team.id}`)).status).toBe(200);
     expect(await t.store.certificateTemplates.get(second)).toBeNull();
+  });
+
+  it("have alternative names, with the host's values, which cannot add another name", async () => {
+    const t = await startApp({ engine });
+    const ca = await makeCa(t);
+    const given = { name: "Wi-Fi", certificate_authority_id: ca, subject_name: "/CN=x" };
+    const asked = "dns=$SVC_VAR_HOST_UUID.example.com,UPN=$SVC_VAR_HOST_HARDWARE_SERIAL , URI=https://a\\,b";
+    const id = await make(t, { ...given, subject_alternative_name: asked });
+    const kept = "DNS=$SVC_VAR_HOST_UUID.example.com, UPN=$SVC_VAR_HOST_HARDWARE_SERIAL, URI=https://a\\,b";
+    const shown = (await json(await t.get(`/certificates/${id}`))).certificate;
+    expect([shown.subject_name, shown.subject_alternative_name]).toEqual(["/CN=x", kept]);
+    const { call } = await makeCaller(t, { hostname: "a", uuid: "UUID-1", hardware_serial: "1, DNS=evil.example" });
+    const own = (await json(await call("GET", `/api/svcd/certificates/${id}`))).certificate;
+    expect(own.subject_alternative_name).toBe("DNS=UUID-1.example.com, UPN=1\\, DNS=evil.example, URI=https://a\\,b");
+    expect(own.status).toBe("delivered");
+    const [listed] = (await json(await call("GET", "/certificates"))).certificates;
+    expect(listed.subject_alternative_name).toBe(own.subject_alternative_name);
+    const without = await makeCaller(t, { hostname: "b", uuid: "UUID-2", hardware_serial: "" });
+    expect((await json(await without.call("GET", `/api/svcd/certificates/${id}`))).certificate).toMatchObject({
+      status: "failed",
+      subject_alternative_name: kept,
+    });
+    // Other names need other certificates.
+    const specs = [{ ...given, subject_alternative_name: "EMAIL=a@example.com" }];
+    expect((await t.post("/spec/certificates", { specs })).status).toBe(200);
+    expect((await t.store.hostCertificates.list()).map(({ status }) => status)).toEqual(["pending", "pending"]);
+    for (const [text, status] of [
+      ["x", 422],
+      ["DNS=", 422],
+      ["RID=1.2.3", 422],
+      ["DNS=a,,DNS=b", 422],
+      ["DNS=a\\", 422],
+      ["DNS=$SVC_VAR_HOST_NAME", 400],
+      [`DNS=${"x".repeat(1100)}`, 422],
+    ] as const) {
+      const refused = await t.post("/certificates", { ...given, name: "B", subject_alternative_name: text });
+      expect([text, ...(await refusal(refused))]).toEqual([text, status, "subject_alternative_name"]);
+    }
   });
 
   it("are refused on any error, with the field", async () => {
@@ -260,6 +299,7 @@ describe.each(rulesEngines)("certificate templates on %s", (engine) => {
       certificate_authority_type: "custom_scep_proxy",
       team_id: null,
       subject_name: "/CN=UUID-A/O=Example",
+      subject_alternative_name: "",
       status: "delivered",
       scep_challenge: "static-challenge",
       svc_challenge: expect.stringMatching(/^[\w-]{43}$/),

@@ -242,6 +242,9 @@ describe("who may open a page", () => {
   it("is public only for these, which were reviewed", () => {
     const open = webPages.filter(({ access }) => access === "open").map(({ method, path }) => `${method} ${path}`);
     expect(open.sort()).toEqual([
+      "GET /api/mdm/windows/auth",
+      "GET /api/mdm/windows/auth/terms",
+      "GET /api/mdm/windows/tos",
       "GET /cli-login",
       "GET /conditional-access/error",
       "GET /conditional-access/remediation",
@@ -261,6 +264,7 @@ describe("who may open a page", () => {
       "GET /mdm/sso/done",
       "GET /mdm/sso/profile",
       "GET /transparency",
+      "POST /api/mdm/windows/auth",
       "POST /device/:token/bypass",
       "POST /device/:token/refetch",
       "POST /device/:token/software/install/:id",

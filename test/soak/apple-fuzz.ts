@@ -6,7 +6,7 @@ import { turnAppleOn } from "../../bench/support/apple.ts";
 import { newKey, readCertificate } from "../../src/pki/x509.ts";
 import { readEnrollmentProfile } from "../../src/simulator/apple/enrollment-profile.ts";
 import { Authorities, requestIdentity } from "../../src/simulator/apple/identity.ts";
-import { Web } from "../../src/simulator/apple/web.ts";
+import { Web } from "../../src/simulator/web.ts";
 import { type FuzzedDevice, fuzzApple } from "../support/apple-fuzz.ts";
 import type { SoakArgs } from "./main.ts";
 import { Bed, build } from "./support/bed.ts";

@@ -20,6 +20,7 @@ const soaks: Record<string, () => Promise<{ run: Soak }>> = {
   restarts: () => import("./restarts.ts"),
   takeover: () => import("./takeover.ts"),
   "apple-devices": () => import("./apple-devices.ts"),
+  "windows-devices": () => import("./windows-devices.ts"),
   "apple-fuzz": () => import("./apple-fuzz.ts"),
   "several-servers": () => import("./several-servers.ts"),
   outbox: () => import("./outbox.ts"),

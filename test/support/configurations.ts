@@ -266,6 +266,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
         setup: fc.record({ enable_end_user_authentication: bool, enable_release_device_manually: bool }),
         provider,
         vendora_server_url: optionalUrl,
+        tenants: fc.array(fc.uuid(), { maxLength: 2 }),
       })
       .map((given): Json => {
         const mdm = base("mdm");
@@ -274,6 +275,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
           windows_enabled_and_configured: given.windows,
           enable_turn_on_windows_mdm_manually: given.windows && !given.migrating && given.pin,
           windows_migration_enabled: given.windows && given.migrating,
+          windows_directory_tenant_ids: given.tenants,
           enable_disk_encryption: given.disk,
           disk_encryption: given.platforms,
           windows_require_bitlocker_pin: (given.platforms.windows ?? given.disk) && given.pin,

@@ -3,6 +3,7 @@ import { createApp } from "../../src/server/app.ts";
 import { withRunning } from "../../src/server/core/running.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { deviceIdentityCache } from "../../src/server/device-ca/identities.ts";
+import { windowsEnrollment } from "../../src/server/mdm/windows/enroll/kind.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import type { TestApp } from "./app.ts";
 import { testCipher } from "./engines.ts";
@@ -13,6 +14,7 @@ export async function withSecondServer(t: TestApp, work: (there: TestApp) => Pro
   const services = withRunning({ ...t.services, store });
   try {
     await services.running.start(services, deviceIdentityCache);
+    await services.running.start(services, windowsEnrollment);
     const app = createApp(services, { agent: t.agent, stop: async () => {} }, { routes: [], protocols: [] });
     const raw = async (path: string, init?: RequestInit) => app.request(path, init);
     const request: TestApp["request"] = (method, path, body) =>

@@ -1,25 +1,28 @@
-// A Windows device, which speaks only the wire: it enrolls with SOAP, and is managed with SyncML.
+// Windows devices of tests: those of the simulator, with an app instead of a socket.
 import type { KeyObject } from "node:crypto";
-import { parseName } from "../../src/pki/names.ts";
-import { makeRequest } from "../../src/pki/request.ts";
 import { newKey } from "../../src/pki/x509.ts";
 import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
 import { mdm } from "../../src/server/app-config/sections/mdm.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { eq } from "../../src/server/store/query.ts";
-import { type Envelope, readEnvelope, type SecurityToken, writeEnvelope } from "../../src/soap/envelope.ts";
-import { faultIn } from "../../src/soap/fault.ts";
-import { actions, requestTypes, tokenTypes, valueTypes } from "../../src/soap/names.ts";
-import { find, parameterOf, readProvisioning } from "../../src/soap/provisioning.ts";
-import { readTokenReply, writeTokenRequest } from "../../src/soap/token.ts";
-import { alerts } from "../../src/syncml/codes.ts";
-import { DIGEST, digestOf } from "../../src/syncml/digest.ts";
-import { readSyncml } from "../../src/syncml/read.ts";
-import { isContainer, isRequest, type SyncCommand, type SyncMessage, syncCommand } from "../../src/syncml/value.ts";
-import { writeSyncml } from "../../src/syncml/write.ts";
+import {
+  type Account,
+  soapCall as deviceSoapCall,
+  type EnrollmentFacts,
+  enrollmentIn,
+  type Post,
+  requestDocument,
+  requestFor,
+  userToken,
+} from "../../src/simulator/windows/enrollment.ts";
+import { type Exchange, type Sending, Sessions } from "../../src/simulator/windows/session.ts";
+import type { Envelope, SecurityToken } from "../../src/soap/envelope.ts";
+import { requestTypes } from "../../src/soap/names.ts";
+import { type SyncCommand, syncCommand } from "../../src/syncml/value.ts";
 import type { TestApp } from "./app.ts";
 import { type ManagedAgent, makeManaged } from "./managed.ts";
 
+export { type Account, type Exchange, userToken };
 export const MANAGEMENT = "/api/mdm/windows/management";
 
 /** As the setting does. */
@@ -31,25 +34,19 @@ export async function turnOnWindowsMdm({ store, clock }: Pick<TestApp, "store" |
   });
 }
 
-export async function soapCall(
+/** The messages of a device, to the app without a socket. */
+const postTo =
+  (t: Pick<TestApp, "raw">): Post =>
+  async (path, type, body) => {
+    const response = await t.raw(path, { method: "POST", headers: { "content-type": type }, body });
+    return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
+  };
+
+export const soapCall = (
   t: Pick<TestApp, "raw">,
   path: string,
-  { action, body, token }: { action: string; body: string; token?: SecurityToken },
-): Promise<Envelope> {
-  const text = writeEnvelope({ action, messageId: "urn:uuid:1", to: path, body, ...(token && { token }) });
-  const response = await t.raw(path, {
-    method: "POST",
-    headers: { "content-type": "application/soap+xml; charset=utf-8" },
-    body: text,
-  });
-  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-  return readEnvelope(new Uint8Array(await response.arrayBuffer()));
-}
-
-export const userToken = (text: string): SecurityToken => ({
-  valueType: tokenTypes.user,
-  text: Buffer.from(text).toString("base64"),
-});
+  call: { action: string; body: string; token?: SecurityToken },
+): Promise<Envelope> => deviceSoapCall(postTo(t), path, call);
 
 /** RSA keys take long to make: devices of different tests may share one. */
 let shared: Promise<KeyObject> | undefined;
@@ -58,22 +55,8 @@ export const deviceKey = (): Promise<KeyObject> => {
   return shared;
 };
 
-/** A certificate request as Windows writes it, with a subject that other software would not. */
-export const requestFor = async (key: KeyObject): Promise<SecurityToken> => ({
-  valueType: valueTypes.pkcs10,
-  text: makeRequest(parseName("/CN=B1C43CD0-1624-5FBB-8E54-34CF17DFD3A1!00"), key)
-    .toString("base64")
-    .replace(/.{64}/g, "$&\r\n"),
-});
-
-export interface Facts {
-  readonly DeviceID: string;
-  readonly HWDevID: string;
-  readonly [name: string]: string;
-}
-
 let devices = 0;
-export function factsOf(more: Record<string, string> = {}): Facts {
+export function factsOf(more: Record<string, string> = {}): EnrollmentFacts {
   const number = ++devices;
   return {
     DeviceID: `DEVICE-${number}`,
@@ -94,25 +77,8 @@ export async function requestToken(
   request?: SecurityToken,
   requestType: string = requestTypes.issue,
 ) {
-  const asked = {
-    requestType,
-    request: request ?? (await requestFor(await deviceKey())),
-    context: new Map(Object.entries(facts)),
-  };
-  const reply = await soapCall(t, "/api/mdm/windows/enroll", {
-    action: actions.requestToken,
-    body: writeTokenRequest(asked),
-    ...(token && { token }),
-  });
-  const fault = faultIn(reply);
-  return fault ? { fault, document: null } : { fault: null, document: readProvisioning(readTokenReply(reply.content)) };
-}
-
-export interface Exchange {
-  readonly status: string;
-  readonly message: SyncMessage;
-  /** What the server asks for. */
-  readonly commands: readonly SyncCommand[];
+  const own = request ?? requestFor(await deviceKey());
+  return requestDocument(postTo(t), "/api/mdm/windows/enroll", { token, facts, request: own, requestType });
 }
 
 /** An enrolled device of the agent's host. */
@@ -120,15 +86,10 @@ export async function enrollWindows(t: TestApp, token: SecurityToken, more: Reco
   const facts = factsOf(more);
   const { document, fault } = await requestToken(t, token, facts);
   if (document === null) throw new Error(`not enrolled: ${JSON.stringify(fault)}`);
-  const [, account] = document.find(({ type }) => type === "APPLICATION")!.inner;
-  const name = parameterOf(account!, "AAUTHNAME")!;
-  const secret = parameterOf(account!, "AAUTHSECRET")!;
-  const firstNonce = parameterOf(account!, "AAUTHDATA")!;
-  const stored = find(document, "CertificateStore", "My", facts.EnrollmentType === "Device" ? "System" : "User")!;
-  const certificate = Buffer.from(parameterOf(stored.inner[0]!, "EncodedCertificate")!, "base64");
+  const { account, certificate } = enrollmentIn(document, facts);
   const row = await t.store.windowsEnrollments.first({ where: eq("device_id", facts.DeviceID) });
   return {
-    ...windowsDevice(t, { deviceId: facts.DeviceID, name, secret, firstNonce }),
+    ...windowsDevice(t, account),
     facts,
     certificate,
     document,
@@ -136,83 +97,19 @@ export async function enrollWindows(t: TestApp, token: SecurityToken, more: Reco
   };
 }
 
-export interface Account {
-  readonly deviceId: string;
-  readonly name: string;
-  readonly secret: string;
-  /** Base64. */
-  readonly firstNonce: string;
-}
-
 /** The sessions of a device that authenticates with digests. */
-export function windowsDevice(t: Pick<TestApp, "raw">, { deviceId, name, secret, firstNonce }: Account) {
-  let session = 0;
-  let number = 0;
-  let nonce: string | null = firstNonce;
-  const digest = (of: string) => ({
-    format: "b64",
-    type: DIGEST,
-    data: digestOf(name, secret, Buffer.from(of, "base64")),
-  });
-
-  const post = (body: string) =>
-    t.raw(MANAGEMENT, { method: "POST", headers: { "content-type": "application/vnd.syncml.dm+xml" }, body });
-
-  /** One message, with these credentials. */
-  async function send(
-    commands: readonly SyncCommand[],
-    {
-      credentials = nonce === null ? null : digest(nonce),
-      isFinal = true,
-      source = deviceId,
-      maxMsgSize = null as number | null,
-    } = {},
-  ): Promise<Exchange> {
-    number++;
-    const header = {
-      sessionId: String(session),
-      msgId: String(number),
-      target: MANAGEMENT,
-      source,
-      credentials,
-      maxMsgSize,
-    };
-    const response = await post(writeSyncml({ header, commands, isFinal }));
-    if (response.status !== 200) throw new Error(`the server answered ${response.status}: ${await response.text()}`);
-    const message = readSyncml(new Uint8Array(await response.arrayBuffer()));
-    const [status] = message.commands;
-    nonce = status!.challenge?.nextNonce ?? null;
-    return {
-      status: status!.data!,
-      message,
-      commands: message.commands.filter((one) => isRequest(one) || isContainer(one)),
-    };
-  }
-
+export function windowsDevice(t: Pick<TestApp, "raw">, account: Account) {
+  const sessions = new Sessions({ deviceId: account.deviceId, account, url: MANAGEMENT }, postTo(t));
   return {
-    post,
-    send,
-    digest,
+    post: (body: string) =>
+      t.raw(MANAGEMENT, { method: "POST", headers: { "content-type": "application/vnd.syncml.dm+xml" }, body }),
+    send: (commands: readonly SyncCommand[], given?: Sending) => sessions.send(commands, given),
+    digest: (nonce: string) => sessions.digest(nonce),
     get nonce() {
-      return nonce;
+      return sessions.nonce;
     },
     /** Begins a session. */
-    async start(more: readonly SyncCommand[] = [], options: Parameters<typeof send>[1] = {}): Promise<Exchange> {
-      session++;
-      number = 0;
-      const commands = [
-        syncCommand("Alert", "2", { data: alerts.clientStart }),
-        syncCommand("Alert", "3", {
-          data: alerts.clientEvent,
-          items: [{ type: "com.microsoft/MDM/LoginStatus", data: "user" }],
-        }),
-        syncCommand("Replace", "4", { items: [{ source: "./DevInfo/DevId", data: deviceId }] }),
-        ...more,
-      ];
-      const first = await send(commands, options);
-      // Without a fresh nonce the server asks for it.
-      return first.status === "407" && options.credentials === undefined ? send(commands, options) : first;
-    },
+    start: (more?: readonly SyncCommand[], given?: Sending) => sessions.start(more, given),
   };
 }
 

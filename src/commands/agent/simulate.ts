@@ -4,7 +4,12 @@ import { fullPath } from "../../api/endpoint.ts";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
-import { type AppleSimulationFlags, appleOptions, appleSimulationFlags } from "../../cli/features/simulate-apple.ts";
+import {
+  appleOptions,
+  type DeviceSimulationFlags,
+  deviceSimulationFlags,
+  windowsOptions,
+} from "../../cli/features/simulate-devices.ts";
 import { isDumb } from "../../cli/io.ts";
 import { durationMs, plural } from "../../cli/output/text.ts";
 import { runAppleFleet } from "../../simulator/apple/fleet.ts";
@@ -18,6 +23,14 @@ import {
 import type { Progress, SimulationOptions } from "../../simulator/options.ts";
 import { nothingLost, renderProgress, renderReport, type SimulationReport } from "../../simulator/report.ts";
 import { runSimulation } from "../../simulator/run.ts";
+import { runWindowsFleet } from "../../simulator/windows/fleet.ts";
+import {
+  isWindowsComplete,
+  renderWindowsProgress,
+  renderWindowsReport,
+  type WindowsProgress,
+  type WindowsReport,
+} from "../../simulator/windows/report.ts";
 
 /** Without a terminal: seconds until the first line of progress, and the maximum between two lines. */
 const FIRST_LINE_S = 1;
@@ -26,12 +39,13 @@ const LONGEST_GAP_S = 60;
 export default class AgentSimulate extends ClientCommand {
   static override summary = "Run simulated agents or devices that enroll and check in over the real protocol.";
   static override description =
-    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, do the commands that they get, and report. Device management of Apple devices has to be turned on (svc mdm apple status).";
+    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, do the commands that they get, and report. Device management of Apple devices has to be turned on (svc mdm apple status). With --mdm windows, simulated Windows hosts enroll with their agents (mdm.windows_enabled_and_configured has to be true), do what they get in their sessions, and report it; the server's URL has to be one that this machine reaches.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --hosts 25 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 25 --managed 0.5 --script-failures 0.1 --install-failures 0.1 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 5000 --scale 0.5 --log-lines 2 --identity-file agents.json",
     "<%= config.bin %> <%= command.id %> --mdm apple --hosts 20 --not-now 0.1 --duration 1m",
+    "<%= config.bin %> <%= command.id %> --mdm windows --hosts 20 --command-failures 0.1 --duration 1m",
   ];
   static override endpoints = [enrollSecretsApi.getGlobal, appleEnrollApi.manual];
   static override flags = {
@@ -76,7 +90,7 @@ export default class AgentSimulate extends ClientCommand {
     "enroll-only": Flags.boolean({
       summary: "Enroll, deliver the first inventory as fast as the server allows, then exit.",
     }),
-    ...appleSimulationFlags,
+    ...deviceSimulationFlags,
     "enroll-secret-file": Flags.string({
       summary: "File with the enroll secret. Env: SVC_ENROLL_SECRET. Default: fetched from the server.",
       helpValue: "FILE",
@@ -86,6 +100,7 @@ export default class AgentSimulate extends ClientCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentSimulate, this.argv.flatMap(allManaged));
     const { serverUrl, ca, insecure } = await this.connection();
+    if (flags.mdm === "windows") return this.simulateWindows(flags);
     if (flags.mdm !== undefined) return this.simulateApple(flags);
     const scale = Number(flags.scale);
     const logLines = Number(flags["log-lines"]);
@@ -135,7 +150,7 @@ export default class AgentSimulate extends ClientCommand {
   }
 
   private async simulateApple(
-    flags: AppleSimulationFlags & { "enroll-secret-file": string | undefined },
+    flags: DeviceSimulationFlags & { "enroll-secret-file": string | undefined },
   ): Promise<void> {
     const { serverUrl, ca, insecure, token } = await this.connection();
     await this.requireToken();
@@ -155,6 +170,26 @@ export default class AgentSimulate extends ClientCommand {
     if (this.structured) await this.printOne(report);
     else this.log(renderAppleReport(report));
     if (!isComplete(report)) throw new CliError("partial", "not all devices enrolled and delivered their answers");
+  }
+
+  private async simulateWindows(
+    flags: DeviceSimulationFlags & { "enroll-secret-file": string | undefined },
+  ): Promise<void> {
+    const { serverUrl, ca, insecure } = await this.connection();
+    const options = windowsOptions(flags, {
+      serverUrl,
+      enrollSecret: await this.enrollSecret(flags["enroll-secret-file"]),
+      tls: { insecure, ...(ca === null ? {} : { ca }) },
+    });
+    const report = await this.simulating<WindowsProgress, WindowsReport>(
+      plural(flags.hosts, "device"),
+      renderWindowsProgress,
+      ({ onProgress, signal }) => runWindowsFleet({ ...options, onProgress }, signal),
+    );
+    if (this.structured) await this.printOne(report);
+    else this.log(renderWindowsReport(report));
+    if (!isWindowsComplete(report))
+      throw new CliError("partial", "not all devices enrolled and delivered their answers");
   }
 
   /** Runs a simulation with progress until it ends or is interrupted. */

@@ -9,7 +9,7 @@ import { plural } from "../../cli/output/text.ts";
 export default class CertificatesApply extends TemplatesCommand {
   static override summary = "Create or change certificate templates from a file in one transaction.";
   static override description =
-    "The file (JSON or YAML) contains a list of templates (name, team, certificate_authority_id, subject_name), or an object with that list under specs. " +
+    "The file (JSON or YAML) contains a list of templates (name, team, certificate_authority_id, subject_name, subject_alternative_name), or an object with that list under specs. " +
     "They are matched by team and name; templates that are not in the file are kept.";
   static override endpoints = [certificatesApi.applySpecs];
   static override flags = {

@@ -18,6 +18,10 @@ export default class CertificatesCreate extends TemplatesCommand {
       helpValue: "AUTHORITY",
     }),
     "subject-name": Flags.string({ summary: "Subject of the certificates.", helpValue: "/CN=.../O=..." }),
+    "subject-alternative-name": Flags.string({
+      summary: "Other names of the certificates: pairs of DNS, EMAIL, UPN, IP and URI.",
+      helpValue: "DNS=...,EMAIL=...",
+    }),
     ...teamFlag,
     ...inputFlag,
     ...dryRunFlag,
@@ -31,6 +35,8 @@ export default class CertificatesCreate extends TemplatesCommand {
     const body: Record<string, unknown> = { ...(await readBody(this.io, flags.input)) };
     if (flags.name !== undefined) body.name = flags.name;
     if (flags["subject-name"] !== undefined) body.subject_name = flags["subject-name"];
+    if (flags["subject-alternative-name"] !== undefined)
+      body.subject_alternative_name = flags["subject-alternative-name"];
     if (flags.team !== undefined) Object.assign(body, await this.teamFilter(flags.team));
     body.name ??= await this.askText("Name", "--name");
     body.subject_name ??= await this.askText("Subject", "--subject-name");

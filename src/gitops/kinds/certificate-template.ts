@@ -1,4 +1,7 @@
 // Certificate templates of Android hosts.
+
+import { parseAlternativeNames, writeAlternativeNames } from "../../pki/alternative-names.ts";
+import { BadName } from "../../pki/names.ts";
 import { thing } from "../desired/values.ts";
 import { fieldsOf } from "../export/fields.ts";
 import type { FileScope } from "../files/read.ts";
@@ -12,6 +15,15 @@ const KIND = "certificate_template";
 
 interface Controls {
   readonly android_settings?: { readonly certificates?: readonly CertificateFile[] | null } | null;
+}
+
+function spelledNames(text: string): string {
+  try {
+    return writeAlternativeNames(parseAlternativeNames(text));
+  } catch (error) {
+    if (error instanceof BadName) return text;
+    throw error;
+  }
 }
 
 const templatesIn = ({ values: { controls } }: FileScope): readonly CertificateFile[] =>
@@ -36,9 +48,16 @@ export const certificateTemplate: Kind = {
   },
   desired: ({ scopes }) =>
     scopes.flatMap((scope) =>
-      templatesIn(scope).map(({ name, certificate_authority_name, subject_name }) =>
-        thing(KIND, ownerOf(scope), { certificate_authority_name, subject_name }, name),
-      ),
+      templatesIn(scope).map(({ name, certificate_authority_name, subject_name, subject_alternative_name: given }) => {
+        // As the server keeps it, so that another spelling is no change.
+        const others = spelledNames(given ?? "");
+        const value = {
+          certificate_authority_name,
+          subject_name,
+          ...(others === "" ? {} : { subject_alternative_name: others }),
+        };
+        return thing(KIND, ownerOf(scope), value, name);
+      }),
     ),
   // The one file that could define the controls of hosts without a team may have been skipped.
   isComplete: ({ owner }, { owners, global, noTeam }) =>

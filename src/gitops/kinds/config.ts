@@ -5,7 +5,7 @@ import { isRecord } from "../../text/record.ts";
 import { overControls, withControls } from "../desired/controls.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
 import { objectIn, over, thing } from "../desired/values.ts";
-import { controlsOf, fieldsOf, isOrgMdm, pick } from "../export/fields.ts";
+import { controlsOf, type Fields, fieldsOf, isOrgMdm, pick } from "../export/fields.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Value } from "../files/overlay.ts";
 import { checkOrgSettings } from "../files/rules.ts";
@@ -66,8 +66,7 @@ function desiredMdm(org: Value, controls: Value | null | undefined, current: Run
   const base = current.state.defaults.config.mdm as Value;
   const before = (current.value("config", null, "mdm") ?? base) as Value;
   // The one file that could define the controls may have been skipped.
-  const { end_user_authentication, vendora_server_url } = base;
-  const start = controls ? base : { ...before, end_user_authentication, vendora_server_url };
+  const start = controls ? base : { ...before, ...pick(base as Fields, isOrgMdm) };
   const value = asKept("mdm", over(OrgSettings.shape.mdm!, start, org));
   return controls ? withControls(GlobalControls, value, controls, before) : value;
 }

@@ -89,7 +89,7 @@ export const orgSections = {
 export const keptSections: ReadonlySet<string> = new Set(["host_expiry_settings", "smtp_settings", "gitops"]);
 
 /** Fields of the configuration's `mdm` that belong to org_settings; all others belong to controls. */
-export const orgMdmKeys = ["end_user_authentication", "vendora_server_url"] as const;
+export const orgMdmKeys = ["end_user_authentication", "vendora_server_url", "windows_automatic_enrollment"] as const;
 const picked = (from: z.ZodObject, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(from.shape as Record<string, z.ZodType>).filter(([key]) => keys.includes(key)));
 
@@ -107,7 +107,6 @@ export const OrgSettings = z.strictObject({
         .nullish()
         .meta({ description: "older form of vendora_business, for a server with one token" }),
       volume_purchasing_program: LicenceTokens,
-      windows_automatic_enrollment: notBuilt("automatic enrollment of Windows hosts"),
       end_user_license_agreement: z
         .string()
         .max(4096)
@@ -134,6 +133,8 @@ const globalOnly = [
   "windows_enabled_and_configured",
   "enable_turn_on_windows_mdm_manually",
   "windows_migration_enabled",
+  "windows_directory_tenant_ids",
+  "windows_directory_client_ids",
   "macos_migration",
 ] as const;
 
@@ -206,8 +207,6 @@ export const controlSpellings: readonly Spelling[] = [
 
 const laterGlobalControls = {
   android_enabled_and_configured: "device management of Android",
-  windows_directory_tenant_ids: "directory tenants",
-  windows_directory_client_ids: "directory tenants",
   vendora_require_hardware_attestation: "hardware attestation",
   vendora_account_provisioning: "account provisioning",
 };

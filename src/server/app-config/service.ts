@@ -3,7 +3,8 @@ import type { AppConfig, ConfigSections, Integrations } from "../../api/app-conf
 import { recordEntries } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { type ConfigReader, type Context, isPremium, licenseExpired, within } from "../core/context.ts";
-import { type FieldError, invalidFields } from "../core/errors.ts";
+import { type FieldError, invalid, invalidFields } from "../core/errors.ts";
+import { nameKey } from "../core/name-key.ts";
 import { blockedFields, blockedServer } from "../core/outbound/fields.ts";
 import type { ServerStore, ServerTx } from "../core/tables.ts";
 import { freezeDeep } from "../store/freeze.ts";
@@ -74,6 +75,7 @@ async function changeSections(
 ): Promise<SectionValues> {
   const before = await readSections(inside.store, allSections);
   const after = sectionsAfter(inside, before, given, query);
+  if (isOtherTeam(before, after)) await checkDefaultTeam(inside, after);
   await writeChange(inside, before, after, query);
   return after;
 }
@@ -102,6 +104,17 @@ export const sectionsAfter = (
   given: Record<string, unknown>,
   options: Changing,
 ): Map<string, object> => changed(allSections, before, given, { ...options, ...tierOf(ctx), between: betweenSections });
+
+const defaultTeam = (values: SectionValues): string =>
+  (values.get("mdm") as ConfigSections["mdm"]).windows_automatic_enrollment.default_team;
+const isOtherTeam = (before: SectionValues, after: SectionValues) => defaultTeam(before) !== defaultTeam(after);
+
+/** 422 if the team of hosts that enroll with a directory does not exist. */
+export async function checkDefaultTeam({ store }: Context, values: SectionValues): Promise<void> {
+  const name = defaultTeam(values);
+  if (name === "" || (await store.teams.first({ where: eq("name_key", nameKey(name)) })) !== null) return;
+  throw invalid("mdm.windows_automatic_enrollment.default_team", `there is no team with the name ${name}`);
+}
 
 /**
  * Writes and announces the differences, in the caller's transaction, which must hold the lock "config". Returns

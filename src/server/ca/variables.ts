@@ -1,5 +1,6 @@
 // Variables for host values: $SVC_VAR_HOST_UUID, with or without braces.
 
+import { parseAlternativeNames, writeAlternativeNames } from "../../pki/alternative-names.ts";
 import { escapeValue, parseName } from "../../pki/names.ts";
 import type { Context } from "../core/context.ts";
 import { IDP_SOURCE } from "../hosts/emails.ts";
@@ -49,11 +50,7 @@ export interface Filled {
   readonly missing: readonly string[];
 }
 
-/**
- * Replaces variables in a subject name. They are replaced in the parsed fields, so that a reported value cannot add a
- * field.
- */
-export function fillName(subject: string, values: HostValues): Filled {
+function filler(values: HostValues): { fill: (text: string) => string; missing: string[] } {
   const missing: string[] = [];
   const fill = (text: string) =>
     text.replace(VARIABLE, (whole, braced?: string, bare?: string) => {
@@ -61,6 +58,22 @@ export function fillName(subject: string, values: HostValues): Filled {
       if (escapeValue(value).trim() === "") missing.push(whole);
       return value;
     });
+  return { fill, missing };
+}
+
+/** The same for subject alternative names. */
+export function fillAlternativeNames(text: string, values: HostValues): Filled {
+  const { fill, missing } = filler(values);
+  const names = parseAlternativeNames(text).map(({ kind, value }) => ({ kind, value: fill(value) }));
+  return { text: writeAlternativeNames(names), missing };
+}
+
+/**
+ * Replaces variables in a subject name. They are replaced in the parsed fields, so that a reported value cannot add a
+ * field.
+ */
+export function fillName(subject: string, values: HostValues): Filled {
+  const { fill, missing } = filler(values);
   const fields = parseName(subject).map(({ key, value }) => `/${key}=${escapeValue(fill(value))}`);
   return { text: fields.join(""), missing };
 }

@@ -2,7 +2,7 @@
 import type { WholeTemplate } from "../../api/certificates.ts";
 import { recordActivity } from "../activities/record.ts";
 import { getCaRow } from "../ca/rules.ts";
-import { fillName, valuesOf } from "../ca/variables.ts";
+import { fillAlternativeNames, fillName, type HostValues, valuesOf } from "../ca/variables.ts";
 import { type Context, within } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
 import { and, eq } from "../store/query.ts";
@@ -31,8 +31,7 @@ export async function ownTemplate(
   const ca = await getCaRow(ctx, row.certificate_authority_id);
   const values = await valuesOf(ctx, host.id);
   if (!values) throw notFound("host", host.id);
-  const { text, missing } = fillName(row.subject_name, values);
-  const isWhole = missing.length === 0;
+  const { names, missing } = namesFor(row, values);
   const { status, challenge } = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
@@ -44,7 +43,7 @@ export async function ownTemplate(
   return {
     certificate: {
       ...templateOf(row, ca),
-      subject_name: isWhole ? text : row.subject_name,
+      ...names,
       certificate_authority_type: ca.type,
       team_id: row.team_id,
       status,
@@ -53,6 +52,19 @@ export async function ownTemplate(
       svc_challenge: challenge,
     },
   };
+}
+
+type Names = Pick<TemplateRow, "subject_name" | "subject_alternative_name">;
+
+/** The names with the host's values; with variables, if it lacks one. */
+export function namesFor(row: Names, values: HostValues): { names: Names; missing: readonly string[] } {
+  const { subject_name, subject_alternative_name } = row;
+  const subject = fillName(subject_name, values);
+  const others = fillAlternativeNames(subject_alternative_name, values);
+  const missing = [...new Set([...subject.missing, ...others.missing])];
+  return missing.length > 0
+    ? { names: { subject_name, subject_alternative_name }, missing }
+    : { names: { subject_name: subject.text, subject_alternative_name: others.text }, missing };
 }
 
 const LACKING = "The host has no value for ";

@@ -1,6 +1,7 @@
 // Validation of certificate templates, and who may see which.
 import type { Action } from "../../api/access.ts";
 import { type CertificateTemplate, TEMPLATE_NAME_MAX } from "../../api/certificates.ts";
+import { parseAlternativeNames, writeAlternativeNames } from "../../pki/alternative-names.ts";
 import { BadName, parseName } from "../../pki/names.ts";
 import type { CaRow } from "../ca/rules.ts";
 import { type HostVariable, unknownVariable } from "../ca/variables.ts";
@@ -30,19 +31,30 @@ export function checkTemplateName(given: string, field = "name"): string {
 /** 400 for a variable that cannot be used, 422 for an invalid subject name. */
 export function checkSubjectName(given: string, field = "subject_name"): string {
   const subject = given.trim();
-  const unknown = unknownVariable(subject, variables);
+  checkNames(subject, field, () => parseName(subject));
+  return subject;
+}
+
+/** The same for subject alternative names, in the form in which they are kept. */
+export function checkAlternativeName(given: string | undefined, field = "subject_alternative_name"): string {
+  const text = (given ?? "").trim();
+  checkNames(text, field, () => parseAlternativeNames(text));
+  return writeAlternativeNames(parseAlternativeNames(text));
+}
+
+function checkNames(text: string, field: string, parse: () => unknown): void {
+  const unknown = unknownVariable(text, variables);
   if (unknown !== null)
     throw badRequest(
       `${unknown} cannot be used here; supported are ${variables.map((name) => `$SVC_VAR_${name}`).join(", ")}`,
       field,
     );
   try {
-    parseName(subject);
+    parse();
   } catch (error) {
     if (error instanceof BadName) throw invalid(field, error.message);
     throw error;
   }
-  return subject;
 }
 
 export function checkAuthority(ca: CaRow, field = "certificate_authority_id"): void {
@@ -77,5 +89,6 @@ export const templateOf = (row: TemplateRow, ca: Pick<CaRow, "name">): Certifica
   certificate_authority_id: row.certificate_authority_id,
   certificate_authority_name: ca.name,
   subject_name: row.subject_name,
+  subject_alternative_name: row.subject_alternative_name,
   created_at: row.created_at,
 });

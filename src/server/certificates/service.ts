@@ -3,7 +3,8 @@ import type { CertificateTemplate, CreateTemplate, certificatesApi, WholeTemplat
 import { MASK } from "../../api/fields.ts";
 import { recordActivities, recordActivity } from "../activities/record.ts";
 import { type CaRow, getCaRow } from "../ca/rules.ts";
-import { fillName, valuesOf } from "../ca/variables.ts";
+import { valuesOf } from "../ca/variables.ts";
+import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { page } from "../core/http/paging.ts";
@@ -14,8 +15,9 @@ import { hostFor } from "../hosts/access.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import { getTeamRow } from "../teams/access.ts";
-import { ownTemplate } from "./hosts.ts";
+import { namesFor, ownTemplate } from "./hosts.ts";
 import {
+  checkAlternativeName,
   checkAuthority,
   checkSubjectName,
   checkTemplateName,
@@ -56,8 +58,8 @@ async function filled(ctx: Context, hostId: number, templates: readonly Certific
   const values = await valuesOf(ctx, hostId);
   if (!values) return [];
   return templates.flatMap((template) => {
-    const { text, missing } = fillName(template.subject_name, values);
-    return missing.length > 0 ? [] : [{ ...template, subject_name: text }];
+    const { names, missing } = namesFor(template, values);
+    return missing.length > 0 ? [] : [{ ...template, ...names }];
   });
 }
 
@@ -89,13 +91,12 @@ export async function getTemplate(
     where: and(eq("host_id", host.id), eq("template_id", id)),
   });
   const values = await valuesOf(ctx, host.id);
-  const { text, missing } = values ? fillName(row.subject_name, values) : { text: "", missing: ["host"] };
-  const isWhole = missing.length === 0;
+  const found = values && namesFor(row, values);
   return {
     certificate: {
       ...shown,
-      subject_name: isWhole ? text : row.subject_name,
-      status: isWhole ? (standing?.status ?? "pending") : "failed",
+      ...found?.names,
+      status: found?.missing.length === 0 ? (standing?.status ?? "pending") : "failed",
     },
   };
 }
@@ -112,6 +113,7 @@ export async function createTemplate(ctx: Context, given: CreateTemplate) {
   authorize(ctx, "certificates:write", teamId);
   const name = checkTemplateName(given.name);
   const subject_name = checkSubjectName(given.subject_name);
+  const subject_alternative_name = checkAlternativeName(given.subject_alternative_name);
   return templateNameTaken(name, () =>
     withoutGoneAuthority(given.certificate_authority_id, () =>
       ctx.store.tx(async (store) => {
@@ -129,7 +131,9 @@ export async function createTemplate(ctx: Context, given: CreateTemplate) {
           team_id: teamId,
           certificate_authority_id: ca.id,
           subject_name,
+          subject_alternative_name,
         });
+        await store.notify(channels.certificateTemplates, "");
         await recordActivity(inside, "created_certificate_template", detailsOf(row, team?.name ?? null));
         return { id: row.id, name, certificate_authority_id: ca.id, subject_name };
       }),
@@ -153,6 +157,7 @@ export async function deleteTemplate(ctx: Context, id: number): Promise<Record<s
     const inside = within(ctx, store);
     const row = await getTemplateRow(inside, "certificates:write", id);
     if ((await store.certificateTemplates.delete(eq("id", id))) === 0) throw notFound("certificate template", id);
+    await store.notify(channels.certificateTemplates, "");
     await recordActivity(inside, "deleted_certificate_template", detailsOf(row, await teamName(inside, row.team_id)));
   });
   return {};
@@ -185,6 +190,7 @@ export async function removeTemplates(
 ): Promise<void> {
   const ids = rows.map(({ id }) => id);
   await inside.store.certificateTemplates.delete(oneOf("id", ids));
+  await inside.store.notify(channels.certificateTemplates, "");
   await recordActivities(
     inside,
     "deleted_certificate_template",

@@ -1,6 +1,7 @@
 // Certificate templates as configuration: written by team and name in one transaction.
 import type { TemplateSpec } from "../../api/certificates.ts";
 import { recordActivity } from "../activities/record.ts";
+import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { checkLicenseRuns } from "../core/http/tier.ts";
@@ -9,7 +10,13 @@ import { authorize } from "../core/security/access.ts";
 import { and, eq } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import { authorizeTeam } from "../teams/access.ts";
-import { checkAuthority, checkSubjectName, checkTemplateName, templateNameTaken } from "./rules.ts";
+import {
+  checkAlternativeName,
+  checkAuthority,
+  checkSubjectName,
+  checkTemplateName,
+  templateNameTaken,
+} from "./rules.ts";
 import { detailsOf } from "./service.ts";
 
 /** The lock of changes of several templates. */
@@ -20,6 +27,7 @@ interface Wanted {
   readonly team: { readonly id: number; readonly name: string } | null;
   readonly certificate_authority_id: number;
   readonly subject_name: string;
+  readonly subject_alternative_name: string;
 }
 
 export async function applyTemplateSpecs(ctx: Context, specs: readonly TemplateSpec[]): Promise<Record<string, never>> {
@@ -54,11 +62,15 @@ async function wantedOf(ctx: Context, specs: readonly TemplateSpec[]): Promise<W
     if (names.has(key)) throw badRequest(`the template ${JSON.stringify(name)} is given twice`, `${at}.name`);
     names.add(key);
     const subject_name = checkSubjectName(spec.subject_name, `${at}.subject_name`);
+    const subject_alternative_name = checkAlternativeName(
+      spec.subject_alternative_name,
+      `${at}.subject_alternative_name`,
+    );
     const field = `${at}.certificate_authority_id`;
     const ca = await ctx.store.certificateAuthorities.get(spec.certificate_authority_id);
     if (!ca) throw badRequest(`certificate authority ${spec.certificate_authority_id} was not found`, field);
     checkAuthority(ca, field);
-    found.push({ name, team, certificate_authority_id: ca.id, subject_name });
+    found.push({ name, team, certificate_authority_id: ca.id, subject_name, subject_alternative_name });
   }
   return found;
 }
@@ -73,27 +85,30 @@ async function teamNamed({ store }: Context, given: string | null | undefined) {
 }
 
 /** Creates or changes the template with this name, in the caller's transaction. */
-export async function keepTemplate(
-  ctx: Context,
-  { name, team, certificate_authority_id, subject_name }: Wanted,
-): Promise<void> {
+export async function keepTemplate(ctx: Context, { name, team, ...content }: Wanted): Promise<void> {
   const { store, clock } = ctx;
   const team_id = team?.id ?? null;
   const now = clock.iso();
   const before = await store.certificateTemplates.first({ where: and(eq("team_id", team_id), eq("name", name)) });
   if (!before) {
     if (team_id !== null) checkLicenseRuns(ctx);
-    const made = { created_at: now, updated_at: now, name, team_id, certificate_authority_id, subject_name };
+    const made = { created_at: now, updated_at: now, name, team_id, ...content };
     const row = await store.certificateTemplates.insert(made);
+    await store.notify(channels.certificateTemplates, "");
     await recordActivity(ctx, "created_certificate_template", detailsOf(row, team?.name ?? null));
     return;
   }
-  if (before.certificate_authority_id === certificate_authority_id && before.subject_name === subject_name) return;
+  const isSame =
+    before.certificate_authority_id === content.certificate_authority_id &&
+    before.subject_name === content.subject_name &&
+    before.subject_alternative_name === content.subject_alternative_name;
+  if (isSame) return;
   await store.certificateTemplates.update({
     where: eq("id", before.id),
-    set: { certificate_authority_id, subject_name, updated_at: now },
+    set: { ...content, updated_at: now },
   });
-  // Existing certificates were issued for another subject name: hosts must request new ones.
+  await store.notify(channels.certificateTemplates, "");
+  // Existing certificates were issued for other names: hosts must request new ones.
   await store.hostCertificates.update({
     where: eq("template_id", before.id),
     set: { status: "pending", detail: null, updated_at: now },

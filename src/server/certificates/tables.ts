@@ -18,6 +18,8 @@ export const certificateTemplates = table(
     team_id: ref("teams").nullable().onDelete("cascade"),
     certificate_authority_id: ref("certificate_authorities").onDelete("restrict"),
     subject_name: text(),
+    /** As DNS=name, EMAIL=address; empty: none. */
+    subject_alternative_name: text().default(""),
   },
   { unique: [["team_id", "name"]] },
 );
@@ -29,7 +31,7 @@ export const hostCertificates = table(
     id: id(),
     host_id: ref("hosts"),
     template_id: ref("certificate_templates"),
-    status: text<"pending" | "delivered" | "verified" | "failed">(),
+    status: text<"pending" | "delivering" | "delivered" | "verified" | "failed">(),
     detail: text().nullable(),
     /** SHA-256 (hex) of the challenge that this server's SCEP proxy accepts once, and its expiry time. */
     challenge_hash: text().nullable(),

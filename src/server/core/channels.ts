@@ -54,6 +54,8 @@ export const channels = {
   profiles: "svc_profiles",
   /** Policies of Android devices are to be sent; no payload. */
   androidPolicies: "svc_android_policies",
+  /** Certificate templates were changed or deleted; no payload. */
+  certificateTemplates: "svc_certificate_templates",
   /** Commands of Android devices are to be sent; no payload. */
   androidCommands: "svc_android_commands",
   /** The states of hosts' disks are to be compared: Macs may have to be asked for their keys; no payload. */

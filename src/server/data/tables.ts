@@ -55,6 +55,7 @@ import {
 } from "../mdm/profiles/tables.ts";
 import { windowsEnrollments, windowsNonces } from "../mdm/windows/channel/tables.ts";
 import { windowsProfileNodes } from "../mdm/windows/profiles/tables.ts";
+import { windowsSignIns, windowsUsedTokens } from "../mdm/windows/sign-in/tables.ts";
 import { windowsUpdates } from "../mdm/windows/updates/tables.ts";
 import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
@@ -239,6 +240,8 @@ export const tables: AllTables = {
   windowsEnrollments,
   windowsNonces,
   windowsProfileNodes,
+  windowsSignIns,
+  windowsUsedTokens,
   windowsUpdates,
   appleUpdates,
   appleSetups,

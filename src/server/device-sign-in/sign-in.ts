@@ -7,6 +7,7 @@ import { tokenHash } from "../core/random.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { SsoRefusal } from "../saml/refusal.ts";
 import { providerAt, type ServiceProvider } from "../sso/addresses.ts";
+import type { CallbackOutcome } from "../sso/device-callbacks.ts";
 import { countSsoStep } from "../sso/limits.ts";
 import { emailOf } from "../sso/person.ts";
 import { SSO_SECONDS, sentCookie, ssoCookie } from "../sso/session.ts";
@@ -55,13 +56,8 @@ export async function startDeviceSignIn(
 /** Distinguishes the cookie from those of other sign-ins, whose values have no dot. */
 const MARK = "page.";
 
-export type DeviceSignIn =
-  | { readonly token: string; readonly cookie: string }
-  /** The sign-in failed: it took too long or was used before, or the response was not accepted. */
-  | { readonly isExpired: boolean };
-
 /** Processes the identity provider's response. Null if the browser has not begun a sign-in on a device's page. */
-export async function finishDeviceSignIn(ctx: Context, field: string): Promise<DeviceSignIn | null> {
+export async function finishDeviceSignIn(ctx: Context, field: string): Promise<CallbackOutcome | null> {
   const cookie = sentCookie(ctx.headers?.get("cookie") ?? null);
   if (cookie === null || !cookie.startsWith(MARK)) return null;
   await countSsoStep(ctx, "callback", ctx.address);
@@ -75,7 +71,8 @@ export async function finishDeviceSignIn(ctx: Context, field: string): Promise<D
     const asked = { provider, here: own, requestId: row.request_id };
     const email = emailOf(await verifiedResponse(ctx, asked, field));
     ctx.log.info({ host_id: row.host_id, email }, "somebody has signed in on the page of a device");
-    return { token: tokenIn(cookie), cookie: await openDeviceSession(ctx, row.host_id) };
+    const to = `/device/${encodeURIComponent(tokenIn(cookie))}`;
+    return { to, cookie: await openDeviceSession(ctx, row.host_id) };
   } catch (error) {
     if (!(error instanceof SsoRefusal)) throw error;
     ctx.log.warn({ reason: error.message, address: ctx.address }, "a sign-in on the page of a device was refused");

@@ -15,6 +15,7 @@ import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
 import { androidCommandJob } from "../mdm/android/commands/sender.ts";
+import { androidAgentJob } from "../mdm/android/policies/agent-app.ts";
 import { androidPolicyJob } from "../mdm/android/policies/sender.ts";
 import { androidSync } from "../mdm/android/sync/jobs.ts";
 import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
@@ -32,6 +33,7 @@ import { expiryJob } from "../mdm/expiry/expiry-job.ts";
 import { certificateRenewal } from "../mdm/profiles/certificate-renewal.ts";
 import { profilesJob } from "../mdm/profiles/part.ts";
 import { nonceCleanup } from "../mdm/windows/channel/nonces.ts";
+import { windowsSignInCleanup } from "../mdm/windows/sign-in/used.ts";
 import { windowsUpdatesJob } from "../mdm/windows/updates/updates.ts";
 import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
@@ -71,6 +73,7 @@ export const allJobs: readonly Job[] = [
   enrollTokenCleanup,
   ssoCleanup,
   endUserCleanup,
+  windowsSignInCleanup,
   deviceSessionCleanup,
   endUserLinks,
   directorySync,
@@ -106,6 +109,7 @@ export const allJobs: readonly Job[] = [
   profilesJob,
   androidSync,
   androidPolicyJob,
+  androidAgentJob,
   androidCommandJob,
   appleUpdatesJob,
   windowsUpdatesJob,

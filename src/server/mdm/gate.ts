@@ -8,6 +8,12 @@ export async function requireAppleMdm({ config }: Pick<Context, "config">): Prom
   if (!mdm.enabled_and_configured) throw mdmOff();
 }
 
+/** The same for Windows devices. */
+export async function requireWindowsMdm({ config }: Pick<Context, "config">): Promise<void> {
+  const { mdm } = await config.current();
+  if (!mdm.windows_enabled_and_configured) throw mdmOff();
+}
+
 /** Whether device management is turned on for any platform. */
 export async function isAnyMdmOn({ config }: Pick<Context, "config">): Promise<boolean> {
   const { mdm } = await config.current();

@@ -4,6 +4,7 @@ import { ERROR_PAGE, REMEDIATION_PAGE } from "../conditional-access/addresses.ts
 import { ACCOUNT_PAGE } from "../mdm/apple/enroll/account.ts";
 import { SIGNED_IN_PAGE } from "../mdm/apple/enroll/routes.ts";
 import { END_USER_PAGE } from "../mdm/apple/portal/assign.ts";
+import { DIRECTORY_TERMS_PAGE, SIGN_IN_PAGE, TERMS_PAGE } from "../mdm/windows/sign-in/sign-in.ts";
 import type { Page } from "./page.ts";
 import { accessErrorPage, bypassOnDevice, remediationPage } from "./pages/access-pages.ts";
 import { activitiesPage } from "./pages/activities-page.ts";
@@ -32,6 +33,7 @@ import { changeOwnEmail, changeOwnPassword, endSession, makeToken, profilePage }
 import { installOnDevice, uninstallFromDevice } from "./pages/self-service.ts";
 import { transparencyPage } from "./pages/transparency-page.ts";
 import { vulnerabilitiesPage } from "./pages/vulnerabilities-page.ts";
+import { acceptWindowsTerms, directoryTermsPage, windowsSignInPage, windowsTermsPage } from "./pages/windows-pages.ts";
 
 export const webPages: readonly Page[] = [
   { method: "GET", path: "/", access: "user", part: "/", answer: dashboard },
@@ -68,6 +70,10 @@ export const webPages: readonly Page[] = [
   { method: "GET", path: ACCOUNT_PAGE, access: "open", answer: accountPage },
   { method: "GET", path: SIGNED_IN_PAGE, access: "open", answer: signedInPage },
   { method: "GET", path: "/mdm/sso/profile", access: "open", answer: endUserDownload },
+  { method: "GET", path: SIGN_IN_PAGE, access: "open", answer: windowsSignInPage },
+  { method: "POST", path: SIGN_IN_PAGE, access: "open", answer: acceptWindowsTerms },
+  { method: "GET", path: TERMS_PAGE, access: "open", answer: windowsTermsPage },
+  { method: "GET", path: DIRECTORY_TERMS_PAGE, access: "open", answer: directoryTermsPage },
   { method: "GET", path: ERROR_PAGE, access: "open", answer: accessErrorPage },
   { method: "GET", path: REMEDIATION_PAGE, access: "open", answer: remediationPage },
   { method: "GET", path: "/transparency", access: "open", answer: transparencyPage },

@@ -4,6 +4,7 @@ import { readPlistDict } from "../../plist/read.ts";
 import { dictIn, type PlistDict, stringIn } from "../../plist/value.ts";
 import { writePlist } from "../../plist/write.ts";
 import { mix, Random } from "../random.ts";
+import type { Web } from "../web.ts";
 import { actions, type Doing, Refused } from "./commands.ts";
 import { type Ask, synchronize } from "./declarations.ts";
 import type { EnrollmentProfile } from "./enrollment-profile.ts";
@@ -11,7 +12,6 @@ import type { DeviceFacts } from "./facts.ts";
 import { type Authorities, type DeviceIdentity, messageSignature, requestIdentity } from "./identity.ts";
 import { type DeviceState, freshState } from "./state.ts";
 import type { AppleRequest, AppleStats } from "./stats.ts";
-import type { Web } from "./web.ts";
 
 const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
 /** Profiles are sent inside of commands. */

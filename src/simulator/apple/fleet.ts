@@ -2,6 +2,7 @@
 import type { KeyObject } from "node:crypto";
 import { newKey } from "../../pki/x509.ts";
 import { ended } from "../ended.ts";
+import { Web } from "../web.ts";
 import { AppleDevice } from "./device.ts";
 import { readEnrollmentProfile } from "./enrollment-profile.ts";
 import { type AppleFamily, appleFamilies, factsOf } from "./facts.ts";
@@ -9,7 +10,6 @@ import { Authorities } from "./identity.ts";
 import { type PushService, startPushService } from "./push-service.ts";
 import { type AppleProgress, type AppleReport, appleReportOf } from "./report.ts";
 import { AppleStats } from "./stats.ts";
-import { Web } from "./web.ts";
 
 /** The address of the enrollment profile; each device fetches its own. */
 export interface ProfileSource {

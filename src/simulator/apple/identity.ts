@@ -6,8 +6,8 @@ import { makeRequest } from "../../pki/request.ts";
 import { makeScepRequest, messageTypes, readScepReply } from "../../pki/scep.ts";
 import { readCertificates, signData } from "../../pki/signed-data.ts";
 import { type Certificate, readCertificate } from "../../pki/x509.ts";
+import type { Web } from "../web.ts";
 import type { EnrollmentProfile } from "./enrollment-profile.ts";
-import type { Web } from "./web.ts";
 
 export interface DeviceIdentity {
   /** DER. */

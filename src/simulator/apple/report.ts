@@ -1,5 +1,6 @@
 import { columns } from "../report.ts";
-import { type AppleRequest, type AppleStats, appleRequests } from "./stats.ts";
+import { type RequestReport, requestRows, rounded } from "../request-stats.ts";
+import type { AppleRequest, AppleStats } from "./stats.ts";
 
 export interface AppleReport {
   devices: number;
@@ -7,10 +8,7 @@ export interface AppleReport {
   requests: number;
   requestsPerSecond: number;
   errors: number;
-  byRequest: Record<
-    AppleRequest,
-    { count: number; errors: number; p50: number; p95: number; p99: number; max: number }
-  >;
+  byRequest: Record<AppleRequest, RequestReport>;
   enrolled: number;
   enrolledPerSecond: number;
   left: number;
@@ -52,19 +50,13 @@ export function appleReportOf(
   const { profilesInstalled, declarationsActive, keysEscrowed } = stats;
   return {
     devices,
-    seconds: round(seconds),
+    seconds: rounded(seconds),
     requests: stats.count,
-    requestsPerSecond: seconds > 0 ? round(stats.count / seconds) : 0,
+    requestsPerSecond: seconds > 0 ? rounded(stats.count / seconds) : 0,
     errors: stats.errors,
-    byRequest: Object.fromEntries(
-      appleRequests.map((name) => {
-        const { latency, errors } = stats.requests[name];
-        const [p50, p95, p99] = [0.5, 0.95, 0.99].map((q) => round(latency.quantile(q))) as [number, number, number];
-        return [name, { count: latency.count, errors, p50, p95, p99, max: round(latency.maxMs) }];
-      }),
-    ) as AppleReport["byRequest"],
+    byRequest: stats.byRequest(),
     enrolled,
-    enrolledPerSecond: enrollSeconds > 0 ? round(enrolled / enrollSeconds) : 0,
+    enrolledPerSecond: enrollSeconds > 0 ? rounded(enrolled / enrollSeconds) : 0,
     left,
     acknowledged,
     refused,
@@ -95,13 +87,6 @@ export const renderAppleProgress = ({
   `${seconds.toFixed(0)} s  ${enrolled}/${devices} enrolled  ${commands} commands done  ${requests} requests  ${errors} errors`;
 
 export function renderAppleReport(report: AppleReport): string {
-  const head = ["request", "count", "errors", "p50 ms", "p95 ms", "p99 ms", "max ms"];
-  const rows = appleRequests
-    .filter((name) => report.byRequest[name].count > 0)
-    .map((name) => {
-      const { count, errors, p50, p95, p99, max } = report.byRequest[name];
-      return [name, String(count), String(errors), ...[p50, p95, p99, max].map((ms) => ms.toFixed(1))];
-    });
   const { acknowledged, refused, postponed, repeated, unsentAnswers } = report;
   const facts: [string, string][] = [
     ["devices", `${report.devices}, ${report.enrolled} enrolled (${report.enrolledPerSecond}/s), ${report.left} left`],
@@ -120,7 +105,5 @@ export function renderAppleReport(report: AppleReport): string {
     ],
     ...report.recentErrors.map((reason): [string, string] => ["last error", reason]),
   ];
-  return [...columns([head, ...rows], true), "", ...columns(facts, false)].join("\n");
+  return [...columns(requestRows(report.byRequest), true), "", ...columns(facts, false)].join("\n");
 }
-
-const round = (value: number): number => Math.round(value * 100) / 100;

@@ -1,4 +1,4 @@
-import { Histogram } from "../histogram.ts";
+import { RequestStats } from "../request-stats.ts";
 
 /** The kinds of requests that a device makes. */
 export const appleRequests = [
@@ -14,12 +14,7 @@ export const appleRequests = [
 export type AppleRequest = (typeof appleRequests)[number];
 
 /** Counters for all devices of a run. */
-export class AppleStats {
-  readonly requests = Object.fromEntries(
-    appleRequests.map((name) => [name, { latency: new Histogram(), errors: 0 }]),
-  ) as Record<AppleRequest, { latency: Histogram; errors: number }>;
-  /** The last few failures, newest last. */
-  readonly recentErrors: string[] = [];
+export class AppleStats extends RequestStats<AppleRequest> {
   enrolled = 0;
   left = 0;
   acknowledged = 0;
@@ -32,29 +27,7 @@ export class AppleStats {
   declarationsActive = 0;
   keysEscrowed = 0;
 
-  async timed<T>(name: AppleRequest, work: () => Promise<T>): Promise<T> {
-    const from = performance.now();
-    try {
-      return await work();
-    } catch (error) {
-      this.failed(name, error instanceof Error ? error.message : String(error));
-      throw error;
-    } finally {
-      this.requests[name].latency.record(performance.now() - from);
-    }
-  }
-
-  failed(name: AppleRequest, reason: string): void {
-    this.requests[name].errors++;
-    this.recentErrors.push(`${name}: ${reason.slice(0, 200)}`);
-    if (this.recentErrors.length > 8) this.recentErrors.shift();
-  }
-
-  get count(): number {
-    return appleRequests.reduce((sum, name) => sum + this.requests[name].latency.count, 0);
-  }
-
-  get errors(): number {
-    return appleRequests.reduce((sum, name) => sum + this.requests[name].errors, 0);
+  constructor() {
+    super(appleRequests);
   }
 }

@@ -20,6 +20,7 @@ const premium = [
   "enable_recovery_lock_password",
   "name_template",
   "windows_migration_enabled",
+  "windows_automatic_enrollment.default_team",
   ...(["macos_updates", "ios_updates", "ipados_updates"] as const).flatMap((name) => [
     `${name}.minimum_version`,
     `${name}.deadline`,
@@ -47,6 +48,9 @@ export const mdm = section({
     enable_recovery_lock_password: false,
     name_template: "",
     windows_migration_enabled: false,
+    windows_automatic_enrollment: { default_team: "" },
+    windows_directory_tenant_ids: [],
+    windows_directory_client_ids: [],
     ...noUpdates,
     macos_migration: { enable: false, mode: "", webhook_url: "" },
     macos_setup: noMacosSetup,
@@ -64,11 +68,20 @@ export const mdm = section({
   check: (value) => [
     ...osSettingsProblems(value),
     ...windowsProblems(value),
+    ...directoryProblems(value),
     ...under("macos_migration", migrationProblems(value.macos_migration)),
     ...under("end_user_authentication", endUserProblems(value.end_user_authentication)),
     ...badUrls(value, ["vendora_server_url"]),
   ],
 });
+
+const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function directoryProblems(value: MdmSettings): FieldError[] {
+  return (["windows_directory_tenant_ids", "windows_directory_client_ids"] as const)
+    .filter((name) => !value[name].every((id) => GUID.test(id)))
+    .map((name) => ({ name, reason: "must be GUIDs, as the directory shows them" }));
+}
 
 function windowsProblems(value: MdmSettings): FieldError[] {
   if (!value.windows_migration_enabled) return [];

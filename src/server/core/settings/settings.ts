@@ -172,6 +172,12 @@ export const Settings = z.strictObject({
     .string()
     .optional()
     .describe("file with the JSON key of the service account that uses the Android Management API"),
+  android_agent_package: z
+    .string()
+    .max(255)
+    .regex(/^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/, { error: "must be the name of a package such as com.example.agent" })
+    .optional()
+    .describe("package name of the agent's app, which Android devices install to get certificates"),
   android_pubsub_topic: z
     .string()
     .regex(/^projects\/[^/\s]+\/topics\/[^/\s]+$/, { error: "must be a topic such as projects/example/topics/devices" })
@@ -202,6 +208,14 @@ export const Settings = z.strictObject({
     .url({ protocol: /^https?$/ })
     .default("https://login.microsoftonline.com")
     .describe("where the server gets its access tokens for the cloud directory"),
+  directory_jwks_url: z
+    .url({ protocol: /^https?$/ })
+    .default("https://login.microsoftonline.com/common/discovery/v2.0/keys")
+    .describe("public keys with which the cloud directory signs the tokens of Windows devices that enroll"),
+  directory_issuer: z
+    .url({ protocol: /^https?$/ })
+    .default("https://sts.windows.net/")
+    .describe("issuer of these tokens, without the tenant that follows it"),
   catalogue_url: z
     .string()
     .optional()

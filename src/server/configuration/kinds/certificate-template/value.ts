@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SUBJECT_MAX } from "../../../../api/certificates.ts";
 import type { CaRow } from "../../../ca/rules.ts";
-import { checkSubjectName, type TemplateRow } from "../../../certificates/rules.ts";
+import { checkAlternativeName, checkSubjectName, type TemplateRow } from "../../../certificates/rules.ts";
 import { byId } from "../../../core/maps.ts";
 import { parsed } from "../../parse.ts";
 import { ownersOf, type SharedRows } from "../../shared-rows.ts";
@@ -10,6 +10,7 @@ import type { Thing } from "../../values.ts";
 const TemplateValue = z.strictObject({
   certificate_authority_name: z.string().min(1).max(255),
   subject_name: z.string().min(1).max(SUBJECT_MAX),
+  subject_alternative_name: z.string().max(SUBJECT_MAX).optional(),
 });
 export type TemplateWanted = z.output<typeof TemplateValue>;
 
@@ -27,12 +28,21 @@ export function* templateThings({ templates, authorities }: TemplateRows, shared
     const value: TemplateWanted = {
       certificate_authority_name: names.get(row.certificate_authority_id)?.name ?? "",
       subject_name: row.subject_name,
+      ...otherNames(row.subject_alternative_name),
     };
     yield { kind: "certificate_template", owner, name: row.name, value };
   }
 }
 
+/** Values of templates without such names do not contain the key, as earlier ones did not. */
+const otherNames = (text: string) => (text === "" ? {} : { subject_alternative_name: text });
+
 export function readTemplate(value: unknown): TemplateWanted {
   const given = parsed(TemplateValue, value);
-  return { ...given, subject_name: checkSubjectName(given.subject_name) };
+  const { subject_alternative_name, ...others } = given;
+  return {
+    ...others,
+    subject_name: checkSubjectName(given.subject_name),
+    ...otherNames(checkAlternativeName(subject_alternative_name)),
+  };
 }

@@ -15,7 +15,7 @@ export async function writeTemplates(work: Work, { steps }: Part<TemplateRows, T
   const { ctx, teams } = work;
   for (const step of changed)
     await locating(step, async () => {
-      const { certificate_authority_name, subject_name } = step.wanted;
+      const { certificate_authority_name, subject_name, subject_alternative_name = "" } = step.wanted;
       const name = checkTemplateName(step.name, "change.name");
       // This apply may have created it.
       const ca = await ctx.store.certificateAuthorities.first({ where: eq("name", certificate_authority_name) });
@@ -24,7 +24,13 @@ export async function writeTemplates(work: Work, { steps }: Part<TemplateRows, T
       checkAuthority(ca, field);
       const team = step.owner === null ? null : teams.get(step.owner)!;
       await templateNameTaken(name, () =>
-        keepTemplate(ctx, { name, team, certificate_authority_id: ca.id, subject_name }),
+        keepTemplate(ctx, {
+          name,
+          team,
+          certificate_authority_id: ca.id,
+          subject_name,
+          subject_alternative_name,
+        }),
       );
     });
   count(work, changed);

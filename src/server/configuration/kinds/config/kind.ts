@@ -4,7 +4,7 @@ import { askTrackers } from "../../../app-config/service.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { Kind } from "../../kind.ts";
 import { configDefaults, configThings, givenOf, namingSections, optionsOf, readSection } from "./value.ts";
-import { writeConfig } from "./write.ts";
+import { checkTeams, writeConfig } from "./write.ts";
 
 export const config: Kind<null, unknown, void> = {
   name: "config",
@@ -25,4 +25,5 @@ export const config: Kind<null, unknown, void> = {
     });
   },
   write: (work, { steps }) => writeConfig(work, steps),
+  remove: (work, { steps }) => checkTeams(work, steps),
 };

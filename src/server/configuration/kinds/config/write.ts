@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { writeChange } from "../../../app-config/service.ts";
+import { readSections } from "../../../app-config/rows.ts";
+import { allSections } from "../../../app-config/sections.ts";
+import { checkDefaultTeam, writeChange } from "../../../app-config/service.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { Step } from "../../changes.ts";
 import { count, type Work } from "../../work.ts";
@@ -15,5 +17,14 @@ export async function writeConfig(work: Work, steps: readonly Step<unknown>[]): 
   );
   await writeChange(work.ctx, before, after).catch((error: unknown) => {
     throw error instanceof ApiError ? namingSections(error, steps) : error;
+  });
+}
+
+/** Runs after all kinds: the teams that settings name may have been created or deleted by the same request. */
+export async function checkTeams({ ctx }: Work, steps: readonly Step<unknown>[]): Promise<void> {
+  const own = steps.filter(({ name }) => name === "mdm");
+  if (own.length === 0) return;
+  await checkDefaultTeam(ctx, await readSections(ctx.store, allSections)).catch((error: unknown) => {
+    throw error instanceof ApiError ? namingSections(error, own) : error;
   });
 }

@@ -24,6 +24,8 @@ interface Device {
 /** `enterprises/LC1/devices/2` has the policy `enterprises/LC1/policies/2`. */
 export const policyNameOf = (deviceName: string): string => deviceName.replace("/devices/", "/policies/");
 
+const isAgent = ({ settings }: Context, name: string) => name !== "" && name === settings.android_agent_package;
+
 /** Once the device has applied what was sent last, every profile of it is verified, or has failed. */
 export async function policyReported(ctx: Context, { host_id }: Device, device: ReportedPolicy): Promise<void> {
   if (device.appliedPolicyName !== policyNameOf(device.name)) return;
@@ -32,7 +34,9 @@ export async function policyReported(ctx: Context, { host_id }: Device, device: 
     // More is to be sent: the device reports again after it has applied that.
     if (!policy || policy.due || policy.version === 0 || device.appliedPolicyVersion < policy.version) return;
     const { rows, settings, replaced } = await policyOfHost(store, host_id);
-    const reasons = new Map(device.nonComplianceDetails.map((one) => [one.settingName.split(".")[0]!, one]));
+    // The agent's app is not part of any profile.
+    const details = device.nonComplianceDetails.filter(({ packageName }) => !isAgent(ctx, packageName));
+    const reasons = new Map(details.map((one) => [one.settingName.split(".")[0]!, one]));
     const events: { row: HostProfileRow; event: ProfileEvent }[] = rows.map((row) => {
       const problems = [
         ...[...(replaced.get(row.id) ?? [])].map(([setting, by]) => `${setting} is replaced by the profile ${by}.`),

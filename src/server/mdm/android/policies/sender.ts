@@ -1,4 +1,5 @@
 // Sends policies that have changed. Each host's row is leased, so that an earlier content never follows a later one.
+import { templatesSent } from "../../../certificates/delivery.ts";
 import { channels } from "../../../core/channels.ts";
 import { minutes } from "../../../core/clock.ts";
 import { type Services, serviceContext } from "../../../core/context.ts";
@@ -8,6 +9,7 @@ import { applyEvents } from "../../profiles/host-rows.ts";
 import { type AndroidClient, androidClient } from "../management/client.ts";
 import { AndroidError } from "../management/problem.ts";
 import { type Sending, sendDue, senderOf, sentAll } from "../sending.ts";
+import { agentOfTeam, withAgentApp } from "./agent-app.ts";
 import { policyOfHost } from "./of-host.ts";
 import { policyNameOf } from "./reported.ts";
 
@@ -25,10 +27,16 @@ async function send(services: Services, hostId: number, own: Predicate): Promise
   const row = await store.androidPolicies.first({ where: own });
   if (!row) return;
   if (!device) return void (await store.androidPolicies.update({ where: own, set: { due: false } }));
-  const { policy } = await policyOfHost(store, hostId);
+  const [host] = await store.hosts.pick(["team_id", "uuid"], { where: eq("id", hostId) });
+  if (!host) return;
+  const agent = await agentOfTeam(services, host.team_id);
+  const { policy: ofProfiles } = await policyOfHost(store, hostId);
+  const policy = withAgentApp(ofProfiles, services.settings.android_agent_package, agent, host.uuid);
   try {
     const version = await deliver(androidClient(services), { device: device.name, policy, isFirst: row.version === 0 });
-    await store.androidPolicies.update({ where: own, set: { version, failures: 0, retry_at: null } });
+    await templatesSent(services, hostId, agent.templateIds);
+    const set = { version, agent: agent.digest, failures: 0, retry_at: null };
+    await store.androidPolicies.update({ where: own, set });
     await store.androidPolicies.update({ where: and(own, eq("wanted", row.wanted)), set: sentAll });
   } catch (error) {
     const isRefused = error instanceof AndroidError && error.problem === "refused";

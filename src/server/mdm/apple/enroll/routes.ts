@@ -9,7 +9,7 @@ import type { Content } from "../../../../api/bodies.ts";
 import type { Context } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
-import { finishDeviceSignIn } from "../../../device-sign-in/sign-in.ts";
+import { callbackOfOthers } from "../../../sso/device-callbacks.ts";
 import { endedCookie } from "../../../sso/session.ts";
 import { accountProfile, serviceDiscovery } from "./account.ts";
 import { type Asked, automaticProfile, type UpdateFirst } from "./automatic.ts";
@@ -76,11 +76,11 @@ export const mdmSsoRoutes: readonly Route[] = [
   }),
   route(mdmSsoApi.callback, async ({ body }, ctx, reply) => {
     reply.status = 302;
-    const onPage = await finishDeviceSignIn(ctx, body.SAMLResponse);
-    if (onPage !== null) {
-      const isDone = "token" in onPage;
-      reply.headers.location = isDone ? `/device/${encodeURIComponent(onPage.token)}` : failedPage(onPage.isExpired);
-      reply.headers["set-cookie"] = isDone ? onPage.cookie : endedCookie;
+    const other = await callbackOfOthers(ctx, body.SAMLResponse);
+    if (other !== null) {
+      const isDone = "to" in other;
+      reply.headers.location = isDone ? other.to : failedPage(other.isExpired);
+      reply.headers["set-cookie"] = isDone ? other.cookie : endedCookie;
       return { content: "" };
     }
     const outcome = await finishEndUser(ctx, body.SAMLResponse);

@@ -2,9 +2,14 @@
 import type { SecurityToken } from "../../../../soap/envelope.ts";
 import { tokenTypes } from "../../../../soap/names.ts";
 import { bytesOfBase64 } from "../../../../text/base64.ts";
+import { minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { ApiError } from "../../../core/errors.ts";
 import { managedAgents } from "../../../managed-agent/agents.ts";
+import { countCall } from "../../../rate-limits/attempts.ts";
+import { signedInBy } from "../sign-in/token.ts";
+import type { UsedToken } from "../sign-in/used.ts";
+import { defaultTeam, directoryUser } from "./directory.ts";
 import { EnrollRefusal } from "./refusal.ts";
 
 export interface EnrollCaller {
@@ -13,12 +18,43 @@ export interface EnrollCaller {
   /** The team of a host that is not known yet. */
   readonly teamId: number | null;
   readonly kind: "manual" | "automatic";
+  /** Who has signed in; null: an agent. */
+  readonly email: string | null;
+  /** A token that enrolls one device; null: the key of an agent. */
+  readonly token: UsedToken | null;
 }
+
+const REFUSED = { scope: "tokens of Windows devices", most: 600, ofAll: 20_000, span: minutes(1) };
 
 /** Throws `EnrollRefusal` for a token that is not accepted. */
 export async function callerOf(ctx: Context, token: SecurityToken | null): Promise<EnrollCaller> {
-  if (token?.valueType === tokenTypes.user) return agentCaller(ctx, textOf(token));
+  try {
+    if (token?.valueType === tokenTypes.user) {
+      const text = textOf(token);
+      return isSigned(text) ? await userCaller(ctx, text) : await agentCaller(ctx, text);
+    }
+    if (token?.valueType === tokenTypes.directory) return await directoryCaller(ctx, textOf(token));
+  } catch (error) {
+    if (error instanceof EnrollRefusal) await countCall(ctx, REFUSED, ctx.address);
+    throw error;
+  }
   throw new EnrollRefusal("InvalidSecurity", "the message has no security token of a known type");
+}
+
+/** Keys of agents have no dots. */
+const isSigned = (text: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
+
+async function userCaller(ctx: Context, text: string): Promise<EnrollCaller> {
+  const user = await signedInBy(ctx, text);
+  if (user === null)
+    throw new EnrollRefusal("InvalidSecurity", "the token is not known, or has expired: sign in again");
+  const { email, expires } = user;
+  return { hostId: null, teamId: null, kind: "manual", email, token: { text, expires } };
+}
+
+async function directoryCaller(ctx: Context, text: string): Promise<EnrollCaller> {
+  const { email, expires } = await directoryUser(ctx, text);
+  return { hostId: null, teamId: await defaultTeam(ctx), kind: "automatic", email, token: { text, expires } };
 }
 
 function textOf({ text }: SecurityToken): string {
@@ -32,7 +68,7 @@ async function agentCaller(ctx: Context, key: string): Promise<EnrollCaller> {
   if (platform !== "windows") throw new EnrollRefusal("Authorization", "the agent's host does not run Windows");
   if ((await ctx.store.hostMdm.get(hostId))?.is_server)
     throw new EnrollRefusal("Authorization", "Windows servers do not enroll in device management");
-  return { hostId, teamId, kind: "manual" };
+  return { hostId, teamId, kind: "manual", email: null, token: null };
 }
 
 async function agentOf(ctx: Context, key: string) {

@@ -10,12 +10,14 @@ import { deviceCa } from "../../../device-ca/ca.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { setManaged } from "../../../mdm-status/managed.ts";
 import { operationLock } from "../../../operations/queue.ts";
+import { setEndUser } from "../../../scim/links.ts";
 import { and, eq } from "../../../store/query.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { addEnrollment, DeviceTaken, isEnrolled, windowsUrl } from "../channel/devices.ts";
 import type { Enrollment } from "../channel/listeners.ts";
 import { emptyNonce, newNonce } from "../channel/nonces.ts";
 import { rebind } from "../channel/session.ts";
+import { useToken } from "../sign-in/used.ts";
 import { callerOf, type EnrollCaller } from "./callers.ts";
 import { type Issued, issue, renewalIn, requestIn } from "./certificate.ts";
 import { type WindowsDevice, windowsEnrollment } from "./kind.ts";
@@ -31,6 +33,8 @@ export async function enroll(ctx: Context, { token, content }: Envelope): Promis
   const caller = await callerOf(ctx, token);
   const request = requestIn(asked.request);
   const device = deviceOf(asked);
+  if (caller.token !== null && !(await useToken(ctx, caller.token, device.deviceId)))
+    throw new EnrollRefusal("InvalidSecurity", "another device has enrolled with this token: sign in again");
   const host = await hostOf(ctx, caller, device);
   const ca = await deviceCa(ctx);
   const account = ctx.random.uuid();
@@ -87,18 +91,22 @@ async function urlOf(ctx: Context, path: string): Promise<string> {
   return url;
 }
 
-const ID_MAX = 255;
+/** It becomes part of an identifier of the host. */
+const ID_MAX = 200;
+const TEXT_MAX = 255;
 
 function deviceOf({ context }: TokenRequest): WindowsDevice {
   const text = (name: string) => (context.get(name) ?? "").trim();
   const deviceId = text("DeviceID");
-  if (deviceId === "" || deviceId.length > ID_MAX || text("HWDevID").length > ID_MAX)
-    throw new EnrollRefusal("MessageFormat", "the request needs a DeviceID of at most 255 characters");
+  if (deviceId === "" || deviceId.length > ID_MAX)
+    throw new EnrollRefusal("MessageFormat", `the request needs a DeviceID of at most ${ID_MAX} characters`);
+  if (text("HWDevID").length > ID_MAX)
+    throw new EnrollRefusal("MessageFormat", `the HWDevID must have at most ${ID_MAX} characters`);
   return {
     deviceId,
     hardwareId: text("HWDevID") || deviceId,
-    name: text("DeviceName").slice(0, ID_MAX),
-    osVersion: text("OSVersion").slice(0, ID_MAX),
+    name: text("DeviceName").slice(0, TEXT_MAX),
+    osVersion: text("OSVersion").slice(0, TEXT_MAX),
     isOfMachine: text("EnrollmentType") === "Device",
   };
 }
@@ -107,7 +115,8 @@ function deviceOf({ context }: TokenRequest): WindowsDevice {
 async function hostOf(ctx: Context, { hostId, teamId }: EnrollCaller, device: WindowsDevice): Promise<HostRow> {
   const before = hostId === null ? await hostOfHardware(ctx, device.hardwareId) : null;
   const outcome = await ctx.running.of(windowsEnrollment).enroll({
-    identifier: before?.identifier ?? device.hardwareId,
+    // Nobody has checked what the device says: with an identifier of another kind it cannot become somebody's computer.
+    identifier: before?.identifier ?? `windows-device-${device.hardwareId}`,
     ...(hostId === null ? {} : { hostId }),
     teamId,
     isProved: false,
@@ -134,6 +143,7 @@ async function enrolled(inside: Context, host: HostRow, { enrollment, caller }: 
   const path = caller.hostId === null ? windowsEnrollApi.discover.path : AGENT_DISCOVERY;
   const serverUrl = (await windowsUrl({ config }, path)) ?? "";
   await setManaged(inside, host.id, { kind: caller.kind, serverUrl });
+  if (caller.email !== null) await setEndUser(inside.store, host.id, caller.email);
   await recordActivity(
     inside,
     "mdm_enrolled",

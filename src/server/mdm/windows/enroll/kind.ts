@@ -23,7 +23,8 @@ const windowsKind = ({ settings }: Services): EnrollmentKind<WindowsRequest> => 
   // Only once the certificate is issued.
   lane: null,
   async reported(matched) {
-    return matched.map(({ request: { device, address }, known }) => ({
+    return matched.map(({ request: { device, address, identifier }, known }) => ({
+      uuid: known?.uuid || identifier,
       computer_name: known?.computer_name || device.name,
       hostname: known?.hostname || device.name,
       display_name: known?.display_name || device.name || device.deviceId,

@@ -1,6 +1,6 @@
 import type { Content } from "../../../../api/bodies.ts";
 import { windowsEnrollApi } from "../../../../api/windows.ts";
-import { readDiscover, writeDiscovered, writePolicies } from "../../../../soap/discovery.ts";
+import { type AuthPolicy, readDiscover, writeDiscovered, writePolicies } from "../../../../soap/discovery.ts";
 import { BadSoap, type Envelope, readEnvelope, type Written, writeEnvelope } from "../../../../soap/envelope.ts";
 import { writeFault } from "../../../../soap/fault.ts";
 import { actions } from "../../../../soap/names.ts";
@@ -9,6 +9,7 @@ import { isoAt, minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { windowsUrl } from "../channel/devices.ts";
+import { SIGN_IN_PAGE } from "../sign-in/sign-in.ts";
 import { callerOf } from "./callers.ts";
 import { enroll } from "./enroll.ts";
 import { EnrollRefusal } from "./refusal.ts";
@@ -46,8 +47,12 @@ async function answer(
 const ENROLLMENT_VERSION = "4.0";
 const POLICY = { minimalKeyLength: 2048, validity: 31_536_000, renewal: 15_552_000 } as const;
 
-async function discover(ctx: Context, { content }: Envelope): Promise<Answer> {
-  const { version } = readDiscover(content);
+/** How devices authenticate, in the order that the server prefers. */
+const byUsers: readonly AuthPolicy[] = ["Federated", "OnPremise"];
+const byAgents: readonly AuthPolicy[] = ["OnPremise", "Federated"];
+
+async function discover(ctx: Context, { content }: Envelope, preferred: readonly AuthPolicy[]): Promise<Answer> {
+  const { version, authPolicies } = readDiscover(content);
   if (!/^[4-7]\.\d$/.test(version))
     throw new EnrollRefusal("MessageFormat", "the version of the request is not one from 4.0 to 7.0");
   const url = async (path: string) => {
@@ -55,14 +60,15 @@ async function discover(ctx: Context, { content }: Envelope): Promise<Answer> {
     if (found === null) throw new EnrollRefusal("EnrollmentServer", "the server's address is not set");
     return found;
   };
+  const authPolicy = preferred.find((one) => authPolicies.includes(one)) ?? preferred[0]!;
   return {
     action: actions.discovered,
     body: writeDiscovered({
-      authPolicy: "OnPremise",
+      authPolicy,
       version: ENROLLMENT_VERSION,
       policyUrl: await url(windowsEnrollApi.policy.path),
       enrollmentUrl: await url(windowsEnrollApi.enroll.path),
-      authenticationUrl: null,
+      authenticationUrl: authPolicy === "Federated" ? await url(SIGN_IN_PAGE) : null,
     }),
   };
 }
@@ -89,7 +95,10 @@ async function issue(ctx: Context, envelope: Envelope): Promise<Answer> {
 export const windowsEnrollRoutes: readonly Route[] = [
   route(windowsEnrollApi.probe, async () => ({ content: "" })),
   route(windowsEnrollApi.discover, ({ body }, ctx, reply) =>
-    answer({ ctx, reply }, body.bytes, (one) => discover(ctx, one)),
+    answer({ ctx, reply }, body.bytes, (one) => discover(ctx, one, byUsers)),
+  ),
+  route(windowsEnrollApi.discoverForAgent, ({ body }, ctx, reply) =>
+    answer({ ctx, reply }, body.bytes, (one) => discover(ctx, one, byAgents)),
   ),
   route(windowsEnrollApi.policy, ({ body }, ctx, reply) =>
     answer({ ctx, reply }, body.bytes, (one) => policy(ctx, one)),

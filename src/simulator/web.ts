@@ -1,9 +1,24 @@
 // HTTP of simulated devices: binary bodies, one pool of connections for the whole fleet.
+import type { KeyObject } from "node:crypto";
 import { Agent } from "undici";
 
 export interface WebSettings {
-  readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
+  readonly tls?: Trust;
+  /** The certificate with which the client authenticates. */
+  readonly identity?: ClientIdentity;
   readonly maxConnections: number;
+}
+
+/** Which servers are trusted. */
+export interface Trust {
+  readonly ca?: string;
+  readonly insecure?: boolean;
+}
+
+export interface ClientIdentity {
+  /** DER. */
+  readonly certificate: Buffer;
+  readonly key: KeyObject;
 }
 
 export interface WebReply {
@@ -25,12 +40,16 @@ const REPLY_TIMEOUT = 60_000;
 export class Web {
   private readonly agent: Agent;
 
-  constructor({ tls = {}, maxConnections }: WebSettings) {
+  constructor({ tls = {}, identity, maxConnections }: WebSettings) {
     this.agent = new Agent({
       connections: maxConnections,
       headersTimeout: REPLY_TIMEOUT,
       bodyTimeout: REPLY_TIMEOUT,
-      connect: { rejectUnauthorized: tls.insecure !== true, ...(tls.ca === undefined ? {} : { ca: tls.ca }) },
+      connect: {
+        rejectUnauthorized: tls.insecure !== true,
+        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+        ...(identity === undefined ? {} : pemOf(identity)),
+      },
     });
   }
 
@@ -50,3 +69,8 @@ export class Web {
     return this.agent.destroy();
   }
 }
+
+const pemOf = ({ certificate, key }: ClientIdentity) => ({
+  cert: `-----BEGIN CERTIFICATE-----\n${certificate.toString("base64").replace(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`,
+  key: key.export({ type: "pkcs8", format: "pem" }) as string,
+});

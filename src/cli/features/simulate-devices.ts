@@ -1,16 +1,17 @@
-// `svc agent simulate --mdm apple`: the flags of simulated Apple devices, and what they mean.
+// `svc agent simulate --mdm`: the flags of simulated devices, and what they mean.
 import * as Flags from "@oclif/core/flags";
 import { type AppleFamily, appleFamilies } from "../../simulator/apple/facts.ts";
 import type { AppleRunOptions } from "../../simulator/apple/fleet.ts";
+import type { WindowsRunOptions } from "../../simulator/windows/fleet.ts";
 import { usage } from "../errors.ts";
 import { durationMs } from "../output/text.ts";
 
 const dependsOn = ["mdm"];
 
-export const appleSimulationFlags = {
+export const deviceSimulationFlags = {
   mdm: Flags.string({
     summary: "Simulate devices of device management instead of agents.",
-    options: ["apple"],
+    options: ["apple", "windows"],
   }),
   "not-now": Flags.string({ summary: "Share of the commands that a device postpones.", dependsOn }),
   "command-failures": Flags.string({ summary: "Share of the commands that fail.", dependsOn }),
@@ -20,13 +21,14 @@ export const appleSimulationFlags = {
     dependsOn,
   }),
   "push-listen": Flags.string({
-    summary: "Address at which the server's pushes arrive. The server's setting apns_url has to name it.",
+    summary:
+      "Address at which the server's pushes to Apple devices arrive. The server's setting apns_url has to name it.",
     helpValue: "127.0.0.1:2197",
     dependsOn,
   }),
 };
 
-export interface AppleSimulationFlags {
+export interface DeviceSimulationFlags {
   readonly hosts: number;
   readonly seed: number;
   readonly platforms: readonly string[] | undefined;
@@ -37,28 +39,46 @@ export interface AppleSimulationFlags {
   readonly "poll-interval": string | undefined;
   readonly "push-listen": string | undefined;
   readonly "max-connections": number | undefined;
+  readonly "software-per-host": number | undefined;
 }
 
 /** Throws an error that names the flag which is wrong. */
 export function appleOptions(
-  flags: AppleSimulationFlags,
+  flags: DeviceSimulationFlags,
   server: Pick<AppleRunOptions, "profile" | "tls">,
 ): Omit<AppleRunOptions, "onProgress"> {
-  const connections = flags["max-connections"];
-  const interval = flags["poll-interval"];
   const push = flags["push-listen"];
   return {
     ...server,
+    ...common(flags),
+    ...(flags.platforms === undefined ? {} : { families: flags.platforms.map(familyOf) }),
+    ...(push === undefined ? {} : { push: addressOf(push) }),
+  };
+}
+
+/** The same for Windows hosts. */
+export function windowsOptions(
+  flags: DeviceSimulationFlags,
+  server: Pick<WindowsRunOptions, "serverUrl" | "enrollSecret" | "tls">,
+): Omit<WindowsRunOptions, "onProgress"> {
+  for (const name of ["platforms", "push-listen"] as const)
+    if (flags[name] !== undefined) throw usage(`--${name} cannot be used with --mdm windows`);
+  const software = flags["software-per-host"];
+  return { ...server, ...common(flags), ...(software === undefined ? {} : { softwarePerHost: software }) };
+}
+
+function common(flags: DeviceSimulationFlags) {
+  const connections = flags["max-connections"];
+  const interval = flags["poll-interval"];
+  return {
     devices: flags.hosts,
     seed: flags.seed,
-    ...(flags.platforms === undefined ? {} : { families: flags.platforms.map(familyOf) }),
     notNow: share(flags, "not-now"),
     errors: share(flags, "command-failures"),
     ...(interval === undefined
       ? {}
       : { pollSeconds: interval === "0" ? 0 : durationMs(interval, "--poll-interval") / 1000 }),
     ...(connections === undefined ? {} : { maxConnections: connections }),
-    ...(push === undefined ? {} : { push: addressOf(push) }),
     ...(flags["enroll-only"] ? { duration: null } : {}),
     ...(flags.duration === undefined ? {} : { duration: durationMs(flags.duration, "--duration") / 1000 }),
   };
@@ -70,7 +90,7 @@ function familyOf(text: string): AppleFamily {
   return found;
 }
 
-function share(flags: AppleSimulationFlags, name: "not-now" | "command-failures"): number {
+function share(flags: DeviceSimulationFlags, name: "not-now" | "command-failures"): number {
   const value = Number(flags[name] ?? "0");
   if (!(value >= 0 && value <= 1)) throw usage(`--${name}: ${flags[name]} is not a number from 0 to 1`);
   return value;

@@ -1,0 +1,48 @@
+// How far the certificates of a host are: told by whoever brings its agent the list of its templates.
+import { hours, isoAt } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { and, eq, lt, oneOf } from "../store/query.ts";
+
+type Home = Pick<Services, "clock"> & { readonly store: ServerTx };
+
+/** An agent that has not asked for a template by then has missed it. */
+const GIVEN_UP_AFTER = hours(12);
+
+/** The host's agent was told that these are its templates. */
+export async function templatesSent(
+  { store, clock }: Home,
+  hostId: number,
+  templateIds: readonly number[],
+): Promise<void> {
+  if (templateIds.length === 0) return;
+  const updated_at = clock.iso();
+  const own = and(eq("host_id", hostId), oneOf("template_id", templateIds));
+  await store.hostCertificates.update({
+    where: and(own, eq("status", "pending")),
+    set: { status: "delivering", detail: null, updated_at },
+  });
+  await store.hostCertificates.upsert(
+    templateIds.map((template_id) => ({
+      host_id: hostId,
+      template_id,
+      status: "delivering",
+      detail: null,
+      updated_at,
+    })),
+    { on: ["host_id", "template_id"], set: [], returning: [] },
+  );
+}
+
+/** Those that agents have not asked for are to be sent again. Returns the hosts. */
+export async function templatesMissed({ store, clock }: Home): Promise<number[]> {
+  const where = and(eq("status", "delivering"), lt("updated_at", isoAt(clock.now() - GIVEN_UP_AFTER)));
+  const rows = await store.hostCertificates.pick(["id", "host_id"], { where });
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  await store.hostCertificates.update({
+    where: and(oneOf("id", ids), where),
+    set: { status: "pending", detail: null, updated_at: clock.iso() },
+  });
+  return [...new Set(rows.map(({ host_id }) => host_id))];
+}

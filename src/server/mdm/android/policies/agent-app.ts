@@ -1,0 +1,127 @@
+// The agent's app on Android devices. Its managed configuration says where the server is, and which certificate templates
+// the host has: the agent asks for each of them, and reports what became of it.
+import { createHash } from "node:crypto";
+import { templatesMissed } from "../../../certificates/delivery.ts";
+import { channels } from "../../../core/channels.ts";
+import { minutes } from "../../../core/clock.ts";
+import { parts } from "../../../core/concurrency/parts.ts";
+import { settingsFollower } from "../../../core/concurrency/settings-follower.ts";
+import { type Context, type Services, serviceContext, within } from "../../../core/context.ts";
+import { serverUrl } from "../../../core/http/links.ts";
+import type { Job } from "../../../core/job.ts";
+import { groupBy } from "../../../core/maps.ts";
+import type { ServerTx } from "../../../core/tables.ts";
+import { hostMdm } from "../../../mdm-status/tables.ts";
+import { and, eq, exists, isNull, not, oneOf, or } from "../../../store/query.ts";
+import { androidPolicies } from "./tables.ts";
+import { wantPolicies } from "./wanted.ts";
+
+/** What the agents of a team are told. */
+export interface AgentOfTeam {
+  /** Of all of it; empty: there is no app. */
+  readonly digest: string;
+  readonly templateIds: readonly number[];
+  /** The managed configuration, without what is the host's own; null: there is no app. */
+  readonly configuration: Readonly<Record<string, unknown>> | null;
+}
+
+const none: AgentOfTeam = { digest: "", templateIds: [], configuration: null };
+
+type Source = Pick<Services, "settings" | "config"> & { readonly store: ServerTx };
+
+export async function agentOfTeam(source: Source, teamId: number | null): Promise<AgentOfTeam> {
+  const { store, settings } = source;
+  const name = settings.android_agent_package;
+  if (name === undefined) return none;
+  const order = [{ column: "id", direction: "asc" }] as const;
+  const where = teamId === null ? isNull("team_id") : eq("team_id", teamId);
+  const templates = await store.certificateTemplates.pick(["id", "updated_at"], { where, order });
+  // Without a hash the secret is another team's.
+  const usable = and(where, not(isNull("secret_hash")));
+  const [secret] = await store.enrollSecrets.list({ where: usable, order, limit: 1 });
+  const configuration = {
+    server_url: await serverUrl(source),
+    enroll_secret: secret?.secret ?? "",
+    // With the time of the last change, so that the agent learns of each.
+    certificate_templates: templates.map(({ id, updated_at }) => ({ id, updated_at })),
+  };
+  const digest = createHash("sha256")
+    .update(JSON.stringify([name, configuration]))
+    .digest("hex");
+  return { digest, configuration, templateIds: templates.map(({ id }) => id) };
+}
+
+type Policy = Readonly<Record<string, unknown>>;
+
+/** The policy with the app. What a profile says of the app itself does not count. */
+export function withAgentApp(
+  policy: Policy,
+  packageName: string | undefined,
+  agent: AgentOfTeam,
+  hostUuid: string,
+): Policy {
+  if (packageName === undefined || agent.configuration === null) return policy;
+  const app = {
+    packageName,
+    installType: "FORCE_INSTALLED",
+    delegatedScopes: ["CERT_INSTALL"],
+    managedConfiguration: { ...agent.configuration, host_uuid: hostUuid },
+  };
+  const given: unknown[] = Array.isArray(policy.applications) ? policy.applications : [];
+  const isOwn = (one: unknown) => (one as { packageName?: unknown } | null)?.packageName === packageName;
+  return { ...policy, applications: [...given.filter((one) => !isOwn(one)), app] };
+}
+
+const managed = and(eq("platform", "android"), exists(hostMdm, "id", eq("connected_to_svc", true)));
+
+/** Hosts in one transaction. */
+const STEP = 500;
+
+/** Sends the policies of devices whose agents are to be told something else than they were. */
+export async function tellAgents(services: Services, signal?: AbortSignal): Promise<void> {
+  const ctx = serviceContext(services, "agents of Android devices");
+  if (!(await ctx.config.current()).mdm.android_enabled_and_configured) return;
+  const teams: (number | null)[] = [null, ...(await ctx.store.teams.pick(["id"], {})).map(({ id }) => id)];
+  const wanted: { team: number | null; digest: string }[] = [];
+  for (const team of teams) wanted.push({ team, digest: (await agentOfTeam(ctx, team)).digest });
+  for (const [digest, same] of groupBy(wanted, (one) => one.digest)) {
+    const ids = same.flatMap(({ team }) => team ?? []);
+    const ofTeams = or(oneOf("team_id", ids), ...(same.some(({ team }) => team === null) ? [isNull("team_id")] : []));
+    const isTold = exists(androidPolicies, "id", or(eq("agent", digest), eq("due", true)));
+    const where = and(ofTeams, managed, not(isTold));
+    for await (const page of ctx.store.hosts.pages({ where }, STEP, ["id"])) {
+      if (signal?.aborted) return;
+      await want(
+        ctx,
+        page.map(({ id }) => id),
+      );
+    }
+  }
+}
+
+const want = (ctx: Context, ids: readonly number[]): Promise<void> =>
+  ctx.store.tx((store) => wantPolicies(within(ctx, store), ids));
+
+/** Tells agents soon after templates, enroll secrets or settings have changed, and when hosts change teams. */
+export const androidAgents = settingsFollower(
+  "agents of Android devices",
+  {
+    failure: "cannot tell the agents of Android devices about their certificates; trying again",
+    also: [channels.certificateTemplates, channels.enrollSecrets],
+  },
+  (services) => tellAgents(services),
+);
+
+/** Finds whatever was missed, and tells agents again that have not asked for their certificates. */
+export const androidAgentJob: Job = {
+  name: "android_agents",
+  every: minutes(10),
+  async run(services, signal) {
+    await tellAgents(services, signal);
+    const ctx = serviceContext(services, "agents of Android devices");
+    await ctx.store.tx(async (store) => {
+      const inside = within(ctx, store);
+      for await (const some of parts(await templatesMissed(inside))) await wantPolicies(inside, some);
+    });
+  },
+};

@@ -1,0 +1,222 @@
+// A fleet of simulated Windows hosts for one server: devices with their agents.
+import type { KeyObject } from "node:crypto";
+import { newKey } from "../../pki/x509.ts";
+import { ended } from "../ended.ts";
+import type { Machine } from "../inventory/machine.ts";
+import { Web } from "../web.ts";
+import { machineOf, WindowsAgents } from "./agent.ts";
+import { WindowsDevice } from "./device.ts";
+import { type EnrollmentFacts, userToken } from "./enrollment.ts";
+import { type WindowsProgress, type WindowsReport, windowsReportOf } from "./report.ts";
+import { WindowsStats } from "./stats.ts";
+
+export interface WindowsOptions {
+  readonly devices: number;
+  readonly serverUrl: string;
+  readonly enrollSecret: string;
+  /** The same seed always creates the same devices. */
+  readonly seed?: number;
+  /** The share of commands that a device postpones. */
+  readonly notNow?: number;
+  /** The share of commands that fail. */
+  readonly errors?: number;
+  /** The share of devices that authenticate with their certificate where connections are encrypted; others use digests. */
+  readonly certificates?: number;
+  /** How often a device begins a session, and its agent reports, in seconds; 0: only when it is asked to. */
+  readonly pollSeconds?: number;
+  readonly softwarePerHost?: number;
+  /** How many devices enroll at a time. */
+  readonly concurrency?: number;
+  readonly maxConnections?: number;
+  /** How many RSA keys the devices share: making one takes longer than everything else together. */
+  readonly keys?: number;
+  readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
+}
+
+export interface WindowsRunOptions extends WindowsOptions {
+  /** The duration of the run in seconds. Null: until the devices have enrolled. */
+  readonly duration?: number | null;
+  readonly onProgress?: (progress: WindowsProgress) => void;
+}
+
+const defaults = {
+  seed: 1,
+  notNow: 0,
+  errors: 0,
+  certificates: 0.5,
+  pollSeconds: 60,
+  softwarePerHost: 20,
+  concurrency: 32,
+  maxConnections: 256,
+  keys: 16,
+};
+
+const DISCOVERY = "/api/mdm/windows/discovery";
+
+export interface WindowsHost {
+  readonly machine: Machine;
+  readonly agents: WindowsAgents;
+  readonly device: WindowsDevice;
+}
+
+export class WindowsFleet {
+  readonly stats = new WindowsStats();
+  readonly hosts: readonly WindowsHost[];
+  private readonly options: WindowsOptions & typeof defaults;
+  private readonly web: Web;
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private readonly busy = new Set<Promise<void>>();
+  private readonly startedAt = performance.now();
+  private enrollSeconds = 0;
+  private stopping = false;
+
+  constructor(options: WindowsOptions) {
+    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+    this.options = { ...defaults, ...(given as unknown as WindowsOptions) };
+    const { devices, seed, notNow, errors, certificates, maxConnections, softwarePerHost, tls } = this.options;
+    if (!Number.isInteger(devices) || devices < 1) throw new Error("devices must be a whole number of at least 1");
+    for (const [name, share] of Object.entries({ notNow, errors, certificates }))
+      if (!(share >= 0 && share <= 1)) throw new Error(`${name} is a share from 0 to 1`);
+    const trust = tls === undefined ? {} : { tls };
+    this.web = new Web({ maxConnections, ...trust });
+    const world = { web: this.web, stats: this.stats, seed, notNow, errors, certificates, ...trust };
+    const server = { web: this.web, url: this.options.serverUrl, enrollSecret: this.options.enrollSecret };
+    this.hosts = Array.from({ length: devices }, (_, i) => {
+      const machine = machineOf(seed, i, softwarePerHost);
+      const device = new WindowsDevice(world, factsOf(machine), i);
+      return { machine, device, agents: new WindowsAgents(server, machine) };
+    });
+  }
+
+  /** Enrolls every host once, `concurrency` at a time: its agents, then its device. */
+  async enrollAll(signal?: AbortSignal): Promise<void> {
+    const from = performance.now();
+    const { keys: count, concurrency, serverUrl } = this.options;
+    const keys: KeyObject[] = await Promise.all(
+      Array.from({ length: Math.min(count, this.hosts.length) }, () => newKey()),
+    );
+    const waiting = this.hosts.entries();
+    const worker = async () => {
+      for (const [index, { agents, device }] of waiting) {
+        if (signal?.aborted || this.stopping) return;
+        try {
+          const key = await this.stats.timed("agent", () => agents.enroll());
+          await device.enroll(`${serverUrl}${DISCOVERY}`, userToken(key), keys[index % keys.length]!);
+        } catch {
+          // It is counted, and the report shows that the device has not enrolled.
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, worker));
+    this.enrollSeconds = (performance.now() - from) / 1000;
+  }
+
+  /** Lets every enrolled device connect, now and then at its interval. */
+  start(): void {
+    const { pollSeconds } = this.options;
+    for (const host of this.hosts) {
+      const again = async () => {
+        await this.connect(host);
+        if (pollSeconds > 0 && host.device.isEnrolled) this.after(pollSeconds, again);
+      };
+      if (host.device.isEnrolled) this.run(again);
+    }
+  }
+
+  /** Lets every device take what waits, and its agent report. */
+  async connectAll(): Promise<void> {
+    const waiting = this.hosts.values();
+    const worker = async () => {
+      for (const host of waiting) await this.connect(host);
+    };
+    await Promise.all(Array.from({ length: this.options.concurrency }, worker));
+  }
+
+  report(): WindowsReport {
+    return windowsReportOf(this.stats, {
+      devices: this.hosts.length,
+      seconds: (performance.now() - this.startedAt) / 1000,
+      enrollSeconds: this.enrollSeconds,
+      unsentAnswers: this.hosts.reduce((sum, { device }) => sum + device.unsent, 0),
+    });
+  }
+
+  progress(): WindowsProgress {
+    const { enrolled, count, errors, done } = this.stats;
+    return {
+      seconds: (performance.now() - this.startedAt) / 1000,
+      devices: this.hosts.length,
+      enrolled,
+      requests: count,
+      errors,
+      commands: done,
+    };
+  }
+
+  /** Delivers answers that are on their way, and closes the connections. */
+  async stop(): Promise<WindowsReport> {
+    this.stopping = true;
+    for (const timer of this.timers) clearTimeout(timer);
+    await Promise.all(this.busy);
+    await Promise.all(this.hosts.map(({ device }) => device.idle()));
+    const report = this.report();
+    await Promise.all(this.hosts.map(({ device }) => device.close()));
+    await this.web.close();
+    return report;
+  }
+
+  private async connect({ device, agents }: WindowsHost): Promise<void> {
+    if (this.stopping || !device.isEnrolled) return;
+    await device.connect();
+    try {
+      await this.stats.timed("queries", () => agents.report(device.nodes));
+      this.stats.reports++;
+    } catch {
+      // It is counted. The agent reports again later.
+    }
+  }
+
+  private after(seconds: number, work: () => Promise<void>): void {
+    if (this.stopping) return;
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      this.run(work);
+    }, seconds * 1000);
+    this.timers.add(timer);
+  }
+
+  private run(work: () => Promise<void>): void {
+    const running = work().finally(() => this.busy.delete(running));
+    this.busy.add(running);
+  }
+}
+
+function factsOf(machine: Machine): EnrollmentFacts {
+  const random = machine.random(80);
+  return {
+    DeviceID: random.uuid().toUpperCase(),
+    HWDevID: random.hex(64).toUpperCase(),
+    DeviceName: machine.computerName,
+    EnrollmentType: "Device",
+    DeviceType: "CIMClient_Windows",
+    OSVersion: "10.0.22631.4460",
+    SerialNumber: machine.serial,
+  };
+}
+
+/** Runs a fleet until its duration is over or the signal aborts. */
+export async function runWindowsFleet(options: WindowsRunOptions, signal?: AbortSignal): Promise<WindowsReport> {
+  const fleet = new WindowsFleet(options);
+  const shown = options.onProgress;
+  const timer = shown && setInterval(() => shown(fleet.progress()), 1000);
+  try {
+    await fleet.enrollAll(signal);
+    if (options.duration !== null) {
+      fleet.start();
+      await ended(options.duration, signal);
+    }
+    return await fleet.stop();
+  } finally {
+    clearInterval(timer);
+  }
+}

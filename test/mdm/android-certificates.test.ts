@@ -1,0 +1,175 @@
+// Certificate templates of Android hosts: the policy tells the agent which it has, the agent asks for each, and reports.
+import { beforeEach, describe, expect, it } from "vitest";
+import { hours } from "../../src/server/core/clock.ts";
+import { runJob } from "../../src/server/jobs/start.ts";
+import { androidAgents } from "../../src/server/mdm/android/policies/agent-app.ts";
+import { androidPolicySender } from "../../src/server/mdm/android/policies/sender.ts";
+import { eq } from "../../src/server/store/query.ts";
+import { makeSecret } from "../agent/agents.ts";
+import {
+  type AndroidDeviceData,
+  type AndroidService,
+  ENTERPRISE,
+  enrollAndroid,
+  startAndroid,
+  turnAndroidOn,
+} from "../support/android.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
+import { makeTeam } from "../support/make.ts";
+import { ManagedAgent } from "../support/managed.ts";
+
+const SECRET = "secret-of-no-team";
+const AGENT = "com.example.agent";
+const POLICY = `${ENTERPRISE}/policies/d1`;
+
+interface App {
+  readonly packageName: string;
+  readonly managedConfiguration: {
+    readonly server_url: string;
+    readonly host_uuid: string;
+    readonly enroll_secret: string;
+    readonly certificate_templates: readonly { id: number; updated_at: string }[];
+  };
+}
+
+describe.each(bothEngines)("certificates of Android hosts on %s", (engine) => {
+  let service: AndroidService;
+  let t: TestApp;
+  let device: AndroidDeviceData;
+  let authority: number;
+
+  async function start(settings: Record<string, string> = { android_agent_package: AGENT }): Promise<void> {
+    service = await startAndroid();
+    t = await startApp({ engine, settings: { ...service.settings, ...settings } });
+    service.now = () => new Date(t.clock.now());
+    await makeSecret(t, SECRET);
+    await turnAndroidOn(t, service);
+    const scep = { name: "SCEP", url: "https://scep.example.com/scep", challenge: "static" };
+    const made = await t.post("/certificate_authorities?skip_check=true", { custom_scep_proxy: scep });
+    authority = ((await made.json()) as { id: number }).id;
+    device = await enrollAndroid(t, service, { id: "d1", secret: SECRET });
+  }
+  beforeEach(() => start());
+
+  /** Everything that follows a change was sent. */
+  async function settled(): Promise<void> {
+    await t.services.running.of(androidAgents).run();
+    await t.services.running.of(androidPolicySender).run();
+    expect(await t.store.androidPolicies.count(eq("due", true))).toBe(0);
+  }
+  const appIn = (): App | undefined =>
+    ((service.policies.get(POLICY)?.content.applications ?? []) as App[]).find((one) => one.packageName === AGENT);
+  const idsSent = () => appIn()!.managedConfiguration.certificate_templates.map(({ id }) => id);
+  const template = async (name: string, more: object = {}): Promise<number> => {
+    const body = { name, certificate_authority_id: authority, subject_name: "/CN=$SVC_VAR_HOST_UUID", ...more };
+    const reply = await t.post("/certificates", body);
+    expect(reply.status, await reply.clone().text()).toBe(200);
+    return ((await reply.json()) as { id: number }).id;
+  };
+  const hostNow = async () => (await t.store.hosts.list())[0]!;
+  const statusOf = async (id: number) => {
+    const reply = await t.get(`/certificates/${id}?host_id=${(await hostNow()).id}`);
+    return ((await reply.json()) as { certificate: { status: string } }).certificate.status;
+  };
+
+  it("reach the agent with the policy, which asks for them and reports the result", async () => {
+    const id = await template("Wi-Fi");
+    expect(await statusOf(id)).toBe("pending");
+    await settled();
+    expect(await statusOf(id)).toBe("delivering");
+    const { managedConfiguration, ...app } = appIn()!;
+    expect(app).toEqual({ packageName: AGENT, installType: "FORCE_INSTALLED", delegatedScopes: ["CERT_INSTALL"] });
+    const host = await hostNow();
+    expect(managedConfiguration).toEqual({
+      server_url: "https://svc.example.com",
+      host_uuid: host.uuid,
+      enroll_secret: SECRET,
+      certificate_templates: [{ id, updated_at: t.clock.iso() }],
+    });
+    // The agent enrolls as the device's own host.
+    const agent = await new ManagedAgent(t, {
+      hardware_uuid: managedConfiguration.host_uuid,
+      platform: "android",
+    }).enroll(managedConfiguration.enroll_secret);
+    expect(await t.store.hosts.count()).toBe(1);
+    const call = (method: string, path: string, body?: unknown) =>
+      t.as(null).request(method, `/api/svcd/certificates/${path}`, body, { authorization: `Node key ${agent.key}` });
+    const read = (await (await call("GET", `${id}`)).json()) as { certificate: Record<string, string> };
+    expect(read.certificate).toMatchObject({ status: "delivered", subject_name: `/CN=${host.uuid}` });
+    expect(read.certificate.svc_challenge).toMatch(/^[\w-]{43}$/);
+    expect(await statusOf(id)).toBe("delivered");
+    expect((await call("PUT", `${id}/status`, { status: "failed", detail: "no key" })).status).toBe(200);
+    expect((await call("PUT", `${id}/status`, { status: "verified" })).status).toBe(200);
+    expect(await t.store.hostCertificates.list()).toMatchObject([{ status: "verified", detail: null }]);
+    // Another one is added, and the first one is removed from the host.
+    const second = await template("VPN");
+    await settled();
+    expect(idsSent()).toEqual([id, second]);
+    expect([await statusOf(id), await statusOf(second)]).toEqual(["verified", "delivering"]);
+    expect((await t.delete(`/certificates/${id}`)).status).toBe(200);
+    await settled();
+    expect(idsSent()).toEqual([second]);
+  });
+
+  it("are sent again when they change, when the host changes teams, and when the agent did not ask", async () => {
+    const id = await template("Wi-Fi");
+    await settled();
+    const version = () => service.policies.get(POLICY)!.version;
+    const sent = version();
+    await settled();
+    expect(version(), "nothing has changed").toBe(sent);
+    t.clock.advance(hours(13));
+    await runJob(t.services, "android_agents");
+    expect(await statusOf(id)).toBe("pending");
+    await settled();
+    expect([await statusOf(id), version()]).toEqual(["delivering", sent + 1]);
+
+    const specs = [{ name: "Wi-Fi", certificate_authority_id: authority, subject_name: "/CN=other" }];
+    expect((await t.post("/spec/certificates", { specs })).status).toBe(200);
+    await settled();
+    expect(appIn()!.managedConfiguration.certificate_templates).toEqual([{ id, updated_at: t.clock.iso() }]);
+    expect(version()).toBe(sent + 2);
+
+    const team = await makeTeam(t, "Phones");
+    const own = await template("Phones", { team_id: team.id });
+    const { id: hostId } = await hostNow();
+    expect((await t.post("/hosts/transfer", { team_id: team.id, hosts: [hostId] })).status).toBe(200);
+    await settled();
+    expect(idsSent()).toEqual([own]);
+    expect(appIn()!.managedConfiguration.enroll_secret, "the team has none").toBe("");
+  });
+
+  it("leave what profiles say of other apps, and are no part of them", async () => {
+    const form = new FormData();
+    const other = { packageName: "com.example.other", installType: "AVAILABLE" };
+    const taken = { packageName: AGENT, installType: "BLOCKED" };
+    form.append("profile", new Blob([JSON.stringify({ applications: [other, taken] })]), "apps.json");
+    expect((await t.post("/configuration_profiles", form)).status).toBe(200);
+    await expect.poll(() => t.store.androidHostProfiles.count()).toBe(1);
+    await settled();
+    const apps = service.policies.get(POLICY)!.content.applications as App[];
+    expect(apps.map(({ packageName }) => packageName)).toEqual(["com.example.other", AGENT]);
+    expect(appIn()!.managedConfiguration.host_uuid).toBe((await hostNow()).uuid);
+    t.clock.advance(1000);
+    const report = await service.send(t, "STATUS_REPORT", {
+      ...device,
+      lastStatusReportTime: t.clock.iso(),
+      appliedPolicyName: POLICY,
+      appliedPolicyVersion: String(service.policies.get(POLICY)!.version),
+      nonComplianceDetails: [
+        { settingName: "applications", nonComplianceReason: "APP_NOT_INSTALLED", packageName: AGENT },
+      ],
+    });
+    expect(report.status).toBe(200);
+    expect(await t.store.hostProfiles.list()).toMatchObject([{ status: "verified" }]);
+  });
+
+  it("are not sent without an agent", async () => {
+    await start({});
+    const id = await template("Wi-Fi");
+    await settled();
+    expect(service.policies.get(POLICY)?.content.applications).toBeUndefined();
+    expect(await statusOf(id)).toBe("pending");
+  });
+});
