@@ -3,6 +3,7 @@ import { constants, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { readCertificate } from "../../src/pki/x509.ts";
 import { days } from "../../src/server/core/clock.ts";
+import { eq } from "../../src/server/store/query.ts";
 import { startApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { askForIdentity, fingerprintOf, SCEP, signedCall } from "../support/host-identity.ts";
@@ -131,9 +132,11 @@ describe.each(rulesEngines)("requests that are signed on %s", (engine) => {
     const wrong = await signedCall(t, identity, "/enroll", { ...enrollment, hardware_uuid: "OTHER" });
     expect([wrong.status, wrong.json.errors[0].name]).toEqual([422, "hardware_uuid"]);
     expect((await signedCall(t, identity, "/enroll", { ...enrollment, enroll_secret: "wrong" })).status).toBe(401);
+    const made = (await (await t.post("/enroll_tokens", {})).json()) as { token: string };
+    expect(await askForIdentity(t, { secret: made.token, subject: "/CN=by-token" })).not.toBeNull();
     // Until a host uses it, another request for the same machine replaces it.
     const newer = (await askForIdentity(t, { secret: SECRET, subject: "/CN=4c4c4544-0042", key: 1 }))!;
-    expect(await t.store.deviceIdentities.count()).toBe(1);
+    expect(await t.store.deviceIdentities.count(eq("hardware_uuid", "4c4c4544-0042"))).toBe(1);
     expect((await signedCall(t, newer, "/enroll", enrollment)).status, "in any letter case").toBe(200);
   });
 

@@ -6,17 +6,17 @@ import type { CertificateRequest } from "../../pki/request.ts";
 import { minutes } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
-import { tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { dropUnusedIdentities, type Identity, namedIdentity } from "../device-ca/identities.ts";
 import { type Issuing, type Origin, Refused } from "../device-ca/issue.ts";
+import { findEnrollSecrets } from "../enroll-secrets/service.ts";
 import { checkEnrollSecret } from "../enrollment/secret-check.ts";
 import { and, eq, gt, isNull, oneOf, type Predicate } from "../store/query.ts";
 
 const HOST_IDENTITY = "host_identity";
 const UUID_MAX = 255;
 
-/** Who gets an identity: whoever knows an enroll secret, for the hardware UUID that is the common name of the request. */
+/** Who gets an identity: whoever knows an enroll secret or token, for the hardware UUID that is the common name of the request. */
 export const issuing = (ctx: Context): Issuing => ({
   mayRenew: ({ purpose }) => purpose === HOST_IDENTITY,
   admit: async ({ challenge }) => {
@@ -25,12 +25,12 @@ export const issuing = (ctx: Context): Issuing => ({
     throw checked.wait > 0 ? limitExceeded(checked.wait) : new Refused("the enroll secret is unknown");
   },
   lockOf: (request) => `host identity ${uuidOf(request)?.toLowerCase() ?? ""}`,
-  originOf,
+  originOf: (tx, request) => originOf(ctx, tx, request),
 });
 
-async function originOf(tx: ServerTx, request: CertificateRequest): Promise<Origin | null> {
-  const secret = await tx.enrollSecrets.first({ where: eq("secret_hash", tokenHash(request.challenge ?? "")) });
-  if (secret === null) return null;
+async function originOf({ clock }: Context, tx: ServerTx, request: CertificateRequest): Promise<Origin | null> {
+  const [secret] = await findEnrollSecrets({ store: tx, clock }, [request.challenge ?? ""]);
+  if (!secret) return null;
   const uuid = uuidOf(request);
   if (uuid === null) throw new Refused("the common name is not the hardware UUID of a machine");
   // An identity that nothing has used is worth nothing any more: its machine asks for another one.
