@@ -100,6 +100,8 @@ describe("the agent", () => {
     const { server, ca, call } = await startServer();
     const agent = await startAgent({ serverUrl: server.url, ca, signsRequests: true });
     await expect.poll(async () => (await hostsOf(call))[0]?.scripts_enabled, { timeout: 60_000 }).toBe(true);
+    const hasEnrolled = () => agent.lines.some((line) => line.includes("enrolled for scripts"));
+    await expect.poll(hasEnrolled, { timeout: 60_000 }).toBe(true);
     const [host] = await hostsOf(call);
     const script = { host_id: host!.id, script_contents: "#!/bin/sh\necho ran\n" };
     expect(await call("POST", "/scripts/run/sync", script)).toMatchObject({ exit_code: 0, output: "ran\n" });
