@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { AgentUpdate } from "../agent-wire/update.ts";
 import type { SetupItem, SetupServer } from "./first-setup.ts";
+import type { HostIdentity } from "./identity.ts";
 import type { InstallDetails, InstallResult, InstallServer } from "./installs/runner.ts";
 import type { Hardware } from "./machine/hardware.ts";
 import type { Connection, Reply, StreamedReply } from "./net/connection.ts";
@@ -73,6 +74,8 @@ function itemsIn(value: unknown): SetupItem[] {
 
 interface Parts {
   readonly connection: Connection;
+  /** Signs the requests. Absent: they are not signed. */
+  readonly identity?: HostIdentity | undefined;
   readonly keys: Keys;
   readonly hardware: Hardware;
   readonly platform: string;
@@ -152,15 +155,12 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer {
   }
 
   openPackage(installerId: number, headers: Record<string, string>, signal: AbortSignal): Promise<StreamedReply> {
-    const path = "/software_install/package";
-    return this.#withKey((key) =>
-      this.#parts.connection.stream(
-        `${PREFIX}${path}?alt=media`,
-        { agent_node_key: key, installer_id: installerId },
-        headers,
-        signal,
-      ),
-    );
+    const path = `${PREFIX}/software_install/package?alt=media`;
+    return this.#withKey(async (key) => {
+      const body = { agent_node_key: key, installer_id: installerId };
+      const all = { ...headers, ...(await this.#signature(path, body)) };
+      return this.#parts.connection.stream(path, body, all, signal);
+    });
   }
 
   async deliverInstall(id: string, result: InstallResult): Promise<void> {
@@ -182,10 +182,18 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer {
   }
 
   async #call(path: string, body: object): Promise<Record<string, unknown>> {
-    const { connection } = this.#parts;
-    const reply = await this.#withKey((key) => connection.post(`${PREFIX}${path}`, { agent_node_key: key, ...body }));
+    const reply = await this.#withKey((key) => this.#post(path, { agent_node_key: key, ...body }));
     if (reply.status !== 200 && reply.status !== 204) throw new Refused(path, reply);
     return objectOf(reply.text);
+  }
+
+  async #post(path: string, body: object): Promise<Reply> {
+    const whole = `${PREFIX}${path}`;
+    return this.#parts.connection.post(whole, body, await this.#signature(whole, body));
+  }
+
+  async #signature(path: string, body: object): Promise<Record<string, string>> {
+    return (await this.#parts.identity?.headersFor("POST", path, JSON.stringify(body))) ?? {};
   }
 
   /** Refused keys are replaced once: the machine enrolls again, and repeats the call. */
@@ -207,8 +215,8 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer {
   }
 
   async #enrollOnce(): Promise<string> {
-    const { connection, keys, hardware, platform, enrollSecret, log } = this.#parts;
-    const reply = await connection.post(`${PREFIX}/enroll`, {
+    const { keys, hardware, platform, enrollSecret, log } = this.#parts;
+    const reply = await this.#post("/enroll", {
       enroll_secret: enrollSecret,
       hardware_uuid: hardware.uuid,
       hardware_serial: hardware.serial,

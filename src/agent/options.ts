@@ -13,6 +13,8 @@ export interface AgentOptions {
   readonly pins: readonly string[];
   /** False: every script is answered with exit code -2. */
   readonly runsScripts: boolean;
+  /** Requests are signed with a host identity, which the agent gets first. */
+  readonly signsRequests?: boolean;
   /** The program to run for queries; null: the agent answers them itself. */
   readonly osqueryd: string | null;
   /** Instead of the machine's own. */

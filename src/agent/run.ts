@@ -1,6 +1,7 @@
 // The agent: loops that run until the signal.
 import { mkdir } from "node:fs/promises";
 import { FirstSetup } from "./first-setup.ts";
+import { HostIdentity } from "./identity.ts";
 import { InstallRunner } from "./installs/runner.ts";
 import { readHardware } from "./machine/hardware.ts";
 import { readOs } from "./machine/os.ts";
@@ -31,7 +32,10 @@ export async function runAgent(options: AgentOptions, asked: AbortSignal): Promi
   const keys = await Keys.open(stateDir, serverUrl, hardware.uuid);
   const connection = new Connection(options);
   const { platform } = os;
-  const managed = new ManagedAgent({ connection, keys, hardware, platform, enrollSecret, stateDir, log });
+  const identity = options.signsRequests
+    ? await HostIdentity.open({ connection, stateDir, serverUrl, hardwareUuid: hardware.uuid, enrollSecret, log })
+    : undefined;
+  const managed = new ManagedAgent({ connection, identity, keys, hardware, platform, enrollSecret, stateDir, log });
   const scripts = new ScriptRunner({ stateDir, runsScripts, server: managed, log, signal });
   const engine = new QueryEngine({ options, keys, hardware, os, connection });
   const query = (sql: string) => engine.answer(sql);

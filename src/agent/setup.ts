@@ -10,6 +10,7 @@ export interface GivenSetup {
   readonly pin?: readonly string[] | undefined;
   readonly "state-dir"?: string | undefined;
   readonly scripts: boolean;
+  readonly "sign-requests"?: boolean | undefined;
 }
 
 export interface AgentSetup {
@@ -19,6 +20,7 @@ export interface AgentSetup {
   readonly pins: readonly string[];
   readonly stateDir: string;
   readonly runsScripts: boolean;
+  readonly signsRequests: boolean;
 }
 
 /** Flags that are missing, wrong, or name a file that cannot be read. */
@@ -65,5 +67,6 @@ export async function readSetup(
     // Scripts start in another folder.
     stateDir: resolve(flags["state-dir"] ?? defaultStateDir()),
     runsScripts: flags.scripts,
+    signsRequests: flags["sign-requests"] ?? false,
   };
 }

@@ -35,6 +35,7 @@ import { eulaApi } from "./eula.ts";
 import { hostActionsApi } from "./host-actions.ts";
 import { hostActivitiesApi } from "./host-activities.ts";
 import { hostDetailsApi } from "./host-details.ts";
+import { hostIdentityApi } from "./host-identity.ts";
 import { hostNamesApi } from "./host-names.ts";
 import { hostPasswordsApi } from "./host-passwords.ts";
 import { hostsApi } from "./hosts.ts";
@@ -164,6 +165,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
  */
 export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "managed agent": managedAgentApi,
+  "host identities": hostIdentityApi,
   "files for new hosts": agentFilesApi,
   "desktop app": desktopAppApi,
   "certificates for agents": certificateAgentApi,

@@ -7,9 +7,13 @@ import { Label } from "./label.ts";
 export const labelVitals = ["end_user_idp_group", "end_user_idp_department"] as const;
 export type LabelVital = (typeof labelVitals)[number];
 
+/** Names a custom host vital by its id. */
+export const CUSTOM_VITAL = "custom_host_vital";
+
 /** Criteria by a vital of the host, or by an expression as in `where` of host lists. */
 export const LabelCriteria = z.union([
   z.object({ vital: z.enum(labelVitals), value: z.string() }),
+  z.object({ vital: z.literal(CUSTOM_VITAL), custom_host_vital_id: Id, value: z.string() }),
   z.object({ where: z.string() }),
 ]);
 export type LabelCriteria = z.infer<typeof LabelCriteria>;
@@ -39,10 +43,11 @@ const Hosts = z
 const GivenCriteria = z
   .strictObject({
     vital: z.string().max(255).optional(),
+    custom_host_vital_id: Id.optional(),
     value: z.string().max(255).optional(),
     where: z.string().max(4096).optional(),
   })
-  .meta({ description: "{vital, value}, or {where} with a selector" });
+  .meta({ description: "{vital, value}, with custom_host_vital_id for custom_host_vital, or {where} with a selector" });
 export type GivenCriteria = z.output<typeof GivenCriteria>;
 
 export const LabelBody = z.object({

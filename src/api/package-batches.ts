@@ -10,7 +10,7 @@ export const batchStates = ["processing", "completed", "failed"] as const;
 
 const script = z.string().max(PACKAGE_SCRIPT_MAX * 1.4);
 
-export const BatchPackage = z.object({
+export const BatchPackage = z.strictObject({
   slug: nameText().min(1).optional().meta({ description: "of a maintained app, such as firefox/darwin" }),
   version: nameText().optional().meta({
     description:
@@ -87,9 +87,9 @@ export const packageBatchesApi = {
     access: write,
     query: started,
     bodyLimit: 25 * MiB,
-    body: z.object({
+    body: z.strictObject({
       software: z
-        .union([z.object({ packages: list.nullable() }), list])
+        .union([z.strictObject({ packages: list.nullable() }), list])
         .meta({ description: "the packages, or an object with the list `packages`" }),
     }),
     status: 202,

@@ -52,7 +52,7 @@ const labels = {
 export type GivenLabels = { [K in keyof typeof labels]?: string[] | undefined };
 
 const base64 = z.string().max(Math.ceil(PROFILE_MAX * 1.4));
-const BatchItem = z.object({
+const BatchItem = z.strictObject({
   profile: base64.meta({ description: "the file, as base64" }),
   activation: base64.optional().meta({ description: "the declaration's own activation, as base64" }),
   display_name: nameText().optional().meta({ description: "the profile's name where the file contains none" }),
@@ -142,7 +142,7 @@ export const profilesApi = {
     }),
     status: 204,
     bodyLimit: BATCH_MAX,
-    body: z.object({
+    body: z.strictObject({
       configuration_profiles: BatchItems.optional(),
       profiles: BatchItems.optional().meta({ description: "older name of configuration_profiles" }),
     }),

@@ -113,9 +113,9 @@ export const scriptsApi = {
       dry_run: QueryFlag.optional(),
     }),
     bodyLimit: SCRIPTS_BODY_MAX,
-    body: z.object({
+    body: z.strictObject({
       scripts: z
-        .array(z.object({ name: nameText(), script_contents: z.string().max(2 * SCRIPT_MAX) }))
+        .array(z.strictObject({ name: nameText(), script_contents: z.string().max(2 * SCRIPT_MAX) }))
         .max(SCRIPTS_MAX)
         .meta({ description: "script_contents in base64" }),
     }),

@@ -64,7 +64,7 @@ const updates = {
   auto_update_window_end: time.optional().meta({ description: "may be on the next day" }),
 };
 
-export const BatchApp = z.object({
+export const BatchApp = z.strictObject({
   app_store_id: appId,
   platform: Platform.optional().meta({ description: "absent: all platforms of the app" }),
   display_name: nameText().optional(),
@@ -123,7 +123,7 @@ export const storeAppsApi = {
       team_name: z.string().max(255).optional().meta({ description: "absent: hosts without a team" }),
       dry_run: QueryFlag.optional(),
     }),
-    body: z.object({ app_store_apps: z.array(BatchApp).max(1000) }),
+    body: z.strictObject({ app_store_apps: z.array(BatchApp).max(1000) }),
     response: z.object({
       app_store_apps: z.array(
         z.object({

@@ -36,7 +36,7 @@ export const VariableValue = z
   .min(1)
   .max(64 * 1024)
   .refine((text) => !NOT_TEXT.test(text), { error: "must not contain control characters but tabs and line breaks" });
-const vitalName = nameText().trim().min(1);
+export const VitalName = nameText().trim().min(1);
 const VITALS_MAX = 1_000;
 
 export type SecretVariable = z.output<typeof SecretVariable>;
@@ -103,7 +103,7 @@ export const hostVitalsApi = {
     path: "/custom_host_vitals",
     summary: "Define a custom host vital, which each host can have a value of.",
     access: writeVariables,
-    body: z.object({ name: vitalName }),
+    body: z.object({ name: VitalName }),
     response: z.object({ custom_host_vital: CustomHostVital }),
   }),
   modify: endpoint({
@@ -112,7 +112,7 @@ export const hostVitalsApi = {
     summary: "Rename a custom host vital.",
     access: writeVariables,
     params,
-    body: z.object({ name: vitalName }),
+    body: z.object({ name: VitalName }),
     response: z.object({ custom_host_vital: CustomHostVital }),
   }),
   delete: endpoint({
@@ -130,7 +130,7 @@ export const hostVitalsApi = {
     access: writeVariables,
     body: z.object({
       custom_host_vitals: z
-        .array(z.object({ name: vitalName }))
+        .array(z.object({ name: VitalName }))
         .max(VITALS_MAX)
         .nullish(),
       dry_run: z.boolean().optional(),

@@ -7,6 +7,7 @@ import { certificateAuthority } from "./kinds/certificate-authority.ts";
 import { certificateTemplate } from "./kinds/certificate-template.ts";
 import { config } from "./kinds/config.ts";
 import { configurationProfile } from "./kinds/configuration-profile.ts";
+import { customHostVital } from "./kinds/custom-host-vital.ts";
 import { declarationAsset } from "./kinds/declaration-asset.ts";
 import { directoryCredentials } from "./kinds/directory-credentials.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
@@ -32,6 +33,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   config,
   certificate_authority: certificateAuthority,
   directory_credentials: directoryCredentials,
+  custom_host_vital: customHostVital,
   label,
   team,
   agent_options: agentOptions,

@@ -215,6 +215,7 @@ async function contextOf(services: Services, event: H3Event, access: Access): Pr
     ...caller,
     requestId,
     headers: event.req.headers,
+    requested: { method: event.req.method, path: event.url.pathname, query: event.url.search },
     clientCertificate: () => clientCertificate(services.settings, req?.socket, event.req.headers),
     proxyHeader: (name) =>
       isTrustedProxy(services.settings, req?.socket.remoteAddress ?? "") ? event.req.headers.get(name) : null,

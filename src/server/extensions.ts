@@ -26,6 +26,7 @@ import { userInventory } from "./hosts/inventory/users.ts";
 import { packageOffers } from "./installers/offers.ts";
 import { installersUseVariables } from "./installers/scripts.ts";
 import { packageExtras } from "./installers/title-extras.ts";
+import { labelsUseVitals } from "./labels/vital-uses.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
 import { androidActionKinds, androidDeliverer } from "./mdm/android/actions/deliverer.ts";
@@ -240,5 +241,6 @@ export const extensions: Extensions = {
     setupScriptsUseVariables,
     installersUseVariables,
     hostNamesUseVariables,
+    labelsUseVitals,
   ],
 };

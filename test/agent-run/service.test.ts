@@ -77,6 +77,7 @@ describe("a service", () => {
     expect(unit).toContain("Restart=always");
     expect(unit).not.toContain("the-secret");
     expect(contentOf({ ...setup, runsScripts: false }, /\.service$/)).toContain('"--no-scripts"');
+    expect(contentOf({ ...setup, signsRequests: true }, /\.service$/)).toContain('"--sign-requests"');
   });
 
   it("of launchd is a property list", () => {

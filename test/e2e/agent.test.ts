@@ -96,6 +96,31 @@ describe("the agent", () => {
     expect(agent.lines.filter((line) => !line.startsWith("info:"))).toEqual([]);
   });
 
+  it("signs its requests with an identity, without which the host cannot be reached any more", async () => {
+    const { server, ca, call } = await startServer();
+    const agent = await startAgent({ serverUrl: server.url, ca, signsRequests: true });
+    await expect.poll(async () => (await hostsOf(call))[0]?.scripts_enabled, { timeout: 60_000 }).toBe(true);
+    const hasEnrolled = () => agent.lines.some((line) => line.includes("enrolled for scripts"));
+    await expect.poll(hasEnrolled, { timeout: 60_000 }).toBe(true);
+    const [host] = await hostsOf(call);
+    const script = { host_id: host!.id, script_contents: "#!/bin/sh\necho ran\n" };
+    expect(await call("POST", "/scripts/run/sync", script)).toMatchObject({ exit_code: 0, output: "ran\n" });
+    const kept = JSON.parse(await readFile(join(agent.stateDir, "identity.json"), "utf8"));
+    await agent.end();
+
+    // As somebody else who knows the enroll secret, or has read the key.
+    const { uuid } = host!;
+    const enroll = { enroll_secret: SECRET, hardware_uuid: uuid, qengine_identifier: uuid, platform: "ubuntu" };
+    await expect(call("POST", "/agent/enroll", enroll)).rejects.toThrow("403");
+    const { agent_node_key } = JSON.parse(await readFile(join(agent.stateDir, "agent.json"), "utf8"));
+    await expect(call("POST", "/agent/config", { agent_node_key })).rejects.toThrow("401");
+
+    const again = await startAgent({ serverUrl: server.url, ca, signsRequests: true, stateDir: agent.stateDir });
+    expect(await call("POST", "/scripts/run/sync", script)).toMatchObject({ exit_code: 0 });
+    expect(JSON.parse(await readFile(join(again.stateDir, "identity.json"), "utf8"))).toEqual(kept);
+    expect(await hostsOf(call)).toHaveLength(1);
+  });
+
   it("sets up a new machine, also after a restart", async () => {
     const dataDir = newFolder();
     const server = await serve({ dataDir, args: ["--tls-self-signed", "--dev-license"] });

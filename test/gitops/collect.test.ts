@@ -47,6 +47,11 @@ describe("the objects in the files", () => {
 
   it.each<[string, Record<string, string>, string[]]>([
     [
+      "custom host vitals of a team",
+      { "t.yml": "name: T\ncustom_host_vitals: [{name: Site}]\n" },
+      ["t.yml:2:1: custom host vitals are for all hosts: define them in the global file"],
+    ],
+    [
       "twice",
       { "t.yml": "name: T\npolicies:\n  - {name: p, query: x}\n  - {name: ' p', query: y}\n" },
       ['t.yml:4:6: the policy "p" is already defined in t.yml:3'],

@@ -66,6 +66,7 @@ const ofPackage = {
   categories: [],
   default_categories: false,
   display_name: "",
+  icon: "0a",
   setup_experience: false,
   setup_experience_platform: "",
   ...labels,
@@ -74,6 +75,7 @@ const storeApp = {
   self_service: false,
   categories: [],
   display_name: "",
+  icon: "0a",
   configuration: "0a",
   setup_experience: false,
   auto_update_enabled: false,
@@ -86,6 +88,7 @@ const files = { "0a": "YQ==", "0ax": "Yg==", x: "Yw==" };
 const things: StateThing[] = [
   ...stateWith().things,
   thing("enroll_secrets", null, "enroll_secrets", { secrets: [] }),
+  thing("custom_host_vital", null, "Site", {}),
   thing("label", null, "L", label),
   thing("policy", null, "P", policy),
   thing("query", null, "Q", query),

@@ -194,11 +194,6 @@ describe("main files", () => {
       ["default.yml:1:1: controls must be in the global file, or in the one for hosts without a team"],
     ],
     ["a text", { "t.yml": "hello\n" }, ["t.yml:1:1: the file must be an object with org_settings or name"]],
-    [
-      "what is not built",
-      { "t.yml": "name: A\ncustom_host_vitals: [{name: x}]\n" },
-      ["t.yml:2:1: custom_host_vitals: this server does not support custom host vitals yet"],
-    ],
   ])("refuse %s", async (_, files, told) => {
     expect((await read(files, Object.keys(files))).problems).toEqual(told);
   });

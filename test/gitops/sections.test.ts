@@ -194,22 +194,17 @@ describe("features that this server does not support", () => {
     ["org_settings: {org_info: {org_logo_path_dark_mode: a.png}}", "logo files"],
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
-    ["org_settings: {}\ncustom_host_vitals: [{name: x}]", "custom host vitals"],
     [
       "name: T\ncontrols: {windows_settings: {enable_managed_local_account: true}}",
       "managed local accounts of Windows",
     ],
     ["name: T\ncontrols: {macos_updates: {deadline_days: 3}}", "days in place of a deadline"],
-    ["name: T\nsoftware: {packages: [{url: 'https://x', icon: {path: a.png}}]}", "icons of software in files"],
+    ["name: T\nsoftware: {packages: [{url: 'https://x', configuration: {a: b}}]}", "configurations of packages"],
     [
       "name: T\nsettings: {webhook_settings: {host_activities_webhook: {enable_host_activities_webhook: true}}}",
       "webhook of what happens to hosts",
     ],
     ["name: T\npolicies: [{name: p, query: x, type: patch}]", "patch policies"],
-    [
-      "org_settings: {}\nlabels: [{name: l, label_membership_type: host_vitals, criteria: {vital: custom_host_vital, value: x}}]",
-      "custom host vitals",
-    ],
   ])("%s", async (text, area) => {
     const controls = text.startsWith("org_settings") ? "\ncontrols: {}" : "";
     const { errors } = await told({ "f.yml": `${text}${controls}\n` });

@@ -36,7 +36,9 @@ const DEFAULT = `org_settings:
 agent_options:
   config: {options: {distributed_interval: 30}}
   overrides: {platforms: {darwin: {options: {distributed_interval: 60}}}}
+custom_host_vitals: [{name: Site}, {name: ' Rack '}]
 labels:
+  - {name: Berlin, label_membership_type: host_vitals, criteria: {vital: custom_host_vital, custom_host_vital_id: 1, value: ' Berlin '}}
   - {name: ' Laptops ', query: SELECT 1 FROM battery, platform: darwin}
   - {name: Chosen, label_membership_type: manual, hosts: [c.example.com, SERIAL-A, c.example.com]}
   - {name: Linux, label_membership_type: host_vitals, criteria: {where: ' platform=linux '}}

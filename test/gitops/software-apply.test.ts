@@ -1,6 +1,6 @@
 // Software in files with real servers: what svc plan, apply and export do with it.
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Manifest } from "../../src/server/catalogue/format.ts";
@@ -11,10 +11,12 @@ import { catalogueVersion, makeCatalogueApp } from "../support/catalogue.ts";
 import { applied, change, refused, stateOf, thingValue } from "../support/configuration.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { gitops, mainFiles, writeAll } from "../support/gitops-cli.ts";
+import { png } from "../support/icons.ts";
 import { addVppToken, startLicenceService } from "../support/licence-service.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 const script = (name: string) => `#!/bin/sh\necho ${name}\n`;
 /** A global file with the teams of the licence token of the stand-in. */
 const WITH_LICENCES =
@@ -25,7 +27,8 @@ const GLOBAL = "org_settings: {}\ncontrols: {}\nlabels: [{name: Testers, query: 
 async function startFiles(texts: Record<string, string> = {}) {
   return startFake(({ url }) => {
     const name = url.pathname.slice(1);
-    return name.startsWith("missing") ? { status: 404 } : { status: 200, body: texts[name] ?? script(name) };
+    const body = texts[name] ?? script(name);
+    return name.startsWith("missing") ? { status: 404 } : { status: 200, body, headers: { etag: `"${sha256(body)}"` } };
   });
 }
 
@@ -122,12 +125,22 @@ policies:
     });
     expect((await one.plan()).exitCode).toBe(0);
 
+    const tags = () =>
+      files.requests.filter(({ url }) => url.pathname === "/a.sh").map(({ headers }) => headers["if-none-match"]);
     // A URL without a digest is asked for at each apply; a package whose URL changes keeps its title.
     texts["a.sh"] = script("a2");
     expect((await one.plan()).exitCode).toBe(0);
     const again = await one.apply();
     expect(again.exitCode, again.stderr).toBe(0);
     expect(await offered(t, "Ops")).toContain(shown("a.sh", script("a2")));
+    expect(tags()).toEqual([undefined, `"${sha256(script("a.sh"))}"`]);
+    const always = team.replace("self_service: true", "self_service: true\n      always_download: true");
+    const whole = await withFiles(t, { "default.yml": GLOBAL, "team.yml": always, ...lib });
+    expect((await whole.plan()).exitCode).toBe(0);
+    const downloaded = await whole.apply();
+    expect(downloaded.exitCode, downloaded.stderr).toBe(0);
+    expect(tags()).toHaveLength(3);
+    expect(tags()[2]).toBeUndefined();
     texts["v2/b.sh"] = script("b2");
     const moved = `url: ${files.url}/v2/b.sh\nhash_sha256: ${sha256(script("b2"))}\n`;
     const less = team
@@ -165,6 +178,59 @@ policies:
     expect(await t.store.policies.count()).toBe(0);
   });
 
+  it("has icons, which are exported, changed and removed with the rest", async () => {
+    const t = await startApp({ engine, settings: allowLocal });
+    const files = await startFiles();
+    const item = (icon: string) =>
+      `name: Ops\nsoftware:\n  packages:\n    - url: ${files.url}/a.sh\n      hash_sha256: ${sha256(script("a.sh"))}\n${icon}`;
+    const withIcon = async (image: Buffer | null) => {
+      const text = item(image ? "      icon: {path: lib/a.png}\n" : "");
+      const folder = await withFiles(t, { "default.yml": GLOBAL, "team.yml": text, "lib/a.png": "" });
+      if (image) await writeFile(join(folder.dir, "lib/a.png"), image);
+      return folder;
+    };
+    const stored = async () => {
+      const [row, ...others] = await t.store.titleIcons.list();
+      expect(others).toEqual([]);
+      return row ? (await t.store.files.get(row.file_id))!.sha256 : null;
+    };
+    const edits = () => t.store.activities.count(eq("type", "edited_software"));
+    const [one, two] = [png(200, 200, "one"), png(300, 300, "two")];
+    const first = await withIcon(one);
+    const dry = await first.apply("--dry-run");
+    expect(dry.exitCode, dry.stderr).toBe(0);
+    expect(await stored()).toBeNull();
+    const made = await first.apply();
+    expect(made.exitCode, made.stderr).toBe(0);
+    expect(await stored()).toBe(digest(one));
+    expect((await first.plan()).exitCode).toBe(0);
+    const [row] = await t.store.softwareInstallers.list();
+    const team = await t.store.teams.first({ where: eq("name", "Ops") });
+    const shownIcon = await t.get(`/software/titles/${row!.title_id}/icon?team_id=${team!.id}`);
+    expect(Buffer.from(await shownIcon.arrayBuffer()).equals(one)).toBe(true);
+
+    const out = join(first.dir, "exported");
+    const exported = await gitops(t, ["export", "--dir", out]);
+    expect(exported.exitCode, exported.stderr).toBe(0);
+    const names = (await readdir(out, { recursive: true })).filter((name) => name.endsWith(".png"));
+    expect(names).toHaveLength(1);
+    expect((await readFile(join(out, names[0]!))).equals(one)).toBe(true);
+
+    expect(await edits()).toBe(0);
+    expect((await (await withIcon(two)).apply()).exitCode).toBe(0);
+    expect(await stored()).toBe(digest(two));
+    expect(await edits()).toBe(1);
+    const small = await (await withIcon(png(20))).apply();
+    expect(small.exitCode).not.toBe(0);
+    expect(small.stderr).toContain("120 to 1024 pixels");
+    const text = await (await withIcon(Buffer.from("no image"))).apply();
+    expect(text.stderr).toContain("a.png is not a PNG image");
+    expect(await stored()).toBe(digest(two));
+    expect((await (await withIcon(null)).apply()).exitCode).toBe(0);
+    expect(await stored()).toBeNull();
+    expect(await edits()).toBe(2);
+  });
+
   it("may be store apps: on one platform, or on all", async () => {
     const service = await startLicenceService();
     const t = await startApp({ engine, settings: { ...allowLocal, ...service.settings } });
@@ -175,6 +241,7 @@ policies:
       { ...entry, bundleId: "com.example.keynote.mobile", supportedDevices: ["iPhone15-iPhone15"] },
     ];
     await addVppToken(t, service);
+    const image = png(128);
     const team = (app: string, more = "") => `name: Ops\nsoftware:\n  app_store_apps:\n    - {${app}}\n${more}`;
     const install = "policies: [{name: P, query: SELECT 1, install_software: {app_store_id: '361285480'}}]\n";
     const all = await withFiles(t, {
@@ -195,9 +262,13 @@ policies:
     const windows = "auto_update_enabled: true, auto_update_window_start: '22:00', auto_update_window_end: '04:00'";
     const phone = await withFiles(t, {
       "default.yml": WITH_LICENCES,
-      "team.yml": team(`app_store_id: '361285480', platform: ios, ${windows}, configuration: {path: a.plist}`),
+      "team.yml": team(
+        `app_store_id: '361285480', platform: ios, ${windows}, configuration: {path: a.plist}, icon: {path: a.png}`,
+      ),
       "a.plist": "<plist><dict/></plist>",
+      "a.png": "",
     });
+    await writeFile(join(phone.dir, "a.png"), image);
     const second = await phone.apply();
     expect(second.exitCode, second.stderr).toBe(0);
     expect(await t.store.storeApps.list({})).toMatchObject([
@@ -213,8 +284,10 @@ policies:
     const state = await stateOf(t, { files: true });
     expect(thingValue(state, "store_app", "361285480/ios", "Ops")).toMatchObject({
       configuration: sha256("<plist><dict/></plist>"),
+      icon: digest(image),
     });
     expect(Object.keys(state.files!)).toContain(sha256("<plist><dict/></plist>"));
+    expect(state.files![digest(image)]).toBe(image.toString("base64"));
   });
 });
 
@@ -231,6 +304,7 @@ const whole = {
   categories: [],
   default_categories: false,
   display_name: "",
+  icon: "",
   setup_experience: false,
   setup_experience_platform: "",
   labels_include_all: [],

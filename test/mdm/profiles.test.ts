@@ -366,6 +366,16 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
       const res = await batch(t, contents);
       expect([res.status, await res.text()]).toEqual([422, expect.stringContaining(text)]);
     }
+    const unknown = await batch(t, [{ profile: base64(declaration("a")), label: "one" }]);
+    expect([unknown.status, await unknown.text()]).toEqual([
+      422,
+      expect.stringContaining('"configuration_profiles.0.label"'),
+    ]);
+    const both = await batch(t, [], "?team_id=0&team_name=Lab");
+    expect([both.status, await both.text()]).toEqual([
+      400,
+      expect.stringContaining("only one of team_id and team_name"),
+    ]);
     const off = await startApp({ engine });
     expect((await batch(off, [declaration()])).status).toBe(400);
     expect((await off.get("/mdm/profiles")).status).toBe(400);

@@ -202,6 +202,12 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       ]);
       const twice = { app_store_apps: [{ app_store_id: XCODE }, { app_store_id: XCODE, platform: "darwin" }] };
       expect((await t.post("/software/app_store_apps/batch?team_name=Macs", twice)).status).toBe(422);
+      const typo = { app_store_apps: [{ app_store_id: "1", selfservice: true }] };
+      const refused = await t.post("/software/app_store_apps/batch?team_name=Macs", typo);
+      expect([refused.status, await refused.text()]).toEqual([
+        422,
+        expect.stringContaining('"app_store_apps.0.selfservice"'),
+      ]);
     });
 
     it("keep their titles although no host has them", async () => {

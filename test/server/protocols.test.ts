@@ -61,6 +61,8 @@ const reviewed: Record<string, string> = {
   "PUT /svcd/certificates/:id/status": "node key",
   "GET /mdm/scep/proxy/:identifier": "challenge",
   "POST /mdm/scep/proxy/:identifier": "challenge",
+  "GET /agent/host_identity/scep": "enroll secret",
+  "POST /agent/host_identity/scep": "enroll secret",
   "GET /mdm/vendora/scep": "challenge",
   "POST /mdm/vendora/scep": "challenge",
   "GET /api/svc/conditional_access/idp/metadata": "contains nothing",

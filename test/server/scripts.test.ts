@@ -168,6 +168,48 @@ describe.each(bothEngines)("scripts on %s", (engine) => {
     expect(await resultOf(t, lost)).toMatchObject({ message: expect.stringContaining("cancelled") });
   });
 
+  it("of a team that their host has not begun are cancelled when it moves to another team", async () => {
+    const t = await startApp({ engine });
+    const [lab, desk] = [await makeTeam(t, "Lab"), await makeTeam(t, "Desk")];
+    const agent = await makeManaged(t);
+    const { id } = await agent.host();
+    const move = async (team_id: number) =>
+      expect((await t.post("/hosts/transfer", { team_id, hosts: [id] })).status).toBe(200);
+    await move(lab.id);
+    const script_id = await save(t, TEXT, "hello.sh", lab.id);
+    const begun = await run(t, { host_id: id, script_id });
+    await agent.call("/scripts/request", { execution_id: begun });
+    const other = await save(t, TEXT, "other.sh", lab.id);
+    const saved = await run(t, { host_id: id, script_id: other });
+    const text = await run(t, { host_id: id, script_contents: "echo two" });
+    await move(lab.id);
+    expect(await resultOf(t, saved), "it has not moved").toMatchObject({ message: expect.stringContaining("as soon") });
+    await move(desk.id);
+    expect(await resultOf(t, saved)).toMatchObject({ exit_code: null, message: expect.stringContaining("cancelled") });
+    const cancelled = await t.store.activities.list({ where: eq("type", "canceled_run_script") });
+    expect(cancelled).toEqual([expect.objectContaining({ host_id: id, actor_id: 1 })]);
+    expect(cancelled[0]!.details).toMatchObject({ host_id: id, script_name: "other.sh" });
+    await agent.call("/scripts/result", { execution_id: begun, output: "", runtime: 1, exit_code: 0 });
+    expect(await resultOf(t, begun), "it had begun").toMatchObject({ exit_code: 0 });
+    expect(await agent.pending(), "a text belongs to its host").toEqual([text]);
+    const last = await run(t, { host_id: id, script_id: await save(t, TEXT, "desk.sh", desk.id) });
+    expect((await t.delete(`/teams/${desk.id}`)).status).toBe(200);
+    expect(await resultOf(t, last)).toMatchObject({ message: expect.stringContaining("cancelled") });
+    expect(await agent.pending()).toEqual([text]);
+  });
+
+  it("do not run if they were asked for while their host was being moved", async () => {
+    const t = await startApp({ engine });
+    const lab = await makeTeam(t, "Lab");
+    const agent = await makeManaged(t);
+    const { id } = await agent.host();
+    const uuid = await run(t, { host_id: id, script_id: await save(t) });
+    // As if the request had been committed between the move's search for waiting scripts and its end.
+    await t.store.hosts.update({ where: eq("id", id), set: { team_id: lab.id } });
+    expect(await agent.runScript(1, "not run")).toMatch(/not run: the host was moved to another team/);
+    expect(await resultOf(t, uuid)).toMatchObject({ exit_code: 1, script_contents: TEXT });
+  });
+
   it("are taken by another server than the one that was asked", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);

@@ -419,13 +419,36 @@ describe.each(rulesEngines)("installations on %s", (engine) => {
     expect(await pending(agent)).toEqual([]);
   });
 
-  it("are for the team of the host: after a transfer, the host does not install it", async () => {
+  it("are for the team of the host: after a transfer, the host does not install or remove it", async () => {
+    const t = await startApp({ engine });
+    const { agent, id, titleId, path } = await world(t);
+    const other = await upload(t, { ...everything, file: "other.sh" }, `${TEXT}# other\n`);
+    const team = await makeTeam(t);
+    await t.post(`${path}/install`);
+    await finish(agent);
+    await t.post(`${path}/uninstall`);
+    await t.post(`/hosts/${id}/software/${other.title_id}/install`);
+    const [, { uuid: install_uuid } = { uuid: "" }] = await upcoming(t, id);
+    expect((await t.post("/hosts/transfer", { team_id: team.id, hosts: [id] })).status).toBe(200);
+    expect((await agent.call("/software_install/details", { install_uuid })).status).toBe(404);
+    expect((await activitiesOf(t, id)).slice(0, 2).map(({ type, svc_initiated }) => [type, svc_initiated])).toEqual([
+      ["canceled_install_software", false],
+      ["canceled_uninstall_software", false],
+    ]);
+    expect(await upcoming(t, id)).toEqual([]);
+    expect(await pending(agent)).toEqual([]);
+    expect(await agent.pending()).toEqual([]);
+    expect(await countsOf(t, other.title_id)).toEqual(none);
+    expect(await countsOf(t, titleId)).toMatchObject({ pending_uninstall: 0 });
+  });
+
+  it("are for the team of the host, also if they were asked for while it was being moved", async () => {
     const t = await startApp({ engine });
     const { agent, id, path } = await world(t);
     const team = await makeTeam(t);
     await t.post(`${path}/install`);
     const [install_uuid] = await pending(agent);
-    expect((await t.post("/hosts/transfer", { team_id: team.id, hosts: [id] })).status).toBe(200);
+    await t.store.hosts.update({ where: eq("id", id), set: { team_id: team.id } });
     expect((await agent.call("/software_install/details", { install_uuid })).status).toBe(404);
     expect((await activitiesOf(t, id))[0]).toMatchObject({ type: "canceled_install_software", svc_initiated: true });
     expect(await upcoming(t, id)).toEqual([]);

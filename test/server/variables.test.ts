@@ -3,8 +3,9 @@ import { everything } from "../../src/server/store/query.ts";
 import { expandFor, maskSecrets } from "../../src/server/variables/use.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { applied, change, refused as refusedApply, stateOf } from "../support/configuration.ts";
 import { rulesEngines } from "../support/engines.ts";
-import { makeHost } from "../support/make.ts";
+import { makeHost, makeUser } from "../support/make.ts";
 
 const put = (t: TestApp, path: string, body: object) => t.request("PUT", path, body);
 const apply = (t: TestApp, secrets: object[], more: object = {}) =>
@@ -165,5 +166,76 @@ describe.each(rulesEngines)("custom host vitals on %s", (engine) => {
     ]);
     expect(await status(put(t, `/hosts/${id}/custom_host_vitals/9`, { value: "x" }))).toBe(404);
     expect(await status(put(t, "/hosts/999/custom_host_vitals/1", { value: "x" }))).toBe(404);
+  });
+
+  it("choose the hosts of labels, which follow them at once and keep them from being deleted", async () => {
+    const t = await startApp({ engine });
+    const [host, other] = [await makeHost(t), await makeHost(t)];
+    await t.post("/custom_host_vitals", { name: "Site" });
+    const value = (id: number, given: string) => put(t, `/hosts/${id}/custom_host_vitals/1`, { value: given });
+    await value(host.id, "Berlin");
+    const criteria = { vital: "custom_host_vital", custom_host_vital_id: 1, value: " Berlin " };
+    const create = (name: string, given: object) => t.post("/labels", { name, criteria: given });
+    const made = await create("Berlin", criteria);
+    expect(made.status, await made.clone().text()).toBe(200);
+    const { label } = (await made.json()) as { label: { id: number; count: number; criteria: object } };
+    expect(label).toMatchObject({ count: 1, criteria: { ...criteria, value: "Berlin" } });
+    const members = async () =>
+      ((await (await t.get(`/labels/${label.id}/hosts`)).json()) as { hosts: { id: number }[] }).hosts.map(
+        ({ id }) => id,
+      );
+    await value(other.id, "Berlin");
+    await value(host.id, "Paris");
+    expect(await members()).toEqual([other.id]);
+    expect(await refused(t.delete("/custom_host_vitals/1"))).toMatchObject({
+      status: 409,
+      reason: expect.stringContaining('the label "Berlin"'),
+    });
+    const specs = [{ name: "Again", label_membership_type: "host_vitals", criteria }];
+    expect(await status(t.post("/spec/labels", { specs }))).toBe(200);
+    const wrong: [object, string][] = [
+      [{ ...criteria, custom_host_vital_id: 9 }, "there is no custom host vital"],
+      [{ vital: "custom_host_vital", value: "x" }, "custom_host_vital_id is required"],
+      [{ ...criteria, vital: "end_user_idp_group" }, "custom_host_vital_id is required"],
+      [{ ...criteria, value: " " }, "value must not be empty"],
+      [{ where: "platform = darwin", custom_host_vital_id: 1 }, "give either"],
+    ];
+    for (const [given, reason] of wrong)
+      expect(await refused(create("wrong", given)), reason).toMatchObject({
+        status: 422,
+        name: "criteria",
+        reason: expect.stringContaining(reason),
+      });
+  });
+
+  it("are a part of the configuration, without the values of hosts", async () => {
+    const t = await startApp({ engine });
+    const { id } = await makeHost(t);
+    const apply = (action: "create" | "delete", ...names: string[]) =>
+      applied(t, {
+        changes: names.map((name) => change(action, "custom_host_vital", name, action === "create" ? {} : undefined)),
+      });
+    expect(await apply("create", "Site", "Rack")).toEqual({ create: 2, update: 0, delete: 0 });
+    await put(t, `/hosts/${id}/custom_host_vitals/1`, { value: "Berlin" });
+    const shown = async () =>
+      (await stateOf(t)).things
+        .filter(({ kind }) => kind === "custom_host_vital")
+        .map(({ name, value }) => [name, value]);
+    expect((await shown()).sort()).toEqual([
+      ["Rack", {}],
+      ["Site", {}],
+    ]);
+    expect(await apply("delete", "Rack")).toEqual({ create: 0, update: 0, delete: 1 });
+    expect(await names(t)).toEqual(["1 Site"]);
+    expect(await t.store.hostVitalValues.count()).toBe(1);
+    const one = (name: string, value: object = {}) => [change("create", "custom_host_vital", name, value as never)];
+    const [taken] = await refusedApply(t, 409, { changes: one("SITE") });
+    expect(taken!.reason).toContain("already exists");
+    await refusedApply(t, 422, { changes: one(" x ") });
+    await refusedApply(t, 422, { changes: one("x", { more: 1 }) });
+    const gitops = await makeUser(t, "observer");
+    const denied = await gitops.post("/spec/apply", { changes: one("y"), skip_checks: true });
+    expect(denied.status).toBe(403);
+    expect(await names(t)).toEqual(["1 Site"]);
   });
 });

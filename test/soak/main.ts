@@ -8,6 +8,7 @@ const soaks: Record<string, () => Promise<{ run: Soak }>> = {
   "store-power-cut": () => import("./store-power-cut.ts"),
   "store-differential": () => import("./store-differential.ts"),
   "agent-kill": () => import("./agent-kill.ts"),
+  "queue-kill": () => import("./queue-kill.ts"),
   "agent-fuzz": () => import("./agent-fuzz.ts"),
   "api-fuzz": () => import("./api-fuzz.ts"),
   load: () => import("./load.ts"),

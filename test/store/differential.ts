@@ -74,6 +74,20 @@ const relatedOrLacking: fc.Arbitrary<Predicate> = fc
   .map(([revision, lacking]) =>
     q.or(q.exists(details, "id", q.gt("revision", revision)), q.and(q.not(q.exists(details, "id")), lacking)),
   );
+/** Has a member or a related row such that ...: an engine may look for each alternative apart. */
+const memberOrRelated: fc.Arbitrary<Predicate> = fc
+  .tuple(comparison, nasty, ofTags)
+  .chain(([inner, team, tag]) =>
+    fc.shuffledSubarray(
+      [
+        q.exists(details, "id", q.hasOf("software", hosts, inner, "rank")),
+        q.exists(teams, "id", q.eq("name", team), "team_id"),
+        q.exists(tags, "host_id", tag),
+      ],
+      { minLength: 2 },
+    ),
+  )
+  .map((parts) => q.or(...parts));
 const where: fc.Arbitrary<Predicate> = fc.letrec<{ tree: Predicate }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -95,6 +109,7 @@ const where: fc.Arbitrary<Predicate> = fc.letrec<{ tree: Predicate }>((tie) => (
       .map(([from, inner]) => q.exists(details, "id", q.hasOf("software", hosts, inner, from))),
     fc.tuple(fc.constantFrom("name", "note"), nasty).map(([name, text]) => q.contains(name, text)),
     relatedOrLacking,
+    memberOrRelated,
     nasty.map((text) => q.or(q.search(["name", "note"], text), q.exists(tags, "host_id", q.search(["label"], text)))),
     fc.constantFrom(q.everything, q.nothing),
     fc.array(tie("tree"), { maxLength: 3 }).map((parts) => q.and(...parts)),

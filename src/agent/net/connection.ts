@@ -80,14 +80,24 @@ export class Connection {
   }
 
   /** A file that anybody may have, of at most `most` bytes. */
-  async bytes(path: string, most: number): Promise<Uint8Array> {
+  bytes(path: string, most: number): Promise<Uint8Array> {
+    return this.#bytes("GET", path, null, most);
+  }
+
+  /** The reply to a message, both in bytes. */
+  postBytes(path: string, message: Uint8Array, most: number): Promise<Uint8Array> {
+    return this.#bytes("POST", path, message, most);
+  }
+
+  async #bytes(method: "GET" | "POST", path: string, body: Uint8Array | null, most: number): Promise<Uint8Array> {
     const url = `${this.#base}${path}`;
     const parts: Buffer[] = [];
     let size = 0;
     try {
       const reply = await request(url, {
-        method: "GET",
+        method,
         headers: { "user-agent": this.#userAgent },
+        body,
         dispatcher: this.#agent,
         signal: AbortSignal.timeout(LONGEST_DOWNLOAD_MS),
       });
@@ -100,7 +110,7 @@ export class Connection {
       if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
       return Buffer.concat(parts);
     } catch (error) {
-      throw new Unreachable(`GET ${url}: ${reasonOf(error)}`, { cause: error });
+      throw new Unreachable(`${method} ${url}: ${reasonOf(error)}`, { cause: error });
     }
   }
 

@@ -19,6 +19,7 @@ export interface ServiceSetup {
   readonly pins: readonly string[];
   readonly stateDir: string;
   readonly runsScripts: boolean;
+  readonly signsRequests?: boolean;
 }
 
 export interface ServicePlan {
@@ -102,7 +103,7 @@ const launcherOf = (argv: readonly string[]) =>
   ].join("\r\n");
 
 export function servicePlan(setup: ServiceSetup): ServicePlan {
-  const { platform, program, serverUrl, enrollSecret, ca, pins, stateDir, runsScripts } = setup;
+  const { platform, program, serverUrl, enrollSecret, ca, pins, stateDir, runsScripts, signsRequests } = setup;
   const folder = configFolder(platform);
   const own = (name: string) => (platform === "win32" ? win32 : posix).join(folder, name);
   const [secretFile, caFile] = [own("secret"), own("ca.pem")];
@@ -118,6 +119,7 @@ export function servicePlan(setup: ServiceSetup): ServicePlan {
     "--state-dir",
     stateDir,
     ...(runsScripts ? [] : ["--no-scripts"]),
+    ...(signsRequests ? ["--sign-requests"] : []),
   ];
   const files: ServiceFile[] = [
     { path: secretFile, content: `${enrollSecret}\n`, mode: 0o600 },

@@ -30,7 +30,7 @@ const HELP = `svc-agent ${VERSION}: manages this machine
   node agent.mjs logs [--follow] [--lines N]
   node agent.mjs uninstall [--purge]                      --purge: also its keys and journals
 
-  install and run: [--ca-file FILE] [--pin SHA256]... [--state-dir DIR] [--no-scripts]
+  install and run: [--ca-file FILE] [--pin SHA256]... [--state-dir DIR] [--no-scripts] [--sign-requests]
   run: [--no-updates] [--no-osqueryd] [--osqueryd-path FILE] [--hardware-uuid UUID] [--hardware-serial SERIAL]
 `;
 
@@ -41,6 +41,7 @@ const options = {
   pin: { type: "string", multiple: true },
   "state-dir": { type: "string" },
   "no-scripts": { type: "boolean", default: false },
+  "sign-requests": { type: "boolean", default: false },
   "no-osqueryd": { type: "boolean", default: false },
   "no-updates": { type: "boolean", default: false },
   "osqueryd-path": { type: "string" },

@@ -20,6 +20,7 @@ export default class LabelsCreate extends ClientCommand {
     platform: Flags.string({ summary: "Run --query only on these platforms: darwin, windows, linux, ubuntu ..." }),
     where: Flags.string({ summary: "Hosts that this expression selects.", helpValue: "EXPRESSION" }),
     vital: Flags.string({ summary: "Hosts for which this vital has the value --value, e.g. end_user_idp_group." }),
+    "vital-id": Flags.integer({ summary: "Custom host vital, for --vital custom_host_vital.", dependsOn: ["vital"] }),
     value: Flags.string({ summary: "Value of --vital.", dependsOn: ["vital"] }),
     ...memberFlags,
     ...inputFlag,
@@ -35,6 +36,7 @@ export default class LabelsCreate extends ClientCommand {
     const { flags } = await this.parse(LabelsCreate);
     const criteria = {
       ...(flags.vital === undefined ? {} : { vital: flags.vital, value: flags.value }),
+      ...(flags["vital-id"] === undefined ? {} : { custom_host_vital_id: flags["vital-id"] }),
       ...(flags.where === undefined ? {} : { where: flags.where }),
     };
     const given: Record<string, unknown> = {

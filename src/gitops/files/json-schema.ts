@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { listKinds } from "../kinds.ts";
 import { spellingsOf } from "../schema/loosen.ts";
-import { notBuilt, notHere } from "../schema/not-built.ts";
+import { notHere } from "../schema/not-built.ts";
 import {
   AgentOptionsFile,
   GlobalControls,
@@ -29,7 +29,6 @@ const parts = z.strictObject({
   ...Object.fromEntries(listKinds.map(({ kind, items }): [string, z.ZodType] => [kind, items.schema])),
   software: Software,
   no_software: notHere("software is only allowed in files of teams"),
-  vitals: notBuilt("custom host vitals"),
 });
 
 /** Draft-07, which YAML language servers support. */
@@ -48,7 +47,6 @@ export function fileSchema(): Record<string, unknown> {
   const common = {
     agent_options: orPath(part("agent_options")),
     ...Object.fromEntries(listKinds.map(({ kind, items }) => [items.list, listOf(part(kind))])),
-    custom_host_vitals: part("vitals"),
   };
   const team = { name: { type: "string", minLength: 1, description: "name of the team" }, ...common };
   const whole: Node = {

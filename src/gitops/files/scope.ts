@@ -2,14 +2,13 @@
 import { basename } from "node:path";
 import { nearest } from "../../text/nearest.ts";
 import { itemKinds, kindList, listKinds, softwareLists } from "../kinds.ts";
-import { isEmpty } from "../schema/not-built.ts";
 import { type ScopeKind, type SectionName, sectionNames } from "../schema/sections.ts";
 import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
 import { readItemFiles } from "./item-files.ts";
 import { type Place, startOf } from "./problems.ts";
 import { type NamedFile, readSectionFile } from "./section-files.ts";
 import { checkSoftwareKeys, readSoftware } from "./software.ts";
-import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
+import { type Entry, type Mapping, shownKey, type Tree } from "./tree.ts";
 import { readYaraRules, type YaraText } from "./yara.ts";
 
 export interface Section {
@@ -55,7 +54,6 @@ export const spellings: Readonly<Record<string, string>> = {
 export const topLevelKeys: readonly string[] = [
   "name",
   "software",
-  "custom_host_vitals",
   ...sectionNames,
   ...listKinds.map(({ items }) => items.list),
   ...Object.keys(spellings),
@@ -139,9 +137,6 @@ function topLevel({ entries }: Mapping, { problems }: Sources): Map<string, Entr
     if (both[0]) found.set(older, both[0]);
     found.delete(newer);
   }
-  const vitals = found.get("custom_host_vitals");
-  if (vitals && !isEmpty(plain(vitals.value)))
-    problems.error(vitals.key, "custom_host_vitals: this server does not support custom host vitals yet");
   return found;
 }
 

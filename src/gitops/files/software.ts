@@ -14,6 +14,8 @@ const SCRIPTS = [".sh", ".py", ".ps1"];
 const QUERY = "pre_install_query";
 /** Fields of items that are files with a text. */
 const TEXTS = [QUERY, "install_script", "uninstall_script", "post_install_script", "configuration"];
+/** The field of items that is an image. */
+const ICON = "icon";
 /** What may stand beside the path of a file with packages. */
 const BESIDE = [
   "path",
@@ -152,10 +154,14 @@ class Reader {
 
   async #item(tree: Tree, file: string, found: Readonly<Record<string, unknown>>): Promise<Item> {
     const texts: Record<string, string> = {};
-    for (const key of TEXTS) {
+    for (const key of [...TEXTS, ICON]) {
       const path = tree.kind === "map" ? tree.entries.get(key)?.value : undefined;
       const inner = path?.kind === "map" ? path.entries.get("path")?.value : undefined;
       if (!isText(inner)) continue;
+      if (key === ICON) {
+        texts[key] = await this.#image(resolve(dirname(file), inner.value), inner.at);
+        continue;
+      }
       const target = resolve(dirname(file), inner.value);
       const isYaml = key === QUERY && YAML.includes(extname(target).toLowerCase());
       texts[key] = isYaml
@@ -197,15 +203,29 @@ class Reader {
     return this.#digestOf(text, form);
   }
 
+  /** Returns the digest of the image. The server checks the rest of it. */
+  async #image(path: string, named: Place): Promise<string> {
+    const bytes = await readBytes(path, named, this.#sources);
+    if (bytes === null) return "";
+    if (bytes.subarray(0, PNG.length).equals(PNG)) return this.#digestOfBytes(bytes);
+    this.#sources.problems.error(named, `${shownAs(path, this.#sources)} is not a PNG image`);
+    return "";
+  }
+
   /** The digest of the text as the server stores it. */
   #digestOf(text: string, form: Form): string {
     const stored = form === "query" ? text.trim() : form === "script" ? text.replaceAll("\r\n", "\n") : text;
-    const content = Buffer.from(stored);
+    return this.#digestOfBytes(Buffer.from(stored));
+  }
+
+  #digestOfBytes(content: Buffer): string {
     const sha256 = createHash("sha256").update(content).digest("hex");
     this.#sources.contents.set(sha256, content);
     return sha256;
   }
 }
+
+const PNG = Buffer.from("89504e470d0a1a0a", "hex");
 
 /** A `file` stays as it is: a script that is a package itself, or settings of an app. */
 type Form = "query" | "script" | "file";

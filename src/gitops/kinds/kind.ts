@@ -58,6 +58,7 @@ export interface Download {
   readonly slug?: string;
   readonly version?: string;
   readonly url?: string;
+  readonly always_download?: boolean;
   readonly hash_sha256?: string;
 }
 

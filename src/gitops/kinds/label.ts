@@ -1,7 +1,7 @@
 // Labels.
 import { z } from "zod";
 import { compareHosts } from "../../api/configuration.ts";
-import { type LabelCriteria, labelVitals } from "../../api/labels.ts";
+import { CUSTOM_VITAL, type LabelCriteria, labelVitals } from "../../api/labels.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import type { Placed } from "../files/collect.ts";
@@ -9,25 +9,30 @@ import type { Problems } from "../files/problems.ts";
 import { anyOf } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
 import { choice, name, text } from "../schema/fields.ts";
-import { notBuilt } from "../schema/not-built.ts";
 import type { Kind } from "./kind.ts";
 
 const Criteria = z
   .strictObject({
-    vital: z
-      .enum([...labelVitals, "custom_host_vital"])
-      .refine((vital) => vital !== "custom_host_vital", {
-        error: "this server does not support custom host vitals yet",
-      })
-      .nullish(),
+    vital: z.enum([...labelVitals, CUSTOM_VITAL]).nullish(),
+    custom_host_vital_id: z
+      .int()
+      .positive()
+      .nullish()
+      .meta({ description: `with the vital ${CUSTOM_VITAL}` }),
     value: z.string().max(255).nullish(),
     where: z.string().max(4096).nullish().meta({ description: "a host selector, instead of vital and value" }),
-    custom_host_vital_id: notBuilt("custom host vitals"),
   })
-  .transform(({ vital, value, where }, context): LabelCriteria => {
+  .transform(({ vital, custom_host_vital_id: id, value, where }, context): LabelCriteria => {
     const text = (value ?? "").trim();
     const expression = (where ?? "").trim();
-    if (vital && text !== "" && expression === "") return { vital, value: text };
+    if ((vital === CUSTOM_VITAL) !== Boolean(id)) {
+      const message = `custom_host_vital_id is required with the vital ${CUSTOM_VITAL}, and only with it`;
+      context.issues.push({ code: "custom", input: id, message });
+      return z.NEVER;
+    }
+    if (vital === CUSTOM_VITAL && text !== "" && expression === "")
+      return { vital, custom_host_vital_id: id!, value: text };
+    if (vital && vital !== CUSTOM_VITAL && text !== "" && expression === "") return { vital, value: text };
     if (!vital && text === "" && expression !== "") return { where: expression };
     context.issues.push({ code: "custom", input: value, message: "give vital and value, or where" });
     return z.NEVER;

@@ -29,6 +29,9 @@ export type Package = Common &
     readonly slug?: string;
     readonly version?: string;
     readonly url?: string | null;
+    readonly always_download?: boolean;
+    /** The digest of the image. */
+    readonly icon?: string;
     readonly setup_experience_platform?: string;
     /** The file that it is in, or that it is. */
     readonly from?: string;
@@ -54,12 +57,14 @@ function desired(packages: readonly Placed<Package>[], current: Current): Thing[
       categories: isDefault && wereDefault ? before.categories! : (one.categories ?? []),
       default_categories: isDefault || wasSame,
       display_name: one.display_name,
+      icon: one.icon ?? "",
       setup_experience: one.setup_experience,
       setup_experience_platform:
         one.setup_experience_platform || (one.setup_experience ? words(before.setup_experience_platform) : ""),
       labels_include_all: one.labels_include_all,
       labels_include_any: one.labels_include_any,
       labels_exclude_any: one.labels_exclude_any,
+      ...(one.always_download ? { always_download: true } : {}),
     };
     return { kind: KIND, owner, name: one.name, value };
   });
@@ -67,20 +72,21 @@ function desired(packages: readonly Placed<Package>[], current: Current): Thing[
 
 /** Without a digest in the files, the server asks at each apply whether the URL has another file. */
 function download(value: Json, before: Json | undefined): Download | null {
-  const { slug, version, url, sha256 } = fieldsOf(value);
+  const { slug, version, url, sha256, always_download } = fieldsOf(value);
   const now = fieldsOf(before);
   if (typeof slug === "string" && slug !== "")
     return before !== undefined && now.version === version
       ? null
       : { slug, ...(version ? { version: words(version) } : {}) };
   if (typeof url !== "string" || url === "") return null;
-  if (sha256 === "") return { url };
+  if (sha256 === "") return { url, ...(always_download === true ? { always_download } : {}) };
   return now.sha256 === sha256 ? null : { url, hash_sha256: words(sha256) };
 }
 
+/** How the file is downloaded is not a part of what the server stores. */
 function withFile(value: Json, sha256: string | null, before: Json | undefined): Json {
-  const fields = fieldsOf(value);
-  if (fields.slug !== "" || fields.sha256 !== "") return value;
+  const { always_download: _, ...fields } = fieldsOf(value);
+  if (fields.slug !== "" || fields.sha256 !== "") return fields;
   return { ...fields, sha256: sha256 ?? words(fieldsOf(before).sha256) };
 }
 
@@ -103,7 +109,7 @@ function exported(scope: ExportScope): ExportedSections {
   const apps: Fields[] = [];
   for (const { name, value } of scope.objects.all(scope.owner, KIND)) {
     const fields = fieldsOf(value);
-    const { slug, version, url, sha256, categories, default_categories, ...rest } = fields;
+    const { slug, version, url, sha256, categories, default_categories, icon, ...rest } = fields;
     const { pre_install_query, install_script, uninstall_script, post_install_script, ...plain } = rest;
     const isWindows = /\.(msi|exe|ps1)$|\/windows$/i.test(name.replace(/[?#].*$/, ""));
     const file = names.of(slug ? name : name.split("/").at(-1) || name);
@@ -116,6 +122,7 @@ function exported(scope: ExportScope): ExportedSections {
           return [[key, { path: write(scope, `${file}-${key.replaceAll("_", "-")}${extension}`, String(digest)) }]];
         }),
       ),
+      ...(icon ? { icon: { path: write(scope, `${file}.png`, String(icon)) } } : {}),
       ...changed(plain, defaults),
     };
     if (slug) {

@@ -11,7 +11,11 @@ import { isOffered, write } from "./package.ts";
 const KIND = "store_app";
 
 /** An app on one platform has its own name, because a team may offer it otherwise on another. */
-export type StoreApp = Omit<StoreAppFile, "configuration"> & { readonly name: string; readonly configuration?: string };
+export type StoreApp = Omit<StoreAppFile, "configuration" | "icon"> & {
+  readonly name: string;
+  readonly configuration?: string;
+  readonly icon?: string;
+};
 
 const desired = (apps: readonly Placed<StoreApp>[]): Thing[] =>
   apps.map(({ value: one, owner }) => ({
@@ -23,6 +27,7 @@ const desired = (apps: readonly Placed<StoreApp>[]): Thing[] =>
       categories: one.categories,
       display_name: one.display_name,
       configuration: one.configuration ?? "",
+      icon: one.icon ?? "",
       setup_experience: one.setup_experience,
       auto_update_enabled: one.auto_update_enabled,
       auto_update_window_start: one.auto_update_window_start ?? null,
@@ -48,15 +53,15 @@ const defaults = {
 function exported(scope: ExportScope): ExportedSections {
   const names = new FileNames();
   const apps = scope.objects.all(scope.owner, KIND).map(({ name, value }): Fields => {
-    const { configuration, ...fields } = fieldsOf(value);
+    const { configuration, icon, ...fields } = fieldsOf(value);
     const [app_store_id = "", platform] = name.split("/");
+    const file = names.of(name);
     return {
       app_store_id,
       ...(platform === undefined ? {} : { platform }),
       ...changed(fields, defaults),
-      ...(configuration
-        ? { configuration: { path: write(scope, `${names.of(name)}.plist`, String(configuration)) } }
-        : {}),
+      ...(configuration ? { configuration: { path: write(scope, `${file}.plist`, String(configuration)) } } : {}),
+      ...(icon ? { icon: { path: write(scope, `${file}.png`, String(icon)) } } : {}),
     };
   });
   return apps.length === 0 ? {} : { software: { app_store_apps: apps } };

@@ -16,14 +16,13 @@ const shown = {
   display_name: text(255).transform((given) => given.trim()),
   setup_experience: flag.meta({ description: "hosts install it during their setup" }),
 };
-const icon = notBuilt("icons of software in files");
-
 /** The files themselves are read by `readSoftware`. */
 const file = (description: string) =>
   z
     .strictObject({ path: z.string().min(1).meta({ description: "relative to this file" }) })
     .nullish()
     .meta({ description });
+const icon = file("a square PNG image with 120 to 1024 pixels on each side, which users of hosts see");
 const scripts = {
   pre_install_query: file("a query in an .sql file, or in a .yml file under the key query"),
   install_script: file("instead of the default of the package"),
@@ -72,7 +71,9 @@ export const PackageFile = z
       .regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest of 64 hexadecimal digits in lower case" })
       .nullish()
       .meta({ description: "of the file; without a url, of a package that the server has" }),
-    always_download: notBuilt("downloads whether or not the file has changed"),
+    always_download: flag.meta({
+      description: "each apply downloads the file, without asking its server whether it has changed",
+    }),
     ...scripts,
     icon,
     ...shown,
@@ -89,6 +90,9 @@ export const PackageFile = z
       wrong(context, "setup_experience_platform", "needs setup_experience to be true");
     if (given.path && (given.url || given.hash_sha256))
       wrong(context, given.url ? "url" : "hash_sha256", "cannot stand beside path: the file names it");
+    if (given.always_download && !given.url) wrong(context, "always_download", "needs a url");
+    if (given.always_download && given.hash_sha256)
+      wrong(context, "always_download", "cannot stand beside hash_sha256, which says what the file is");
     if (given.path && given.install_script)
       wrong(context, "install_script", "a script that is a package is its own install script");
     if (!given.path && !given.url && !given.hash_sha256) wrong(context, "url", "is required, or hash_sha256 or path");

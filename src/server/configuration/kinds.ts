@@ -7,6 +7,7 @@ import { certificateAuthority } from "./kinds/certificate-authority/kind.ts";
 import { certificateTemplate } from "./kinds/certificate-template/kind.ts";
 import { config } from "./kinds/config/kind.ts";
 import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
+import { customHostVital } from "./kinds/custom-host-vital/kind.ts";
 import { declarationAsset } from "./kinds/declaration-asset/kind.ts";
 import { directoryCredentials } from "./kinds/directory-credentials/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
@@ -29,6 +30,7 @@ export const kinds: readonly Kind[] = [
   config,
   certificateAuthority,
   directoryCredentials,
+  customHostVital,
   label,
   team,
   agentOptions,

@@ -83,6 +83,8 @@ export interface Context extends Omit<Services, "store">, Caller {
   readonly requestId: string;
   /** The request's headers; absent for work that the server starts itself. */
   readonly headers?: { get(name: string): string | null };
+  /** What the request was for; absent as well. `query` has its question mark. */
+  readonly requested?: { readonly method: string; readonly path: string; readonly query: string };
   /** The certificate that the client has presented in DER, or null; nothing of it is verified. */
   readonly clientCertificate?: () => Buffer | null;
   /** A header that a trusted proxy has set; null for requests that did not come through one. */

@@ -74,6 +74,19 @@ export async function verifyIdentity(services: Home, der: Buffer): Promise<Ident
   }
 }
 
+/** The same for the identity whose certificate has this serial number or SHA-256 fingerprint, in hex. */
+export async function namedIdentity(services: Home, name: string): Promise<Identity | null> {
+  const text = name.toLowerCase();
+  if (!/^[0-9a-f]{1,64}$/.test(text)) return null;
+  const known = services.running.find(deviceIdentityCache)?.byFingerprint.get(text);
+  if (known) return isValid(known, services.clock.iso()) ? known : null;
+  const where = eq(text.length === FINGERPRINT_LENGTH ? "fingerprint" : "serial", text);
+  const row = await services.store.deviceIdentities.first({ where });
+  return row && verifyIdentity(services, Buffer.from(row.certificate, "base64"));
+}
+
+const FINGERPRINT_LENGTH = 64;
+
 async function read(services: Home, fingerprint: string, der: Buffer): Promise<Identity | null> {
   // A row exists only for what this CA has issued, so unknown certificates cost one lookup and no signature.
   const row = await identityByFingerprint(services, fingerprint);
@@ -188,6 +201,16 @@ export async function revokeIdentities(
     set: { revoked_at: clock.iso() },
   });
   await store.notify(channels.deviceIdentities, EVERY);
+}
+
+/** Deletes identities that no device has used, for which somebody has asked again. In the caller's transaction. */
+export async function dropUnusedIdentities(
+  store: Pick<ServerTx, "deviceIdentities">,
+  { purpose, hardware_uuid }: { readonly purpose: string; readonly hardware_uuid: string },
+): Promise<void> {
+  await store.deviceIdentities.delete(
+    and(eq("purpose", purpose), eq("hardware_uuid", hardware_uuid), isNull("host_id"), isNull("hardware_serial")),
+  );
 }
 
 /** Certificates that have ended long ago say nothing any more. */

@@ -63,6 +63,8 @@ export interface EnrollmentKind<R extends EnrollRequest> {
   reported(matched: readonly Matched<R>[], now: number): Promise<readonly ReportedFields[]>;
   /** When agents of this kind last enrolled, for those of the hosts that have a key of this kind. */
   lastEnrolled(tx: ServerTx, hosts: readonly HostRow[]): Promise<ReadonlyMap<number, string>>;
+  /** Those of the hosts that enroll only by requests that name them (`hostId`), because the machine has proved that. */
+  guarded?(tx: ServerTx, hosts: readonly HostRow[], now: number): Promise<ReadonlySet<number>>;
   /** Writes the keys and other rows of the protocol's own tables, in the transaction that enrolls the hosts. */
   write(tx: ServerTx, enrolled: readonly Enrolled<R>[], now: number): Promise<void>;
   /** Drops cached ids: a row that `reported` refers to was deleted, and the enrollment starts over. */
@@ -71,7 +73,7 @@ export interface EnrollmentKind<R extends EnrollRequest> {
 
 /** Why a host was not enrolled. `wait`: seconds after which it may try again; 0: it has to be allowed first. */
 export interface Refusal {
-  readonly refused: "team" | "device limit" | "cool-down";
+  readonly refused: "team" | "device limit" | "cool-down" | "identity";
   /** For the agent. */
   readonly reason: string;
   readonly wait: number;

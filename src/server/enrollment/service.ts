@@ -109,10 +109,12 @@ async function enrollOnce<R extends EnrollRequest>(
   const work = async (tx: ServerTx): Promise<Decided<R>[]> => {
     const known = matches.flatMap((match) => match.known ?? []);
     const last = known.length === 0 ? new Map<number, string>() : await kind.lastEnrolled(tx, known);
+    const guarded = kind.guarded ? await kind.guarded(tx, known, now) : new Set<number>();
     let room = limit === undefined ? Number.POSITIVE_INFINITY : limit - (await tx.hosts.count());
     const plans = matches.map(({ request, known, identifier }, i): Plan => {
       const fields = { ...reported[i]!, updated_at: isoAt(now), last_enrolled_at: isoAt(now) };
       if (known) {
+        if (guarded.has(known.id) && request.hostId !== known.id) return withoutIdentity;
         const refused = refusalOf(ctx, request, { known, last: last.get(known.id), now });
         if (typeof refused === "object") return refused;
         const movesTo = refused === "moves" ? request.teamId : undefined;
@@ -139,6 +141,12 @@ async function enrollOnce<R extends EnrollRequest>(
   };
   return ctx.store.tx(work, { failFast: true, ...(limit === undefined ? {} : enrollLock) });
 }
+
+const withoutIdentity: Refusal = {
+  refused: "identity",
+  reason: "the host has an identity, and this request is not signed with it; if it is lost, delete the host first",
+  wait: 0,
+};
 
 const atLimit = (limit: number): Refusal => ({
   refused: "device limit",

@@ -5,6 +5,7 @@ import { type Context, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { authorize, visible } from "../core/security/access.ts";
 import { lockHosts, moveHosts } from "../hosts/write.ts";
+import { cancelOfOtherTeams, lockWaiting } from "../operations/moves.ts";
 import { forgetForeignResults } from "../policies/results.ts";
 import { moveSoftwareCounts } from "../software/count-changes.ts";
 import { and, eq, isNull, not, oneOf } from "../store/query.ts";
@@ -47,14 +48,23 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
     const elsewhere = not(teamId === null ? isNull("team_id") : eq("team_id", teamId));
     const where = and(oneOf("id", ids), visible(ctx, "hosts:transfer"), elsewhere);
     // Another request may be moving the same hosts.
-    await lockHosts(within(ctx, store), where);
+    const inside = within(ctx, store);
+    const leaving = (await store.hosts.pick(["id"], { where })).map(({ id }) => id);
+    const waiting = await lockWaiting(store, leaving);
+    await lockHosts(inside, where);
     const hosts = await store.hosts.pick(["id", "display_name"], { where });
     if (hosts.length === 0) return;
     const moved = hosts.map(({ id }) => id);
     await moveSoftwareCounts(store, moved, teamId);
-    await moveHosts(within(ctx, store), and(oneOf("id", moved), where), teamId, moved);
+    const isMoved = new Set(moved);
+    await cancelOfOtherTeams(
+      inside,
+      waiting.filter((id) => isMoved.has(id)),
+      teamId,
+    );
+    await moveHosts(inside, and(oneOf("id", moved), where), teamId, moved);
     await forgetForeignResults(store, moved);
-    await recordActivity(within(ctx, store), "transferred_hosts", {
+    await recordActivity(inside, "transferred_hosts", {
       team_id: teamId,
       team_name: name,
       host_ids: moved,

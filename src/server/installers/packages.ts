@@ -12,8 +12,8 @@ import { resolveTargets } from "../labels/targeting.ts";
 import { issueToken, takeToken } from "../mail/one-time.ts";
 import { changingPolicies } from "../policies/service.ts";
 import { titleIdFor } from "../software/titles.ts";
-import { and, eq, everything, oneOf } from "../store/query.ts";
-import { type TeamScope, teamScope } from "../teams/access.ts";
+import { and, everything, oneOf } from "../store/query.ts";
+import { type TeamScope, teamIdNamed, teamScope } from "../teams/access.ts";
 import { installerFor } from "./access.ts";
 import { addInstallPolicy } from "./automatic.ts";
 import type { Installer } from "./hosts.ts";
@@ -195,17 +195,11 @@ export async function checkHashes(
   if (digests.length > HASHES_MAX) throw badRequest(`at most ${HASHES_MAX} digests can be given`, "sha256");
   const wrong = digests.find((digest) => !/^[0-9a-f]{64}$/.test(digest));
   if (wrong !== undefined) throw badRequest("must be SHA-256 digests of 64 hexadecimal digits", "sha256");
-  const teamId = team_name === undefined ? null : await teamIdNamed(ctx, team_name);
-  authorize(ctx, "packages:read", teamId);
-  const where = and(oneOf("sha256", digests), team_name === undefined ? everything : inTeam(teamId ?? 0));
+  const teamId = await teamIdNamed(ctx, team_name);
+  authorize(ctx, "packages:read", teamId ?? null);
+  const where = and(oneOf("sha256", digests), teamId === undefined ? everything : inTeam(teamId));
   const found = new Set((await ctx.store.softwareInstallers.pick(["sha256"], { where })).map((row) => row.sha256));
   const missing = digests.filter((digest) => !found.has(digest));
   if (missing.length > 0) throw notFound("package", missing[0]!, "sha256");
   return {};
-}
-
-async function teamIdNamed(ctx: Context, name: string): Promise<number> {
-  const team = await ctx.store.teams.first({ where: eq("name", name) });
-  if (!team) throw notFound("team", name, "team_name");
-  return team.id;
 }

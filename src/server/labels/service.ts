@@ -8,7 +8,7 @@ import { page } from "../core/http/paging.ts";
 import { eq, everything } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import { labelCounts } from "./counts.ts";
-import { checkCriteria, findMembers } from "./criteria.ts";
+import { checkCriteria, checkCustomVital, findMembers } from "./criteria.ts";
 import { againWithoutGone, hostsNamed, memberIds, replaceMembers } from "./members.ts";
 import { checkLabelName, labelName } from "./names.ts";
 import { admitLabelSql, reachOf } from "./reach.ts";
@@ -74,6 +74,7 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
     return changingLabels(ctx, async (inside) => {
       const { store } = inside;
       await checkNameFree(store, name);
+      await checkCustomVital(store, criteria);
       const now = ctx.clock.iso();
       const label = await store.labels.insert({
         created_at: now,

@@ -7,7 +7,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { newResultIds } from "../result-ids/new-ids.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { notifyMembersChanged } from "./counts.ts";
-import { findMembers } from "./criteria.ts";
+import { checkCustomVital, findMembers } from "./criteria.ts";
 import { replaceMembers } from "./members.ts";
 import { admitLabelSql, reachOf } from "./reach.ts";
 import type { LabelRow } from "./wire.ts";
@@ -34,7 +34,10 @@ export const aboutLabel = ({ id, name }: Pick<LabelRow, "id" | "name">) => ({ la
 export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Promise<LabelRow[]> {
   const { store, user } = ctx;
   const now = ctx.clock.iso();
-  for (const { before, columns } of given) if (before?.query !== columns.query) admitLabelSql(ctx, columns);
+  for (const { before, columns } of given) {
+    if (before?.query !== columns.query) admitLabelSql(ctx, columns);
+    await checkCustomVital(store, columns.criteria);
+  }
   const fresh = given.filter(({ before }) => !before);
   const made: LabelRow[] = [];
   for await (const some of parts(fresh))

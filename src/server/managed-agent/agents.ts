@@ -19,6 +19,7 @@ import { createFailureLimit } from "../rate-limits/failures.ts";
 import { isSetupOpen } from "../setup-experience/progress.ts";
 import { oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
+import { hostsWithIdentity } from "./identity.ts";
 import { type AgentRequest, managedAgent } from "./kind.ts";
 
 /** The data of an agent's host that its configuration depends on. */
@@ -27,6 +28,8 @@ export interface AgentHost {
   readonly teamId: number | null;
   readonly platform: string;
   readonly platformLike: string;
+  /** Whether its requests have to be signed with its identity. */
+  readonly hasIdentity: boolean;
   /** The operation that the agent gets next; null: none. */
   readonly next: { readonly uuid: string; readonly form: AgentForm } | null;
   /** Null: nothing is known. */
@@ -64,7 +67,7 @@ const KEY_MAX = 256;
 export const managedAgents = startedPart("managed agents", startManagedAgents);
 
 async function startManagedAgents(services: Services): Promise<ManagedAgents> {
-  const { store, config } = services;
+  const { store, config, clock } = services;
   const byKey = new Map<string, CachedHost>();
   const byHost = new Map<number, CachedHost>();
   const unknown = createFailureLimit(services, { scope: "managed agents' keys", most: UNKNOWN_KEYS_A_MINUTE });
@@ -75,12 +78,13 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
         where: oneOf("agent_key_hash", [...new Set(hashes)]),
       });
       const ids = agents.map(({ id }) => id);
-      const [rows, mdm, encryption, setups, open] = await Promise.all([
+      const [rows, mdm, encryption, setups, open, identities] = await Promise.all([
         store.hosts.pick(["id", "team_id", "platform", "platform_like"], { where: oneOf("id", ids) }),
         store.hostMdm.pick(mdmColumns, { where: oneOf("id", ids) }),
         store.hostDiskEncryption.pick(diskColumns, { where: oneOf("id", ids) }),
         store.hostSetups.pick(["id", "state"], { where: oneOf("id", ids) }),
         openOperations(store, ids),
+        hostsWithIdentity(store, ids, clock.iso()),
       ]);
       const hosts = byId(rows);
       const managed = byId(mdm);
@@ -96,6 +100,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
           teamId: row.team_id,
           platform: row.platform,
           platformLike: row.platform_like,
+          hasIdentity: identities.has(row.id),
           next: next === undefined ? null : { uuid: next.uuid, form: formOf(services, next) },
           mdm: managed.get(row.id) ?? null,
           disk: disks.get(row.id) ?? null,

@@ -5,6 +5,7 @@ import { ApiError, authenticationFailed, invalid, limitExceeded, overBudget } fr
 import { tokenHash } from "../core/random.ts";
 import { checkEnrollSecret } from "../enrollment/secret-check.ts";
 import { managedAgents } from "./agents.ts";
+import { signer } from "./identity.ts";
 import { detailsOf, type EnrollBody } from "./kind.ts";
 
 const KEY_BYTES = 32;
@@ -15,6 +16,9 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
   if ("wait" in secret) throw secret.wait > 0 ? limitExceeded(secret.wait) : authenticationFailed();
   const details = detailsOf(given);
   if (details.uuid === "") throw invalid("hardware_uuid", "hardware_uuid is required");
+  const identity = await signer(ctx);
+  if (identity && identity.hardware_uuid?.toLowerCase() !== details.uuid.toLowerCase())
+    throw invalid("hardware_uuid", "is not that of the identity that has signed the request");
   const named = (given.qengine_identifier || given.osquery_identifier).trim();
   const key = ctx.random.token(KEY_BYTES);
   const outcome = await ctx.running.of(managedAgents).enrollment.enroll({
@@ -22,9 +26,11 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
     ...(named === "" ? { uuid: details.uuid } : {}),
     ...(details.platform === "darwin" ? { hardware: { uuid: details.uuid, serial: details.hardware_serial } } : {}),
     teamId: secret.teamId,
-    isProved: false,
+    ...(identity?.host_id ? { hostId: identity.host_id } : {}),
+    isProved: Boolean(identity?.host_id),
     address: ctx.address,
     keyHash: tokenHash(key),
+    identity,
     details,
   });
   if (!("refused" in outcome)) return key;

@@ -1,11 +1,13 @@
 // What only the managed agent knows when a host enrolls: a few details, and its key.
 import { displayName } from "../agent/inventory/fields.ts";
 import { isoAt } from "../core/clock.ts";
+import { bindIdentity, type Identity } from "../device-ca/identities.ts";
 import type { EnrollmentKind, EnrollRequest } from "../enrollment/kind.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { HOST_LANE } from "../operations/kind.ts";
 import { expectSetups } from "../setup-experience/progress.ts";
 import { oneOf } from "../store/query.ts";
+import { hostsWithIdentity } from "./identity.ts";
 
 export interface EnrollBody {
   readonly enroll_secret: string;
@@ -23,6 +25,8 @@ type Details = ReturnType<typeof detailsOf>;
 
 export interface AgentRequest extends EnrollRequest {
   readonly keyHash: string;
+  /** What has signed the request. */
+  readonly identity: Identity | null;
   readonly details: Details;
 }
 
@@ -72,7 +76,18 @@ export const managedAgent: EnrollmentKind<AgentRequest> = {
     });
     return new Map(agents.map(({ id, enrolled_at }) => [id, enrolled_at]));
   },
+  guarded: (tx, hosts, now) =>
+    hostsWithIdentity(
+      tx,
+      hosts.map(({ id }) => id),
+      isoAt(now),
+    ),
   async write(tx, enrolled, now) {
+    for (const { request, row } of enrolled) {
+      const { identity, details } = request;
+      const device = { host_id: row.id, hardware_serial: row.hardware_serial, hardware_uuid: details.uuid };
+      if (identity) await bindIdentity({ store: tx }, identity, device);
+    }
     const hosts = enrolled.map(({ row }) => row);
     const ids = hosts.map(({ id }) => id);
     const known = new Set((await tx.managedAgents.pick(["id"], { where: oneOf("id", ids) })).map(({ id }) => id));

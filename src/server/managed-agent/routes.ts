@@ -1,11 +1,13 @@
 // Routes of the managed agent's protocol (agent protocol, section 11). All but two require the agent's key.
 import type { AgentOptions } from "../../api/app-config.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
+import { hostIdentityApi } from "../../api/host-identity.ts";
 import { managedAgentApi } from "../../api/managed-agent.ts";
 import { type Context, service } from "../core/context.ts";
-import { badRequest, invalid, notFound } from "../core/errors.ts";
+import { authenticationRequired, badRequest, invalid, notFound } from "../core/errors.ts";
 import { type Handler, type Route, route } from "../core/http/route.ts";
 import { platformFamily } from "../core/platforms.ts";
+import { answerScep } from "../device-ca/scep-server.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts";
 import { setMapping } from "../host-details/device-mapping.ts";
 import { updateFor, updateKeyFor } from "../new-hosts/updates.ts";
@@ -15,6 +17,7 @@ import { setupForAgent, startForAgent } from "../setup-experience/view.ts";
 import { installDetails, installPackage, installResult } from "../software-installs/agent.ts";
 import { type AgentHost, managedAgents } from "./agents.ts";
 import { enrollAgent } from "./enroll.ts";
+import { issuing, signer } from "./identity.ts";
 import { notificationsFor } from "./notifications.ts";
 import { keepDeviceToken } from "./rows.ts";
 
@@ -51,8 +54,11 @@ interface Keyed {
   readonly orbot_node_key?: string | undefined;
 }
 
-function agentOf(ctx: Context, { agent_node_key, orbit_node_key, orbot_node_key }: Keyed): Promise<AgentHost> {
-  return ctx.running.of(managedAgents).find(agent_node_key || orbit_node_key || orbot_node_key || "", ctx);
+/** A key without the signature of the host's identity is as good as none. */
+async function agentOf(ctx: Context, { agent_node_key, orbit_node_key, orbot_node_key }: Keyed): Promise<AgentHost> {
+  const agent = await ctx.running.of(managedAgents).find(agent_node_key || orbit_node_key || orbot_node_key || "", ctx);
+  if (agent.hasIdentity && (await signer(ctx))?.host_id !== agent.hostId) throw authenticationRequired();
+  return agent;
 }
 
 /** A route that requires the agent's key. */
@@ -65,6 +71,12 @@ function keyed<E extends AnyEndpoint>(
 
 export const managedAgentRoutes: readonly Route[] = [
   route(managedAgentApi.ping, async () => ({})),
+  route(hostIdentityApi.get, ({ query: { operation, message = "" } }, ctx) =>
+    answerScep(ctx, { operation, message }, issuing(ctx)),
+  ),
+  route(hostIdentityApi.post, ({ query, body }, ctx) =>
+    answerScep(ctx, { ...query, message: body.bytes }, issuing(ctx)),
+  ),
   route(managedAgentApi.enroll, async ({ body }, ctx) => ({
     agent_node_key: await enrollAgent(ctx, body),
     agent_update_key: await updateKeyFor(ctx),

@@ -50,6 +50,11 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
   readonly keptFor?: number;
   /** How users see it while it waits. Default: as a script. */
   readonly view?: OperationView;
+  /**
+   * The host moves to this team (null: to none) before it has begun. If the operation is about something that the other
+   * team has, this ends it in the caller's transaction and returns the activity that records it.
+   */
+  leftTeam?(inside: Context, host: OperationHost, operation: Operation, teamId: number | null): Promise<Entry | null>;
   /** Whether the answer means that the host has done it. */
   isDone(result: R): boolean;
   /** Runs in the transaction in which it ends, or in which a late answer arrives after it has expired. */

@@ -69,11 +69,22 @@ export async function expandedScript(store: ServerTx, hostId: number, content: s
   return refusal(`the host has no value for ${missing.join(", ")}`, (await store.hosts.get(hostId))?.platform);
 }
 
-/** The same for a script that users run, which does not run if scripts were disabled while it was waiting. */
-export async function allowedScript(store: ServerTx, hostId: number, content: string): Promise<string> {
+/** Saved scripts belong to a team. Texts that were given for a host go with it. */
+export const isOfOtherTeam = ({ script_name, team_id }: Execution, teamId: number | null): boolean =>
+  script_name !== "" && team_id !== teamId;
+
+/**
+ * The same for a script that users run. It does not run if scripts were disabled while it was waiting, or if it was asked
+ * for while the host was being moved to another team.
+ */
+export async function allowedScript(store: ServerTx, operation: Operation, content: string): Promise<string> {
+  const { host_id } = operation;
+  const [host, execution] = await Promise.all([store.hosts.get(host_id), executionOf(store, operation)]);
   const { scripts_disabled } = await readSection(store, sections.server_settings);
-  if (!scripts_disabled) return expandedScript(store, hostId, content);
-  return refusal("scripts are disabled in the settings of the organization", (await store.hosts.get(hostId))?.platform);
+  if (scripts_disabled) return refusal("scripts are disabled in the settings of the organization", host?.platform);
+  if (host && execution && isOfOtherTeam(execution, host.team_id))
+    return refusal("the host was moved to another team", host.platform);
+  return expandedScript(store, host_id, content);
 }
 
 export async function storedResult(store: ServerTx, operation: Operation, result: ScriptResult): Promise<ScriptResult> {

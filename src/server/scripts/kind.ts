@@ -1,16 +1,15 @@
 // The operation that runs a script on a host, by its managed agent.
 
-import { recordActivity } from "../activities/record.ts";
+import { type Entry, recordActivity } from "../activities/record.ts";
 import { badRequest } from "../core/errors.ts";
 import { byId } from "../core/maps.ts";
-import type { OperationView } from "../operations/kind.ts";
-import { HOST_LANE, type OperationKind } from "../operations/kind.ts";
+import { HOST_LANE, type OperationHost, type OperationKind, type OperationView } from "../operations/kind.ts";
 import { endOperation } from "../operations/queue.ts";
 import { requesterOf } from "../operations/requester.ts";
 import type { ScriptResult } from "../operations/tables.ts";
 import { oneOf } from "../store/query.ts";
 import { endedInBatch } from "./batches/hosts.ts";
-import { allowedScript, endExecution, executionOf, storedResult } from "./executions.ts";
+import { allowedScript, endExecution, executionOf, isOfOtherTeam, storedResult } from "./executions.ts";
 
 const view: OperationView = {
   async upcoming(store, host, operations) {
@@ -37,16 +36,14 @@ const view: OperationView = {
     if (operation.attempts > 0) throw badRequest("the script has started on the host and cannot be cancelled");
     const execution = await executionOf(inside.store, operation);
     await endOperation(inside, operation, { state: "cancelled", result: null });
-    return {
-      type: "canceled_run_script",
-      details: {
-        host_id: host.id,
-        host_display_name: host.display_name,
-        script_name: execution?.script_name ?? "",
-      },
-    };
+    return cancelled(host, execution?.script_name ?? "");
   },
 };
+
+const cancelled = (host: OperationHost, script_name: string): Entry => ({
+  type: "canceled_run_script",
+  details: { host_id: host.id, host_display_name: host.display_name, script_name },
+});
 
 export const runScript: OperationKind<ScriptResult> = {
   name: "run_script",
@@ -58,9 +55,15 @@ export const runScript: OperationKind<ScriptResult> = {
   isCancellableOnceSent: false,
   expires: true,
   view,
-  outgoing: ({ store }, { host_id }, content) => allowedScript(store, host_id, content),
+  outgoing: ({ store }, operation, content) => allowedScript(store, operation, content),
   stored: ({ store }, operation, result) => storedResult(store, operation, result),
   isDone: ({ exit_code }) => exit_code === 0,
+  async leftTeam(inside, host, operation, teamId) {
+    const execution = await executionOf(inside.store, operation);
+    if (!execution || !isOfOtherTeam(execution, teamId)) return null;
+    await endOperation(inside, operation, { state: "cancelled", result: null });
+    return cancelled(host, execution.script_name);
+  },
   async ended(inside, operation, ending) {
     const execution = await endExecution(inside, operation, ending);
     const host = await inside.store.hosts.get(operation.host_id);

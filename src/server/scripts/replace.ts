@@ -4,10 +4,10 @@ import type { scriptsApi } from "../../api/scripts.ts";
 import { bytesOfBase64 } from "../../text/base64.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
-import { badRequest, invalid, premiumRequired } from "../core/errors.ts";
+import { invalid, premiumRequired } from "../core/errors.ts";
 import { inTeam } from "../core/security/access.ts";
 import { eq } from "../store/query.ts";
-import { type TeamScope, teamIdNamed, teamScope } from "../teams/access.ts";
+import { type TeamScope, teamIdGiven, teamScope } from "../teams/access.ts";
 import { checkVariables } from "../variables/use.ts";
 import type { ScriptRow } from "./access.ts";
 import { readScriptAsIs } from "./file.ts";
@@ -26,10 +26,8 @@ export interface WantedScript {
 }
 
 export async function replaceScripts(ctx: Context, query: Query, body: Body) {
-  if (query.team_id !== undefined && query.team_name !== undefined)
-    throw badRequest("only one of team_id and team_name can be given", "team_name");
   if ((query.team_id !== undefined || query.team_name !== undefined) && !isPremium(ctx)) throw premiumRequired();
-  const team = await teamScope(ctx, "scripts:write", query.team_id ?? (await teamIdNamed(ctx, query.team_name)));
+  const team = await teamScope(ctx, "scripts:write", await teamIdGiven(ctx, query));
   const wanted = readAll(body.scripts);
   const rows = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);

@@ -35,6 +35,19 @@ async function titlesWithIcons(
 export const ownIcons = async (store: Icons, teamId: number | null, titleIds: readonly number[]) =>
   new Map([...(await titlesWithIcons(store, teamId, titleIds))].map((id) => [id, iconPath(id, teamId)]));
 
+/** Sets or removes (null) the team's icon of a title, in the caller's transaction. Returns whether that changes anything. */
+export async function putIcon(
+  store: Icons,
+  { team_id, title_id }: Pick<IconRow, "team_id" | "title_id">,
+  file: Pick<IconRow, "file_id" | "file_name"> | null,
+): Promise<boolean> {
+  const before = await iconOf(store, team_id, title_id);
+  if ((before?.file_id ?? null) === (file?.file_id ?? null)) return false;
+  if (file === null) await dropIconOf(store, team_id, title_id);
+  else await store.titleIcons.upsert([{ team_id, title_id, ...file }], { on: ["team_id", "title_id"], returning: [] });
+  return true;
+}
+
 /** When a team no longer offers titles. In the caller's transaction. */
 export async function dropIcons(store: Icons, where: Predicate): Promise<void> {
   await store.titleIcons.delete(where);

@@ -59,7 +59,12 @@ async function fileOf(ctx: Context, { icon, hash_sha256, filename }: Given) {
 
 async function requireIcon(ctx: Context, fileId: number): Promise<void> {
   const { size, read } = await partsOf(ctx, fileId);
-  const image = size === 0 ? null : pngSize(await read(0, size));
+  checkIcon(size === 0 ? Buffer.alloc(0) : await read(0, size));
+}
+
+/** 422 for what cannot be an icon. */
+export function checkIcon(bytes: Buffer): void {
+  const image = pngSize(bytes);
   if (image === null) throw invalid("icon", "must be a PNG image");
   const { width, height } = image;
   if (width !== height) throw invalid("icon", `must be square: it has ${width} x ${height} pixels`);

@@ -77,6 +77,13 @@ export async function cancelRun(
   };
 }
 
+/** Packages belong to a team. */
+const leftTeam: OperationKind["leftTeam"] = async (inside, host, operation, teamId) => {
+  const run = await inside.store.softwareInstallRuns.get(operation.id);
+  const installer = run && (await inside.store.softwareInstallers.get(run.installer_id));
+  return run && installer?.team_id !== teamId ? cancelRun(inside, host, run, operation) : null;
+};
+
 async function entryOf(
   store: ServerTx,
   host: Pick<OperationHost, "id" | "display_name">,
@@ -153,6 +160,7 @@ export const softwareInstall: OperationKind<InstallAnswer> = {
     };
   },
   isDone: (answer) => statusOf(answer) === "installed",
+  leftTeam,
   ended: (inside, operation, ending) =>
     endRun(inside, operation, statusAfter(ending, "installed", "failed_install"), ending.result),
 };
@@ -172,6 +180,7 @@ export const softwareUninstall: OperationKind<ScriptResult> = {
   outgoing: ({ store }, { host_id }, content) => expandedScript(store, host_id, content),
   stored: ({ store }, operation, result) => storedResult(store, operation, result),
   isDone: ({ exit_code }) => exit_code === 0,
+  leftTeam,
   async ended(inside, operation, ending) {
     await endExecution(inside, operation, ending);
     await endRun(inside, operation, statusAfter(ending, "uninstalled", "failed_uninstall"), null);

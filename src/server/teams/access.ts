@@ -1,6 +1,6 @@
 import type { Action } from "../../api/access.ts";
 import type { Context } from "../core/context.ts";
-import { forbidden, notFound } from "../core/errors.ts";
+import { badRequest, forbidden, notFound } from "../core/errors.ts";
 import { authorize, may } from "../core/security/access.ts";
 import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -49,4 +49,14 @@ export async function teamIdNamed(ctx: Context, name: string | undefined): Promi
   const team = await ctx.store.teams.first({ where: eq("name", name) });
   if (!team || !may(ctx.user, "teams:list", team.id)) throw notFound("team", name, "team_name");
   return team.id;
+}
+
+/** The id of the team that a request names by id or by name. Undefined: none is named. */
+export async function teamIdGiven(
+  ctx: Context,
+  { team_id, team_name }: { team_id?: number | undefined; team_name?: string | undefined },
+): Promise<number | undefined> {
+  if (team_id !== undefined && team_name !== undefined)
+    throw badRequest("only one of team_id and team_name can be given", "team_name");
+  return team_id ?? teamIdNamed(ctx, team_name);
 }

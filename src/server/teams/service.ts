@@ -13,6 +13,7 @@ import { nameKey } from "../core/name-key.ts";
 import { visible } from "../core/security/access.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
 import { lockHosts, moveHosts } from "../hosts/write.ts";
+import { cancelOfOtherTeams, lockWaiting } from "../operations/moves.ts";
 import { moveSoftwareCounts } from "../software/count-changes.ts";
 import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
@@ -156,6 +157,9 @@ export async function deleteTeam(ctx: Context, id: number): Promise<Record<strin
  */
 export async function removeTeam(inside: Context, { id, name }: TeamRow): Promise<Afterwards> {
   const { store } = inside;
+  const leaving = (await store.hosts.pick(["id"], { where: eq("team_id", id) })).map((host) => host.id);
+  const waiting = await lockWaiting(store, leaving);
+  await cancelOfOtherTeams(inside, waiting, null);
   const afterwards = await inside.extensions.teamLeaves(inside, id);
   await lockHosts(inside, eq("team_id", id));
   const hosts = await store.hosts.pick(["id"], { where: eq("team_id", id) });

@@ -13,7 +13,7 @@ import type { customHostVitals } from "./tables.ts";
 import { vitalKey } from "./text.ts";
 import { checkUnused, valuesChanged } from "./users.ts";
 
-type VitalRow = RowOf<typeof customHostVitals>;
+export type VitalRow = RowOf<typeof customHostVitals>;
 
 const onWire = ({ id, name, created_at, updated_at }: VitalRow): CustomHostVital => ({
   id,
@@ -32,7 +32,7 @@ export async function listVitals({ store }: Context, filter: z.output<typeof hos
 }
 
 /** Serializes changes, so that two requests cannot both create a name. */
-const CHANGES = { lock: "custom-host-vitals" };
+export const CHANGES = { lock: "custom-host-vitals" };
 
 const changing = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
   ctx.store.tx((store) => work(within(ctx, store)), CHANGES);
@@ -54,11 +54,14 @@ const rowOf = ({ clock }: Context, name: string) => {
   return { name, name_key: nameKey(name), created_at: now, updated_at: now };
 };
 
+/** Under the lock of changes. 409 if there is one with this name. */
+export async function addVital(inside: Context, name: string): Promise<VitalRow> {
+  await checkFree(inside, name);
+  return inside.store.customHostVitals.insert(rowOf(inside, name));
+}
+
 export const createVital = (ctx: Context, name: string) =>
-  changing(ctx, async (inside) => {
-    await checkFree(inside, name);
-    return { custom_host_vital: onWire(await inside.store.customHostVitals.insert(rowOf(ctx, name))) };
-  });
+  changing(ctx, async (inside) => ({ custom_host_vital: onWire(await addVital(inside, name)) }));
 
 export const renameVital = (ctx: Context, id: number, name: string) =>
   changing(ctx, async (inside) => {
@@ -69,16 +72,17 @@ export const renameVital = (ctx: Context, id: number, name: string) =>
     return { custom_host_vital: onWire(await find(inside, id)) };
   });
 
-const remove = async (inside: Context, rows: readonly VitalRow[]): Promise<void> => {
+/** Under the lock of changes. 409 that names a use. */
+export async function removeVitals(inside: Context, rows: readonly VitalRow[]): Promise<void> {
   for (const { id, name } of rows)
     await checkUnused(inside, vitalKey(id), `the custom host vital ${JSON.stringify(name)}`);
   const ids = rows.map(({ id }) => id);
   await inside.store.customHostVitals.delete(oneOf("id", ids));
-};
+}
 
 export const deleteVital = (ctx: Context, id: number): Promise<Record<string, never>> =>
   changing(ctx, async (inside) => {
-    await remove(inside, [await find(inside, id)]);
+    await removeVitals(inside, [await find(inside, id)]);
     return {};
   });
 
@@ -92,7 +96,7 @@ export async function applyVitals(ctx: Context, names: readonly string[]): Promi
   return changing(ctx, async (inside) => {
     const { store } = inside;
     const known = await store.customHostVitals.list({ where: everything });
-    await remove(
+    await removeVitals(
       inside,
       known.filter(({ name_key }) => !wanted.has(name_key)),
     );

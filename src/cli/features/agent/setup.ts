@@ -23,6 +23,9 @@ export const agentSetupFlags = {
     summary: "Folder for the agent's keys and its journal of scripts. Default: /var/lib/svc-agent.",
     helpValue: "DIR",
   }),
+  "sign-requests": Flags.boolean({
+    summary: "Get a certificate for this machine, and sign requests with it: the host then accepts no others.",
+  }),
   scripts: Flags.boolean({ summary: "Run scripts of administrators.", allowNo: true, default: true }),
 };
 

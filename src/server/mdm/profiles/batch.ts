@@ -8,19 +8,18 @@ import { badRequest, invalid } from "../../core/errors.ts";
 import { inTeam } from "../../core/security/access.ts";
 import { resolveTargets } from "../../labels/targeting.ts";
 import { and, eq } from "../../store/query.ts";
-import { teamIdNamed } from "../../teams/access.ts";
+import { teamIdGiven } from "../../teams/access.ts";
 import { teamFor } from "./access.ts";
 import { exchangeProfiles, keyOf } from "./exchange.ts";
 import { platformOf } from "./platform.ts";
-import { checkOneTeam, readUpload, type Upload } from "./rules.ts";
+import { readUpload, type Upload } from "./rules.ts";
 import { CHANGES, type NewProfile } from "./service.ts";
 
 type Query = z.output<typeof profilesApi.batch.query>;
 type Body = z.output<typeof profilesApi.batch.body>;
 
 export async function replaceProfiles(ctx: Context, query: Query, body: Body): Promise<Record<string, never>> {
-  checkOneTeam(query);
-  const team = await teamFor(ctx, "profiles:write", query.team_id ?? (await teamIdNamed(ctx, query.team_name)));
+  const team = await teamFor(ctx, "profiles:write", await teamIdGiven(ctx, query));
   const items = body.configuration_profiles ?? body.profiles;
   if (items === undefined) throw badRequest("configuration_profiles is required", "configuration_profiles");
   const uploads = await readAll(ctx, items);

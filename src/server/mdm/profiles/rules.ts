@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { ACTIVATION_MAX, PROFILE_MAX } from "../../../api/profiles.ts";
 import type { Context } from "../../core/context.ts";
-import { alreadyExists, badRequest, invalid, mdmOff } from "../../core/errors.ts";
+import { alreadyExists, invalid, mdmOff } from "../../core/errors.ts";
 import type { ProfileFile, ProfilePlatform, ReadProfile } from "./platform.ts";
 import { checkVariables, hasVariables } from "./variables.ts";
 
@@ -84,8 +84,3 @@ export const activationTaken = (identifier: string) =>
   alreadyExists(
     `a profile whose activation has the identifier ${JSON.stringify(identifier)} already exists in this team`,
   );
-
-export function checkOneTeam({ team_id, team_name }: { team_id?: number | undefined; team_name?: string | undefined }) {
-  if (team_id !== undefined && team_name !== undefined)
-    throw badRequest("only one of team_id and team_name can be given", "team_name");
-}

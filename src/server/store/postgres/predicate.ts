@@ -78,6 +78,11 @@ const likePattern = (text: string): string => `%${searchForm(text).replace(/[\\%
 export class Conditions {
   /** A table joined by id to table `of`, under `alias`. Conditions on it use the joined row instead of a subquery. */
   partner: { readonly table: string; readonly alias: string; readonly of: string } | null = null;
+  /**
+   * Alternatives that need the members of related rows are searched for by their indexes, each in all rows, instead of
+   * tested on each row. Not for queries that examine only the first rows in some order.
+   */
+  findsMembers = false;
   private readonly layoutOf: LayoutOf;
   private aliases = 0;
 
@@ -216,7 +221,8 @@ export class Conditions {
    * both tables could not use.
    */
   private searchedApart(parts: readonly Predicate[], layout: Layout, alias: string): Sql | null {
-    if (!parts.some((part) => part.op === "exists") || !parts.every(isSearch)) return null;
+    const isSearched = parts.some((part) => part.op === "exists") && parts.every(isSearch);
+    if (!isSearched && !(this.findsMembers && parts.some(hasMembers) && parts.every(isExists))) return null;
     const found = parts.map((part) => {
       const inner = this.alias();
       if (part.op !== "exists" || part.local !== "id")
@@ -230,6 +236,10 @@ export class Conditions {
 }
 
 type Exists = Extract<Predicate, { op: "exists" }>;
+
+const isExists = (predicate: Predicate): predicate is Exists => predicate.op === "exists";
+
+export const hasMembers = (predicate: Predicate): boolean => isExists(predicate) && predicate.where.op === "hasOf";
 
 const isSearch = (predicate: Predicate): boolean =>
   predicate.op === "search" || (predicate.op === "exists" && predicate.where.op === "search");

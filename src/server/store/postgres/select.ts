@@ -3,7 +3,7 @@ import type { Direction, OrderTerm, Position, Predicate, Scalar, Select } from "
 import { and, everything, not, nothing, or } from "../query.ts";
 import type { ColumnSpec } from "../table.ts";
 import type { Layout, Reading } from "./layout.ts";
-import { Conditions, type LayoutOf, operand } from "./predicate.ts";
+import { Conditions, hasMembers, type LayoutOf, operand } from "./predicate.ts";
 import { allOf, anyOf, col, list, name, type Sql, sql } from "./sql.ts";
 
 const ROW = "t0";
@@ -35,6 +35,11 @@ export interface Stretch {
 
 /** Number of rows that a guess examines. */
 const CANDIDATES = 3000;
+/**
+ * The same where the members of related rows are tested: that takes longer for each row, and without a guess, an index
+ * finds them.
+ */
+const CANDIDATES_WITH_MEMBERS = 500;
 /**
  * Lists of up to this many rows first select ids and order values, then read the other columns: sorting copies whole
  * rows.
@@ -121,6 +126,7 @@ class SelectBuilder {
     const partner =
       first?.related && conditions.includes(HAS_VALUE) && this.sharesIds(first.related) ? first.related : null;
     this.conditions.partner = partner && { table: partner.layout.table.name, alias: partner.alias, of: ROW };
+    this.conditions.findsMembers = true;
     const asked = this.select.where ?? everything;
     const where = partner ? withPartner(asked, partner.layout.table.name) : asked;
     const picked = where.op === "all" ? null : this.conditions.of(where, this.layout, ROW);
@@ -131,12 +137,13 @@ class SelectBuilder {
     }
     const keys = list(order.map(({ expr }, i) => sql`${expr} AS ${name(`k${i}`)}`));
     const apart = partner !== null && concernsOnly(where, partner.layout.table.name);
+    const candidates = testsMembers(where) ? CANDIDATES_WITH_MEMBERS : CANDIDATES;
     const guess =
       picked && !apart && !offset && !lacking && (!this.served(order[0]!) || probes(where))
         ? this.rowsOf(
-            this.statement(keys, conditions, order, null, sql` LIMIT ${CANDIDATES}::bigint`, partner !== null),
+            this.statement(keys, conditions, order, null, sql` LIMIT ${candidates}::bigint`, partner !== null),
             order,
-            this.unpartnered(where),
+            this.ofCandidates(where),
             bounded,
           )
         : null;
@@ -146,9 +153,10 @@ class SelectBuilder {
     };
   }
 
-  /** The condition for queries that do not join the related row. */
-  private unpartnered(where: Predicate): Sql {
+  /** The condition for a guess, which joins no related row and tests few rows. */
+  private ofCandidates(where: Predicate): Sql {
     this.conditions.partner = null;
+    this.conditions.findsMembers = false;
     return this.conditions.of(where, this.layout, ROW);
   }
 
@@ -312,6 +320,12 @@ function probes(where: Predicate, alone = false): boolean {
     return where.parts.some((part) => probes(part, alone || where.op === "or"));
   if (where.op === "not") return probes(where.part, true);
   return alone && where.op === "exists";
+}
+
+/** Whether an alternative is about the members of related rows, which `Conditions.findsMembers` finds by an index. */
+function testsMembers(where: Predicate): boolean {
+  if (where.op === "or") return where.parts.some(hasMembers);
+  return where.op === "and" && where.parts.some(testsMembers);
 }
 
 /**

@@ -10,6 +10,7 @@ import { downloadsOf } from "../../../package-batches/service.ts";
 import { locating, type Step } from "../../changes.ts";
 import { readSharedRows } from "../../shared-rows.ts";
 import { keyOf } from "../../values.ts";
+import { keepIcons } from "../title-icons.ts";
 import { digestOf, type PackageEntry, packagesByKey, readPackages } from "./rows.ts";
 import { isOwnScript, type PackageWanted } from "./value.ts";
 
@@ -27,6 +28,7 @@ interface Finding {
 export async function findFiles(ctx: Context, steps: readonly Step<PackageWanted>[]): Promise<FoundFiles> {
   const found = new Map<number, Found | null>();
   if (steps.length === 0) return found;
+  await keepIcons(ctx, steps);
   const known = await ctx.store.tx(async (store): Promise<ReadonlyMap<string, PackageEntry>> => {
     const inside = within(ctx, store);
     return packagesByKey(await readPackages(inside), await readSharedRows(inside));

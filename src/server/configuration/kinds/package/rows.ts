@@ -12,6 +12,7 @@ import { shownTargets, targetLists } from "../../../labels/targeting.ts";
 import { everything, nothing, oneOf, type Predicate } from "../../../store/query.ts";
 import { ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
 import { type Contents, keyOf, type Thing } from "../../values.ts";
+import { iconContents, iconDigests } from "../title-icons.ts";
 import type { PackageValue } from "./value.ts";
 
 export const KIND = "package";
@@ -100,6 +101,7 @@ async function entriesOf(
   const show = await shownTargets(store, [...labels.values()].flat());
   const titles = byId(await store.softwareTitles.getMany(rows.map(({ title_id }) => title_id)));
   const defaults = byId(await store.catalogueOffers.getMany(ids));
+  const iconOf = await iconDigests(store);
   const apps = byId(await store.catalogueApps.getMany(rows.flatMap((row) => row.catalogue_app_id ?? [])));
   return rows.map((row): PackageEntry => {
     const kept = defaults.get(row.id);
@@ -131,6 +133,7 @@ async function entriesOf(
       default_categories:
         Boolean(app) && JSON.stringify(row.categories) === JSON.stringify(version?.default_categories),
       display_name: row.display_name,
+      icon: iconOf(row),
       setup_experience: row.install_during_setup,
       setup_experience_platform: chosenPlatforms(row),
       labels_include_all: listed(lists.labels_include_all),
@@ -190,9 +193,12 @@ export function* packageThings(rows: PackageRows, shared: SharedRows): Generator
   }
 }
 
-/** The texts of packages, and scripts that are packages themselves: other files are too large. */
-export async function packageContents(ctx: Context): Promise<Contents> {
-  const contents = new Map<string, Buffer>();
+/** The texts and icons of packages, and scripts that are packages themselves: other files are too large. */
+export async function packageContents(ctx: Context, { packages }: PackageRows): Promise<Contents> {
+  const contents = await iconContents(
+    ctx,
+    packages.map(({ value }) => value.icon),
+  );
   const add = (content: Buffer) => void contents.set(digestOf(content), content);
   const pages = ctx.store.softwareInstallers.pages({ where: whereOf(ctx) }, AT_ONCE);
   for await (const rows of pages)

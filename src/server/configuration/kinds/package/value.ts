@@ -9,6 +9,7 @@ import { type TextField, type Texts, textFields } from "../../../installers/scri
 import type { Given } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import type { Contents } from "../../values.ts";
+import { readIcon } from "../title-icons.ts";
 
 const digest = z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" });
 const labels = z.array(z.string().min(1).max(255)).max(1000);
@@ -31,6 +32,8 @@ const PackageValue = z.strictObject({
   /** The categories are those of the catalogue, whatever is in the list. */
   default_categories: z.boolean(),
   display_name: z.string().max(255),
+  /** An image. */
+  icon: digest,
   setup_experience: z.boolean(),
   /** Of the platforms during whose setup it is installed, separated by commas. Empty: its own. */
   setup_experience_platform: z.string().max(255),
@@ -46,6 +49,8 @@ export interface PackageWanted {
   readonly texts: Texts;
   /** The file itself, if it is a script and the request contains it. */
   readonly script: Uint8Array | undefined;
+  /** The image, if the request contains it. */
+  readonly icon: Buffer | undefined;
 }
 
 const SCRIPT = /\.(sh|py|ps1)$/i;
@@ -66,7 +71,8 @@ export function readPackage(_: Context, { name, value }: Given, _texts: unknown,
   }
   if (isOwnScript(name, given) && given.install_script !== "")
     throw invalid("install_script", "a script package is its own install script");
-  return { value: given, texts, script: isOwnScript(name, given) ? contents.get(given.sha256) : undefined };
+  const script = isOwnScript(name, given) ? contents.get(given.sha256) : undefined;
+  return { value: given, texts, script, icon: readIcon(given, contents) };
 }
 
 export const platformsIn = ({ setup_experience_platform: list }: PackageValue): SetupPlatform[] =>

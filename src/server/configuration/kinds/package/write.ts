@@ -23,6 +23,7 @@ import { type Given, locating, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
+import { recordIcon, writeIcon } from "../title-icons.ts";
 import type { FoundFiles } from "./find.ts";
 import {
   chosenPlatforms,
@@ -128,7 +129,9 @@ async function write(ctx: Context, { step, found, labels, team, title_id }: Writ
     ...setupOf(step.wanted, found, before),
   };
   const given = { file, read, choices, labels };
+  const hasOtherIcon = await writeIcon(ctx, team, title_id, step.wanted);
   const row = before ? await updateInstaller(ctx, before, team, given) : await createInstaller(ctx, { team, ...given });
+  if (hasOtherIcon && row === before) await recordIcon(ctx, team, title_id);
   if (app_id !== null && value.slug !== "")
     await keepDefaults(store, row.id, { install_script: scripts.install, uninstall_script: scripts.uninstall });
 }

@@ -8,6 +8,7 @@ import type { StoreAppRow } from "../../../store-apps/tables.ts";
 import { inPages, ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
 import { type Contents, isSame, keyOf, type Thing } from "../../values.ts";
 import { digestOf } from "../package/rows.ts";
+import { iconContents, iconDigests } from "../title-icons.ts";
 import type { StoreAppValue } from "./value.ts";
 
 export const KIND = "store_app";
@@ -39,6 +40,7 @@ export async function readApps(ctx: Context): Promise<StoreAppRows> {
     store,
     rows.map(({ id }) => id),
   );
+  const iconOf = await iconDigests(store);
   const namesOf = (list: readonly { name: string }[] | undefined) => (list ?? []).map(({ name }) => name).sort();
   return {
     apps: rows.map((row) => {
@@ -48,6 +50,7 @@ export async function readApps(ctx: Context): Promise<StoreAppRows> {
         categories: [...row.categories],
         display_name: row.display_name,
         configuration: digestOf(row.configuration),
+        icon: iconOf(row),
         setup_experience: row.install_during_setup,
         auto_update_enabled: row.auto_update_enabled,
         auto_update_window_start: row.auto_update_window_start,
@@ -91,7 +94,11 @@ export function* appThings(rows: StoreAppRows, shared: SharedRows): Generator<Th
   }
 }
 
-export async function appContents(_: Context, { apps }: StoreAppRows): Promise<Contents> {
+export async function appContents(ctx: Context, { apps }: StoreAppRows): Promise<Contents> {
+  const icons = await iconContents(
+    ctx,
+    apps.map(({ value }) => value.icon),
+  );
   const texts = apps.flatMap(({ row }) => (row.configuration === "" ? [] : [Buffer.from(row.configuration)]));
-  return new Map(texts.map((text) => [digestOf(text), text]));
+  return new Map([...icons, ...texts.map((text) => [digestOf(text), text] as const)]);
 }

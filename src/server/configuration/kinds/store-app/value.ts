@@ -7,6 +7,7 @@ import type { StorePlatform } from "../../../store-apps/tables.ts";
 import type { Given } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import type { Contents } from "../../values.ts";
+import { readIcon } from "../title-icons.ts";
 
 const labels = z.array(z.string().min(1).max(255)).max(1000);
 const time = BatchApp.shape.auto_update_window_start.unwrap().nullable();
@@ -17,6 +18,8 @@ const StoreAppValue = z.strictObject({
   display_name: z.string().max(255),
   /** A property list, by its digest. Empty: none. */
   configuration: z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" }),
+  /** An image, by its digest. Empty: that of the store. */
+  icon: z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" }),
   setup_experience: z.boolean(),
   auto_update_enabled: z.boolean(),
   auto_update_window_start: time,
@@ -34,6 +37,8 @@ export interface StoreAppWanted {
   readonly platform: StorePlatform | undefined;
   /** Undefined if the request does not contain it: then it stays. */
   readonly configuration: string | undefined;
+  /** The image, if the request contains it. */
+  readonly icon: Buffer | undefined;
 }
 
 const MAX = 1_000_000;
@@ -47,5 +52,5 @@ export function readApp(_: Context, { name, value }: Given, _texts: unknown, con
   const bytes = contents.get(given.configuration);
   if (bytes && bytes.length > MAX) throw invalid("configuration", `is larger than ${MAX} bytes`);
   const configuration = given.configuration === "" ? "" : bytes && Buffer.from(bytes).toString("utf8");
-  return { value: given, adamId, platform: known, configuration };
+  return { value: given, adamId, platform: known, configuration, icon: readIcon(given, contents) };
 }

@@ -20,6 +20,7 @@ import type { Part } from "../../kind.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
 import { digestOf } from "../package/rows.ts";
+import { keepIcons, recordIcon, writeIcon } from "../title-icons.ts";
 import { appObjects, KIND, type StoreAppRows } from "./rows.ts";
 import type { StoreAppWanted } from "./value.ts";
 
@@ -29,6 +30,7 @@ type AppPart = Part<StoreAppRows, StoreAppWanted, Listings>;
 
 /** Before the transaction, because the store may be asked. */
 export async function findListings(ctx: Context, steps: readonly Step<StoreAppWanted>[]): Promise<Listings> {
+  await keepIcons(ctx, steps);
   const found = new Map<number, { token: VppTokenRow; listings: ListingRow[] }>();
   for (const step of steps)
     await locating(step, async () => {
@@ -89,8 +91,9 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
           checkSettings(listing.platform, given);
           await insertApp(work.ctx, team, { listing, token, given });
         }
-        const now = await work.ctx.store.storeApps.first({ where });
-        taken.add(now!.id);
+        const now = (await work.ctx.store.storeApps.first({ where }))!;
+        if (await writeIcon(work.ctx, team, now.title_id, step.wanted)) await recordIcon(work.ctx, team, now.title_id);
+        taken.add(now.id);
       }
     });
   const left: readonly Left[] = giving.filter(({ row }) => !taken.has(row.id));
@@ -102,7 +105,7 @@ function givenOf({ value, platform, configuration }: StoreAppWanted, row: StoreA
   const kept = row && digestOf(row.configuration) === value.configuration ? row.configuration : undefined;
   const text = configuration ?? kept;
   if (text === undefined) throw invalid("configuration", "the request does not contain the file with this digest");
-  const { setup_experience, auto_update_window_start: start, auto_update_window_end: end, ...fields } = value;
+  const { icon: _, setup_experience, auto_update_window_start: start, auto_update_window_end: end, ...fields } = value;
   return {
     ...unset,
     ...fields,

@@ -1,6 +1,7 @@
 // Reads the body of a request in the encoding that its endpoint takes.
 import type { Incoming, Multipart, RawBody, StreamBody } from "../../../../api/bodies.ts";
 import { type AnyEndpoint, SCIM } from "../../../../api/endpoint.ts";
+import { isDigestOf } from "../../../../pki/http-signature.ts";
 import { bytesOfBase64 } from "../../../../text/base64.ts";
 import { isRecord } from "../../../../text/record.ts";
 import { badRequest, partTooLarge, tooLarge, unsupportedMediaType } from "../../errors.ts";
@@ -55,6 +56,9 @@ async function json(type: string, headers: Headers, read: () => Promise<Buffer>)
   if (isFromPage(headers) && type !== "application/json" && type !== SCIM)
     throw unsupportedMediaType("Content-Type must be application/json");
   const bytes = await read();
+  const digest = headers.get("content-digest");
+  if (digest !== null && !headers.has("content-encoding") && isDigestOf(digest, bytes) === false)
+    throw badRequest("Content-Digest is not that of the body");
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }
 

@@ -1,0 +1,128 @@
+// HTTP message signatures (RFC 9421) with RSA keys, of both sides. A request has one signature, without parameters of
+// single components.
+import { constants, createHash, type KeyObject, sign, verify } from "node:crypto";
+
+/** The request as it was sent. Names of headers are in lower case. */
+export interface SignedRequest {
+  readonly method: string;
+  /** As in the request line, without the query. */
+  readonly path: string;
+  /** With its question mark; empty if there is none. */
+  readonly query: string;
+  header(name: string): string | null;
+}
+
+export interface RequestSignature {
+  /** The names of the signed components. */
+  readonly components: readonly string[];
+  /** The names of components and the parameters, as they were signed. */
+  readonly params: string;
+  readonly keyId: string;
+  readonly algorithm: string | null;
+  /** Seconds since 1970. */
+  readonly created: number | null;
+  readonly bytes: Buffer;
+}
+
+const LONGEST = 8_192;
+const INPUT =
+  /^([a-z*][a-z0-9_.*-]*)=(\(((?:"[^"\\]+"(?: "[^"\\]+")*)?)\)((?:;[a-z*][a-z0-9_.*-]*(?:=(?:"[^"\\]*"|-?\d{1,15}))?)*))$/;
+const PARAM = /;([a-z*][a-z0-9_.*-]*)(?:=(?:"([^"\\]*)"|(-?\d{1,15})))?/g;
+const VALUE = /^([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]+={0,2}):$/;
+
+/** Null if the request has no signature, or one of another form. */
+export function readSignature(request: Pick<SignedRequest, "header">): RequestSignature | null {
+  const input = request.header("signature-input")?.trim() ?? "";
+  const value = request.header("signature")?.trim() ?? "";
+  if (input === "" || input.length > LONGEST || value.length > LONGEST) return null;
+  const [, label, params = "", names = "", list = ""] = INPUT.exec(input) ?? [];
+  const [, other, base64 = ""] = VALUE.exec(value) ?? [];
+  if (label === undefined || label !== other) return null;
+  const given = new Map([...list.matchAll(PARAM)].map(([, name, text, number]) => [name!, text ?? number ?? ""]));
+  const created = given.get("created");
+  return {
+    components: names === "" ? [] : names.slice(1, -1).split('" "'),
+    params,
+    keyId: given.get("keyid") ?? "",
+    algorithm: given.get("alg") ?? null,
+    created: created === undefined ? null : Number(created),
+    bytes: Buffer.from(base64, "base64"),
+  };
+}
+
+/** The text that is signed. Null: it contains a component that the request does not have, or one twice. */
+function baseOf(request: SignedRequest, components: readonly string[], params: string): string | null {
+  if (new Set(components).size !== components.length) return null;
+  const lines: string[] = [];
+  for (const name of components) {
+    const value = componentOf(request, name);
+    if (value === null) return null;
+    lines.push(`"${name}": ${value}`);
+  }
+  return [...lines, `"@signature-params": ${params}`].join("\n");
+}
+
+function componentOf(request: SignedRequest, name: string): string | null {
+  switch (name) {
+    case "@method":
+      return request.method;
+    case "@path":
+      return request.path;
+    case "@query":
+      return request.query === "" ? "?" : request.query;
+    case "@authority":
+      return request.header("host")?.toLowerCase() ?? null;
+    default:
+      return /^[a-z0-9-]+$/.test(name) ? (request.header(name)?.trim() ?? null) : null;
+  }
+}
+
+/** How the two algorithms for RSA keys are used (RFC 9421, sections 3.3.1 and 3.3.2). */
+const algorithms: Readonly<
+  Record<string, { readonly digest: string; readonly padding: number; readonly salt: number }>
+> = {
+  "rsa-v1_5-sha256": { digest: "sha256", padding: constants.RSA_PKCS1_PADDING, salt: 0 },
+  "rsa-pss-sha512": { digest: "sha512", padding: constants.RSA_PKCS1_PSS_PADDING, salt: 64 },
+};
+
+/** Whether the key has made the signature. Without an algorithm in the parameters, it is the first one. */
+export function verifySignature(request: SignedRequest, signature: RequestSignature, key: KeyObject): boolean {
+  const algorithm = algorithms[signature.algorithm ?? "rsa-v1_5-sha256"];
+  const base = baseOf(request, signature.components, signature.params);
+  if (algorithm === undefined || base === null || key.asymmetricKeyType !== "rsa") return false;
+  const { digest, padding, salt } = algorithm;
+  const options = padding === constants.RSA_PKCS1_PADDING ? { key, padding } : { key, padding, saltLength: salt };
+  return verify(digest, Buffer.from(base, "latin1"), options, signature.bytes);
+}
+
+export interface Signing {
+  readonly key: KeyObject;
+  readonly keyId: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+}
+
+/** The headers that sign the method, the path, the query and the body. */
+export function signRequest(
+  request: Pick<SignedRequest, "method" | "path" | "query">,
+  body: string | null,
+  { key, keyId, created }: Signing,
+): Record<string, string> {
+  const digest: Record<string, string> = body === null ? {} : { "content-digest": contentDigest(Buffer.from(body)) };
+  const components = ["@method", "@path", "@query", ...Object.keys(digest)];
+  const names = components.map((name) => `"${name}"`).join(" ");
+  const params = `(${names});created=${created};keyid="${keyId}";alg="rsa-v1_5-sha256"`;
+  const header = (name: string): string | null => digest[name] ?? null;
+  const base = baseOf({ ...request, header }, components, params)!;
+  const bytes = sign("sha256", Buffer.from(base, "latin1"), { key, padding: constants.RSA_PKCS1_PADDING });
+  return { ...digest, "signature-input": `sig=${params}`, signature: `sig=:${bytes.toString("base64")}:` };
+}
+
+const contentDigest = (body: Uint8Array): string => `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
+
+/** Whether the header (RFC 9530) has the SHA-256 of the body. Null: it has none. */
+export function isDigestOf(header: string, body: Uint8Array): boolean | null {
+  const [, given] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]+={0,2}):/.exec(header) ?? [];
+  if (given === undefined) return null;
+  return `sha-256=:${given}:` === contentDigest(body);
+}

@@ -1,0 +1,95 @@
+// Managed agents that sign their requests: they get a certificate by SCEP, and sign as RFC 9421 says.
+import { createHash, type KeyObject, randomBytes } from "node:crypto";
+import { signRequest } from "../../src/pki/http-signature.ts";
+import { selfSigned } from "../../src/pki/issue.ts";
+import { parseName } from "../../src/pki/names.ts";
+import { makeRequest } from "../../src/pki/request.ts";
+import { makeScepRequest, messageTypes, readScepReply } from "../../src/pki/scep.ts";
+import { newKey, readCertificate } from "../../src/pki/x509.ts";
+import type { TestApp } from "./app.ts";
+
+export const SCEP = "/api/svc/orbit/host_identity/scep";
+
+export interface HostIdentity {
+  readonly certificate: Buffer;
+  readonly key: KeyObject;
+}
+
+/** RSA keys take long to make, and these tests are not about them. */
+const keys: Promise<KeyObject>[] = [];
+
+function keyOf(index: number): Promise<KeyObject> {
+  keys[index] ??= newKey();
+  return keys[index];
+}
+
+interface Asking {
+  readonly secret?: string;
+  readonly subject: string;
+  readonly key?: number;
+  /** To renew: signed with this identity. */
+  readonly identity?: HostIdentity;
+}
+
+/** The identity that the machine gets; null if it is refused. */
+export async function askForIdentity(
+  t: TestApp,
+  { secret, subject, key: number = 0, identity }: Asking,
+): Promise<HostIdentity | null> {
+  const key = await keyOf(number);
+  const name = parseName(subject);
+  const authority = readCertificate(Buffer.from(await (await t.raw(`${SCEP}?operation=GetCACert`)).arrayBuffer()));
+  const signer = identity ?? { certificate: selfSigned(name, key, randomBytes(8), t.clock.now()), key };
+  const transaction = { id: randomBytes(8).toString("hex"), nonce: randomBytes(16) };
+  const message = makeScepRequest({
+    type: identity ? messageTypes.renewalReq : messageTypes.pkcsReq,
+    content: makeRequest(name, key, secret),
+    cipher: "aes-128-cbc",
+    recipient: authority,
+    transaction,
+    signer: { ...signer, digest: "sha256" },
+  });
+  const reply = await t.raw(`${SCEP}?operation=PKIOperation`, { method: "POST", body: new Uint8Array(message) });
+  if (reply.status !== 200) return null;
+  const read = readScepReply(Buffer.from(await reply.arrayBuffer()), [authority], transaction, signer);
+  return read.status === "success" ? { certificate: read.certificates[0]!.der, key } : null;
+}
+
+export const fingerprintOf = ({ certificate }: HostIdentity): string =>
+  createHash("sha256").update(certificate).digest("hex");
+
+export interface Sending {
+  /** Seconds since the present. */
+  readonly at?: number;
+  readonly keyId?: string;
+  /** What is sent instead of the signed body. */
+  readonly sent?: string;
+  /** Changes the headers of the signature. */
+  readonly changed?: (headers: Record<string, string>) => Record<string, string>;
+  readonly prefix?: string;
+}
+
+/** A call of the agents' protocol that is signed with the identity. */
+export async function signedCall(
+  t: TestApp,
+  identity: HostIdentity,
+  path: string,
+  body: object,
+  { at = 0, keyId, sent, changed = (headers) => headers, prefix = "/api/v1/svc/agent" }: Sending = {},
+) {
+  const text = JSON.stringify(body);
+  const request = { method: "POST", path: `${prefix}${path}`, query: "" };
+  const created = Math.floor(t.clock.now() / 1000) + at;
+  const signature = signRequest(request, text, {
+    key: identity.key,
+    keyId: keyId ?? fingerprintOf(identity),
+    created,
+  });
+  const response = await t.raw(request.path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...changed(signature) },
+    body: sent ?? text,
+  });
+  const reply = await response.text();
+  return { status: response.status, json: reply === "" ? undefined : JSON.parse(reply) };
+}
