@@ -21,6 +21,7 @@ import { androidEnrollment } from "./mdm/android/devices/enroll.ts";
 import { androidReports } from "./mdm/android/devices/ingest.ts";
 import { androidServiceAccount } from "./mdm/android/management/account.ts";
 import { androidPolicySender } from "./mdm/android/policies/sender.ts";
+import { agentProfileKeeper } from "./mdm/apple/agent-profile/keep.ts";
 import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
 import { appleUpdateDeadlines } from "./mdm/apple/declarations/updates.ts";
 import { appleDetailReports } from "./mdm/apple/details/ingest.ts";
@@ -93,6 +94,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(appleUpdateDeadlines);
   await start(windowsUpdateDeadlines);
   await start(filevaultKeeper);
+  await start(agentProfileKeeper);
   await start(recoveryLockKeeper);
   await start(hostNameKeeper);
   await start(scriptBatchRuns);

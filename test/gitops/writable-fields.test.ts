@@ -110,6 +110,9 @@ const values: Readonly<Record<string, unknown>> = {
   "gitops.gitops_mode_enabled": true,
 };
 const together: Readonly<Record<string, Record<string, unknown>>> = {
+  "macos_updates.deadline_days": { minimum_version: "latest" },
+  "ios_updates.deadline_days": { minimum_version: "latest" },
+  "ipados_updates.deadline_days": { minimum_version: "latest" },
   "macos_migration.enable": { mode: "forced", webhook_url: "https://x" },
   "sso_settings.enable_sso": { entity_id: "entity", idp_name: "x", metadata_url: "https://x" },
 };

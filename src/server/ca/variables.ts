@@ -55,12 +55,21 @@ export interface Filled {
  */
 export function fillName(subject: string, values: HostValues): Filled {
   const missing: string[] = [];
-  const fill = (text: string) =>
-    text.replace(VARIABLE, (whole, braced?: string, bare?: string) => {
-      const value = values[nameOf(braced, bare) as HostVariable] ?? "";
-      if (escapeValue(value).trim() === "") missing.push(whole);
-      return value;
-    });
-  const fields = parseName(subject).map(({ key, value }) => `/${key}=${escapeValue(fill(value))}`);
+  const fields = parseName(subject).map(({ key, value }) => {
+    const filled = fillText(value, values);
+    missing.push(...filled.missing);
+    return `/${key}=${escapeValue(filled.text)}`;
+  });
   return { text: fields.join(""), missing };
+}
+
+/** Replaces variables in a text that is no name. */
+export function fillText(text: string, values: HostValues): Filled {
+  const missing: string[] = [];
+  const filled = text.replace(VARIABLE, (whole, braced?: string, bare?: string) => {
+    const value = values[nameOf(braced, bare) as HostVariable] ?? "";
+    if (escapeValue(value).trim() === "") missing.push(whole);
+    return value;
+  });
+  return { text: filled, missing };
 }
