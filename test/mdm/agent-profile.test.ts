@@ -52,7 +52,7 @@ async function nextSettings(device: Device) {
 
 describe.each(bothEngines)("the profile of the agent on %s", (engine) => {
   it("brings Macs the newest secret of their team, and each later one", async () => {
-    const t = await startApp({ engine, settings });
+    const t = await startApp({ engine, settings, agentProfile: true });
     await turnOnAppleMdm(t);
     const team = await makeTeam(t);
     const { device, id } = await enrolledDevice(t, {}, { teamId: team.id });
@@ -82,7 +82,7 @@ describe.each(bothEngines)("the profile of the agent on %s", (engine) => {
 
 describe.each(rulesEngines)("the profile of the agent for users on %s", (engine) => {
   it("is neither listed nor changed, and its secret is for no other profile", async () => {
-    const t = await startApp({ engine, settings });
+    const t = await startApp({ engine, settings, agentProfile: true });
     await turnOnAppleMdm(t);
     await setSecrets(t, ["secret-one"]);
     await kept(t);

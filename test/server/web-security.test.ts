@@ -262,6 +262,8 @@ describe("who may open a page", () => {
       "GET /mdm/sso/profile",
       "GET /transparency",
       "POST /device/:token/bypass",
+      "POST /device/:token/disk-key/escrow",
+      "POST /device/:token/disk-key/rotate",
       "POST /device/:token/refetch",
       "POST /device/:token/software/install/:id",
       "POST /device/:token/software/uninstall/:id",

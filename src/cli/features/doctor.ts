@@ -176,10 +176,10 @@ function proxy(warningHeader: string | null): Check {
 async function deviceManagement(client: ApiClient): Promise<Check[]> {
   const { status, text } = await client.raw("GET", "/api/v1/svc/mdm/vendora/status");
   if (status !== 200) return [];
-  const shown = { expiring: true, devices_to_enroll_again: true } as const;
-  const parsed = AppleStatus.pick(shown).safeParse(JSON.parse(text));
+  const shown = AppleStatus.pick({ expiring: true, devices_to_enroll_again: true });
+  const parsed = shown.partial({ devices_to_enroll_again: true }).safeParse(JSON.parse(text));
   if (!parsed.success) return [];
-  const { expiring, devices_to_enroll_again: lost } = parsed.data;
+  const { expiring, devices_to_enroll_again: lost = 0 } = parsed.data;
   const elsewhere = lost === 0 ? [] : [warning("enrolled Apple devices", enrolledElsewhere(lost), SET_IT_BACK)];
   const ends = expiring.map(({ name, not_valid_after: end, days_left: left, soon }) => {
     const detail = `${left < 0 ? "ended" : "ends"} on ${end.slice(0, 10)}`;

@@ -118,6 +118,7 @@ export async function declareTo(inside: Context, hostIds: readonly number[]): Pr
   const { rows, ended, changed } = await differencesOf(inside, hostIds);
   if (rows.length > 0) await store.appleUpdates.upsert(rows, { on: ["id"], returning: [] });
   if (ended.length > 0) await store.appleUpdates.delete(oneOf("id", ended));
+  if (changed.length === 0) return;
   await store.appleUpdateReports.update({
     where: and(oneOf("id", changed), or(eq("is_accepted", true), not(eq("refusal", "")))),
     set: { is_accepted: false, refusal: "" },
