@@ -6,7 +6,6 @@ import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { lockSide, lockStateOf } from "../host-actions/states.ts";
 import type { hostNames } from "../host-names/tables.ts";
 import type { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
-import type { appleUpdateReports, appleUpdates } from "../mdm/apple/declarations/tables.ts";
 import type { hostProfiles } from "../mdm/profiles/tables.ts";
 import { oneOf } from "../store/query.ts";
 import { type SidesOf, side } from "../store/sides.ts";
@@ -142,8 +141,8 @@ const settingStates = (lock?: LockState, account?: AccountState, name?: NameStat
   ...(name && { host_name_template: { status: name.status, detail: name.detail } }),
 });
 
-type Update = RowOf<typeof appleUpdates>;
-type UpdateReport = RowOf<typeof appleUpdateReports>;
+type Update = Awaited<ReturnType<ServerTx["appleUpdates"]["getMany"]>>[number];
+type UpdateReport = Awaited<ReturnType<ServerTx["appleUpdateReports"]["getMany"]>>[number];
 
 /** Systems that are too old for deadlines show none. */
 function updateState(update?: Update, report?: UpdateReport) {

@@ -8,11 +8,11 @@ import type { Page } from "./page.ts";
 import { accessErrorPage, bypassOnDevice, remediationPage } from "./pages/access-pages.ts";
 import { activitiesPage } from "./pages/activities-page.ts";
 import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-page.ts";
+import { escrowDiskKey, rotateDiskKey } from "./pages/cards/disk-key.ts";
 import { cliPages } from "./pages/cli-page.ts";
 import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
 import { startDeviceSso } from "./pages/device-sign-in.ts";
-import { escrowDiskKey, rotateDiskKey } from "./pages/disk-key.ts";
 import {
   accountPage,
   downloadDeviceProfile,

@@ -12,10 +12,10 @@ import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { facts, hostStatus, pageNumber, pager, platformName, size, when } from "../parts.ts";
 import { feed } from "./activity-view.ts";
+import { managementCard } from "./cards/management-card.ts";
 import { COMMAND_PAGE, COMMANDS_PER_PAGE, commandCard } from "./command-card.ts";
 import { actionCard, actionDone } from "./host-actions.ts";
 import { policyCard, profileCard, SOFTWARE_PER_PAGE, softwareCard, softwareQuery } from "./host-parts.ts";
-import { managementCard } from "./management-card.ts";
 
 const ACTIVITIES_PER_PAGE = 15;
 

@@ -1,8 +1,8 @@
 // The part of the host page that shows its device management: the enrollment, and what the server sets on the host.
-import type { Host } from "../../../api/host.ts";
-import type { Context } from "../../core/context.ts";
-import { type Html, html } from "../html.ts";
-import { facts, when } from "../parts.ts";
+import type { Host } from "../../../../api/host.ts";
+import type { Context } from "../../../core/context.ts";
+import { type Html, html } from "../../html.ts";
+import { facts, when } from "../../parts.ts";
 
 /** The colors of states, as those of profiles. */
 const looks: Readonly<Record<string, string>> = {

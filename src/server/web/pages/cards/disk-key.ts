@@ -1,10 +1,10 @@
 // The part of a host's own page about the recovery key of its disk.
-import { type DeviceHost, deviceApi } from "../../../api/device.ts";
-import { isPremium } from "../../core/context.ts";
-import { type Asked, offeredTo } from "../../disk-encryption/asked.ts";
-import { call } from "../call.ts";
-import { type Html, html } from "../html.ts";
-import type { Answer, Visit } from "../page.ts";
+import { type DeviceHost, deviceApi } from "../../../../api/device.ts";
+import { isPremium } from "../../../core/context.ts";
+import { type Asked, offeredTo } from "../../../disk-encryption/asked.ts";
+import { call } from "../../call.ts";
+import { type Html, html } from "../../html.ts";
+import type { Answer, Visit } from "../../page.ts";
 
 const offers: Readonly<Record<Asked, { readonly text: string; readonly button: string }>> = {
   rotate: {
