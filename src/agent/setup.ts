@@ -1,6 +1,7 @@
 // What the agent needs to know to run, from flags and the environment.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { managedPreferences, type Preferences } from "./preferences.ts";
 import { defaultStateDir } from "./service/plan.ts";
 
 export interface GivenSetup {
@@ -45,8 +46,12 @@ const read = (file: string, flag: string): Promise<string> =>
 export async function readSetup(
   flags: GivenSetup,
   env: Readonly<Record<string, string | undefined>>,
+  preferences: () => Promise<Preferences> = managedPreferences,
 ): Promise<AgentSetup> {
-  const serverUrl = flags["server-url"] ?? env.SVC_SERVER_URL;
+  const given = flags["server-url"] ?? env.SVC_SERVER_URL;
+  // The secret of one server is not sent to another.
+  const managed = given ? {} : await preferences();
+  const serverUrl = given ?? managed.serverUrl;
   if (!serverUrl || !/^https?:$/.test(URL.canParse(serverUrl) ? new URL(serverUrl).protocol : ""))
     throw usage("--server-url URL is required", "Example: --server-url https://svc.example.com");
   const pins = flags.pin ?? [];
@@ -56,7 +61,9 @@ export async function readSetup(
   const caFile = flags["ca-file"] ?? env.SVC_CA_FILE;
   const secretFile = flags["enroll-secret-file"];
   const secret =
-    secretFile === undefined ? (env.SVC_ENROLL_SECRET ?? "") : await read(secretFile, "--enroll-secret-file");
+    secretFile === undefined
+      ? (env.SVC_ENROLL_SECRET ?? managed.enrollSecret ?? "")
+      : await read(secretFile, "--enroll-secret-file");
   if (secret.trim() === "")
     throw usage("--enroll-secret-file FILE is required", "`svc enroll-secrets list` prints the secrets of a server.");
   return {

@@ -120,7 +120,16 @@ export const SvcDesktop = z.object({
   }),
 });
 
-export const AppleUpdates = z.object({ minimum_version: short, deadline: short });
+/** Text, because the older form has a version and a day only. */
+export const AppleUpdates = z.object({
+  minimum_version: short.meta({ description: "a version such as 15.2, or latest: the newest for each device" }),
+  deadline: short.meta({ description: "day by which a version has to be installed, YYYY-MM-DD" }),
+  deadline_days: z
+    .int()
+    .nullable()
+    .meta({ description: "with latest, in place of deadline: days after a version has come out" }),
+});
+export type AppleUpdates = z.infer<typeof AppleUpdates>;
 export const MacosUpdates = AppleUpdates.extend({ update_new_hosts: z.boolean() });
 export const WindowsUpdates = z.object({ deadline_days: z.int().nullable(), grace_period_days: z.int().nullable() });
 const LabelNames = z.array(short).max(1000);

@@ -35,6 +35,9 @@ export const AppleStatus = z.object({
   signs_requests: z.boolean().meta({ description: "whether requests are signed with a vendor's certificate" }),
   signs_profiles: z.boolean().meta({ description: "whether profiles are signed" }),
   server_url: z.string().meta({ description: "where devices connect to" }),
+  devices_to_enroll_again: z.int().meta({
+    description: "devices that were enrolled with another URL of this server, and therefore do not connect any more",
+  }),
   expiring: z.array(ExpiringCertificate).meta({ description: "the ends of all certificates of device management" }),
 });
 export type AppleStatus = z.infer<typeof AppleStatus>;

@@ -20,6 +20,14 @@ const DiskEncryptionStatus = z
 /** Of something that this server sets on the host. */
 const SettingState = z.object({ status: z.enum(["verified", "verifying", "pending", "failed"]), detail: z.string() });
 
+/** Of the deadline by which an Apple device has to be updated. */
+const OsUpdateState = SettingState.extend({
+  minimum_version: z.string().meta({ description: "empty: the newest for the device, which is not known yet" }),
+  deadline: z.string(),
+  install_state: z.string().meta({ description: "as the device reports it" }),
+  pending_version: z.string().meta({ description: "that the device is about to install; empty: none" }),
+});
+
 export const HostMdm = z.object({
   encryption_key_available: z.boolean(),
   enrollment_status: z.string().nullable(),
@@ -55,6 +63,7 @@ export const HostMdm = z.object({
       recovery_lock_password: SettingState.optional().meta({ description: "absent: the host has none" }),
       managed_local_account: SettingState.optional().meta({ description: "absent: the host has none" }),
       host_name_template: SettingState.optional().meta({ description: "absent: the host gets no name by a template" }),
+      os_update: OsUpdateState.optional().meta({ description: "absent: the host has no update deadline" }),
     })
     .optional()
     .meta({ description: "one host" }),

@@ -46,7 +46,7 @@ import { appleDeliverer } from "./mdm/apple/actions/deliverer.ts";
 import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
 import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
 import { appleActionListener, endDeviceRequests } from "./mdm/apple/actions/listener.ts";
-import { countOtherTopics, enrolledDevices, enrolledHosts } from "./mdm/apple/channel/devices.ts";
+import { countOtherServers, countOtherTopics, enrolledDevices, enrolledHosts } from "./mdm/apple/channel/devices.ts";
 import { appleDeclarationCommand } from "./mdm/apple/declarations/command.ts";
 import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
 import { appleUpdateListener } from "./mdm/apple/declarations/updates.ts";
@@ -59,7 +59,7 @@ import { deviceNameListener, readDeviceName, setDeviceName } from "./mdm/apple/n
 import { findAccount, managedAccountListener, setAccountPassword } from "./mdm/apple/passwords/managed-account.ts";
 import { recoveryLockListener, setRecoveryLock, verifyRecoveryLock } from "./mdm/apple/passwords/recovery-lock.ts";
 import { assignedHosts } from "./mdm/apple/portal/devices.ts";
-import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
+import { appleProfileCommand, profileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
 import { applePlatform } from "./mdm/apple/profiles/platform.ts";
 import { accountCommand, accountStep } from "./mdm/apple/setup/account.ts";
@@ -139,7 +139,11 @@ export const extensions: Extensions = {
   fileReferences: referencesToFiles(Object.values(tables)),
   hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper, androidDeliverer],
   agentNotifiers: [windowsNotices, diskEncryptionNotices],
-  appleCommandsMadeLate: { [appleRenewal.name]: renewalCommand, [inHouseCommand.name]: inHouseInstallCommand },
+  appleCommandsMadeLate: {
+    [appleProfileCommand.name]: profileCommand,
+    [appleRenewal.name]: renewalCommand,
+    [inHouseCommand.name]: inHouseInstallCommand,
+  },
   hostsOfHardware: [enrolledHosts, assignedHosts],
   hostsWhere: compileWhere,
   integrationsChanged: dropIntegrations,
@@ -188,6 +192,7 @@ export const extensions: Extensions = {
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
   enrolledWithOtherTopic: countOtherTopics,
+  enrolledWithOtherUrl: countOtherServers,
   operationKinds: {
     [appleCustomCommand.name]: appleCustomCommand,
     [windowsCustomCommand.name]: windowsCustomCommand,

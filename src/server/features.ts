@@ -22,6 +22,7 @@ import { androidReports } from "./mdm/android/devices/ingest.ts";
 import { androidServiceAccount } from "./mdm/android/management/account.ts";
 import { androidAgents } from "./mdm/android/policies/agent-app.ts";
 import { androidPolicySender } from "./mdm/android/policies/sender.ts";
+import { agentProfileKeeper } from "./mdm/apple/agent-profile/keep.ts";
 import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
 import { appleUpdateDeadlines } from "./mdm/apple/declarations/updates.ts";
 import { appleDetailReports } from "./mdm/apple/details/ingest.ts";
@@ -95,6 +96,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(appleUpdateDeadlines);
   await start(windowsUpdateDeadlines);
   await start(filevaultKeeper);
+  await start(agentProfileKeeper);
   await start(recoveryLockKeeper);
   await start(hostNameKeeper);
   await start(scriptBatchRuns);

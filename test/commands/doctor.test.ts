@@ -41,6 +41,24 @@ describe("doctor", () => {
     expect(result.stdout).toContain("--trusted-proxies");
   });
 
+  it("warns of Apple devices that the server's URL has left behind", async () => {
+    const replies = {
+      "/mdm/vendora/status": { expiring: [], devices_to_enroll_again: 2 },
+      "/me": { user: { email: "a@b.c", global_role: "admin" } },
+    };
+    const send: Send = async (url, init) => {
+      const [, reply] = Object.entries(replies).find(([path]) => url.endsWith(path)) ?? [];
+      return reply === undefined ? healthy()(url, init) : new Response(JSON.stringify(reply));
+    };
+    const result = await runCli(["doctor", "-o", "json"], { send, env });
+    expect(JSON.parse(result.stdout)).toContainEqual({
+      check: "enrolled Apple devices",
+      status: "warning",
+      detail: "2 Apple devices are enrolled with another URL of this server, and do not connect to this one",
+      hint: expect.stringContaining("Set the URL back"),
+    });
+  });
+
   it("warns if the server cannot store files, as status does", async () => {
     const text = '{"status":"ok","warnings":{"blobs":"the bucket is away"}}';
     const send: Send = async (url) =>

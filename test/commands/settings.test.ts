@@ -1,5 +1,7 @@
 // enroll-secrets, config, teams and api.
 import { describe, expect, it } from "vitest";
+import { everything } from "../../src/server/store/query.ts";
+import { enrolledDevice } from "../support/apple-device.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 
 const json = ({ stdout }: { stdout: string }) => JSON.parse(stdout);
@@ -73,6 +75,22 @@ describe("enroll secrets", () => {
 });
 
 describe("config", () => {
+  it("set warns of enrolled Apple devices that do not connect to the new URL", async () => {
+    const fleet = await startFleet();
+    await enrolledDevice(fleet.app);
+    const path = "/mdm/vendora/mdm";
+    await fleet.app.store.appleEnrollments.update({
+      where: everything,
+      set: { server_url: `https://svc.example.com${path}` },
+    });
+    const set = async (url: string) => (await fleet.run(["config", "set", `mdm.vendora_server_url=${url}`])).stderr;
+    expect(await set("https://svc.example.com")).not.toContain("enrolled");
+    expect(await set("https://new.example.com")).toContain(
+      "1 Apple device is enrolled with another URL of this server, and does not connect to this one",
+    );
+    expect((await fleet.run(["mdm", "apple", "status"])).stderr).toContain("1 Apple device is enrolled");
+  });
+
   it("is read by path and changed by assignments", async () => {
     const fleet = await startFleet();
     const set = await fleet.run([

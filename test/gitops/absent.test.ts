@@ -87,8 +87,10 @@ describe("fields that a section does not have", () => {
     expect(await updates(`{${both}}`)).toEqual({
       minimum_version: "15.1",
       deadline: "2026-01-31",
+      deadline_days: null,
       update_new_hosts: true,
     });
+    expect(await updates("{minimum_version: latest, deadline_days: 3}")).toMatchObject({ update_new_hosts: true });
     expect(await updates(`{${both}, update_new_hosts: false}`)).toMatchObject({ update_new_hosts: false });
     expect(await updates("{update_new_hosts: true}")).toMatchObject({ update_new_hosts: true, deadline: "" });
     expect(await updates("{}")).toMatchObject({ update_new_hosts: false });

@@ -58,7 +58,12 @@ const kept: Readonly<Record<string, (value: Value) => Value>> = {
   },
   mdm: (value) => {
     const date = "2026-02-03";
-    const update = (one: unknown) => ({ ...(one as Value), minimum_version: "15.1", deadline: date });
+    const update = (one: unknown) => ({
+      ...(one as Value),
+      minimum_version: "15.1",
+      deadline: date,
+      deadline_days: null,
+    });
     return {
       ...value,
       windows_require_bitlocker_pin:
@@ -68,7 +73,7 @@ const kept: Readonly<Record<string, (value: Value) => Value>> = {
       macos_migration: { enable: true, mode: "forced", webhook_url: "https://hook" },
       macos_updates: update(value.macos_updates),
       ios_updates: update(value.ios_updates),
-      ipados_updates: { minimum_version: "", deadline: "" },
+      ipados_updates: { minimum_version: "latest", deadline: "", deadline_days: 7 },
       windows_updates: { deadline_days: 3, grace_period_days: 2 },
       end_user_authentication: trim(value.end_user_authentication as Value),
     };

@@ -141,7 +141,11 @@ describe("problems", () => {
     ],
     [
       "ipados_updates: {minimum_version: latest, deadline: '2026-01-01'}",
-      ["controls.ipados_updates.minimum_version: this server does not support updates to the latest version yet"],
+      ["controls.ipados_updates: with minimum_version: latest, deadline_days must be given in place of deadline"],
+    ],
+    [
+      "ipados_updates: {minimum_version: '17.4', deadline: '2026-01-01', deadline_days: 3}",
+      ["controls.ipados_updates.deadline_days: needs minimum_version: latest"],
     ],
     [
       "windows_updates: {deadline_days: 2}",
@@ -198,7 +202,6 @@ describe("features that this server does not support", () => {
       "name: T\ncontrols: {windows_settings: {enable_managed_local_account: true}}",
       "managed local accounts of Windows",
     ],
-    ["name: T\ncontrols: {macos_updates: {deadline_days: 3}}", "days in place of a deadline"],
     ["name: T\nsoftware: {packages: [{url: 'https://x', configuration: {a: b}}]}", "configurations of packages"],
     [
       "name: T\nsettings: {webhook_settings: {host_activities_webhook: {enable_host_activities_webhook: true}}}",

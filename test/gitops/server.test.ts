@@ -53,6 +53,7 @@ controls:
   enable_disk_encryption: true
   windows_settings: {require_bitlocker_pin: true}
   macos_updates: {minimum_version: '15.1', deadline: '2026-01-31'}
+  ios_updates: {minimum_version: latest, deadline_days: 14}
   setup_experience: {enable_end_user_authentication: true, vendora_enable_release_device_manually: true}
 settings:
   webhook_settings: {failing_policies_webhook: {enable_failing_policies_webhook: true, destination_url: https://hooks.example.com/n}}

@@ -112,6 +112,9 @@ const values: Readonly<Record<string, unknown>> = {
   windows_directory_client_ids: ["0a1b2c3d-0000-4000-8000-000000000002"],
 };
 const together: Readonly<Record<string, Record<string, unknown>>> = {
+  "macos_updates.deadline_days": { minimum_version: "latest" },
+  "ios_updates.deadline_days": { minimum_version: "latest" },
+  "ipados_updates.deadline_days": { minimum_version: "latest" },
   "macos_migration.enable": { mode: "forced", webhook_url: "https://x" },
   "sso_settings.enable_sso": { entity_id: "entity", idp_name: "x", metadata_url: "https://x" },
 };

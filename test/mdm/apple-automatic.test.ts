@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import type { PlistDict } from "../../src/plist/value.ts";
+import { runJob } from "../../src/server/jobs/start.ts";
 import { wholeProfile } from "../../src/server/mdm/apple/portal/assign.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { isOlder } from "../../src/text/versions.ts";
@@ -12,14 +13,15 @@ import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { type DeviceAuthority, deviceAuthority, machineInfo } from "../support/machine-info.ts";
 import { makeTeam } from "../support/make.ts";
 import { expectDevice } from "../support/portal.ts";
+import { NEW_MAC, startVersionList } from "../support/version-list.ts";
 
 let apple: DeviceAuthority;
 beforeAll(async () => {
   apple = await deviceAuthority();
 });
 
-async function start(engine: "lowdb" | "postgres"): Promise<TestApp> {
-  const t = await startApp({ engine, settings: { apple_device_ca: apple.file } });
+async function start(engine: "lowdb" | "postgres", settings: object = {}): Promise<TestApp> {
+  const t = await startApp({ engine, settings: { apple_device_ca: apple.file, ...settings } });
   await allowEnrollment(t);
   return t;
 }
@@ -151,6 +153,27 @@ describe.each(rulesEngines)("requests for automatic enrollment on %s", (engine) 
     expect((await ask(t, phone)).status).toBe(200);
     await t.patch("/config", { mdm: { ios_updates: { minimum_version: "18.0", deadline: "2027-01-01" } } });
     expect((await ask(t, phone)).status).toBe(403);
+  });
+
+  it("answer with the newest version for the device, as far as the vendor's list is known", async () => {
+    const service = await startVersionList();
+    const t = await start(engine, service.settings);
+    const team = await makeTeam(t, "Macs");
+    await expectDevice(t, "C02OLD", "macos", team.id);
+    await expectDevice(t, "PHONE", "ios", team.id);
+    const latest = { minimum_version: "latest", deadline_days: 14 };
+    const mdm = { macos_updates: latest, ios_updates: latest };
+    expect((await t.patch(`/teams/${team.id}`, { mdm })).status).toBe(200);
+    const can = { MDM_CAN_REQUEST_SOFTWARE_UPDATE: true };
+    const mac = machineInfo("C02OLD", { ...can, SOFTWARE_UPDATE_DEVICE_ID: NEW_MAC });
+    expect((await ask(t, mac)).status, "the list was not read").toBe(200);
+    await runJob(t.services, "apple_versions");
+    const details = async (info: Parameters<typeof ask>[1]) =>
+      ((await (await ask(t, info)).json()) as { details: unknown }).details;
+    expect(await details(mac)).toEqual({ OSVersion: "15.2" });
+    const phone = machineInfo("PHONE", { ...can, PRODUCT: "iPhone15,2", OS_VERSION: "17.0" });
+    expect(await details(phone)).toEqual({ OSVersion: "18.2" });
+    expect((await ask(t, machineInfo("C02OLD", can))).status, "it does not report which Mac it is").toBe(200);
   });
 
   it("compare versions part by part", () => {

@@ -148,6 +148,24 @@ describe.each(rulesEngines)("messages of Apple devices on %s", (engine) => {
     expect(await t.services.extensions.pushDevices.ofHosts(t.store, [hostId])).toHaveLength(1);
   });
 
+  it("are refused if they are nested too deeply, or define entities", async () => {
+    const t = await startApp({ engine });
+    const { device } = await enrolled(t);
+    const message = (inner: string, head = "") =>
+      `<?xml version="1.0" encoding="UTF-8"?>${head}<plist version="1.0"><dict><key>Status</key><string>Idle</string><key>UDID</key><string>${device.udid}</string><key>More</key>${inner}</dict></plist>`;
+    const laughs = Array.from({ length: 9 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join("");
+    const bodies = [
+      message("<array>".repeat(65) + "</array>".repeat(65)),
+      message("<array>".repeat(50_000) + "</array>".repeat(50_000)),
+      message("<string>&l9;</string>", `<!DOCTYPE plist [<!ENTITY l0 "ha">${laughs}]>`),
+      message("<string>&x;</string>", '<!DOCTYPE plist [<!ENTITY x SYSTEM "file:///etc/passwd">]>'),
+    ];
+    for (const body of bodies)
+      for (const type of ["", "application/x-apple-aspen-mdm-checkin"])
+        expect((await device.raw(Buffer.from(body), type)).status).toBe(400);
+    expect((await device.raw(Buffer.from(message("<true/>")), "")).status).toBe(200);
+  });
+
   it("never cause an error of the server, whatever they contain", async () => {
     const t = await startApp({ engine });
     const { device } = await enrolled(t);

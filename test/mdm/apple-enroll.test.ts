@@ -43,6 +43,27 @@ const serials = async (t: TestApp) =>
   (await t.store.hosts.list()).map(({ hardware_serial, team_id }) => [hardware_serial, team_id]);
 
 describe.each(bothEngines)("an enrollment profile on %s", (engine) => {
+  it("is for one address: after that has changed, its devices are counted until they enroll again", async () => {
+    const t = await startApp({ engine });
+    await allowEnrollment(t);
+    const manual = async () => profileOf(await t.get("/mdm/manual_enrollment_profile"));
+    const lost = async () =>
+      ((await (await t.get("/mdm/vendora/status")).json()) as { devices_to_enroll_again: number })
+        .devices_to_enroll_again;
+    const move = async (server_url: string) =>
+      expect((await t.patch("/config", { server_settings: { server_url } })).status).toBe(200);
+    const same = { UDID: "MOVING", SerialNumber: "C02MOVING" };
+    expect((await enroll(t, await manual(), same)).status).toBe(200);
+    expect(await lost()).toBe(0);
+    await move("https://new.example.com");
+    expect(await lost()).toBe(1);
+    expect((await enroll(t, await manual(), same)).status).toBe(200);
+    expect(await lost()).toBe(0);
+    await move("https://svc.example.com");
+    await t.patch("/config", { mdm: { vendora_server_url: "https://new.example.com" } });
+    expect(await lost(), "devices have an address of their own").toBe(0);
+  });
+
   it("contains an identity and the address, and enrolls one device in the team of the secret", async () => {
     const t = await startApp({ engine });
     await allowEnrollment(t);

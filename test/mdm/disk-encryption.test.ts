@@ -13,7 +13,7 @@ import { runJob } from "../../src/server/jobs/start.ts";
 import { enforceFilevault } from "../../src/server/mdm/apple/filevault/enforce.ts";
 import { settleDiskEncryption } from "../../src/server/mdm/disk-encryption/states.ts";
 import { applyEvents } from "../../src/server/mdm/profiles/host-rows.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { eq, oneOf } from "../../src/server/store/query.ts";
 import { enroll, enrollment, makeSecret, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
@@ -22,6 +22,7 @@ import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
 import { base64, mobileconfig, profileForm } from "../support/profiles.ts";
+import { WebVisitor } from "../support/web.ts";
 import { turnOnWindowsMdm } from "../support/windows-device.ts";
 
 const IDENTIFIER = "com.svc.disk-encryption";
@@ -371,8 +372,7 @@ describe.each(rulesEngines)("disk encryption by agents on %s", (engine) => {
 describe.each(bothEngines)("agents on %s", (engine) => {
   const noticesOf = async (agent: Awaited<ReturnType<typeof makeManaged>>) =>
     ((await agent.call("/config")).json as { notifications: Record<string, unknown> }).notifications;
-  const withToken = async (agent: Awaited<ReturnType<typeof makeManaged>>) => {
-    const token = "token-of-a-host-0001";
+  const withToken = async (agent: Awaited<ReturnType<typeof makeManaged>>, token = "token-of-a-host-0001") => {
     expect((await agent.call("/device_token", { device_auth_token: token })).status).toBe(200);
     return `/device/${token}`;
   };
@@ -436,6 +436,36 @@ describe.each(bothEngines)("agents on %s", (engine) => {
     await expect.poll(diskOf).toEqual(lacking);
     await turn(t, false);
     await expect.poll(diskOf).toEqual({ status: "verified", detail: "" });
+  });
+
+  it("are asked for by the buttons on the pages of their hosts, where they make sense", async () => {
+    const t = await started(engine);
+    const user = new WebVisitor(t);
+    const [linux, mac] = [await makeManaged(t), await makeManaged(t, { platform: "darwin" })];
+    const [linuxId, macId] = [(await linux.host()).id, (await mac.host()).id];
+    const [linuxPage, macPage] = [await withToken(linux), await withToken(mac, "token-of-a-mac-0001")];
+    for (const page of [linuxPage, macPage])
+      expect((await user.get(page)).text, "it is not encrypted").not.toContain("/disk-key/");
+    await t.store.hosts.update({
+      where: oneOf("id", [linuxId, macId]),
+      set: { disk_encryption_enabled: true },
+    });
+    const lost = { status: "action_required", detail: "" } as const;
+    const textOf = async (id: number, page: string) => {
+      await t.store.tx((tx) => setDiskStates(tx, [{ id, ...lost }]));
+      return (await user.get(page)).text;
+    };
+    await expect.poll(() => textOf(linuxId, linuxPage)).toContain(`${linuxPage}/disk-key/escrow`);
+    const sent = await user.post(`${linuxPage}/disk-key/escrow`);
+    expect([sent.status, sent.location]).toEqual([303, `${linuxPage}?status=key`]);
+    await expect.poll(() => noticesOf(linux)).toMatchObject({ run_disk_encryption_escrow: true });
+    await expect.poll(() => textOf(macId, macPage)).toContain(`${macPage}/disk-key/rotate`);
+    expect((await user.post(`${macPage}/disk-key/rotate`)).status).toBe(303);
+    await expect.poll(() => noticesOf(mac)).toMatchObject({ rotate_disk_encryption_key: true });
+    await user.get(macPage);
+    expect((await user.post(`${macPage}/disk-key/escrow`)).status, "not on a Mac").toBe(400);
+    await user.get(macPage);
+    expect((await user.post("/device/nobody/disk-key/rotate")).status).toBe(401);
   });
 
   it("of Linux hosts are asked once when their user wants to escrow a key", async () => {

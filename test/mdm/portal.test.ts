@@ -208,6 +208,27 @@ describe.each(bothEngines)("the business portal on %s", (engine) => {
     expect((await bySerial("BAD")).mdm.dep_profile_error).toBe(false);
   });
 
+  it("waits as long as the portal says that it takes no requests, and keeps what is known", async () => {
+    const id = await addToken();
+    portal.devices = [{ serial_number: "MAC1", device_family: "Mac" }];
+    await sync();
+    portal.devices.push({ serial_number: "MAC2", device_family: "Mac" });
+    portal.expireCursors();
+    portal.fault = () => ({ status: 429, body: "", headers: { "retry-after": "300" } });
+    await sync();
+    const calls = portal.requests.length;
+    t.clock.advance(minutes(1));
+    await sync();
+    expect(portal.requests.length, "it is left alone").toBe(calls);
+    expect(await serialsNow()).toEqual(["MAC1"]);
+    const [token] = (await read<{ abm_tokens: AbmToken[] }>("/abm_tokens")).abm_tokens;
+    expect(token).toMatchObject({ id, terms_expired: false, token_invalid: false });
+    portal.fault = () => null;
+    t.clock.advance(minutes(6));
+    await sync();
+    expect((await serialsNow()).sort()).toEqual(["MAC1", "MAC2"]);
+  });
+
   it("continues after a crash in the middle of the pages", async () => {
     await addToken();
     portal.pageSize = 2;

@@ -642,6 +642,7 @@ describe("premium settings", () => {
     ],
     ["mdm.macos_updates.update_new_hosts", { mdm: { macos_updates: { update_new_hosts: true } } }],
     ["mdm.ios_updates.deadline", { mdm: { ios_updates: { minimum_version: "14", deadline: "2026-05-01" } } }],
+    ["mdm.ios_updates.deadline_days", { mdm: { ios_updates: { minimum_version: "latest", deadline_days: 7 } } }],
     ["mdm.ipados_updates.deadline", { mdm: { ipados_updates: { minimum_version: "14", deadline: "2026-05-01" } } }],
     ["mdm.windows_updates.deadline_days", { mdm: { windows_updates: { deadline_days: 1, grace_period_days: 0 } } }],
     ["mdm.windows_updates.deadline_days", { mdm: { windows_updates: { deadline_days: 0, grace_period_days: 0 } } }],

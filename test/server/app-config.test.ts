@@ -102,9 +102,9 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
         windows_automatic_enrollment: { default_team: "" },
         windows_directory_tenant_ids: [],
         windows_directory_client_ids: [],
-        macos_updates: { minimum_version: "", deadline: "", update_new_hosts: false },
-        ios_updates: { minimum_version: "", deadline: "" },
-        ipados_updates: { minimum_version: "", deadline: "" },
+        macos_updates: { minimum_version: "", deadline: "", deadline_days: null, update_new_hosts: false },
+        ios_updates: { minimum_version: "", deadline: "", deadline_days: null },
+        ipados_updates: { minimum_version: "", deadline: "", deadline_days: null },
         windows_updates: { deadline_days: null, grace_period_days: null },
         macos_migration: { enable: false, mode: "", webhook_url: "" },
         macos_setup: {

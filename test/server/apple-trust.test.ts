@@ -79,6 +79,7 @@ describe.each(bothEngines)("the push certificate on %s", (engine) => {
       request_pending: false,
       signs_requests: false,
       server_url: "https://svc.example.com/",
+      devices_to_enroll_again: 0,
       expiring: [{ name: "push certificate", not_valid_after: end, days_left: 365, soon: false }],
     });
     const pushed = await t.services.extensions.pushDevices.certificate({ ...t.services, store: t.store });

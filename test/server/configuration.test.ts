@@ -187,7 +187,10 @@ describe.each(rulesEngines)("configuration on %s", (engine) => {
         metadata_url: "https://idp.example.com/metadata",
       },
       conditional_access: { directory_tenant_id: "tenant" },
-      mdm: { windows_enabled_and_configured: true, ios_updates: { minimum_version: "17.1", deadline: "2026-05-01" } },
+      mdm: {
+        windows_enabled_and_configured: true,
+        ios_updates: { minimum_version: "17.1", deadline: "2026-05-01", deadline_days: null },
+      },
       vulnerability_settings: { databases_path: "/var/lib/vulnerabilities" },
       svc_desktop: { transparency_url: "https://example.com/transparency" },
       gitops: { gitops_mode_enabled: true, repository_url: "https://git.example.com/it" },

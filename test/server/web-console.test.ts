@@ -202,6 +202,35 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     expect(card).toContain("no &lt;value&gt;");
   });
 
+  it("shows the device management of a host, with what failed", async () => {
+    const t = await startApp({ engine });
+    const unmanaged = await makeHost(t, { platform: "darwin" });
+    await turnOnAppleMdm(t);
+    const { id } = await enrolledDevice(t);
+    const report = { id, reported_at: t.clock.iso(), install_state: "downloading", pending_version: "15.2" };
+    await t.store.appleUpdates.upsert([{ id, version: "15.2", deadline: "2026-05-01", is_declared: true, basis: "" }], {
+      on: ["id"],
+    });
+    await t.store.appleUpdateReports.insert({ ...report, failure: "no <space>" });
+    await t.store.hostDiskEncryption.upsert([{ id, status: "action_required", detail: "restart" }], { on: ["id"] });
+    const visitor = await visit(t);
+    const card = async (host: number) => {
+      const { text } = await visitor.get(`/hosts/${host}`);
+      const at = text.indexOf('id="management"');
+      return at < 0 ? null : text.slice(at, text.indexOf("</section>", at));
+    };
+    const shown = await card(id);
+    for (const part of [
+      "On (manual)",
+      "15.2 until 2026-05-01; downloading 15.2",
+      "no &lt;space&gt;",
+      "action required",
+      "restart",
+    ])
+      expect(shown).toContain(part);
+    expect(await card(unmanaged.id)).toBeNull();
+  });
+
   it("shows a host: details, policies with the failing first, software and its activities", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { hostname: "mac", hardware_serial: "C02XY", memory: 16 * 2 ** 30 });

@@ -266,6 +266,8 @@ describe("who may open a page", () => {
       "GET /transparency",
       "POST /api/mdm/windows/auth",
       "POST /device/:token/bypass",
+      "POST /device/:token/disk-key/escrow",
+      "POST /device/:token/disk-key/rotate",
       "POST /device/:token/refetch",
       "POST /device/:token/software/install/:id",
       "POST /device/:token/software/uninstall/:id",

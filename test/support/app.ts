@@ -20,6 +20,7 @@ import { tables } from "../../src/server/data/tables.ts";
 import { extensions } from "../../src/server/extensions.ts";
 import { startFeatures } from "../../src/server/features.ts";
 import type { InventorySource } from "../../src/server/hosts/inventory/source.ts";
+import { agentProfileKeeper } from "../../src/server/mdm/apple/agent-profile/keep.ts";
 import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import type { Blobs } from "../../src/server/store/blobs/blobs.ts";
 import { fileBlobs } from "../../src/server/store/blobs/files.ts";
@@ -63,6 +64,8 @@ export interface StartOptions {
   blobs?: Blobs;
   /** Endpoints that only the test has. */
   more?: Partial<MoreEndpoints>;
+  /** Macs get the profile that configures their agent. Without it, tests need not count it among the profiles of Macs. */
+  agentProfile?: boolean;
   /** Sources of inventory beside those of the server. */
   inventory?: readonly InventorySource[];
 }
@@ -141,6 +144,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const features = await startFeatures(services);
   // At its start, a server compares all profiles with their hosts: not while the test makes some.
   await services.running.of(profileReconciler).run();
+  if (!options.agentProfile) await services.running.of(agentProfileKeeper).stop();
   const app = createApp(services, features, { routes: [], protocols: [], ...options.more });
 
   const send = async (

@@ -107,9 +107,10 @@ const features = fc.record({
   ),
 });
 const version = fc.constantFrom(
-  { minimum_version: "", deadline: "" },
-  { minimum_version: "14.6.1", deadline: "2026-05-01" },
-  { minimum_version: "15.0", deadline: "2027-01-31" },
+  { minimum_version: "", deadline: "", deadline_days: null },
+  { minimum_version: "14.6.1", deadline: "2026-05-01", deadline_days: null },
+  { minimum_version: "15.0", deadline: "2027-01-31", deadline_days: null },
+  { minimum_version: "latest", deadline: "", deadline_days: 14 },
 );
 const days = fc.constantFrom(
   { deadline_days: null, grace_period_days: null },

@@ -11,6 +11,7 @@ import { probeKeyring, tokenFile } from "../auth/tokens.ts";
 import { errorReport } from "../errors.ts";
 import { isExposed } from "../files/private-file.ts";
 import type { Io } from "../io.ts";
+import { enrolledElsewhere, SET_IT_BACK } from "./enrolled-elsewhere.ts";
 import { healthWarnings } from "./health.ts";
 
 export interface Check {
@@ -175,14 +176,18 @@ function proxy(warningHeader: string | null): Check {
 async function deviceManagement(client: ApiClient): Promise<Check[]> {
   const { status, text } = await client.raw("GET", "/api/v1/svc/mdm/vendora/status");
   if (status !== 200) return [];
-  const parsed = AppleStatus.pick({ expiring: true }).safeParse(JSON.parse(text));
+  const shown = AppleStatus.pick({ expiring: true, devices_to_enroll_again: true });
+  const parsed = shown.partial({ devices_to_enroll_again: true }).safeParse(JSON.parse(text));
   if (!parsed.success) return [];
-  return parsed.data.expiring.map(({ name, not_valid_after: end, days_left: left, soon }) => {
+  const { expiring, devices_to_enroll_again: lost = 0 } = parsed.data;
+  const elsewhere = lost === 0 ? [] : [warning("enrolled Apple devices", enrolledElsewhere(lost), SET_IT_BACK)];
+  const ends = expiring.map(({ name, not_valid_after: end, days_left: left, soon }) => {
     const detail = `${left < 0 ? "ended" : "ends"} on ${end.slice(0, 10)}`;
     if (!soon) return ok(name, detail);
     const hint = "Renew it in time, or devices must enroll again: see docs/operations.md.";
     return left < 0 ? bad(name, detail, hint) : warning(name, detail, hint);
   });
+  return [...ends, ...elsewhere];
 }
 
 function versions(server: string | null, client: string): Check {

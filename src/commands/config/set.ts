@@ -6,11 +6,14 @@ import { configSecrets, secretPaths } from "../../api/secret-fields.ts";
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { warningAfterChange } from "../../cli/features/enrolled-elsewhere.ts";
 import { operatorSetting } from "../../cli/features/operator-settings.ts";
 import { parseValue, readBody, readText } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { valueAt } from "../../cli/output/fields.ts";
 
+/** Where Apple devices connect to. */
+const addresses = ["server_settings.server_url", "mdm.vendora_server_url"];
 const secrets: ReadonlySet<string> = new Set(["smtp_settings.password"]);
 
 type Json = { [key: string]: Json | z.core.util.JSONType };
@@ -57,6 +60,9 @@ export default class ConfigSet extends ClientCommand {
     if (before !== null) return this.printPlan("change the configuration", null, changes(before, config, body));
     const changed = paths.length > 0 ? paths.join(", ") : Object.keys(body).join(", ");
     await this.report(`changed ${changed}`, config, { schema: AppConfig });
+    if (addresses.every((path) => valueAt(body, path) === undefined)) return;
+    const lost = await warningAfterChange(await this.client());
+    if (lost !== null) this.note(lost);
   }
 
   /** Values of text settings stay text: an organization may be called 42. */

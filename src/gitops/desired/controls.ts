@@ -36,7 +36,8 @@ const withMoved = (value: Value, controls: Value): Value =>
 /** If it is not given, new hosts are updated when both version and deadline are set. */
 function withUpdates(value: Value, given: Value): Value {
   const updates = objectIn(value, "macos_updates");
-  const update_new_hosts = given.update_new_hosts ?? (updates.minimum_version !== "" && updates.deadline !== "");
+  const hasDeadline = updates.deadline !== "" || (updates.deadline_days ?? null) !== null;
+  const update_new_hosts = given.update_new_hosts ?? (updates.minimum_version !== "" && hasDeadline);
   return { ...value, macos_updates: { ...updates, update_new_hosts } };
 }
 

@@ -105,11 +105,19 @@ export function checkNoFiles(mdm: Value, report: Report): void {
     );
 }
 
+/** The newest version for each device. */
+const LATEST = "latest";
+
 function checkUpdates(value: Value, key: string, report: Report): void {
   const version = text(value, "minimum_version");
   const deadline = text(value, "deadline");
-  if (version === "latest")
-    report(`${key}.minimum_version`, "this server does not support updates to the latest version yet");
+  const days = value.deadline_days ?? null;
+  if (version === LATEST) {
+    if (deadline !== "" || days === null)
+      report(key, `with minimum_version: ${LATEST}, deadline_days must be given in place of deadline`);
+    return;
+  }
+  if (days !== null) report(`${key}.deadline_days`, `needs minimum_version: ${LATEST}`);
   if (deadline !== "" && !/^\d{4}-\d\d-\d\d$/.test(deadline)) report(`${key}.deadline`, "must be a date, YYYY-MM-DD");
   if ((version === "") !== (deadline === "")) report(key, "minimum_version and deadline must be given together");
 }

@@ -214,19 +214,7 @@ const ofEverybody = notHere(
   "applies to all hosts: allowed only in the global file, or in the one for hosts without a team",
 );
 
-/** Settings of device management as they appear in controls. */
-const mdmOf = (schema: z.ZodObject) =>
-  inFile(schema, {
-    replaced: Object.fromEntries(
-      appleUpdates.map((key) => [
-        key,
-        inFile(schema.shape[key] as z.ZodType, {
-          notBuilt: { deadline_days: "days in place of a deadline" },
-        }).nullish(),
-      ]),
-    ),
-  });
-const globalMdm = mdmOf(shape.mdm);
+const globalMdm = inFile(shape.mdm);
 export const GlobalControls = spelled(
   {
     ...controls(globalMdm, setupOf(shape.mdm.shape.macos_setup)),
@@ -238,7 +226,7 @@ export const GlobalControls = spelled(
 
 export const TeamControls = spelled(
   {
-    ...controls(mdmOf(TeamMdm), setupOf(TeamMdm.shape.macos_setup)),
+    ...controls(inFile(TeamMdm), setupOf(TeamMdm.shape.macos_setup)),
     ...Object.fromEntries([...globalOnly, ...Object.keys(laterGlobalControls)].map((key) => [key, ofEverybody])),
   },
   controlSpellings,

@@ -12,6 +12,8 @@ interface UpdateDetails extends TeamDetails {
   minimum_version: string;
   /** Empty: the minimum version was removed. */
   deadline: string;
+  /** Of the newest version, after it has come out. */
+  deadline_days?: number;
 }
 interface ShownLabel {
   id?: number;

@@ -42,12 +42,13 @@ const updates = [
 export function activitiesOfMdm(before: OsSettings, after: OsSettings, team: TeamOf): RecordedChange[] {
   const recorded: RecordedChange[] = [];
   for (const [key, type] of updates) {
-    const { minimum_version, deadline } = after[key];
-    if (minimum_version !== before[key].minimum_version || deadline !== before[key].deadline)
+    const fields = ["minimum_version", "deadline", "deadline_days"] as const;
+    const { minimum_version, deadline, deadline_days } = after[key];
+    if (fields.some((name) => after[key][name] !== before[key][name]))
       recorded.push({
         type,
-        details: { ...team, minimum_version, deadline },
-        of: [`mdm.${key}.minimum_version`, `mdm.${key}.deadline`],
+        details: { ...team, minimum_version, deadline, ...(deadline_days === null ? {} : { deadline_days }) },
+        of: fields.map((name) => `mdm.${key}.${name}`),
       });
   }
   if (!isDeepStrictEqual(after.windows_updates, before.windows_updates))

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfig, ConfigSections, Integrations } from "../../api/app-config.ts";
 import { recordEntries } from "../activities/record.ts";
+import { versionProblems } from "../apple-versions/offered.ts";
 import { channels } from "../core/channels.ts";
 import { type ConfigReader, type Context, isPremium, licenseExpired, within } from "../core/context.ts";
 import { type FieldError, invalid, invalidFields } from "../core/errors.ts";
@@ -149,9 +150,11 @@ export async function checkChange(
   const [was, is] = [before, after].map((values) => values.get("smtp_settings") as ConfigSections["smtp_settings"]);
   const reason = was!.server === is!.server ? null : await blockedServer(ctx.settings, is!.server);
   if (reason !== null) errors.push({ name: "smtp_settings.server", reason });
+  const [mdmBefore, mdmAfter] = [before, after].map((values) => values.get("mdm") as ConfigSections["mdm"]);
+  errors.push(...under("mdm", await versionProblems(ctx, mdmBefore!, mdmAfter!)));
   if (errors.length > 0) throw invalidFields(errors);
-  const [named, name] = [before, after].map((values) => (values.get("mdm") as ConfigSections["mdm"]).name_template);
-  if (name !== named) await checkVariables(ctx.store, name!, "mdm.name_template");
+  const [named, name] = [mdmBefore!.name_template, mdmAfter!.name_template];
+  if (name !== named) await checkVariables(ctx.store, name, "mdm.name_template");
   await keepMail(ctx, before, after, options);
 }
 

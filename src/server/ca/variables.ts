@@ -50,30 +50,38 @@ export interface Filled {
   readonly missing: readonly string[];
 }
 
-function filler(values: HostValues): { fill: (text: string) => string; missing: string[] } {
-  const missing: string[] = [];
-  const fill = (text: string) =>
-    text.replace(VARIABLE, (whole, braced?: string, bare?: string) => {
-      const value = values[nameOf(braced, bare) as HostVariable] ?? "";
-      if (escapeValue(value).trim() === "") missing.push(whole);
-      return value;
-    });
-  return { fill, missing };
-}
-
-/** The same for subject alternative names. */
-export function fillAlternativeNames(text: string, values: HostValues): Filled {
-  const { fill, missing } = filler(values);
-  const names = parseAlternativeNames(text).map(({ kind, value }) => ({ kind, value: fill(value) }));
-  return { text: writeAlternativeNames(names), missing };
-}
-
 /**
  * Replaces variables in a subject name. They are replaced in the parsed fields, so that a reported value cannot add a
  * field.
  */
 export function fillName(subject: string, values: HostValues): Filled {
-  const { fill, missing } = filler(values);
-  const fields = parseName(subject).map(({ key, value }) => `/${key}=${escapeValue(fill(value))}`);
+  const missing: string[] = [];
+  const fields = parseName(subject).map(({ key, value }) => {
+    const filled = fillText(value, values);
+    missing.push(...filled.missing);
+    return `/${key}=${escapeValue(filled.text)}`;
+  });
   return { text: fields.join(""), missing };
+}
+
+/** The same for subject alternative names. */
+export function fillAlternativeNames(text: string, values: HostValues): Filled {
+  const missing: string[] = [];
+  const names = parseAlternativeNames(text).map(({ kind, value }) => {
+    const filled = fillText(value, values);
+    missing.push(...filled.missing);
+    return { kind, value: filled.text };
+  });
+  return { text: writeAlternativeNames(names), missing };
+}
+
+/** Replaces variables in a text that is no name. */
+export function fillText(text: string, values: HostValues): Filled {
+  const missing: string[] = [];
+  const filled = text.replace(VARIABLE, (whole, braced?: string, bare?: string) => {
+    const value = values[nameOf(braced, bare) as HostVariable] ?? "";
+    if (escapeValue(value).trim() === "") missing.push(whole);
+    return value;
+  });
+  return { text: filled, missing };
 }

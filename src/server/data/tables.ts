@@ -1,6 +1,7 @@
 // Every table of the server, in an order in which rows can be created (tables that others refer to come first).
 import { activities, activityChain } from "../activities/tables.ts";
 import { configSections } from "../app-config/tables.ts";
+import { appleVersionLists } from "../apple-versions/tables.ts";
 import { approvalChoices, approvals, approvalTeams, dangerUses } from "../approvals/tables.ts";
 import { certificateAuthorities } from "../ca/tables.ts";
 import { calendarEvents } from "../calendar/tables.ts";
@@ -37,7 +38,7 @@ import { androidDevices, androidMessages } from "../mdm/android/devices/tables.t
 import { androidEnterprises, androidSignUps } from "../mdm/android/enterprise/tables.ts";
 import { androidHostProfiles, androidPolicies } from "../mdm/android/policies/tables.ts";
 import { appleEnrollments } from "../mdm/apple/channel/tables.ts";
-import { appleUpdates, declarationAssets } from "../mdm/apple/declarations/tables.ts";
+import { appleUpdateReports, appleUpdates, declarationAssets } from "../mdm/apple/declarations/tables.ts";
 import { endUserSignIns } from "../mdm/apple/enroll/tables.ts";
 import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
@@ -136,6 +137,7 @@ export const tables: AllTables = {
   enrollSecrets,
   enrollTokens,
   configSections,
+  appleVersionLists,
   files,
   fileOrigins,
   uploads,
@@ -244,6 +246,7 @@ export const tables: AllTables = {
   windowsUsedTokens,
   windowsUpdates,
   appleUpdates,
+  appleUpdateReports,
   appleSetups,
   declarationAssets,
   bootstrapPackages,

@@ -9,7 +9,11 @@ import { and, eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { hostDiskEncryption } from "./tables.ts";
 
-type Asked = NonNullable<RowOf<typeof hostDiskEncryption>["asked"]>;
+export type Asked = NonNullable<RowOf<typeof hostDiskEncryption>["asked"]>;
+
+interface Offered extends Pick<HostRow, "id" | "platform" | "platform_like"> {
+  readonly disk_encryption_enabled?: boolean | null | undefined;
+}
 
 /** Linux: the agent asks its user for the passphrase, and escrows a key of its own. 400 if there is nothing to escrow. */
 export async function requestEscrow(ctx: Pick<Context, "store">, host: HostRow): Promise<void> {
@@ -25,6 +29,16 @@ export async function requestRotation(ctx: Pick<Context, "store">, host: HostRow
   if (host.platform !== "darwin") throw badRequest("only Macs can replace their recovery key");
   if (host.disk_encryption_enabled === false) throw badRequest("the disk of the host is not encrypted: it has no key");
   await ask(ctx, host, "rotate");
+}
+
+/** What the user of the host may ask for with effect; null: nothing. */
+export async function offeredTo(
+  { store }: Pick<Context, "store">,
+  { id, platform, platform_like, disk_encryption_enabled }: Offered,
+): Promise<Asked | null> {
+  if (disk_encryption_enabled !== true || (await store.managedAgents.get(id)) === null) return null;
+  if (platform === "darwin") return "rotate";
+  return platformFamily(platform, platform_like) === "linux" ? "escrow" : null;
 }
 
 async function ask({ store }: Pick<Context, "store">, { id }: HostRow, asked: Asked): Promise<void> {

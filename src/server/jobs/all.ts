@@ -1,3 +1,4 @@
+import { appleVersionsJob } from "../apple-versions/sync-job.ts";
 import { approvals } from "../approvals/approvals-job.ts";
 import { calendarJob } from "../calendar/job.ts";
 import { carveBlocks, carveExpiry } from "../carves/expiry-job.ts";
@@ -18,6 +19,7 @@ import { androidCommandJob } from "../mdm/android/commands/sender.ts";
 import { androidAgentJob } from "../mdm/android/policies/agent-app.ts";
 import { androidPolicyJob } from "../mdm/android/policies/sender.ts";
 import { androidSync } from "../mdm/android/sync/jobs.ts";
+import { agentProfileJob } from "../mdm/apple/agent-profile/keep.ts";
 import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
 import { appleDetailsJob } from "../mdm/apple/details/job.ts";
 import { endUserCleanup } from "../mdm/apple/enroll/end-users.ts";
@@ -111,10 +113,12 @@ export const allJobs: readonly Job[] = [
   androidPolicyJob,
   androidAgentJob,
   androidCommandJob,
+  appleVersionsJob,
   appleUpdatesJob,
   windowsUpdatesJob,
   diskEncryptionJob,
   filevaultJob,
+  agentProfileJob,
   recoveryLocksJob,
   hostNamesJob,
   setupJob,

@@ -57,17 +57,20 @@ export async function mdmOfHosts(
   const ids = whole ? hosts.map(({ id }) => id) : [];
   const solutionIds = new Set<number>();
   for (const { enrollment } of sides) if (enrollment?.solution_id != null) solutionIds.add(enrollment.solution_id);
-  const [solutions, bootstrap, profiles, locks, accounts, names] = await Promise.all([
+  const [solutions, bootstrap, profiles, locks, accounts, names, updates, updateReports] = await Promise.all([
     solutionIds.size > 0 ? store.mdmSolutions.getMany([...solutionIds]) : [],
     whole ? store.hostBootstrap.getMany(ids) : [],
     whole ? store.hostProfiles.list({ where: oneOf("host_id", ids) }) : [],
     whole ? store.recoveryLocks.pick(shownState, { where: oneOf("id", ids) }) : [],
     whole ? store.managedAccounts.pick(shownState, { where: oneOf("id", ids) }) : [],
     whole ? store.hostNames.pick(shownState, { where: oneOf("id", ids) }) : [],
+    whole ? store.appleUpdates.getMany(ids) : [],
+    whole ? store.appleUpdateReports.getMany(ids) : [],
   ]);
   const solutionsById = byId(solutions);
   const bootstrapOf = byId(bootstrap);
   const [lockOf, accountOf, nameOf] = [byId(locks), byId(accounts), byId(names)];
+  const [updateOf, updateReportOf] = [byId(updates), byId(updateReports)];
   const profilesOf = groupBy(profiles, ({ host_id }) => host_id);
   return (at) => {
     const { enrollment, lock, encryption } = sides[at]!;
@@ -89,6 +92,7 @@ export async function mdmOfHosts(
         os_settings: {
           disk_encryption: { status: encryption?.status ?? null, detail: encryption?.detail ?? "" },
           ...settingStates(lockOf.get(id), accountOf.get(id), nameOf.get(id)),
+          ...updateState(updateOf.get(id), updateReportOf.get(id)),
         },
         profiles: (profilesOf.get(id) ?? []).map(profileOf),
       });
@@ -136,6 +140,19 @@ const settingStates = (lock?: LockState, account?: AccountState, name?: NameStat
   ...(account && { managed_local_account: { status: account.status, detail: account.detail } }),
   ...(name && { host_name_template: { status: name.status, detail: name.detail } }),
 });
+
+type Update = Awaited<ReturnType<ServerTx["appleUpdates"]["getMany"]>>[number];
+type UpdateReport = Awaited<ReturnType<ServerTx["appleUpdateReports"]["getMany"]>>[number];
+
+/** Systems that are too old for deadlines show none. */
+function updateState(update?: Update, report?: UpdateReport) {
+  if (!update?.is_declared) return {};
+  const { refusal = "", failure = "", is_accepted = false, install_state = "", pending_version = "" } = report ?? {};
+  const detail = refusal || failure;
+  const { version: minimum_version, deadline } = update;
+  const status = detail !== "" ? ("failed" as const) : is_accepted ? ("verified" as const) : ("pending" as const);
+  return { os_update: { status, detail, minimum_version, deadline, install_state, pending_version } };
+}
 
 const macosSetup = (row: RowOf<typeof hostBootstrap> | undefined): HostMdm["macos_setup"] => ({
   bootstrap_package_status: row?.status ?? null,

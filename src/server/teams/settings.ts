@@ -2,9 +2,10 @@
 import type { ConfigSections, Features, HostStatusWebhook } from "../../api/app-config.ts";
 import type { Team, TeamIntegrations, TeamMdm, TeamSettingsChange, TeamWebhooks } from "../../api/teams.ts";
 import { over } from "../app-config/merge.ts";
-import { newHostsUpdated, respellMdm } from "../app-config/sections/mdm-rules.ts";
+import { completeUpdates, respellMdm } from "../app-config/sections/mdm-rules.ts";
 import { under } from "../app-config/sections/rules.ts";
 import { noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
+import { versionProblems } from "../apple-versions/offered.ts";
 import type { Context, Services } from "../core/context.ts";
 import { invalidFields } from "../core/errors.ts";
 import { blockedFields } from "../core/outbound/fields.ts";
@@ -51,7 +52,7 @@ export function changedSettings(before: TeamSettings, given: GivenSettings, conf
       ) as TeamWebhooks["failing_policies_webhook"],
     },
     integrations: over(old.integrations, given.integrations) as TeamIntegrations,
-    mdm: newHostsUpdated(over(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
+    mdm: completeUpdates(over(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
   };
   const errors = settingsProblems({ before: old, after: merged, given, config });
   if (errors.length > 0) throw invalidFields(errors);
@@ -80,13 +81,15 @@ export async function checkAddresses(
 
 /** Checks the rules that need more than the settings. 422 for a violation. `at` is the path of the settings in the body. */
 export async function checkChange(
-  inside: Pick<Context, "settings" | "store">,
+  inside: Pick<Context, "settings" | "store" | "clock">,
   before: TeamSettings | null,
   after: WholeSettings,
   at?: string,
 ): Promise<void> {
   const shown = before && shownSettings(before);
   await checkAddresses(inside, shown ?? {}, after, at);
+  const errors = await versionProblems(inside, shown?.mdm ?? null, after.mdm);
+  if (errors.length > 0) throw invalidFields(under(at === undefined ? "mdm" : `${at}.mdm`, errors));
   const { name_template: name } = after.mdm;
   if (name !== (shown?.mdm.name_template ?? ""))
     await checkVariables(inside.store, name, `${at === undefined ? "" : `${at}.`}mdm.name_template`);

@@ -9,6 +9,7 @@ import type { Page } from "./page.ts";
 import { accessErrorPage, bypassOnDevice, remediationPage } from "./pages/access-pages.ts";
 import { activitiesPage } from "./pages/activities-page.ts";
 import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-page.ts";
+import { escrowDiskKey, rotateDiskKey } from "./pages/cards/disk-key.ts";
 import { cliPages } from "./pages/cli-page.ts";
 import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
@@ -59,6 +60,8 @@ export const webPages: readonly Page[] = [
   { method: "GET", path: "/device/:token", access: "open", answer: devicePage },
   { method: "POST", path: "/device/:token/sso", access: "open", answer: startDeviceSso },
   { method: "POST", path: "/device/:token/refetch", access: "open", answer: refetchDevice },
+  { method: "POST", path: "/device/:token/disk-key/rotate", access: "open", answer: rotateDiskKey },
+  { method: "POST", path: "/device/:token/disk-key/escrow", access: "open", answer: escrowDiskKey },
   { method: "POST", path: "/device/:token/software/install/:id", access: "open", answer: installOnDevice },
   { method: "POST", path: "/device/:token/software/uninstall/:id", access: "open", answer: uninstallFromDevice },
   { method: "POST", path: "/device/:token/bypass", access: "open", answer: bypassOnDevice },

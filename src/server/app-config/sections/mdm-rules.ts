@@ -1,15 +1,16 @@
 // Rules of the device management settings, both of the organization and of teams.
 
-import type { DiskEncryption, MdmSettings } from "../../../api/app-config.ts";
+import type { AppleUpdates, DiskEncryption, MdmSettings } from "../../../api/app-config.ts";
 import { isRecord } from "../../../text/record.ts";
+import { LATEST } from "../../apple-versions/offered.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { templateProblem } from "./name-template.ts";
 import { under } from "./rules.ts";
 
 export const noUpdates = {
-  macos_updates: { minimum_version: "", deadline: "", update_new_hosts: false },
-  ios_updates: { minimum_version: "", deadline: "" },
-  ipados_updates: { minimum_version: "", deadline: "" },
+  macos_updates: { minimum_version: "", deadline: "", deadline_days: null, update_new_hosts: false },
+  ios_updates: { minimum_version: "", deadline: "", deadline_days: null },
+  ipados_updates: { minimum_version: "", deadline: "", deadline_days: null },
   windows_updates: { deadline_days: null, grace_period_days: null },
 };
 
@@ -73,8 +74,12 @@ const accountProblems = (setup: MdmSettings["macos_setup"]): FieldError[] =>
     ? []
     : [{ name: "end_user_local_account_type", reason: "needs enable_managed_local_account to be true" }];
 
-function updateProblems({ minimum_version: version, deadline }: MdmSettings["ios_updates"]): FieldError[] {
+const DEADLINE_DAYS_MAX = 365;
+
+function updateProblems({ minimum_version: version, deadline, deadline_days: days }: AppleUpdates): FieldError[] {
+  if (version === LATEST) return latestProblems(deadline, days);
   const errors: FieldError[] = [];
+  if (days !== null) errors.push({ name: "deadline_days", reason: `needs minimum_version to be ${LATEST}` });
   if (version !== "" && !/^\d{1,9}(\.\d{1,9}){0,3}$/.test(version))
     errors.push({ name: "minimum_version", reason: "must be a version such as 14.6.1" });
   if (deadline !== "" && !isDate(deadline)) errors.push({ name: "deadline", reason: "must be a date, YYYY-MM-DD" });
@@ -82,6 +87,16 @@ function updateProblems({ minimum_version: version, deadline }: MdmSettings["ios
     errors.push({ name: "minimum_version", reason: "is required together with deadline" });
   if (version !== "" && deadline === "")
     errors.push({ name: "deadline", reason: "is required together with minimum_version" });
+  return errors;
+}
+
+function latestProblems(deadline: string, days: number | null): FieldError[] {
+  const errors: FieldError[] = [];
+  if (deadline !== "")
+    errors.push({ name: "deadline", reason: `must be empty if minimum_version is ${LATEST}: use deadline_days` });
+  if (days === null) errors.push({ name: "deadline_days", reason: `is required if minimum_version is ${LATEST}` });
+  else if (days < 0 || days > DEADLINE_DAYS_MAX)
+    errors.push({ name: "deadline_days", reason: `must be from 0 to ${DEADLINE_DAYS_MAX}` });
   return errors;
 }
 
@@ -127,11 +142,18 @@ const booleanLike = new Map<unknown, boolean>([
   [0, false],
 ]);
 
+/** Fills in what follows from the given fields. */
+export const completeUpdates = <T extends Pick<OsSettings, (typeof appleUpdates)[number]>>(
+  value: T,
+  given: unknown,
+  before: T,
+): T => newHostsUpdated(oneDeadline(value, given), given, before);
+
 /**
  * Setting version and deadline for the first time turns `update_new_hosts` on, unless the change sets it. Without
  * both it is off.
  */
-export function newHostsUpdated<T extends Pick<OsSettings, "macos_updates">>(value: T, given: unknown, before: T): T {
+function newHostsUpdated<T extends Pick<OsSettings, "macos_updates">>(value: T, given: unknown, before: T): T {
   const sent = isRecord(given) ? given.macos_updates : undefined;
   if (!isRecord(sent) || sent.update_new_hosts !== undefined) return value;
   const update_new_hosts =
@@ -139,5 +161,24 @@ export function newHostsUpdated<T extends Pick<OsSettings, "macos_updates">>(val
   return { ...value, macos_updates: { ...value.macos_updates, update_new_hosts } };
 }
 
-const isSet = ({ minimum_version: version, deadline }: MdmSettings["ios_updates"]): boolean =>
-  version !== "" && deadline !== "";
+const isSet = ({ minimum_version: version, deadline }: AppleUpdates): boolean =>
+  version === LATEST || (version !== "" && deadline !== "");
+
+const appleUpdates = ["macos_updates", "ios_updates", "ipados_updates"] as const;
+
+/**
+ * A change from a version to `latest`, or back, replaces the kind of deadline, too: clients that know only versions
+ * and days do not send `deadline_days`.
+ */
+function oneDeadline<T extends Pick<OsSettings, (typeof appleUpdates)[number]>>(value: T, given: unknown): T {
+  let result = value;
+  for (const name of appleUpdates) {
+    const sent = isRecord(given) ? given[name] : undefined;
+    if (!isRecord(sent) || sent.minimum_version === undefined) continue;
+    const isLatest = value[name].minimum_version === LATEST;
+    if (isLatest && sent.deadline === undefined) result = { ...result, [name]: { ...result[name], deadline: "" } };
+    if (!isLatest && sent.deadline_days === undefined)
+      result = { ...result, [name]: { ...result[name], deadline_days: null } };
+  }
+  return result;
+}

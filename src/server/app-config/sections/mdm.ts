@@ -2,7 +2,7 @@ import { type MdmSettings, MdmSettings as MdmSettingsSchema } from "../../../api
 import type { FieldError } from "../../core/errors.ts";
 import { section } from "../section.ts";
 import {
-  newHostsUpdated,
+  completeUpdates,
   noDiskEncryption,
   noMacosSetup,
   noUpdates,
@@ -24,6 +24,7 @@ const premium = [
   ...(["macos_updates", "ios_updates", "ipados_updates"] as const).flatMap((name) => [
     `${name}.minimum_version`,
     `${name}.deadline`,
+    `${name}.deadline_days`,
   ]),
   "macos_updates.update_new_hosts",
   "windows_updates.deadline_days",
@@ -64,7 +65,7 @@ export const mdm = section({
   outbound: ["macos_migration.webhook_url", "end_user_authentication.metadata_url"],
   respell: respellMdm,
   complete: (value, given, before) =>
-    newHostsUpdated({ ...value, end_user_authentication: trimmed(value.end_user_authentication) }, given, before),
+    completeUpdates({ ...value, end_user_authentication: trimmed(value.end_user_authentication) }, given, before),
   check: (value) => [
     ...osSettingsProblems(value),
     ...windowsProblems(value),

@@ -152,6 +152,10 @@ export const Settings = z.strictObject({
     .describe(
       "file with the certificates (PEM) that sign the machine info of Apple devices which enroll automatically or over the air; default: Apple's own",
     ),
+  apple_software_update_url: z
+    .url({ protocol: /^https?$/ })
+    .default("https://gdmf.apple.com/v2/pmv")
+    .describe("list of the system versions that Apple devices can be asked to install"),
   apple_vendor_cert: z
     .string()
     .optional()

@@ -4,7 +4,7 @@ import { days } from "../../core/clock.ts";
 import { type Context, type Services, serviceContext } from "../../core/context.ts";
 import type { Job } from "../../core/job.ts";
 import type { CertificateInventory } from "../../hosts/details.ts";
-import { and, eq, oneOf } from "../../store/query.ts";
+import { and, eq, lte, oneOf } from "../../store/query.ts";
 import { contentsOf } from "./contents.ts";
 import { applyEvents } from "./host-rows.ts";
 import { notifyProfiles } from "./part.ts";
@@ -23,6 +23,36 @@ export async function renewCertificates(services: Services, signal?: AbortSignal
     );
     for (const { id, uuid } of profiles)
       if (namesIn(contents.get(id)?.toString() ?? "").includes(RENEWAL_ID)) await renewOf(ctx, uuid, signal);
+  }
+  await renewContained(ctx, signal);
+}
+
+/** Certificates that profiles contain: this server has ordered them, and knows when they end. */
+async function renewContained(ctx: Context, signal?: AbortSignal): Promise<void> {
+  const isDue = lte("renew_at", ctx.clock.iso());
+  for (;;) {
+    if (signal?.aborted) return;
+    const done = await ctx.store.tx(async (store) => {
+      const due = await store.profileChallenges.list({ where: isDue, limit: STEP });
+      const installed = and(eq("operation_type", "install"), oneOf("status", ["verifying", "verified"]));
+      const rows = await store.hostProfiles.list({
+        where: and(
+          installed,
+          oneOf("host_id", [...new Set(due.map(({ host_id }) => host_id))]),
+          oneOf("profile_uuid", [...new Set(due.map(({ profile_uuid }) => profile_uuid))]),
+        ),
+      });
+      const keys = new Set(due.map(({ host_id, profile_uuid }) => `${host_id} ${profile_uuid}`));
+      const own = rows.filter(({ host_id, profile_uuid }) => keys.has(`${host_id} ${profile_uuid}`));
+      const events = own.map((row) => ({ row, event: { type: "changed" } as const }));
+      await applyEvents({ ...ctx, store }, events);
+      const ids = due.map(({ id }) => id);
+      // Hosts that have not got the profile yet get it with a new certificate, too.
+      await store.profileChallenges.update({ where: oneOf("id", ids), set: { renew_at: null, requested: null } });
+      if (own.length > 0) await notifyProfiles(store, { hostIds: own.map(({ host_id }) => host_id) });
+      return due.length;
+    });
+    if (done < STEP) return;
   }
 }
 

@@ -4,6 +4,7 @@ import { days } from "../../core/clock.ts";
 import type { Context } from "../../core/context.ts";
 import { tokenHash } from "../../core/random.ts";
 import { and, eq } from "../../store/query.ts";
+import { isProxied } from "./authorities.ts";
 import { applyEvents } from "./host-rows.ts";
 import { notifyProfiles } from "./part.ts";
 import { type HostProfileRow, platformOf } from "./platform.ts";
@@ -47,7 +48,7 @@ export async function openChallenge(
     store.certificateAuthorities.get(row.ca_id),
     store.hostProfiles.first({ where: and(eq("host_id", row.host_id), eq("profile_uuid", profile_uuid)) }),
   ]);
-  if (host?.uuid !== host_uuid || authority?.name !== ca_name) return null;
+  if (host?.uuid !== host_uuid || authority?.name !== ca_name || !isProxied(authority.type)) return null;
   if (!profile || !(profile.status === "pending" || isEnrolling(ctx, profile))) return null;
   if (row.used) {
     if (profile.status !== "pending") return null;

@@ -80,7 +80,7 @@ export async function profileAnswered(
   backing: Backing,
   hostId: number,
   commandUuid: string,
-  event: Extract<ProfileEvent, { type: "acknowledged" | "error" }>,
+  event: Extract<ProfileEvent, { type: "acknowledged" | "error" | "unsendable" }>,
 ): Promise<void> {
   const where = and(eq("host_id", hostId), eq("command_uuid", commandUuid));
   const rows = await backing.store.hostProfiles.list({ where });

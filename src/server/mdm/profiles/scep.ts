@@ -1,5 +1,7 @@
-// Variables of the SCEP proxy in profiles: a device enrolls a certificate at an authority through this server. Its
-// address contains a secret for this profile on this host, valid for one certificate.
+// The SCEP proxy in profiles: a device enrolls a certificate at an authority through this server. Its address contains
+// a secret for this profile on this host, valid for one certificate.
+import type { CaType } from "../../../api/ca.ts";
+import type { certificateAuthorities } from "../../ca/tables.ts";
 import type { Context } from "../../core/context.ts";
 import { invalid } from "../../core/errors.ts";
 import { linkTo } from "../../core/http/links.ts";
@@ -7,44 +9,53 @@ import { byId } from "../../core/maps.ts";
 import { tokenHash } from "../../core/random.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
+import type { RowOf } from "../../store/table.ts";
+import { authorityVariable, isRequested, variablesOf } from "./authorities.ts";
 import type { HostProfileRow, ProfileRow } from "./platform.ts";
+import type { profileChallenges } from "./tables.ts";
 
-const URL_OF = "VAR_CUSTOM_SCEP_PROXY_URL_";
-const CHALLENGE_OF = "VAR_CUSTOM_SCEP_CHALLENGE_";
-
-/** The name of the authority that the variable is about; null: it is about none. */
-export function authorityOf(name: string): string | null {
-  for (const prefix of [URL_OF, CHALLENGE_OF]) if (name.startsWith(prefix)) return name.slice(prefix.length);
-  return null;
+interface Named {
+  readonly type: CaType;
+  readonly authority: string;
 }
 
-const distinct = (names: readonly string[]): string[] => [
-  ...new Set(names.map(authorityOf).filter((name) => name !== null)),
-];
+/** The authorities that the variables name, each once. */
+function namedIn(names: readonly string[]): readonly Named[] {
+  const found = names.map(authorityVariable).filter((one) => one !== null);
+  return [...new Map(found.map((one) => [`${one.type} ${one.authority}`, one])).values()];
+}
 
-const findAuthorities = (store: Pick<ServerTx, "certificateAuthorities">, names: readonly string[]) =>
-  names.length === 0
-    ? Promise.resolve([])
-    : store.certificateAuthorities.list({ where: and(oneOf("name", names), eq("type", "custom_scep_proxy")) });
+type Authorities = Pick<ServerTx, "certificateAuthorities">;
 
-/** 422 unless each authority exists, and the profile has its address and its challenge. */
+/** Those that exist. A name belongs to one authority, of one type. */
+async function findAuthorities(store: Authorities, named: readonly Named[]) {
+  if (named.length === 0) return [];
+  const names = [...new Set(named.map(({ authority }) => authority))];
+  const rows = await store.certificateAuthorities.list({ where: oneOf("name", names) });
+  return rows.filter(({ name, type }) => named.some((one) => one.authority === name && one.type === type));
+}
+
+/** 422 unless each authority exists, and the profile has both of its variables. */
 export async function checkProxies(
   store: ServerTx,
   names: readonly string[],
   { platform, kind }: Pick<ProfileRow, "platform" | "kind">,
   field: string,
 ): Promise<void> {
-  const authorities = distinct(names);
-  if (authorities.length === 0) return;
+  const named = namedIn(names);
+  if (named.length === 0) return;
   if (kind !== "profile" || platform === "android")
-    throw invalid(field, "variables of the SCEP proxy can be used in .mobileconfig and Windows profiles only");
-  const known = new Set((await findAuthorities(store, authorities)).map(({ name }) => name));
-  for (const name of authorities) {
-    if (!known.has(name))
-      throw invalid(field, `there is no certificate authority ${name} of the type custom_scep_proxy`);
-    for (const needed of [URL_OF, CHALLENGE_OF])
-      if (!names.includes(needed + name))
-        throw invalid(field, `a profile with one variable of the authority ${name} also needs $SVC_${needed}${name}`);
+    throw invalid(field, "variables of certificate authorities can be used in .mobileconfig and Windows profiles only");
+  const known = await findAuthorities(store, named);
+  for (const { type, authority } of named) {
+    if (!known.some((row) => row.name === authority && row.type === type))
+      throw invalid(field, `there is no certificate authority ${authority} of the type ${type}`);
+    const both = variablesOf(type, authority);
+    for (const needed of both)
+      if (!names.includes(needed))
+        throw invalid(field, `a profile with one variable of the authority ${authority} also needs $SVC_${needed}`);
+    if (platform !== "darwin" && both.some(isRequested))
+      throw invalid(field, `variables of the authority ${authority} can be used in .mobileconfig profiles only`);
   }
 }
 
@@ -53,10 +64,10 @@ export async function authorityVersions(
   store: ServerTx,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await findAuthorities(store, distinct(names));
+  const rows = await findAuthorities(store, namedIn(names));
   return new Map(
-    rows.flatMap(({ id, name, revision }) =>
-      [URL_OF, CHALLENGE_OF].map((prefix) => [prefix + name, `${id}.${revision}`] as const),
+    rows.flatMap(({ id, name, type, revision }) =>
+      variablesOf(type, name).map((variable) => [variable, `${id}.${revision}`] as const),
     ),
   );
 }
@@ -67,18 +78,19 @@ export async function renewChallenges(
   wanted: readonly { readonly row: HostProfileRow; readonly names: readonly string[] }[],
 ): Promise<void> {
   const { store, random } = inside;
-  const authorities = await findAuthorities(store, distinct(wanted.flatMap(({ names }) => names)));
+  const authorities = await findAuthorities(store, namedIn(wanted.flatMap(({ names }) => names)));
   if (authorities.length === 0) return;
   const base = await linkTo(inside, "/mdm/scep/proxy/");
   const hosts = byId(await store.hosts.pick(["id", "uuid"], { where: oneOf("id", [...hostIdsOf(wanted)]) }));
   const rows = wanted.flatMap(({ row: { host_id, profile_uuid }, names }) =>
     authorities
-      .filter(({ name }) => distinct(names).includes(name))
+      .filter(({ name, type }) => variablesOf(type, name).some((variable) => names.includes(variable)))
       .map(({ id, name }) => {
         const secret = random.token(32);
         const identifier = [hosts.get(host_id)?.uuid ?? "", profile_uuid, name, secret].join(",");
         const url = `${base}${encodeURIComponent(identifier)}`;
-        return { host_id, profile_uuid, ca_id: id, url, secret_hash: tokenHash(secret), used: false };
+        const nothing = { requested: null, requested_at: null, renew_at: null };
+        return { host_id, profile_uuid, ca_id: id, url, secret_hash: tokenHash(secret), used: false, ...nothing };
       }),
   );
   await store.profileChallenges.upsert(rows, { on: ["host_id", "profile_uuid", "ca_id"], returning: [] });
@@ -87,26 +99,43 @@ export async function renewChallenges(
 const hostIdsOf = (wanted: readonly { readonly row: HostProfileRow }[]): Set<number> =>
   new Set(wanted.map(({ row }) => row.host_id));
 
-/** The values of these variables for the profile that the host gets by this command. */
-export async function proxyValues(
+/** A way to a certificate for a profile on a host, with the authority. */
+export interface Challenged {
+  readonly challenge: RowOf<typeof profileChallenges>;
+  readonly authority: RowOf<typeof certificateAuthorities>;
+}
+
+/** For the profile that the host gets by this command. */
+export async function challengesOf(
   store: ServerTx,
   names: readonly string[],
   { host_id, uuid }: { readonly host_id: number; readonly uuid: string },
-): Promise<ReadonlyMap<string, string>> {
-  const authorities = byId(await findAuthorities(store, distinct(names)));
+): Promise<Challenged[]> {
+  const authorities = byId(await findAuthorities(store, namedIn(names)));
   const own = and(eq("host_id", host_id), eq("command_uuid", uuid));
   const row = authorities.size === 0 ? null : await store.hostProfiles.first({ where: own });
-  if (row === null) return new Map();
+  if (row === null) return [];
   const where = and(eq("host_id", host_id), eq("profile_uuid", row.profile_uuid));
-  const challenges = await store.profileChallenges.list({ where });
+  return (await store.profileChallenges.list({ where })).flatMap((challenge) => {
+    const authority = authorities.get(challenge.ca_id);
+    return authority === undefined ? [] : { challenge, authority };
+  });
+}
+
+/** The values of these variables, without those that are requested from the authority. */
+export async function proxyValues(
+  store: ServerTx,
+  names: readonly string[],
+  command: { readonly host_id: number; readonly uuid: string },
+): Promise<ReadonlyMap<string, string>> {
+  const found = await challengesOf(store, names, command);
   return new Map(
-    challenges.flatMap(({ ca_id, url }) => {
-      const authority = authorities.get(ca_id);
-      if (authority === undefined) return [];
+    found.flatMap(({ challenge, authority }) => {
+      const [address, secret] = variablesOf(authority.type, authority.name);
       return [
-        [URL_OF + authority.name, url],
-        [CHALLENGE_OF + authority.name, authority.secret],
-      ] as const;
+        [address!, challenge.url],
+        [secret!, authority.secret],
+      ].filter(([name]) => !isRequested(name!)) as [string, string][];
     }),
   );
 }

@@ -294,6 +294,37 @@ async function writeLabels(
   if (rows.length > 0) await store.profileLabels.insertMany(rows);
 }
 
+interface OwnProfile {
+  readonly identifier: string;
+  readonly hostPlatform: string;
+}
+
+export const ownProfiles = ({ identifier }: Pick<OwnProfile, "identifier">) =>
+  and(eq("is_own", true), eq("identifier", identifier));
+
+/** Each of the teams (null: hosts without one) gets this profile of the server, and no other has it. */
+export async function keepOwnProfiles(
+  inside: Context,
+  own: OwnProfile,
+  wanted: ReadonlyMap<number | null, Upload>,
+): Promise<void> {
+  const known = await inside.store.configurationProfiles.list({ where: ownProfiles(own) });
+  const have = new Set(known.map(({ team_id }) => team_id));
+  await removeProfiles(
+    inside,
+    known.filter(({ team_id }) => !wanted.has(team_id)),
+  );
+  await changeProfiles(
+    inside,
+    known.flatMap((profile) => {
+      const upload = wanted.get(profile.team_id);
+      return upload === undefined ? [] : [{ profile, upload, labels: null }];
+    }),
+  );
+  for (const [team, upload] of wanted)
+    if (!have.has(team)) await addProfiles(inside, team, [{ upload, labels: [], own }]);
+}
+
 /** Hosts remove the profiles afterwards. */
 export async function removeProfiles(inside: Context, rows: readonly ProfileRow[]): Promise<void> {
   if (rows.length === 0) return;

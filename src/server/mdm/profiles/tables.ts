@@ -124,6 +124,11 @@ export const profileChallenges = table(
     secret_hash: text().unique(),
     /** Whether a request for a certificate was passed on. */
     used: bool().default(false),
+    /** What the authority has given for this one certificate: a challenge, or the key with its certificate. JSON. */
+    requested: text().secret().nullable(),
+    requested_at: time().nullable(),
+    /** When the certificate that the profile contains has to be replaced. */
+    renew_at: time().nullable(),
   },
   { unique: [["host_id", "profile_uuid", "ca_id"]] },
 );

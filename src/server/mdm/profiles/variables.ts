@@ -4,13 +4,15 @@ import { createHash } from "node:crypto";
 import { invalid } from "../../core/errors.ts";
 import { byId, groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
+import { type EnrollSecretRow, newestSecrets } from "../../enroll-secrets/newest.ts";
 import { IDP_SOURCE } from "../../hosts/emails.ts";
 import { peopleOfHosts } from "../../scim/people.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
 import { hostVariables } from "../../variables/of-hosts.ts";
 import { secretOf, variablesIn } from "../../variables/text.ts";
 import { secretVersions, valuesOnHosts } from "../../variables/use.ts";
-import { authorityOf, authorityVersions } from "./scep.ts";
+import { authorityVariable } from "./authorities.ts";
+import { authorityVersions } from "./scep.ts";
 
 const VARIABLE =
   /\$(?:\{SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+)\}|SVC_((?:VAR|SECRET|HOST_VITAL)_[A-Za-z0-9_]+))/g;
@@ -23,13 +25,17 @@ export type HostValues = ReadonlyMap<string, string>;
 export const RENEWAL_ID = "VAR_SCEP_RENEWAL_ID";
 export const renewalIdOf = (profileUuid: string): string => `svc-${profileUuid}`;
 
+/** The enroll secret of the host's team, in the server's own profile for agents. Users' profiles cannot have it. */
+export const AGENT_SECRET = "VAR_AGENT_ENROLL_SECRET";
+
 export const namesIn = (text: string): string[] => Array.from(text.matchAll(VARIABLE), ([, a, b]) => (a ?? b)!);
 
 export const replaceNames = (text: string, replaced: (name: string, whole: string) => string): string =>
   text.replace(VARIABLE, (whole, braced?: string, bare?: string) => replaced((braced ?? bare)!, whole));
 
 /** Whether the value is put in only when the device gets the profile. */
-export const isLate = (name: string): boolean => secretOf(name) !== null || authorityOf(name) !== null;
+export const isLate = (name: string): boolean =>
+  name === AGENT_SECRET || secretOf(name) !== null || authorityVariable(name) !== null;
 
 const isKnown = (name: string): name is ProfileVariable => (hostVariables as readonly string[]).includes(name);
 
@@ -44,7 +50,7 @@ export function checkVariables(content: string, field: string): boolean {
     if (
       name.startsWith("VAR_") &&
       name !== RENEWAL_ID &&
-      authorityOf(name) === null &&
+      authorityVariable(name) === null &&
       !isKnown(name.slice("VAR_".length))
     )
       throw invalid(
@@ -65,13 +71,15 @@ export async function valuesOfHosts(
   const custom = [...new Set(contents.flatMap(variablesIn))];
   const vitals = custom.filter((key) => secretOf(key) === null);
   const [hosts, emails, people, secrets, authorities, vitalValues] = await Promise.all([
-    store.hosts.pick(["id", "uuid", "hardware_serial", "platform"], { where: oneOf("id", hostIds) }),
+    store.hosts.pick(["id", "uuid", "hardware_serial", "platform", "team_id"], { where: oneOf("id", hostIds) }),
     store.hostEmails.list({ where: and(oneOf("host_id", hostIds), eq("source", IDP_SOURCE)) }),
     peopleOfHosts(store, hostIds),
     secretVersions(store, custom),
     authorityVersions(store, contents.flatMap(namesIn)),
     valuesOnHosts(store, vitals, hostIds),
   ]);
+  const hasSecret = contents.some((text) => namesIn(text).includes(AGENT_SECRET));
+  const agentSecrets = hasSecret ? await newestSecrets(store) : new Map<number | null, EnrollSecretRow>();
   const emailsOf = groupBy(emails, ({ host_id }) => host_id);
   return new Map(
     [...byId(hosts)].map(([id, host]) => {
@@ -89,7 +97,9 @@ export async function valuesOfHosts(
         HOST_END_USER_IDP_DEPARTMENT: person?.department ?? "",
         HOST_END_USER_IDP_GROUPS: (person?.groups ?? []).join(","),
       };
-      const named = Object.entries(own).map(([name, value]) => [`VAR_${name}`, value] as const);
+      const named = Object.entries(own).map(([name, value]): [string, string] => [`VAR_${name}`, value]);
+      const agent = agentSecrets.get(host.team_id);
+      if (agent) named.push([AGENT_SECRET, agent.secret_hash ?? ""]);
       return [id, new Map([...named, ...secrets, ...authorities, ...(vitalValues.get(id) ?? [])])];
     }),
   );

@@ -7,6 +7,7 @@ import { call } from "../call.ts";
 import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { facts, good, hostStatus, note, platformName, size, when } from "../parts.ts";
+import { diskKeyCard } from "./cards/disk-key.ts";
 import { afterSignIn } from "./device-sign-in.ts";
 import { policyCard, softwareCard, softwareQuery } from "./host-parts.ts";
 import { selfServiceCard } from "./self-service.ts";
@@ -50,6 +51,7 @@ ${
   html`<section class="card" aria-labelledby="manage"><h2 id="manage">Device management</h2>
 <p>Your organization manages Macs, but not this one yet.</p><p><a class="button" href="${path}/enroll">Enroll this Mac</a></p></section>`
 }
+${await diskKeyCard(visit, host)}
 ${host.policies !== undefined && policyCard(host.policies)}
 ${bypass}
 ${await selfServiceCard(visit, token)}
@@ -60,6 +62,7 @@ ${softwareCard(path, url.searchParams, software)}`,
 const messages: Readonly<Record<string, Html>> = {
   asked: good("Your device will send its details within minutes."),
   installing: good("Your device will install the software as soon as it is online."),
+  key: good("Your device is asked for a new recovery key as soon as it is online."),
   bypassed: good("Your next sign-in within an hour passes. Fix the failing policies before the one after that."),
   removing: good("Your device will remove the software as soon as it is online."),
 };

@@ -12,6 +12,7 @@ import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { facts, hostStatus, pageNumber, pager, platformName, size, when } from "../parts.ts";
 import { feed } from "./activity-view.ts";
+import { managementCard } from "./cards/management-card.ts";
 import { COMMAND_PAGE, COMMANDS_PER_PAGE, commandCard } from "./command-card.ts";
 import { actionCard, actionDone } from "./host-actions.ts";
 import { policyCard, profileCard, SOFTWARE_PER_PAGE, softwareCard, softwareQuery } from "./host-parts.ts";
@@ -51,6 +52,7 @@ export async function hostPage(visit: Visit): Promise<Answer> {
 ${actionDone(url)}${pendingNote(host)}
 <div class="grid">${detailsCard(ctx, host)}${hardwareCard(ctx, host)}</div>
 ${actionCard(visit, host)}${policyCard(host.policies ?? [])}
+${managementCard(ctx, host)}
 ${profileCard(host.mdm.profiles ?? [])}
 ${commands !== null && commandCard(ctx, path, query, commands)}
 ${software !== null && softwareCard(path, query, software)}

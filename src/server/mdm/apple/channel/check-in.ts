@@ -42,6 +42,9 @@ export async function enrollmentOf(ctx: Context, message: PlistDict, identity: I
   return rebind(ctx, found, identity);
 }
 
+/** What challenges contain of the address to which the enrollment profile lets a device connect. */
+export const CONNECTS_TO = "connects_to";
+
 /** What challenges say of identities that renew the one of an enrollment. */
 export const RENEWS = "renews_enrollment";
 
@@ -129,6 +132,7 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
       kind: kindOfEnrollment(message, identity),
       identity_id: identity.id,
       topic: stringIn(message, "Topic") ?? "",
+      server_url: String(identity.facts[CONNECTS_TO] ?? ""),
       token: null,
       token_at: null,
       push_magic: null,

@@ -3,9 +3,10 @@ import { BadPlist, dictsIn, type PlistDict, stringIn } from "../../../../plist/v
 import { writePlist } from "../../../../plist/write.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { nextOperation, postponeOperation } from "../../../operations/device-queue.ts";
+import type { Operation } from "../../../operations/kind.ts";
 import { operationLock, storeAnswer } from "../../../operations/queue.ts";
 import { commandOf, postponedOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
-import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
+import { APPLE_LANE, type AppleAnswer, NotMade } from "../commands/kind.ts";
 import { applePayload } from "../commands/payload.ts";
 import type { AppleAnswered } from "./listeners.ts";
 
@@ -17,16 +18,33 @@ export async function exchange(ctx: Context, hostId: number, message: PlistDict,
   // What the device has postponed comes again when it connects by itself, which begins with Idle.
   const isIdle = status === "Idle";
   const except = isIdle ? [] : await postponedOf(ctx.store, hostId);
-  const next = await nextOperation(ctx, hostId, APPLE_LANE, { except });
-  if (!next) return null;
-  if (isIdle) await resumePostponed(ctx.store, hostId);
-  const command = await ctx.store.mdmCommands.get(next.operation.id);
-  // The device has just enrolled again: what waited was dropped.
-  if (!command) return null;
   const { appleCommandsMadeLate: late } = ctx.extensions;
-  const make = Object.hasOwn(late, next.operation.kind) ? late[next.operation.kind] : undefined;
-  if (!make) return applePayload(command.command_uuid, next.content);
-  return writePlist({ CommandUUID: command.command_uuid, Command: await make(ctx, next.operation) });
+  for (;;) {
+    const next = await nextOperation(ctx, hostId, APPLE_LANE, { except });
+    if (!next) return null;
+    if (isIdle) await resumePostponed(ctx.store, hostId);
+    const command = await ctx.store.mdmCommands.get(next.operation.id);
+    // The device has just enrolled again: what waited was dropped.
+    if (!command) return null;
+    const { operation, content } = next;
+    const make = Object.hasOwn(late, operation.kind) ? late[operation.kind] : undefined;
+    if (!make) return applePayload(command.command_uuid, content);
+    try {
+      return writePlist({ CommandUUID: command.command_uuid, Command: await make(ctx, operation, content) });
+    } catch (error) {
+      if (!(error instanceof NotMade)) throw error;
+      await endUnmade(ctx, operation, command.command_uuid, error.message);
+    }
+  }
+}
+
+/** The device never gets it: shown like a command that it has refused. */
+async function endUnmade(ctx: Context, { id, host_id }: Operation, CommandUUID: string, reason: string): Promise<void> {
+  const answer = { Status: "Error", CommandUUID, ErrorChain: [{ LocalizedDescription: reason }] };
+  await keepAnswer(ctx, host_id, { status: answer.Status, message: answer, body: Buffer.from(writePlist(answer)) });
+  // Whatever the answer was kept for: the same operation is not taken again.
+  const operation = await ctx.store.operations.get(id);
+  if (operation?.state === "sent") throw new Error(`the operation ${id} has not ended`);
 }
 
 interface Answered {

@@ -77,6 +77,12 @@ export const enrolledHosts: HardwareLookup = async (store, hardware) => {
 export const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>
   store.appleEnrollments.count(and(isReachable, not(eq("topic", topic))));
 
+/** Devices that were enrolled with another URL of this server: they do not connect to this one. */
+export const countOtherServers = (store: ServerTx, url: string): Promise<number> =>
+  store.appleEnrollments.count(
+    and(isReachable, eq("is_user", false), not(eq("server_url", "")), not(eq("server_url", url))),
+  );
+
 /** The device has left its setup assistant. */
 export async function endWaiting(store: ServerTx, hostId: number): Promise<void> {
   const where = and(eq("host_id", hostId), isReachable);

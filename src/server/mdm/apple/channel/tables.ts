@@ -21,6 +21,8 @@ export const appleEnrollments = table("apple_enrollments", {
   /** The certificate with which it has authenticated. No other is accepted. */
   identity_id: ref("device_identities").nullable(),
   topic: text().default(""),
+  /** Where its enrollment profile lets it connect to; empty: not known. */
+  server_url: text().default(""),
   /** Hexadecimal. */
   token: text().nullable().secret(),
   token_at: time().nullable(),

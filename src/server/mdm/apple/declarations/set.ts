@@ -10,7 +10,7 @@ import { activationsOf, contentsOf } from "../../profiles/contents.ts";
 import type { HostProfileRow, ProfileRow } from "../../profiles/platform.ts";
 import { fillVariables, valuesOfHosts } from "../../profiles/variables.ts";
 import { assetsFor } from "./assets.ts";
-import { updateConfiguration } from "./updates.ts";
+import { updateConfigurations } from "./updates.ts";
 
 export type DeclarationKind = "activation" | "asset" | "configuration" | "management";
 
@@ -39,19 +39,25 @@ export interface DeclarationSet {
 export const noDeclarations: DeclarationSet = { profiles: [], declarations: [] };
 
 const ACTIVATION = "com.apple.activation.simple";
+const activationName = (name: string): string => `svc.activation.${name}`;
+/** Of what the server declares about updates. */
+const UPDATES = "update";
+export const UPDATE_ACTIVATION = activationName(UPDATES);
 
 type Backing = Pick<Context, "store">;
 
 export async function declarationsOf(backing: Backing, hostId: number): Promise<DeclarationSet> {
   const profiles = await declaredProfiles(backing, hostId);
-  const update = await updateConfiguration(backing.store, hostId);
-  const own = update === null ? [] : [declare({ kind: "configuration", identifier: "svc.update", ...update })];
+  const own = (await updateConfigurations(backing.store, hostId)).map((content) =>
+    declare({ kind: "configuration", ...content }),
+  );
   return {
     profiles,
     declarations: [
       ...profiles.flatMap(({ configuration, activation }) => [configuration, activation]),
       ...(await assetsOf(backing, profiles)),
-      ...own.flatMap((configuration) => [configuration, activationOf(configuration, "update")]),
+      ...own,
+      ...(own.length === 0 ? [] : [activationOf(own, UPDATES)]),
     ],
   };
 }
@@ -71,12 +77,12 @@ const declare = (content: Content, delivery = ""): Declaration => ({
 });
 
 /** Without an activation that lists it, a configuration has no effect. */
-const activationOf = (configuration: Declaration, name: string): Declaration =>
+const activationOf = (configurations: readonly Declaration[], name: string): Declaration =>
   declare({
     kind: "activation",
     type: ACTIVATION,
-    identifier: `svc.activation.${name}`,
-    payload: { StandardConfigurations: [configuration.identifier] },
+    identifier: activationName(name),
+    payload: { StandardConfigurations: configurations.map(({ identifier }) => identifier) },
   });
 
 const ownActivation = ({ activation_identifier }: ProfileRow, base64: string): Declaration =>
@@ -122,7 +128,8 @@ async function declaredProfiles({ store }: Backing, hostId: number): Promise<Dec
       row.command_uuid ?? "",
     );
     const own = activations.get(profile.id);
-    const activation = own === undefined ? activationOf(configuration, row.profile_uuid) : ownActivation(profile, own);
+    const activation =
+      own === undefined ? activationOf([configuration], row.profile_uuid) : ownActivation(profile, own);
     return { team_id: profile.team_id, row, configuration, activation };
   });
 }

@@ -7,7 +7,9 @@ import { and, eq } from "../../../store/query.ts";
 import { applyEvents, changingHosts } from "../../profiles/host-rows.ts";
 import type { HostProfileRow } from "../../profiles/platform.ts";
 import { nextState, type ProfileEvent } from "../../profiles/state.ts";
-import { type Declaration, declarationsOf } from "./set.ts";
+import { type Declaration, declarationsOf, UPDATE_ACTIVATION } from "./set.ts";
+import { keepUpdateReport, SoftwareUpdateItems, type Verdict } from "./update-reports.ts";
+import { UPDATE_DEADLINE } from "./updates.ts";
 
 /** Of a report, and of the text shown for a profile. */
 const REPORT_MAX = 2 * 1024 * 1024;
@@ -30,6 +32,7 @@ const StatusReport = z.object({
       management: z
         .object({ declarations: z.object({ activations: List, configurations: List }).optional() })
         .optional(),
+      softwareupdate: SoftwareUpdateItems.optional(),
     })
     .default({}),
   Errors: z.array(z.unknown()).max(10_000).default([]),
@@ -44,6 +47,7 @@ export async function takeReport(ctx: Context, hostId: number, data: Uint8Array)
       { host_id: hostId, errors: JSON.stringify(report.Errors.slice(0, 10)).slice(0, DETAIL_MAX) },
       "a device could not report a part of its status",
     );
+  await keepUpdateReport(ctx, hostId, report.StatusItems.softwareupdate, await verdictOn(ctx, hostId, report));
   // Most reports change nothing, and need no transaction.
   if ((await eventsOf(ctx, hostId, report)).length === 0) return;
   await ctx.store.tx((store) =>
@@ -98,6 +102,18 @@ async function eventsOf(
     for (const row of await removals(store, hostId))
       if (!listed.has(row.identifier)) events.push({ row, event: { type: "removed" } });
   return events.filter(({ row, event }) => nextState(row, event) !== row);
+}
+
+/** What the device makes of its update deadline; null: the report does not contain that. */
+async function verdictOn({ store }: Context, hostId: number, { StatusItems }: StatusReport): Promise<Verdict | null> {
+  const { activations = [], configurations = [] } = StatusItems.management?.declarations ?? {};
+  if (!configurations.some(({ identifier }) => identifier === UPDATE_DEADLINE)) return null;
+  const { declarations } = await declarationsOf({ store }, hostId);
+  const declared = declarations.find(({ identifier }) => identifier === UPDATE_DEADLINE);
+  const own = declared && current(byIdentifier(configurations), declared);
+  const activation = declarations.find(({ identifier }) => identifier === UPDATE_ACTIVATION);
+  const state = own && stateOf(own, activation && current(byIdentifier(activations), activation));
+  return state ? { is_accepted: state.state !== "invalid", refusal: state.detail } : null;
 }
 
 const removals = (store: ServerTx, hostId: number): Promise<HostProfileRow[]> =>

@@ -1,13 +1,21 @@
 // Deadlines of system updates: declared to each device as its team's settings have them.
-import type { MdmSettings } from "../../../../api/app-config.ts";
-import { minutes } from "../../../core/clock.ts";
+import type { AppleUpdates } from "../../../../api/app-config.ts";
+import {
+  LATEST,
+  latestFor,
+  type UpdatedDevice,
+  type UpdatePlatform,
+  type VersionList,
+  versionList,
+} from "../../../apple-versions/offered.ts";
+import { days, isoAt, minutes } from "../../../core/clock.ts";
 import { settingsFollower } from "../../../core/concurrency/settings-follower.ts";
 import { type Context, type Services, serviceContext, within } from "../../../core/context.ts";
 import type { Job } from "../../../core/job.ts";
 import { byId } from "../../../core/maps.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { lockOperations } from "../../../operations/queue.ts";
-import { and, eq, exists, not, oneOf, type Predicate } from "../../../store/query.ts";
+import { and, eq, exists, not, oneOf, or, type Predicate } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
 import { hostsBySetting, mdmOfTeams } from "../../../teams/mdm.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
@@ -19,17 +27,34 @@ const platforms = {
   darwin: { setting: "macos_updates", since: 14 },
   ios: { setting: "ios_updates", since: 17 },
   ipados: { setting: "ipados_updates", since: 17 },
-} as const;
-type UpdatePlatform = keyof typeof platforms;
+} as const satisfies Record<UpdatePlatform, object>;
 const platformNames = Object.keys(platforms) as UpdatePlatform[];
 const hasUpdates = (platform: string): platform is UpdatePlatform => Object.hasOwn(platforms, platform);
 
 type Update = Omit<RowOf<typeof appleUpdates>, "revision">;
-type Target = Pick<Update, "version" | "deadline">;
+type Target = Pick<Update, "version" | "deadline" | "basis">;
 
-/** Null: there is no deadline. */
-const targetIn = ({ minimum_version: version, deadline }: MdmSettings["ios_updates"]): Target | null =>
-  version === "" || deadline === "" ? null : { version, deadline };
+/** What a setting means for all hosts that have it; null: there is no deadline. */
+type Wanted = { readonly version: string; readonly deadline: string } | { readonly days: number } | null;
+
+function wantedIn({ minimum_version: version, deadline, deadline_days }: AppleUpdates): Wanted {
+  if (version === LATEST) return deadline_days === null ? null : { days: deadline_days };
+  return version === "" || deadline === "" ? null : { version, deadline };
+}
+
+/** Of the newest version: the setting, and the list by which it was determined. */
+const basisOf = (within: number, list: VersionList | null): string => `${within} ${list?.checksum ?? ""}`;
+
+/** A version without a date is not declared. */
+const notKnown = { version: "", deadline: "" };
+
+function newestTarget(within: number, list: VersionList | null, device: UpdatedDevice, today: string): Target {
+  const release = list && latestFor(list, device, today);
+  const due = release && { version: release.version, deadline: daysAfter(release.posted, within) };
+  return { ...(due ?? notKnown), basis: basisOf(within, list) };
+}
+
+const daysAfter = (day: string, count: number): string => isoAt(Date.parse(day) + days(count)).slice(0, 10);
 
 /** Hosts in one transaction. */
 const STEP = 500;
@@ -62,24 +87,23 @@ export async function declareUpdates(services: Services, signal?: AbortSignal): 
 /** For each deadline: the hosts that are to have it and may not know. The same deadline of several teams is one. */
 async function laggingHosts(ctx: Context): Promise<Predicate[]> {
   const settings = await mdmOfTeams(ctx);
+  const list = await versionList(ctx.store);
   return platformNames.flatMap((platform) =>
-    hostsBySetting(settings, (mdm) => targetIn(mdm[platforms[platform].setting])).map(({ value, hosts }) =>
-      and(eq("platform", platform), applePlatform.hosts, hosts, mayLag(value)),
+    hostsBySetting(settings, (mdm) => wantedIn(mdm[platforms[platform].setting])).map(({ value, hosts }) =>
+      and(eq("platform", platform), applePlatform.hosts, hosts, mayLag(value, list)),
     ),
   );
 }
 
 /** Hosts whose system was too old are looked at again: it may have been updated. */
-const mayLag = (target: Target | null): Predicate =>
-  target === null
-    ? exists(appleUpdates, "id")
-    : not(
-        exists(
-          appleUpdates,
-          "id",
-          and(eq("version", target.version), eq("deadline", target.deadline), eq("is_declared", true)),
-        ),
-      );
+function mayLag(wanted: Wanted, list: VersionList | null): Predicate {
+  if (wanted === null) return exists(appleUpdates, "id");
+  const isCurrent =
+    "days" in wanted
+      ? eq("basis", basisOf(wanted.days, list))
+      : and(eq("version", wanted.version), eq("deadline", wanted.deadline), eq("basis", ""));
+  return not(exists(appleUpdates, "id", and(isCurrent, eq("is_declared", true))));
+}
 
 interface Differences {
   readonly rows: readonly Update[];
@@ -89,63 +113,102 @@ interface Differences {
 }
 
 /** Compares these hosts with their settings, in the caller's transaction, under the locks of their operations. */
-async function declareTo(inside: Context, hostIds: readonly number[]): Promise<void> {
+export async function declareTo(inside: Context, hostIds: readonly number[]): Promise<void> {
   const { store } = inside;
   const { rows, ended, changed } = await differencesOf(inside, hostIds);
   if (rows.length > 0) await store.appleUpdates.upsert(rows, { on: ["id"], returning: [] });
   if (ended.length > 0) await store.appleUpdates.delete(oneOf("id", ended));
+  if (changed.length === 0) return;
+  await store.appleUpdateReports.update({
+    where: and(oneOf("id", changed), or(eq("is_accepted", true), not(eq("refusal", "")))),
+    set: { is_accepted: false, refusal: "" },
+  });
   await notifyDevices(inside, changed);
 }
 
 async function differencesOf(given: Context, hostIds: readonly number[]): Promise<Differences> {
   const { store } = given;
-  const hosts = await store.hosts.pick(["id", "team_id", "platform", "os_version"], {
+  const hosts = await store.hosts.pick(["id", "team_id", "platform", "os_version", "hardware_model"], {
     where: and(oneOf("id", hostIds), applePlatform.hosts),
   });
   const settings = await mdmOfTeams({ ...given, config: given.config.over(store) });
   const known = byId(await store.appleUpdates.list({ where: oneOf("id", hostIds) }));
+  const reports = byId(await store.appleUpdateReports.pick(["id", "device"], { where: oneOf("id", hostIds) }));
+  const list = await versionList(store);
+  const today = given.clock.iso().slice(0, 10);
   const rows: Update[] = [];
   const ended: number[] = [];
   const changed: number[] = [];
-  for (const { id, team_id, platform, os_version } of hosts) {
+  for (const { id, team_id, platform, os_version, hardware_model } of hosts) {
     if (!hasUpdates(platform)) continue;
     const { setting, since } = platforms[platform];
-    const target = targetIn(settings.get(team_id)![setting]);
+    const wanted = wantedIn(settings.get(team_id)![setting]);
+    // Macs look for updates by their board, which only they know.
+    const device = reports.get(id)?.device || (platform === "darwin" ? "" : hardware_model);
+    const target =
+      wanted === null
+        ? null
+        : "days" in wanted
+          ? newestTarget(wanted.days, list, { platform, device }, today)
+          : { ...wanted, basis: "" };
     const before = known.get(id) ?? null;
     const after = target && { id, ...target, is_declared: majorOf(os_version) >= since };
     if (after === null ? before === null : before !== null && isSame(before, after)) continue;
     if (after === null) ended.push(id);
     else rows.push(after);
-    if (before?.is_declared || after?.is_declared) changed.push(id);
+    const isDifferent = before === null || after === null || !isSameDeadline(before, after);
+    if (isDifferent && (before?.is_declared || after?.is_declared)) changed.push(id);
   }
   return { rows, ended, changed };
 }
 
-const isSame = (one: Update, other: Update): boolean =>
+/** What devices get to know. */
+const isSameDeadline = (one: Update, other: Update): boolean =>
   one.version === other.version && one.deadline === other.deadline && one.is_declared === other.is_declared;
+const isSame = (one: Update, other: Update): boolean => isSameDeadline(one, other) && one.basis === other.basis;
 
 /** Of names such as `macOS 15.1`; 0 if it is not known. */
 const majorOf = (osVersion: string): number => Number(/\d+/.exec(osVersion)?.[0] ?? 0);
 
 export interface UpdateConfiguration {
+  readonly identifier: string;
   readonly type: string;
-  readonly payload: Readonly<Record<string, string>>;
+  readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** What the device gets; null: it has no deadline. */
-export async function updateConfiguration(store: ServerTx, hostId: number): Promise<UpdateConfiguration | null> {
+export const UPDATE_DEADLINE = "svc.update";
+const UPDATE_REPORTS = "svc.update.reports";
+const reportedItems = ["device-id", "install-state", "pending-version", "failure-reason"].map(
+  (name) => `softwareupdate.${name}`,
+);
+
+/** What the device gets: what it has to report, and its deadline if there is one. Empty: updates are not managed. */
+export async function updateConfigurations(store: ServerTx, hostId: number): Promise<UpdateConfiguration[]> {
   const row = await store.appleUpdates.get(hostId);
-  if (!row?.is_declared) return null;
-  return {
-    type: "com.apple.configuration.softwareupdate.enforcement.specific",
-    // The device's own time.
-    payload: { TargetOSVersion: row.version, TargetLocalDateTime: `${row.deadline}T12:00:00` },
+  if (!row?.is_declared) return [];
+  const reports: UpdateConfiguration = {
+    identifier: UPDATE_REPORTS,
+    type: "com.apple.configuration.management.status-subscriptions",
+    payload: { StatusItems: reportedItems.map((Name) => ({ Name })) },
   };
+  if (row.version === "") return [reports];
+  return [
+    reports,
+    {
+      identifier: UPDATE_DEADLINE,
+      type: "com.apple.configuration.softwareupdate.enforcement.specific",
+      // The device's own time.
+      payload: { TargetOSVersion: row.version, TargetLocalDateTime: `${row.deadline}T12:00:00` },
+    },
+  ];
 }
 
 export const appleUpdateListener: AppleDeviceListener = {
   enrolled: (inside, { host_id }) => declareTo(inside, [host_id]),
-  reset: async ({ store }, { host_id }) => void (await store.appleUpdates.delete(eq("id", host_id))),
+  async reset({ store }, { host_id }) {
+    await store.appleUpdates.delete(eq("id", host_id));
+    await store.appleUpdateReports.delete(eq("id", host_id));
+  },
 };
 
 /** Compares soon after settings have changed, and when hosts change teams. */

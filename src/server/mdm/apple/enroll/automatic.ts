@@ -1,6 +1,7 @@
 // Automatic enrollment: a device that the business portal assigns to this server asks for its profile at its first start.
 
 import { isOlder } from "../../../../text/versions.ts";
+import { LATEST, latestFor, versionList } from "../../../apple-versions/offered.ts";
 import { hours, minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { type ApiError, forbidden, limitExceeded } from "../../../core/errors.ts";
@@ -100,6 +101,7 @@ async function defaultTeam({ store }: Context, device: DeviceRow): Promise<numbe
 }
 
 const settingOf = { macos: "macos_updates", ios: "ios_updates", ipados: "ipados_updates" } as const;
+const platformOf = { macos: "darwin", ios: "ios", ipados: "ipados" } as const;
 
 /** The version to which the device has to be updated first; null: none, or it cannot do so. */
 async function requiredVersion(
@@ -110,6 +112,14 @@ async function requiredVersion(
   if (!info.canUpdate || info.osVersion === "") return null;
   const mdm = await mdmOfTeam(ctx, teamId);
   if (device.family === "macos" && !mdm.macos_updates.update_new_hosts) return null;
-  const { minimum_version: least } = mdm[settingOf[device.family]];
+  const { minimum_version } = mdm[settingOf[device.family]];
+  const least = minimum_version === LATEST ? await newestVersion(ctx, device, info) : minimum_version;
   return least !== "" && isOlder(info.osVersion, least) ? least : null;
+}
+
+/** Empty: it is not known. */
+async function newestVersion({ store, clock }: Context, { family }: DeviceRow, info: MachineInfo): Promise<string> {
+  const list = await versionList(store);
+  const device = { platform: platformOf[family], device: info.updateDevice || info.product };
+  return (list && latestFor(list, device, clock.iso().slice(0, 10)))?.version ?? "";
 }

@@ -12,6 +12,8 @@ export interface MachineInfo {
   readonly serial: string;
   readonly product: string;
   readonly osVersion: string;
+  /** By which the device looks for updates; empty: it does not report it. */
+  readonly updateDevice: string;
   /** Whether the device understands that it has to be updated first. */
   readonly canUpdate: boolean;
 }
@@ -62,6 +64,7 @@ function machineInfoOf(dict: PlistDict): MachineInfo {
     serial: text("SERIAL"),
     product: text("PRODUCT"),
     osVersion: text("OS_VERSION"),
+    updateDevice: text("SOFTWARE_UPDATE_DEVICE_ID"),
     canUpdate: booleanIn(dict, "MDM_CAN_REQUEST_SOFTWARE_UPDATE") ?? false,
   };
   if (info.udid === "" || info.udid.length > TEXT_MAX) throw new BadMachineInfo("it has no UDID");

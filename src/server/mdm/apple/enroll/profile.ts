@@ -11,7 +11,7 @@ import { mdmOff } from "../../../core/errors.ts";
 import { deviceCa } from "../../../device-ca/ca.ts";
 import { type NewChallenge, newChallenge } from "../../../device-ca/challenges.ts";
 import { ownMdm } from "../../../mdm-status/own.ts";
-import { APPLE_ENROLLMENT } from "../channel/check-in.ts";
+import { APPLE_ENROLLMENT, CONNECTS_TO } from "../channel/check-in.ts";
 import { deviceUrl, pushCertificateRow } from "../trust/service.ts";
 import { signedProfile } from "../trust/signers.ts";
 import { privateRoot } from "./private-root.ts";
@@ -107,7 +107,8 @@ export async function enrollmentProfile(ctx: Context, { personal, ...given }: En
   const push = await pushCertificateRow(ctx.store);
   if (!push) throw mdmOff();
   const server = await urlOf(ctx, appleChannelApi.put);
-  const identity = await identityPayload(ctx, { ...given, purpose: APPLE_ENROLLMENT });
+  const facts = { ...given.facts, [CONNECTS_TO]: server };
+  const identity = await identityPayload(ctx, { ...given, facts, purpose: APPLE_ENROLLMENT });
   const management = payloadOf(
     {
       type: "com.apple.mdm",

@@ -11,7 +11,7 @@ import { FILEVAULT_IDENTIFIER, keysAreAsked, settleMacs } from "../../../disk-en
 import { type DiskEncryptionStatus, hostDiskEncryption } from "../../../disk-encryption/tables.ts";
 import { and, eq, exists, isNull, lt, not, oneOf, or } from "../../../store/query.ts";
 import { mdmOfTeams } from "../../../teams/mdm.ts";
-import { addProfiles, CHANGES, changeProfiles, removeProfiles } from "../../profiles/service.ts";
+import { CHANGES, keepOwnProfiles, ownProfiles } from "../../profiles/service.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 import { applePlatform } from "../profiles/platform.ts";
 import { securityInfo } from "./key.ts";
@@ -35,24 +35,14 @@ async function keepProfiles(ctx: Context): Promise<void> {
     return new Set([...settings].flatMap(([id, mdm]) => (mustEncrypt(mdm, "macos") ? [id] : [])));
   };
   // Without anything to do, no lock and no CA are needed.
-  const own = and(eq("is_own", true), eq("identifier", FILEVAULT_IDENTIFIER));
-  const [before, teams] = [await ctx.store.configurationProfiles.list({ where: own }), await wanted(ctx)];
+  const own = { identifier: FILEVAULT_IDENTIFIER, hostPlatform: "darwin" };
+  const [before, teams] = [await ctx.store.configurationProfiles.list({ where: ownProfiles(own) }), await wanted(ctx)];
   if (before.length === 0 && (teams.size === 0 || !(await applePlatform.isOn(ctx)))) return;
   const upload = filevaultUpload((await deviceCa(ctx)).certificate);
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const known = await store.configurationProfiles.list({ where: own });
-    const now = await wanted(inside);
-    const have = new Set(known.map(({ team_id }) => team_id));
-    const unwanted = known.filter(({ team_id }) => !now.has(team_id));
-    await removeProfiles(inside, unwanted);
-    const kept = known.filter((profile) => !unwanted.includes(profile));
-    await changeProfiles(
-      inside,
-      kept.map((profile) => ({ profile, upload, labels: null })),
-    );
-    for (const team of now)
-      if (!have.has(team)) await addProfiles(inside, team, [{ upload, labels: [], own: { hostPlatform: "darwin" } }]);
+    const teams = new Map([...(await wanted(inside))].map((team) => [team, upload]));
+    await keepOwnProfiles(inside, own, teams);
   }, CHANGES);
 }
 

@@ -1,6 +1,6 @@
 // Synchronizes the devices of the business portal: new ones become expected hosts, and each gets its profile.
 import { recordActivity } from "../../../activities/record.ts";
-import { minutes } from "../../../core/clock.ts";
+import { hours, isoAt, minutes, seconds } from "../../../core/clock.ts";
 import { type Context, type Services, serviceContext, within } from "../../../core/context.ts";
 import type { Job } from "../../../core/job.ts";
 import { enrollLock } from "../../../enrollment/expected.ts";
@@ -15,6 +15,8 @@ import { removeUnseen, writeDevices } from "./devices.ts";
 import { type AbmTokenRow, clientOf, detailsOf, tokenRow } from "./tokens.ts";
 
 const UNSEEN_BATCH = 1000;
+/** However long the portal asks to wait. */
+const WAIT_MAX = hours(1);
 
 export const portalSync: Job = {
   name: "dep_sync",
@@ -23,6 +25,7 @@ export const portalSync: Job = {
   async run(services, signal) {
     for (const token of await services.store.abmTokens.list()) {
       if (signal.aborted) return;
+      if (token.busy_until !== null && Date.parse(token.busy_until) > services.clock.now()) continue;
       await syncToken(services, token, signal);
     }
   },
@@ -50,6 +53,8 @@ async function syncToken(services: Services, token: AbmTokenRow, signal: AbortSi
     set: {
       synced_at: clock.iso(),
       sync_error: problem?.message ?? "",
+      busy_until:
+        problem?.retryAfter == null ? null : isoAt(clock.now() + Math.min(seconds(problem.retryAfter), WAIT_MAX)),
       // Other failures leave open whether the terms are accepted and the token is valid.
       ...(problem === null ? { terms_expired: false, token_invalid: false } : {}),
       ...(problem?.problem === "terms" ? { terms_expired: true } : {}),

@@ -47,6 +47,8 @@ export const abmTokens = table("abm_tokens", {
   /** When the first page of all devices was requested. Devices that no page has named since then are gone. */
   full_since: time().nullable(),
   synced_at: time().nullable(),
+  /** The portal has asked to be left alone until then. */
+  busy_until: time().nullable(),
   /** Why the last synchronization failed; empty: it did not. */
   sync_error: text().default(""),
 });

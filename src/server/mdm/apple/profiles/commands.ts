@@ -1,8 +1,10 @@
 // The commands by which profiles reach Apple devices.
+import { readPlistDict } from "../../../../plist/read.ts";
 import { bytesIn, type PlistDict } from "../../../../plist/value.ts";
 import { profileAnswered } from "../../profiles/host-rows.ts";
 import { fillLate } from "../../profiles/late.ts";
-import { type AppleAnswer, appleCommandKind } from "../commands/kind.ts";
+import { fillRequested, NotGiven } from "../../profiles/requested.ts";
+import { type AppleAnswer, appleCommandKind, CONTENT_MAX, type MadeLate, NotMade } from "../commands/kind.ts";
 import { inPlist } from "./escape.ts";
 
 const noSecrets: PlistDict = {};
@@ -21,6 +23,21 @@ export const appleProfileCommand = appleCommandKind({
     await profileAnswered(inside, operation.host_id, operation.uuid, event);
   },
 });
+
+/** With what certificate authorities give for this device. */
+export const profileCommand: MadeLate = async (ctx, operation, content) => {
+  const command = readPlistDict(Buffer.from(content), CONTENT_MAX);
+  const payload = bytesIn(command, "Payload")?.toString("utf8") ?? "";
+  try {
+    const filled = await fillRequested(ctx, operation, payload, inPlist);
+    return filled === payload ? command : { ...command, Payload: Buffer.from(filled) };
+  } catch (error) {
+    if (!(error instanceof NotGiven)) throw error;
+    const event = { type: "unsendable", detail: error.message } as const;
+    await ctx.store.tx((store) => profileAnswered({ ...ctx, store }, operation.host_id, operation.uuid, event));
+    throw new NotMade(error.message);
+  }
+};
 
 const errorOf = ({ status, detail }: AppleAnswer) =>
   ({ type: "error", detail: detail === "" ? `the device answered ${status}` : detail }) as const;

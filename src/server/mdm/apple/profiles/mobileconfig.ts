@@ -4,6 +4,7 @@ import { BadDer } from "../../../../pki/der.ts";
 import { readSignedData } from "../../../../pki/signed-data.ts";
 import { readPlistDict } from "../../../../plist/read.ts";
 import { BadPlist, isDict, type PlistDict, type PlistValue, stringIn } from "../../../../plist/value.ts";
+import { withoutDataVariables } from "../../../../text/data-variables.ts";
 import { invalid } from "../../../core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
 import { OWN_IDENTIFIERS } from "./own.ts";
@@ -29,7 +30,7 @@ export function readMobileconfig({ bytes }: ProfileFile): ReadProfile | null {
   // Replacing would break the signature, or the offsets of the binary format.
   if ((isDer(given) || isBinary) && VARIABLE.test(content.toString("latin1")))
     throw invalid(FIELD, "variables can be used in plain XML profiles only, not in signed or binary ones");
-  const profile = parsed(content);
+  const profile = parsed(withoutDataVariables(content));
   if (stringIn(profile, "PayloadType") !== "Configuration")
     throw invalid(FIELD, "the PayloadType of the profile has to be Configuration");
   const identifier = required(profile, "PayloadIdentifier");

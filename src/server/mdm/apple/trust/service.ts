@@ -19,6 +19,8 @@ declare module "../../../core/extensions.ts" {
   interface Extensions {
     /** How many Apple devices are enrolled with another topic than this one, and could no longer be reached. */
     readonly enrolledWithOtherTopic: (store: ServerTx, topic: string) => Promise<number>;
+    /** The same for the address to which devices connect. */
+    readonly enrolledWithOtherUrl: (store: ServerTx, url: string) => Promise<number>;
   }
 }
 

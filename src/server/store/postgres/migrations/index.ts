@@ -77,6 +77,7 @@ import { migration as m0090 } from "./0090-host-names.ts";
 import { migration as m0091 } from "./0091-agent-signing-keys.ts";
 import { migration as m0092 } from "./0092-software-in-files.ts";
 import { migration as m0093 } from "./0093-device-sign-ins-and-calendar-events.ts";
+import { migration as m0094 } from "./0094-apple-updates-and-certificates.ts";
 import { migration as m0095 } from "./0095-sign-ins-of-windows-and-agents-of-android.ts";
 import type { Migration } from "./migration.ts";
 
@@ -159,5 +160,6 @@ export const migrations: readonly Migration[] = [
   m0091,
   m0092,
   m0093,
+  m0094,
   m0095,
 ];
