@@ -206,7 +206,6 @@ export const controlSpellings: readonly Spelling[] = [
 ];
 
 const laterGlobalControls = {
-  android_enabled_and_configured: "device management of Android",
   vendora_require_hardware_attestation: "hardware attestation",
   vendora_account_provisioning: "account provisioning",
 };
@@ -219,6 +218,9 @@ export const GlobalControls = spelled(
   {
     ...controls(globalMdm, setupOf(shape.mdm.shape.macos_setup)),
     ...picked(globalMdm, globalOnly),
+    android_enabled_and_configured: notHere(
+      "files cannot turn on device management of Android: that takes `svc mdm android sign-up`",
+    ),
     ...Object.fromEntries(Object.entries(laterGlobalControls).map(([key, what]) => [key, notBuilt(what)])),
   },
   controlSpellings,
@@ -227,7 +229,12 @@ export const GlobalControls = spelled(
 export const TeamControls = spelled(
   {
     ...controls(inFile(TeamMdm), setupOf(TeamMdm.shape.macos_setup)),
-    ...Object.fromEntries([...globalOnly, ...Object.keys(laterGlobalControls)].map((key) => [key, ofEverybody])),
+    ...Object.fromEntries(
+      [...globalOnly, "android_enabled_and_configured", ...Object.keys(laterGlobalControls)].map((key) => [
+        key,
+        ofEverybody,
+      ]),
+    ),
   },
   controlSpellings,
 );
