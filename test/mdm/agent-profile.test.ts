@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { type PlistDict, stringIn } from "../../src/plist/value.ts";
 import { agentProfileKeeper } from "../../src/server/mdm/apple/agent-profile/keep.ts";
+import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";
@@ -77,6 +78,21 @@ describe.each(bothEngines)("the profile of the agent on %s", (engine) => {
     await setSecrets(t, [], team.id);
     await setSecrets(t, []);
     await expect.poll(() => t.store.configurationProfiles.count()).toBe(0);
+  });
+
+  it("is there although users have a profile of the same name, which stays", async () => {
+    const t = await startApp({ engine, settings, agentProfile: true });
+    await turnOnAppleMdm(t);
+    const ofUsers = mobileconfig("com.example.agent", "", "Agent (svc)");
+    expect((await t.post("/configuration_profiles", profileForm(ofUsers, {}))).status).toBe(200);
+    await setSecrets(t, ["secret-of-all"]);
+    const names = async () => {
+      await kept(t);
+      return (await t.store.configurationProfiles.list()).map(({ name }) => name).sort();
+    };
+    expect(await names()).toEqual(["Agent (svc)", "Agent (svc) (svc.agent)"]);
+    await t.store.configurationProfiles.delete(eq("is_own", false));
+    expect(await names()).toEqual(["Agent (svc)"]);
   });
 });
 

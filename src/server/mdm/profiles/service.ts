@@ -310,6 +310,7 @@ export async function keepOwnProfiles(
 ): Promise<void> {
   const known = await inside.store.configurationProfiles.list({ where: ownProfiles(own) });
   const have = new Set(known.map(({ team_id }) => team_id));
+  const named = await givingWay(inside.store, wanted);
   await removeProfiles(
     inside,
     known.filter(({ team_id }) => !wanted.has(team_id)),
@@ -317,12 +318,31 @@ export async function keepOwnProfiles(
   await changeProfiles(
     inside,
     known.flatMap((profile) => {
-      const upload = wanted.get(profile.team_id);
+      const upload = named.get(profile.team_id);
       return upload === undefined ? [] : [{ profile, upload, labels: null }];
     }),
   );
-  for (const [team, upload] of wanted)
+  for (const [team, upload] of named)
     if (!have.has(team)) await addProfiles(inside, team, [{ upload, labels: [], own }]);
+}
+
+/** Where users have a profile with the same name, the server's own has its identifier in its name. */
+async function givingWay(
+  store: ServerTx,
+  wanted: ReadonlyMap<number | null, Upload>,
+): Promise<ReadonlyMap<number | null, Upload>> {
+  const names = [...new Set([...wanted.values()].map(({ name }) => name))];
+  const others = await store.configurationProfiles.pick(["team_id", "name"], {
+    where: and(oneOf("name", names), eq("is_own", false)),
+  });
+  const isTaken = (team: number | null, name: string) =>
+    others.some((other) => other.team_id === team && other.name === name);
+  return new Map(
+    [...wanted].map(([team, upload]) => [
+      team,
+      isTaken(team, upload.name) ? { ...upload, name: `${upload.name} (${upload.identifier})` } : upload,
+    ]),
+  );
 }
 
 /** Hosts remove the profiles afterwards. */
