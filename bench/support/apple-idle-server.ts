@@ -13,7 +13,7 @@ import { startServer } from "../../src/server/main.ts";
 import { Authorities, messageSignature, requestIdentity } from "../../src/simulator/apple/identity.ts";
 import { Web } from "../../src/simulator/web.ts";
 import { CHANNEL } from "../../test/support/apple-device.ts";
-import type { IdleReady } from "./apple-idle-ready.ts";
+import { type IdleReady, serveIdle } from "./idle.ts";
 import { makePlace } from "./place.ts";
 
 const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
@@ -79,10 +79,4 @@ async function complete(engine: "lowdb" | "postgres"): Promise<IdleReady> {
   return { port: Number(new URL(url).port), requests };
 }
 
-const [kind] = process.argv.slice(2);
-process.on("message", () => process.send?.(process.cpuUsage()));
-if (kind === "lowdb" || kind === "postgres") process.send?.(await complete(kind));
-else {
-  process.on("disconnect", () => process.exit(0));
-  process.send?.(await bare());
-}
+await serveIdle({ complete, bare });

@@ -16,7 +16,7 @@ import { alerts, statuses } from "../../src/syncml/codes.ts";
 import { type SyncCommand, syncCommand } from "../../src/syncml/value.ts";
 import { writeSyncml } from "../../src/syncml/write.ts";
 import { parseXml } from "../../src/xml/xml.ts";
-import type { IdleReady } from "./apple-idle-ready.ts";
+import { type IdleReady, serveIdle } from "./idle.ts";
 import { adminOf, makePlace } from "./place.ts";
 
 const DEVICES = 200;
@@ -119,10 +119,4 @@ async function complete(engine: "lowdb" | "postgres"): Promise<IdleReady> {
   return { port: Number(new URL(url).port), requests };
 }
 
-const [kind] = process.argv.slice(2);
-process.on("message", () => process.send?.(process.cpuUsage()));
-if (kind === "lowdb" || kind === "postgres") process.send?.(await complete(kind));
-else {
-  process.on("disconnect", () => process.exit(0));
-  process.send?.(await bare());
-}
+await serveIdle({ complete, bare });

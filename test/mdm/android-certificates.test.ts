@@ -1,4 +1,4 @@
-// Certificate templates of Android hosts: the policy tells the agent which it has, the agent asks for each, and reports.
+// Certificate templates of Android hosts: the policy lists them for the agent, the agent asks for each, and reports.
 import { beforeEach, describe, expect, it } from "vitest";
 import { hours } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";

@@ -342,7 +342,7 @@ it("the page of a directory shows the terms, and returns the answer to the devic
     expect((await visitor.get(`/api/mdm/windows/tos?${new URLSearchParams({ redirect_uri: uri })}`)).status).toBe(400);
 });
 
-it("agents are told to enroll with their key, users to sign in", async () => {
+it("agents are sent to enroll with their key, users to sign in", async () => {
   const t = await startApp();
   await turnOnWindowsMdm(t);
   const discover = async (path: string, authPolicies: string[]) => {

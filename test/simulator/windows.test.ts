@@ -69,7 +69,7 @@ describe.each(rulesEngines)("simulated Windows devices on %s", (engine) => {
     expect(renderWindowsReport(report)).toContain("2, 2 enrolled");
   });
 
-  it("are erased and leave when they are told to, or when their user removes the enrollment", async () => {
+  it("are erased and leave on command, or when their user removes the enrollment", async () => {
     const t = await startApp({ engine });
     const fleet = await start(t, { devices: 3 });
     const [one, two, three] = fleet.hosts;

@@ -1,4 +1,4 @@
-// How far the certificates of a host are: told by whoever brings its agent the list of its templates.
+// How far the certificates of a host are, as reported by the part that sends its agent the list of its templates.
 import { hours, isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -9,7 +9,7 @@ type Home = Pick<Services, "clock"> & { readonly store: ServerTx };
 /** An agent that has not asked for a template by then has missed it. */
 const GIVEN_UP_AFTER = hours(12);
 
-/** The host's agent was told that these are its templates. */
+/** The list of these templates was sent to the host's agent. */
 export async function templatesSent(
   { store, clock }: Home,
   hostId: number,

@@ -16,7 +16,7 @@ import { and, eq, exists, isNull, not, oneOf, or } from "../../../store/query.ts
 import { androidPolicies } from "./tables.ts";
 import { wantPolicies } from "./wanted.ts";
 
-/** What the agents of a team are told. */
+/** What is sent to the agents of a team. */
 export interface AgentOfTeam {
   /** Of all of it; empty: there is no app. */
   readonly digest: string;
@@ -77,8 +77,8 @@ const managed = and(eq("platform", "android"), exists(hostMdm, "id", eq("connect
 /** Hosts in one transaction. */
 const STEP = 500;
 
-/** Sends the policies of devices whose agents are to be told something else than they were. */
-export async function tellAgents(services: Services, signal?: AbortSignal): Promise<void> {
+/** Sends the policies of devices whose agents need something else than they were sent last. */
+export async function sendToAgents(services: Services, signal?: AbortSignal): Promise<void> {
   const ctx = serviceContext(services, "agents of Android devices");
   if (!(await ctx.config.current()).mdm.android_enabled_and_configured) return;
   const teams: (number | null)[] = [null, ...(await ctx.store.teams.pick(["id"], {})).map(({ id }) => id)];
@@ -106,18 +106,18 @@ const want = (ctx: Context, ids: readonly number[]): Promise<void> =>
 export const androidAgents = settingsFollower(
   "agents of Android devices",
   {
-    failure: "cannot tell the agents of Android devices about their certificates; trying again",
+    failure: "cannot send the list of certificates to the agents of Android devices; trying again",
     also: [channels.certificateTemplates, channels.enrollSecrets],
   },
-  (services) => tellAgents(services),
+  (services) => sendToAgents(services),
 );
 
-/** Finds whatever was missed, and tells agents again that have not asked for their certificates. */
+/** Finds whatever was missed, and sends the list again to agents that have not asked for their certificates. */
 export const androidAgentJob: Job = {
   name: "android_agents",
   every: minutes(10),
   async run(services, signal) {
-    await tellAgents(services, signal);
+    await sendToAgents(services, signal);
     const ctx = serviceContext(services, "agents of Android devices");
     await ctx.store.tx(async (store) => {
       const inside = within(ctx, store);

@@ -17,7 +17,7 @@ export const androidPolicies = table("android_policies", {
   wanted: text(),
   /** The vendor's number of what was sent last; 0: nothing. */
   version: int().default(0),
-  /** A digest of what the agent was told last; empty: nothing. */
+  /** A digest of what was sent to the agent last; empty: nothing. */
   agent: text().default(""),
   /** Sending has failed, and is repeated then. */
   retry_at: time().nullable(),

@@ -52,7 +52,7 @@ const nothing: Facts = {
   refusal: "",
 };
 
-/** Keeps what has changed. A device that can be told its newest version only now gets its deadline. */
+/** Keeps what has changed. A device whose newest version is known only now gets its deadline. */
 export async function keepUpdateReport(
   ctx: Context,
   hostId: number,
