@@ -3,7 +3,9 @@
 import { pino } from "pino";
 import type { ServerStore } from "../src/server/core/tables.ts";
 import { openStore } from "../src/server/data/open.ts";
+import { setDiskStates } from "../src/server/disk-encryption/states.ts";
 import { startServer } from "../src/server/main.ts";
+import { recordSettings } from "../src/server/os-settings/statuses.ts";
 import { fillProfiles } from "./profiles.ts";
 import { quantile } from "./support/figures.ts";
 import { adminOf, makePlace } from "./support/place.ts";
@@ -56,25 +58,21 @@ const statusAt = (n: number): (typeof statuses)[number] =>
   n % 100 === 0 ? "failed" : n % 50 === 1 ? "pending" : n % 20 === 2 ? "verifying" : "verified";
 
 async function fillStatuses(store: ServerStore): Promise<void> {
-  const updated_at = new Date().toISOString();
   for await (const page of store.hosts.pages({}, CHUNK, ["id"])) {
     const ids = page.map(({ id }) => id);
-    await store.hostSettings.insertMany(ids.map((id) => ({ id, status: statusAt(id), updated_at })));
-    await store.hostDiskEncryption.insertMany(
-      ids.map((id) => ({ id, status: id % 200 === 3 ? ("enforcing" as const) : ("verified" as const) })),
+    await recordSettings(
+      store,
+      "profiles",
+      ids.map((id) => ({ id, status: statusAt(id) })),
     );
-    await store.recoveryLocks.insertMany(
-      ids.map((id) => ({
-        id,
-        status: id % 300 === 4 ? ("failed" as const) : ("verified" as const),
-        detail: "",
-        password: null,
-        updated_at,
-        next: null,
-        removing: false,
-        step: null,
-        command_uuid: null,
-      })),
+    await setDiskStates(
+      store,
+      ids.map((id) => ({ id, status: id % 200 === 3 ? "enforcing" : "verified", detail: "" })),
+    );
+    await recordSettings(
+      store,
+      "recovery_lock",
+      ids.map((id) => ({ id, status: id % 300 === 4 ? "failed" : "verified" })),
     );
   }
 }

@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { HostFilter } from "../../src/api/host-filters.ts";
 import { service } from "../../src/server/core/context.ts";
+import { setDiskStates } from "../../src/server/disk-encryption/states.ts";
 import { hostsWhere } from "../../src/server/host-list/filters.ts";
+import { recordSettings } from "../../src/server/os-settings/statuses.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { amount, bothEngines } from "../support/engines.ts";
 import { hostRow } from "../support/make.ts";
@@ -387,7 +389,7 @@ async function fill({ store }: TestApp, hosts: readonly Facts[]): Promise<void> 
       });
     const worst = ["failed", "pending", "verifying", "verified"] as const;
     const status = worst.find((one) => host.profiles.some((profile) => profile.status === one)) ?? null;
-    await store.hostSettings.insert({ id, status, updated_at: "2026-01-01T00:00:00.000Z" });
+    await recordSettings(store, "profiles", [{ id, status }]);
     await store.hostProfiles.insertMany(
       host.profiles.map(({ uuid, status }) => ({
         host_id: id,
@@ -399,7 +401,7 @@ async function fill({ store }: TestApp, hosts: readonly Facts[]): Promise<void> 
       })),
     );
     if (host.encryption !== null)
-      await store.hostDiskEncryption.insert({ id, status: host.encryption as (typeof ENCRYPTION)[number] });
+      await setDiskStates(store, [{ id, status: host.encryption as (typeof ENCRYPTION)[number], detail: "" }]);
   }
 }
 

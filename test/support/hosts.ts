@@ -1,4 +1,6 @@
 // A few hosts that differ in everything that filters and selectors can test.
+import { setDiskStates } from "../../src/server/disk-encryption/states.ts";
+import { recordSettings } from "../../src/server/os-settings/statuses.ts";
 import type { TestApp } from "./app.ts";
 import { makeHost, makeInventory, makeLabel, makeSoftware, makeTeam } from "./make.ts";
 
@@ -118,14 +120,14 @@ export async function makeScene(t: TestApp): Promise<Scene> {
     { ...profile, host_id: win.id, profile_uuid: "p-3", platform: "windows", status: "failed" },
     { ...profile, host_id: server.id, profile_uuid: "p-3", platform: "windows", status: "verified" },
   ]);
-  await store.hostSettings.insertMany([
-    { id: mac.id, status: "verifying", updated_at: now },
-    { id: win.id, status: "failed", updated_at: now },
-    { id: server.id, status: "verified", updated_at: now },
+  await recordSettings(store, "profiles", [
+    { id: mac.id, status: "verifying" },
+    { id: win.id, status: "failed" },
+    { id: server.id, status: "verified" },
   ]);
-  await store.hostDiskEncryption.insertMany([
-    { id: mac.id, status: "action_required" },
-    { id: win.id, status: "verified" },
+  await setDiskStates(store, [
+    { id: mac.id, status: "action_required", detail: "" },
+    { id: win.id, status: "verified", detail: "" },
   ]);
   await store.hostBootstrap.insertMany([{ id: mac.id, status: "failed" }]);
   const issue = await store.munkiIssues.insert({ name: "Could not check", type: "error" });

@@ -49,7 +49,6 @@ import { expiryNotices } from "../mdm/expiry/tables.ts";
 import {
   configurationProfiles,
   hostProfiles,
-  hostSettings,
   profileChallenges,
   profileContents,
   profileLabels,
@@ -62,6 +61,7 @@ import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
 import { agentSigningKeys } from "../new-hosts/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
+import { hostSettings } from "../os-settings/tables.ts";
 import { outbox } from "../outbox/tables.ts";
 import { packageBatches } from "../package-batches/tables.ts";
 import { packs, packTargets, scheduledQueries } from "../packs/tables.ts";
@@ -215,6 +215,7 @@ export const tables: AllTables = {
   campaignHosts,
   carves,
   operationContents,
+  hostSettings,
   operations,
   softwareInstallRuns,
   policyInstalls,
@@ -272,7 +273,6 @@ export const tables: AllTables = {
   profileContents,
   profileLabels,
   hostProfiles,
-  hostSettings,
   profileChallenges,
   applePushes,
   androidEnterprises,

@@ -6,6 +6,7 @@ import { badRequest, notFound } from "../core/errors.ts";
 import { platformFamily } from "../core/platforms.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { oneOf } from "../store/query.ts";
+import { recordDisks } from "./states.ts";
 
 /** The host whose agent sends a key. */
 interface AgentHost {
@@ -62,11 +63,12 @@ async function keepKey(
   const { clock } = ctx;
   await ctx.store.tx(async (store) => {
     const host = await hostOf(store, hostId);
+    const status = isConfirmed(host) ? "verified" : "verifying";
     await store.hostDiskEncryption.upsert(
       [
         {
           id: hostId,
-          status: isConfirmed(host) ? "verified" : "verifying",
+          status,
           detail: "",
           key,
           key_salt: salt,
@@ -77,6 +79,7 @@ async function keepKey(
       ],
       { on: ["id"] },
     );
+    await recordDisks(store, [{ id: hostId, status }]);
     await store.notify(channels.hosts, hostsPayload([hostId]));
     await store.notify(channels.diskKeys, "");
     await recordActivity({ ...within(ctx, store), user: service }, "escrowed_disk_encryption_key", {
@@ -92,6 +95,7 @@ async function keepError(ctx: Context, hostId: number, error: string): Promise<v
     await store.hostDiskEncryption.upsert([{ id: hostId, status: "failed", detail: client_error, client_error }], {
       on: ["id"],
     });
+    await recordDisks(store, [{ id: hostId, status: "failed" }]);
     await store.notify(channels.hosts, hostsPayload([hostId]));
   });
 }
@@ -111,5 +115,11 @@ function fromBase64(text: string): string | null {
 
 /** Deletes the keys that hosts have escrowed, and the state of their disks. */
 export async function forgetDiskKeys({ store }: Pick<Context, "store">, hostIds: readonly number[]): Promise<void> {
+  const disks = await store.hostDiskEncryption.pick(["id"], { where: oneOf("id", hostIds) });
+  if (disks.length === 0) return;
   await store.hostDiskEncryption.delete(oneOf("id", hostIds));
+  await recordDisks(
+    store,
+    disks.map(({ id }) => ({ id, status: null })),
+  );
 }

@@ -1,19 +1,34 @@
-// Changes of what is known of names, in the caller's transaction.
+// Changes of what is known of names, in the caller's transaction. Their status is one of the host's settings.
 import type { ServerTx } from "../core/tables.ts";
+import { recordSettings } from "../os-settings/statuses.ts";
 import { eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { hostNames } from "./tables.ts";
 
 export type NameRow = Omit<RowOf<typeof hostNames>, "revision">;
-type Store = Pick<ServerTx, "hostNames">;
+type Store = Pick<ServerTx, "hostNames" | "hostSettings">;
 
-export const putNames = (store: Store, rows: readonly NameRow[]) =>
-  store.hostNames.upsert(rows, { on: ["id"], returning: [] });
+export async function putNames(store: Store, rows: readonly NameRow[]): Promise<void> {
+  await store.hostNames.upsert(rows, { on: ["id"], returning: [] });
+  await recordSettings(store, "host_name", rows);
+}
 
-export const changeName = (store: Store, id: number, set: Partial<Omit<NameRow, "id">>) =>
-  store.hostNames.update({ where: eq("id", id), set });
+/** Returns how many rows have changed: none if the host has no name to get. */
+export async function changeName(store: Store, id: number, set: Partial<Omit<NameRow, "id">>): Promise<number> {
+  const changed = await store.hostNames.update({ where: eq("id", id), set });
+  if (changed > 0 && set.status !== undefined) await recordSettings(store, "host_name", [{ id, status: set.status }]);
+  return changed;
+}
 
 export const nameCommandsQueued = (store: Store, queued: readonly Pick<NameRow, "id" | "command_uuid">[]) =>
   store.hostNames.updateEach(queued);
 
-export const dropNames = (store: Store, ids: readonly number[]) => store.hostNames.delete(oneOf("id", ids));
+export async function dropNames(store: Store, ids: readonly number[]): Promise<void> {
+  const dropped = await store.hostNames.pick(["id"], { where: oneOf("id", ids) });
+  await store.hostNames.delete(oneOf("id", ids));
+  await recordSettings(
+    store,
+    "host_name",
+    dropped.map(({ id }) => ({ id, status: null })),
+  );
+}

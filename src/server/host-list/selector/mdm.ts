@@ -2,10 +2,10 @@
 import type { HostFilter } from "../../../api/host-filters.ts";
 import { type DiskEncryptionStatus, hostDiskEncryption } from "../../disk-encryption/tables.ts";
 import { onPlatform } from "../../hosts/status.ts";
-import { settingsAre } from "../../mdm/profiles/status.ts";
 import { hostProfiles, type ProfileStatus } from "../../mdm/profiles/tables.ts";
 import { hostBootstrap, hostMdm, mdmSolutions } from "../../mdm-status/tables.ts";
 import { hostMunki } from "../../munki/tables.ts";
+import { settingsAre } from "../../os-settings/summary.ts";
 import { and, eq, exists, has, isNull, not, oneOf, or, type Predicate } from "../../store/query.ts";
 
 type Given<K extends keyof HostFilter> = NonNullable<HostFilter[K]>;

@@ -1,49 +1,29 @@
-// Changes of hosts' profiles. Each change also updates the worst status of the host.
+// Changes of hosts' profiles. Each change also updates the status of the host.
 import { isoAt } from "../../core/clock.ts";
 import { parts } from "../../core/concurrency/parts.ts";
 import type { Context } from "../../core/context.ts";
+import { groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { FILEVAULT_IDENTIFIER, settleMacs } from "../../disk-encryption/macs.ts";
+import { changingProfiles, type HostSetting, worstOf } from "../../os-settings/statuses.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
 import type { HostProfileRow } from "./platform.ts";
 import { nextState, type ProfileEvent } from "./state.ts";
-import type { ProfileStatus } from "./tables.ts";
 
 export type Backing = Pick<Context, "store" | "clock">;
 
-/** Worst first. What is still to be queued is pending. */
-export const worstFirst: readonly ProfileStatus[] = ["failed", "pending", "verifying", "verified"];
+/** Changes profiles of these hosts in the caller's transaction, and then their status. */
+export const changingHosts = ({ store, clock }: Backing, hostIds: readonly number[], work: () => Promise<void>) =>
+  changingProfiles(store, clock.iso(), hostIds, { work, statusesOf: (ids) => statusesOf(store, ids) });
 
-/**
- * Changes profiles of these hosts in the caller's transaction, and then their worst status. Writing that first makes
- * others wait that change profiles of the same hosts.
- */
-export async function changingHosts(
-  { store, clock }: Backing,
-  hostIds: readonly number[],
-  work: () => Promise<void>,
-): Promise<void> {
-  const ids = [...new Set(hostIds)].sort((a, b) => a - b);
-  if (ids.length === 0) return;
-  const updated_at = clock.iso();
-  for await (const some of parts(ids))
-    await store.hostSettings.upsert(
-      some.map((id) => ({ id, updated_at })),
-      { on: ["id"], set: ["updated_at"], returning: [] },
-    );
-  await work();
-  for await (const some of parts(ids)) await summarize(store, some);
-}
-
-async function summarize(store: ServerTx, hostIds: readonly number[]): Promise<void> {
-  const worst = new Map<number, ProfileStatus>();
+/** The worst status of each host's profiles. */
+async function statusesOf(store: ServerTx, hostIds: readonly number[]): Promise<HostSetting[]> {
   const rows = await store.hostProfiles.pick(["host_id", "status"], { where: oneOf("host_id", hostIds) });
-  for (const { host_id, status } of rows) {
-    const shown = status ?? "pending";
-    const known = worst.get(host_id);
-    if (known === undefined || worstFirst.indexOf(shown) < worstFirst.indexOf(known)) worst.set(host_id, shown);
-  }
-  await store.hostSettings.updateEach(hostIds.map((id) => ({ id, status: worst.get(id) ?? null })));
+  const profiles = groupBy(rows, ({ host_id }) => host_id);
+  return hostIds.map((id) => ({
+    id,
+    status: worstOf((profiles.get(id) ?? []).map(({ status }) => status ?? "pending")),
+  }));
 }
 
 /** Applies an event to each of the rows, in the caller's transaction. Returns how many have changed. */

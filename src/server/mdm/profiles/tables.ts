@@ -7,7 +7,6 @@ declare module "../../core/tables.ts" {
     readonly profileContents: typeof profileContents;
     readonly profileLabels: typeof profileLabels;
     readonly hostProfiles: typeof hostProfiles;
-    readonly hostSettings: typeof hostSettings;
     readonly profileChallenges: typeof profileChallenges;
   }
 }
@@ -103,13 +102,6 @@ export const hostProfiles = table(
   },
   { unique: [["host_id", "profile_uuid"]] },
 );
-
-/** The worst status of a host's profiles, so that lists and summaries need not read each profile of each host. */
-export const hostSettings = table("host_settings", {
-  id: idOf("hosts"),
-  status: text<ProfileStatus>().nullable().index(),
-  updated_at: time(),
-});
 
 /** How a host enrolls a certificate through the SCEP proxy with what a profile on it says. */
 export const profileChallenges = table(

@@ -35,7 +35,7 @@ const json = (value: object): Content => ({ type: "application/json", content: J
 
 /** Devices compare the token only. The time is that of the last change of the host's profiles, in whole seconds. */
 async function syncTokens({ store }: Context, { host_id, created_at }: Enrollment, set: DeclarationSet) {
-  const changed = (await store.hostSettings.get(host_id))?.updated_at ?? created_at;
+  const changed = (await store.hostSettings.get(host_id))?.profiles_changed_at ?? created_at;
   return { DeclarationsToken: tokenOf(set), Timestamp: changed.replace(/\.\d+Z$/, "Z") };
 }
 

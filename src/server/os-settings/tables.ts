@@ -1,0 +1,23 @@
+import type { ProfileStatus } from "../../api/profiles.ts";
+import { idOf, table, text, time } from "../store/table.ts";
+
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly hostSettings: typeof hostSettings;
+  }
+}
+
+export type SettingStatus = ProfileStatus;
+
+/** The status of hosts' settings by kind, and the worst of them. Null: the host has no setting of this kind. */
+export const hostSettings = table("host_settings", {
+  id: idOf("hosts"),
+  profiles: text<SettingStatus>().nullable(),
+  disk_encryption: text<SettingStatus>().nullable(),
+  recovery_lock: text<SettingStatus>().nullable(),
+  host_name: text<SettingStatus>().nullable(),
+  /** The worst of the above. */
+  status: text<SettingStatus>().nullable().index(),
+  /** When the host's profiles last changed; null: never. */
+  profiles_changed_at: time().nullable(),
+});
