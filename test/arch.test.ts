@@ -42,7 +42,7 @@ const packageHomes: Record<string, string[]> = {
   lowdb: ["src/server/store/lowdb/", "src/cli/"],
   kysely: ["src/server/store/postgres/"],
   pg: ["src/server/store/postgres/"],
-  "@aws-sdk/client-s3": ["src/server/store/blobs/s3.ts"],
+  "@aws-sdk/client-s3": ["src/server/store/blobs/s3/"],
   undici: ["src/client/", "src/cli/", "src/server/core/outbound/fetch.ts", "src/simulator/web.ts", "src/agent/net/"],
   "@fastify/busboy": ["src/server/core/http/bodies/multipart.ts"],
   nodemailer: ["src/server/mail/"],

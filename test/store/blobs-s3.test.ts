@@ -14,7 +14,7 @@ import {
   digestOf,
 } from "../../src/server/store/blobs/blobs.ts";
 import { readBucketUrl } from "../../src/server/store/blobs/bucket-url.ts";
-import { s3Blobs } from "../../src/server/store/blobs/s3.ts";
+import { s3Blobs } from "../../src/server/store/blobs/s3/blobs.ts";
 import { ACCESS_KEY, type Asked, BUCKET, type Fault, type S3Server, startS3 } from "../support/s3-server.ts";
 
 const MB = 1024 * 1024;

@@ -16,7 +16,7 @@ import {
 } from "../../src/server/store/blobs/blobs.ts";
 import { readBucketUrl } from "../../src/server/store/blobs/bucket-url.ts";
 import { fileBlobs } from "../../src/server/store/blobs/files.ts";
-import { s3Blobs } from "../../src/server/store/blobs/s3.ts";
+import { s3Blobs } from "../../src/server/store/blobs/s3/blobs.ts";
 import { ACCESS_KEY, BUCKET, startS3 } from "../support/s3-server.ts";
 
 const bytes = (content: string | Buffer) => Readable.from([Buffer.from(content)]);

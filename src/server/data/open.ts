@@ -176,7 +176,7 @@ type BlobSettings = Pick<Settings, "data_dir" | "blobs_url" | "blobs_access_key_
 /** The library for buckets is large, so it is loaded only if a bucket is used. */
 export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   if (settings.blobs_url === undefined) return fileBlobs(join(settings.data_dir, "blobs"));
-  const { s3Blobs } = await import("../store/blobs/s3.ts");
+  const { s3Blobs } = await import("../store/blobs/s3/blobs.ts");
   const { blobs_access_key_id: accessKeyId, blobs_secret_access_key: secretAccessKey } = settings;
   return s3Blobs({
     ...readBucketUrl(settings.blobs_url),
