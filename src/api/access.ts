@@ -70,6 +70,7 @@ export const actions = {
   "scripts:read": rule("AMTOP", "AMTOP"),
   "scripts:write": rule("AMG", "AMG"),
   "scripts:run": rule("AMT", "AMT"),
+  "scripts:schedule": rule("AM", "AM"),
   "packages:read": rule("AMTG", "AMTG"),
   "packages:write": rule("AMG", "AMG"),
   "categories:write": rule("AM", "AM"),

@@ -89,8 +89,8 @@ export const packageBatchesApi = {
     bodyLimit: 25 * MiB,
     body: z.strictObject({
       software: z
-        .union([z.strictObject({ packages: list.nullable() }), list])
-        .meta({ description: "the packages, or an object with the list `packages`" }),
+        .union([z.strictObject({ packages: list }), list])
+        .meta({ description: "the packages, or an object with the list `packages`; an empty list removes all" }),
     }),
     status: 202,
     response: z.object({ request_uuid: z.string() }),

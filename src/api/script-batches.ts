@@ -100,7 +100,7 @@ export const scriptBatchesApi = {
     method: "POST",
     path: `${path}/cancel`,
     summary: "Cancel a run on the hosts on which it has not started.",
-    access: run,
+    access: { action: "hosts:cancel_activity", scope: "team" },
     params,
     response: Empty,
   }),

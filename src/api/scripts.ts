@@ -31,7 +31,9 @@ export const HostScript = z.object({
 export type HostScript = z.infer<typeof HostScript>;
 
 export const ScriptResult = z.object({
-  script_contents: z.string(),
+  script_contents: z
+    .string()
+    .meta({ description: "empty if it is a saved script of a team whose scripts you may not read" }),
   script_id: Id.nullable(),
   exit_code: z
     .int()

@@ -309,13 +309,23 @@ describe.each(rulesEngines)("commands of device management on %s", (engine) => {
     const maintainer = await makeUser(t, { teams: [{ id: own.id, role: "maintainer" }] });
     const observer = await makeUser(t, { teams: [{ id: own.id, role: "observer" }] });
     const gitops = await makeUser(t, { teams: [{ id: own.id, role: "gitops" }] });
-    const command = appleCommand("ClearPasscode");
+    const command = appleCommand("ProfileList");
 
     expect((await run(observer, command, mine.uuid)).status).toBe(403);
     expect((await run(maintainer, command, theirs.uuid)).status).toBe(404);
     expect((await run(maintainer, command, mine.uuid, theirs.uuid)).status, "all or none").toBe(404);
     expect((await run(gitops, command, mine.uuid)).status).toBe(200);
     expect((await gitops.get("/mdm/commands")).status).toBe(403);
+    const actions = ["EraseDevice", "DeviceLock", "EnableLostMode", "DisableLostMode", "ClearPasscode"].map((type) =>
+      appleCommand(type),
+    );
+    const leave = appleCommand("RemoveProfile", { Identifier: "com.svc.mdm" });
+    for (const action of [...actions, leave])
+      expect(await reasonOf(await run(gitops, action, mine.uuid)), "what hosts:lock allows").toEqual([
+        403,
+        expect.stringContaining("need the right to do that"),
+      ]);
+    expect((await run(gitops, appleCommand("RemoveProfile", { Identifier: "wifi" }), mine.uuid)).status).toBe(200);
     const shared = await sent(t, "ClearPasscode", mine.uuid, theirs.uuid);
     const foreign = await sent(t, "ClearPasscode", theirs.uuid);
 
@@ -333,6 +343,11 @@ describe.each(rulesEngines)("commands of device management on %s", (engine) => {
     });
     const answers = async (caller: Caller) => ((await resultsOf(caller, shared)).results as Json[]).length;
     expect([await answers(t), await answers(maintainer)]).toEqual([2, 1]);
+    const profile = await sent(t, "InstallProfile", mine.uuid);
+    await t.store.mdmCommands.update({ where: eq("command_uuid", profile), set: { result: base64("done") } });
+    const payload = async (caller: Caller) => ((await resultsOf(caller, profile)).results as Json[])[0]!.payload;
+    expect(await payload(observer), "observers read no profiles").toBe("");
+    expect(await payload(maintainer)).not.toBe("");
     expect((await observer.delete(`/hosts/${mine.id}/commands/${shared}`)).status).toBe(403);
     expect((await maintainer.delete(`/hosts/${theirs.id}/commands/${foreign}`)).status).toBe(404);
     expect((await maintainer.delete(`/hosts/${mine.id}/commands/${foreign}`)).status, "of another host").toBe(404);

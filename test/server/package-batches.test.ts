@@ -360,6 +360,8 @@ describe.each(rulesEngines)("a replacement of packages on %s", (engine) => {
     ]);
     expect((await start(t, [], "?team_name=unknown")).status).toBe(404);
     expect((await t.post("/software/batch", { software: 7 })).status).toBe(422);
+    for (const software of [{ packages: null }, null])
+      expect((await t.post("/software/batch", { software })).status, "null is no empty list").toBe(422);
     expect((await t.get("/software/batch/unknown")).status).toBe(404);
     expect(await t.store.packageBatches.count()).toBe(0);
     // A private address is not asked.

@@ -250,6 +250,26 @@ describe.each(rulesEngines)("batch runs on %s", (engine) => {
     ]);
   });
 
+  it("are scheduled and cancelled by maintainers and admins only; technicians run scripts at once", async () => {
+    const t = await startApp({ engine });
+    const team = await makeTeam(t);
+    const script_id = await save(t, { team_id: team.id });
+    const host = await makeHost(t, { team_id: team.id });
+    const not_before = new Date(t.clock.now() + hours(1)).toISOString();
+    const later = { script_id, host_ids: [host.id], not_before };
+    const uuid = await begin(t, later);
+    for (const role of ["technician", "observer", "gitops"] as const) {
+      const user = await makeUser(t, { teams: [{ id: team.id, role }] });
+      const runs = { script_id, host_ids: [host.id] };
+      expect((await user.post("/scripts/run/batch", later)).status, role).toBe(403);
+      expect((await user.post(`/scripts/batch/${uuid}/cancel`)).status, role).toBe(403);
+      if (role === "technician") expect((await user.post("/scripts/run/batch", runs)).status).toBe(202);
+      else expect((await user.post("/scripts/run/batch", runs)).status, role).toBe(403);
+    }
+    const maintainer = await makeUser(t, { teams: [{ id: team.id, role: "maintainer" }] });
+    expect((await maintainer.post(`/scripts/batch/${uuid}/cancel`)).status).toBe(200);
+  });
+
   it("are listed by team and status, newest first, with their hosts in pages", async () => {
     const t = await startApp({ engine });
     const script_id = await save(t);

@@ -369,4 +369,21 @@ describe.each(rulesEngines)("saved scripts on %s", (engine) => {
     await t.delete(`/hosts/${host_id}`);
     expect(await seen()).toEqual([200, 404]);
   });
+
+  it("do not show the text of a saved script to the team that the host has moved to", async () => {
+    const t = await startApp({ engine });
+    const [a, b] = [await makeTeam(t, "A"), await makeTeam(t, "B")];
+    const agent = await makeManaged(t);
+    const host_id = (await agent.host()).id;
+    await t.post("/hosts/transfer", { team_id: a.id, hosts: [host_id] });
+    const script_id = await save(t, TEXT, "hello.sh", a.id);
+    const { execution_id } = await json<{ execution_id: string }>(t.post("/scripts/run", { host_id, script_id }));
+    await agent.runScript();
+    await t.post("/hosts/transfer", { team_id: b.id, hosts: [host_id] });
+    const user = await makeUser(t, { teams: [{ id: b.id, role: "admin" }] });
+    const contentsFor = async (who: Pick<TestApp, "get">) =>
+      (await json<{ script_contents: string }>(who.get(`/scripts/results/${execution_id}`))).script_contents;
+    expect(await contentsFor(user)).toBe("");
+    expect(await contentsFor(t)).not.toBe("");
+  });
 });

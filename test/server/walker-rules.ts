@@ -239,7 +239,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /scripts/batch": "view saved scripts",
   "GET /scripts/batch/:batch_execution_id": "view saved scripts",
   "GET /scripts/batch/:batch_execution_id/host-results": "view saved scripts",
-  "POST /scripts/batch/:batch_execution_id/cancel": "run scripts",
+  "POST /scripts/batch/:batch_execution_id/cancel": "cancel upcoming activity",
   "GET /software/self_service_categories": "view packages",
   "POST /software/self_service_categories": "edit categories of self-service",
   "PATCH /software/self_service_categories/:id": "edit categories of self-service",

@@ -170,14 +170,20 @@ export async function resultOf(ctx: Context, uuid: string): Promise<ScriptResult
   return onWire(ctx, execution, false);
 }
 
-async function onWire({ store }: Context, execution: Execution, host_timeout: boolean): Promise<ScriptResult> {
+async function onWire(
+  { store, user }: Pick<Context, "store" | "user">,
+  execution: Execution,
+  host_timeout: boolean,
+): Promise<ScriptResult> {
   const { exit_code } = execution;
   // A host that was deleted will not run it any more.
   const isLost =
     execution.state === "pending" && (await store.operations.count(and(eq("uuid", execution.uuid), isOpen))) === 0;
   const state = isLost ? "cancelled" : execution.state;
+  // The host may have come from another team, whose saved scripts the caller may not read.
+  const isReadable = execution.script_name === "" || may(user, "scripts:read", execution.team_id);
   return {
-    script_contents: await textOf(store, execution.text_id),
+    script_contents: isReadable ? await textOf(store, execution.text_id) : "",
     script_id: execution.script_id,
     exit_code,
     output: execution.output,

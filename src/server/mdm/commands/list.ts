@@ -11,7 +11,7 @@ import type { Context } from "../../core/context.ts";
 import { invalid, notFound } from "../../core/errors.ts";
 import { metaOf, page, windowOf } from "../../core/http/paging.ts";
 import { byId } from "../../core/maps.ts";
-import { visible } from "../../core/security/access.ts";
+import { may, visible } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import type { HostRow } from "../../hosts/access.ts";
 import { hostNamed } from "../../hosts/identifier.ts";
@@ -112,17 +112,24 @@ export async function resultsOf(ctx: Context, query: z.output<typeof commandsApi
 async function read(ctx: Context, ids: readonly number[]): Promise<CommandResult[]> {
   const { store } = ctx;
   const rows = (await store.mdmCommands.getMany(ids)).sort((a, b) => a.id - b.id);
-  const operations = byId(await store.operations.pick(["id", "lane", "content_id"], { where: oneOf("id", ids) }));
+  const operations = byId(
+    await store.operations.pick(["id", "lane", "kind", "content_id"], { where: oneOf("id", ids) }),
+  );
   const contentIds = new Set([...operations.values()].flatMap(({ content_id }) => content_id ?? []));
   const contents = byId(await store.operationContents.getMany([...contentIds]));
   const commands = await onWire(store, rows);
+  const teams = await teamsOf(store, rows);
   const metadata = await Promise.all(rows.map(({ command_uuid }) => metadataOf(ctx, command_uuid)));
   return rows.flatMap((row, i) => {
     const operation = operations.get(row.id);
     // Deleted at this moment.
     if (!operation) return [];
     const content = operation.content_id === null ? "" : (contents.get(operation.content_id)?.content ?? "");
-    const payload = platformOfLane(ctx, operation.lane).payload({ command_uuid: row.command_uuid, content });
+    const platform = platformOfLane(ctx, operation.lane);
+    const isHidden =
+      platform.installsProfile({ kind: operation.kind, request_type: row.request_type }) &&
+      !may(ctx.user, "profiles:read", teams.get(row.host_id) ?? null);
+    const payload = isHidden ? "" : platform.payload({ command_uuid: row.command_uuid, content });
     return {
       ...commands[i]!,
       payload: Buffer.from(payload).toString("base64"),
@@ -140,6 +147,13 @@ declare module "../../core/extensions.ts" {
       commandUuid: string,
     ) => Promise<CommandResult["results_metadata"] | null>)[];
   }
+}
+
+async function teamsOf(store: ServerTx, rows: readonly CommandRow[]): Promise<ReadonlyMap<number, number | null>> {
+  const ids = [...new Set(rows.map(({ host_id }) => host_id))];
+  return new Map(
+    (await store.hosts.pick(["id", "team_id"], { where: oneOf("id", ids) })).map((h) => [h.id, h.team_id]),
+  );
 }
 
 async function metadataOf(ctx: Context, uuid: string): Promise<CommandResult["results_metadata"]> {

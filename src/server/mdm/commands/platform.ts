@@ -10,6 +10,8 @@ export interface ReadCommand {
   readonly isPremium: boolean;
   /** Whether devices lose their data by it. */
   readonly wipes: boolean;
+  /** Whether it does what only those may do who may lock hosts: lock, unlock or wipe them, or end their management. */
+  readonly isAction: boolean;
   /** What the platform's channel sends; with a mask in place of passwords. */
   readonly content: string;
   /** The content with its passwords; null: there are none. */
@@ -27,6 +29,8 @@ export interface CommandPlatform {
   read(bytes: Buffer): ReadCommand;
   /** Asks the devices to connect, after the commit of the caller's transaction. */
   wake(inside: Context, hostIds: readonly number[]): Promise<void>;
+  /** Whether a command is one whose content is a profile. */
+  installsProfile(command: { readonly kind: string; readonly request_type: string }): boolean;
   /** The command as the device gets it. */
   payload(command: { readonly command_uuid: string; readonly content: string }): string;
 }

@@ -6,7 +6,7 @@ import { spend } from "../../approvals/budget.ts";
 import { needsApproval } from "../../approvals/request.ts";
 import { parts } from "../../core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../../core/context.ts";
-import { forbidden, invalid, notThere, partTooLarge, premiumRequired } from "../../core/errors.ts";
+import { forbidden, forbiddenFor, invalid, notThere, partTooLarge, premiumRequired } from "../../core/errors.ts";
 import { may } from "../../core/security/access.ts";
 import { type HostRow, knowsOf } from "../../hosts/access.ts";
 import { identifierSpellings } from "../../hosts/identifier.ts";
@@ -29,6 +29,8 @@ export async function runCommand(ctx: Context, request: Request) {
   const hosts = await targetsOf(ctx, request.host_uuids);
   const platform = familyOf(ctx, hosts);
   const command = platform.read(bytes);
+  if (command.isAction && !hosts.every(({ team_id }) => may(ctx.user, "hosts:lock", team_id)))
+    throw forbiddenFor("commands that lock, unlock or wipe hosts, or end their management, need the right to do that");
   if (command.isPremium && !isPremium(ctx)) throw premiumRequired();
   if (command.wipes) await checkWipe(ctx, hosts);
   const command_uuid = command.uuid ?? ctx.random.uuid();

@@ -36,7 +36,7 @@ async function cancelSome(inside: Context, batchId: number): Promise<number> {
   const { store } = inside;
   const batch = await store.scriptBatches.get(batchId);
   if (!batch) return 0;
-  if (!may(inside.user, "scripts:run", batch.team_id)) throw forbidden();
+  if (!may(inside.user, "hosts:cancel_activity", batch.team_id)) throw forbidden();
   const rows = await store.scriptBatchHosts.list({
     where: and(eq("batch_id", batchId), eq("state", "pending"), exists(operations, "uuid", isQueued, "execution_uuid")),
     limit: STEP,
@@ -65,7 +65,7 @@ async function recordCancel(inside: Context, batchId: number): Promise<void> {
 }
 
 export async function cancelBatch(ctx: Context, uuid: string): Promise<Record<string, never>> {
-  const { id, host_count } = await batchFor(ctx, "scripts:run", uuid);
+  const { id, host_count } = await batchFor(ctx, "hosts:cancel_activity", uuid);
   const isToCancel = await ctx.store.tx(async (store) => {
     await lockBatch(store, uuid);
     const batch = await store.scriptBatches.get(id);

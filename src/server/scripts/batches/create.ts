@@ -4,7 +4,7 @@ import { recordActivity } from "../../activities/record.ts";
 import { seconds } from "../../core/clock.ts";
 import { parts } from "../../core/concurrency/parts.ts";
 import { type Context, within } from "../../core/context.ts";
-import { forbidden, invalid, notFound } from "../../core/errors.ts";
+import { forbidden, forbiddenFor, invalid, notFound } from "../../core/errors.ts";
 import { may } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { chosenIds } from "../../host-list/chosen.ts";
@@ -24,10 +24,12 @@ type Target = Pick<HostRow, "id" | "display_name" | "hostname">;
 export async function createBatch(ctx: Context, given: ScriptBatchRun): Promise<{ batch_execution_id: string }> {
   const script = await scriptFor(ctx, "scripts:read", given.script_id, "script_id");
   if (!may(ctx.user, "scripts:run", script.team_id)) throw forbidden();
-  await assertScriptsEnabled(ctx);
-  const targets = await targetsOf(ctx, script, given);
   const { not_before } = given;
   const isLater = not_before != null && Date.parse(not_before) > ctx.clock.now();
+  if (isLater && !may(ctx.user, "scripts:schedule", script.team_id))
+    throw forbiddenFor("you may run scripts at once, but not schedule them: leave out not_before");
+  await assertScriptsEnabled(ctx);
+  const targets = await targetsOf(ctx, script, given);
   const now = ctx.clock.iso();
   const uuid = ctx.random.uuid();
   const create = async (store: ServerTx): Promise<void> => {

@@ -20,6 +20,7 @@ export const androidCustomCommand = androidCommandKind({
 
 /** Devices lose their data by these: all of it, or that of the work profile. */
 const WIPES = [WIPE, "RELINQUISH_OWNERSHIP"];
+const LOCKS = ["LOCK", "RESET_PASSWORD", "START_LOST_MODE", "STOP_LOST_MODE"];
 const PREMIUM = ["LOCK", "RESET_PASSWORD"];
 
 export const androidCommands: CommandPlatform = {
@@ -29,6 +30,8 @@ export const androidCommands: CommandPlatform = {
   serves: ({ platform }) => platform === "android",
   read: readCommand,
   wake: wantCommands,
+  // Profiles reach these devices as parts of their policy.
+  installsProfile: () => false,
   payload: ({ content }) => JSON.stringify(commandFor(content)),
 };
 
@@ -49,6 +52,7 @@ function readCommand(bytes: Buffer): ReadCommand {
     uuid: null,
     isPremium: PREMIUM.includes(type),
     wipes: WIPES.includes(type),
+    isAction: [...WIPES, ...LOCKS].includes(type),
     content: isMasked ? JSON.stringify(value) : content,
     sealed: isMasked ? content : null,
   };

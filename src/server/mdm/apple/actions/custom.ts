@@ -7,6 +7,7 @@ import { writePlist } from "../../../../plist/write.ts";
 import { invalid } from "../../../core/errors.ts";
 import { isPhone } from "../../../core/platforms.ts";
 import { actionDone } from "../../../host-actions/outcome.ts";
+import { ownMdm } from "../../../mdm-status/own.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import type { RowOf } from "../../../store/table.ts";
 import type { CommandPlatform, ReadCommand } from "../../commands/platform.ts";
@@ -22,6 +23,7 @@ type CommandRow = RowOf<typeof mdmCommands>;
 
 const ERASE = "EraseDevice";
 const LOCK = "DeviceLock";
+const ACTIONS = [ERASE, LOCK, "EnableLostMode", "DisableLostMode", "ClearPasscode"];
 
 export const appleCustomCommand = appleCommandKind({
   name: "apple_custom_command",
@@ -38,6 +40,9 @@ export const appleCustomCommand = appleCommandKind({
     await dropSealed(inside, operation.id);
   },
 });
+
+const removesManagement = (command: PlistDict): boolean =>
+  stringIn(command, "Identifier")?.trim() === ownMdm.payloadIdentifier;
 
 /** What the device has done shows in the state of its host, as if it had been asked by the host's own actions. */
 async function showEffect(
@@ -65,6 +70,7 @@ export const appleCommands: CommandPlatform = {
   serves: ({ platform }) => ["darwin", "ios", "ipados"].includes(platform),
   read: readCommand,
   wake: async (inside, hostIds) => push(inside, await inside.extensions.pushDevices.ofHosts(inside.store, hostIds)),
+  installsProfile: ({ request_type }) => request_type === "InstallProfile",
   payload: ({ command_uuid: CommandUUID, content }) => applePayload(CommandUUID, content),
 };
 
@@ -88,6 +94,7 @@ function readCommand(bytes: Buffer): ReadCommand {
     uuid,
     isPremium: requestType === ERASE || requestType === LOCK,
     wipes: requestType === ERASE,
+    isAction: ACTIONS.includes(requestType) || (requestType === "RemoveProfile" && removesManagement(command)),
     content: shown === null ? content : writePlist(shown),
     sealed: shown === null ? null : content,
   };

@@ -26,6 +26,7 @@ export const windowsCommands: CommandPlatform = {
   read: readCommand,
   // Devices ask by themselves.
   wake: async () => {},
+  installsProfile: ({ kind }) => kind === "windows_profile",
   payload: ({ command_uuid, content }) => writeCommands([commandFor(command_uuid, content)]),
 };
 
@@ -43,6 +44,7 @@ function readCommand(bytes: Buffer): ReadCommand {
     uuid: null,
     isPremium: wipes,
     wipes,
+    isAction: wipes || [...everyCommand([command])].some((one) => targets(one, /\/(RemoteLock|Unenroll)(\/|$)/i)),
     content: shown === null ? content : contentOf(shown),
     sealed: shown === null ? null : content,
   };
@@ -100,8 +102,9 @@ function masked(command: SyncCommand): SyncCommand | null {
   return found ? result : null;
 }
 
-const isWipe = ({ items }: SyncCommand): boolean =>
-  items.some(({ target }) => /\/RemoteWipe(\/|$)/i.test(decoded(target ?? "")));
+const targets = ({ items }: SyncCommand, node: RegExp): boolean =>
+  items.some(({ target }) => node.test(decoded(target ?? "")));
+const isWipe = (command: SyncCommand): boolean => targets(command, /\/RemoteWipe(\/|$)/i);
 
 /** Nodes may be named with escapes. */
 function decoded(node: string): string {
