@@ -12,6 +12,8 @@ import {
   conditionalAccessBypasses,
   conditionalAccessKeys,
   conditionalAccessRequests,
+  directoryDevices,
+  directoryReporting,
 } from "../conditional-access/tables.ts";
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
@@ -229,6 +231,8 @@ export const tables: AllTables = {
   conditionalAccessBypasses,
   conditionalAccessKeys,
   conditionalAccessRequests,
+  directoryDevices,
+  directoryReporting,
   deviceTokens,
   macMigrations,
   applePushRequests,
