@@ -34,7 +34,7 @@ import { labelMembers, labels } from "../labels/tables.ts";
 import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { logos } from "../logo/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
-import { managedAgents } from "../managed-agent/tables.ts";
+import { managedAgents, usedSignatures } from "../managed-agent/tables.ts";
 import { androidCommandQueues, androidCommands } from "../mdm/android/commands/tables.ts";
 import { androidDevices, androidMessages } from "../mdm/android/devices/tables.ts";
 import { androidEnterprises, androidSignUps } from "../mdm/android/enterprise/tables.ts";
@@ -224,6 +224,7 @@ export const tables: AllTables = {
   scriptRuns,
   hostActions,
   managedAgents,
+  usedSignatures,
   deviceLinks,
   calendarEvents,
   deviceSignIns,

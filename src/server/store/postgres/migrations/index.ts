@@ -80,6 +80,7 @@ import { migration as m0093 } from "./0093-device-sign-ins-and-calendar-events.t
 import { migration as m0094 } from "./0094-apple-updates-and-certificates.ts";
 import { migration as m0095 } from "./0095-sign-ins-of-windows-and-agents-of-android.ts";
 import { migration as m0099 } from "./0099-devices-in-the-directory.ts";
+import { migration as m0100 } from "./0100-used-signatures.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -164,4 +165,5 @@ export const migrations: readonly Migration[] = [
   m0094,
   m0095,
   m0099,
+  m0100,
 ];
