@@ -7,9 +7,9 @@ import { selfSigned } from "../pki/issue.ts";
 import type { NameField } from "../pki/names.ts";
 import { makeRequest } from "../pki/request.ts";
 import { makeScepRequest, messageTypes, readScepReply } from "../pki/scep.ts";
-import { newKey, readCertificate } from "../pki/x509.ts";
+import { curveOf, newEllipticKey, newKey, readCertificate } from "../pki/x509.ts";
 import type { Connection } from "./net/connection.ts";
-import type { Log } from "./options.ts";
+import type { IdentityKey, Log } from "./options.ts";
 import { readObject, replaceFile } from "./state/files.ts";
 
 const SCEP = "/api/v1/svc/agent/host_identity/scep";
@@ -32,6 +32,8 @@ interface Parts {
   readonly hardwareUuid: string;
   readonly enrollSecret: string;
   readonly log: Log;
+  /** Of identities that it gets from now on. */
+  readonly identityKey: IdentityKey;
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -56,11 +58,7 @@ export class HostIdentity {
 
   /** The headers that sign the request. */
   async headersFor(method: string, target: string, body: string | null): Promise<Record<string, string>> {
-    const { certificate, key } = await this.#current();
-    const at = target.indexOf("?");
-    const [path, query] = at < 0 ? [target, ""] : [target.slice(0, at), target.slice(at)];
-    const keyId = createHash("sha256").update(certificate).digest("hex");
-    return signRequest({ method, path, query }, body, { key, keyId, created: Math.floor(Date.now() / 1000) });
+    return signedWith(await this.#current(), method, target, body);
   }
 
   async #current(): Promise<Identity> {
@@ -86,11 +84,14 @@ export class HostIdentity {
   }
 
   async #ask(renewed: Identity | null): Promise<Identity> {
-    const { connection, enrollSecret, hardwareUuid, serverUrl, log } = this.#parts;
+    const { connection, enrollSecret, hardwareUuid, serverUrl, identityKey, log } = this.#parts;
     const authority = readCertificate(Buffer.from(await connection.bytes(`${SCEP}?operation=GetCACert`, REPLY_MAX)));
-    const key = await newKey();
+    const key = await (identityKey === "rsa" ? newKey() : newEllipticKey(identityKey));
     const name: NameField[] = [{ key: "CN", value: hardwareUuid }];
-    const signer = renewed ?? { certificate: selfSigned(name, key, randomBytes(8), Date.now()), key };
+    // The reply is encrypted to the signer of the message, for which SCEP knows only RSA (RFC 8894, 3.1).
+    const isRsa = (one: KeyObject): boolean => curveOf(one) === null;
+    const signer =
+      renewed && isRsa(renewed.key) ? renewed : await forOneMessage(name, isRsa(key) ? key : await newKey());
     const transaction = { id: randomBytes(16).toString("hex"), nonce: randomBytes(16) };
     const message = makeScepRequest({
       type: renewed ? messageTypes.renewalReq : messageTypes.pkcsReq,
@@ -100,7 +101,10 @@ export class HostIdentity {
       transaction,
       signer: { ...signer, digest: "sha256" },
     });
-    const reply = await connection.postBytes(`${SCEP}?operation=PKIOperation`, message, REPLY_MAX);
+    const target = `${SCEP}?operation=PKIOperation`;
+    // An identity that cannot sign the message signs the request.
+    const proof = renewed && signer !== renewed ? signedWith(renewed, "POST", target, message) : {};
+    const reply = await connection.postBytes(target, message, REPLY_MAX, proof);
     const read = readScepReply(Buffer.from(reply), [authority], transaction, signer);
     if (read.status !== "success") throw new Error("the server refused a host identity: check the enroll secret");
     const certificate = read.certificates[0]!.der;
@@ -115,6 +119,18 @@ export class HostIdentity {
     log("info", renewed ? "renewed the host identity" : "got a host identity");
     return this.#known;
   }
+}
+
+const forOneMessage = async (name: NameField[], key: KeyObject): Promise<Identity> => ({
+  certificate: selfSigned(name, key, randomBytes(8), Date.now()),
+  key,
+});
+
+function signedWith({ certificate, key }: Identity, method: string, target: string, body: string | Uint8Array | null) {
+  const at = target.indexOf("?");
+  const [path, query] = at < 0 ? [target, ""] : [target.slice(0, at), target.slice(at)];
+  const keyId = createHash("sha256").update(certificate).digest("hex");
+  return signRequest({ method, path, query }, body, { key, keyId, created: Math.floor(Date.now() / 1000) });
 }
 
 const fileOf = ({ stateDir }: Pick<Parts, "stateDir">): string => join(stateDir, "identity.json");

@@ -1,6 +1,10 @@
 export type Level = "info" | "warn" | "error";
 export type Log = (level: Level, message: string) => void;
 
+/** The kinds of keys that a host identity may have. */
+export const identityKeys = ["rsa", "p256", "p384"] as const;
+export type IdentityKey = (typeof identityKeys)[number];
+
 export interface AgentOptions {
   readonly serverUrl: string;
   readonly enrollSecret: string;
@@ -15,6 +19,8 @@ export interface AgentOptions {
   readonly runsScripts: boolean;
   /** Requests are signed with a host identity, which the agent gets first. */
   readonly signsRequests?: boolean;
+  /** The kind of key of a new host identity; default: RSA. */
+  readonly identityKey?: IdentityKey;
   /** The program to run for queries; null: the agent answers them itself. */
   readonly osqueryd: string | null;
   /** Instead of the machine's own. */

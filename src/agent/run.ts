@@ -32,8 +32,10 @@ export async function runAgent(options: AgentOptions, asked: AbortSignal): Promi
   const keys = await Keys.open(stateDir, serverUrl, hardware.uuid);
   const connection = new Connection(options);
   const { platform } = os;
-  const identity = options.signsRequests
-    ? await HostIdentity.open({ connection, stateDir, serverUrl, hardwareUuid: hardware.uuid, enrollSecret, log })
+  const { signsRequests = false, identityKey = "rsa" } = options;
+  const hardwareUuid = hardware.uuid;
+  const identity = signsRequests
+    ? await HostIdentity.open({ connection, stateDir, serverUrl, hardwareUuid, enrollSecret, identityKey, log })
     : undefined;
   const managed = new ManagedAgent({ connection, identity, keys, hardware, platform, enrollSecret, stateDir, log });
   const scripts = new ScriptRunner({ stateDir, runsScripts, server: managed, log, signal });

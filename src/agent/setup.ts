@@ -1,6 +1,7 @@
 // What the agent needs to know to run, from flags and the environment.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { type IdentityKey, identityKeys } from "./options.ts";
 import { managedPreferences, type Preferences } from "./preferences.ts";
 import { defaultStateDir } from "./service/plan.ts";
 
@@ -12,6 +13,7 @@ export interface GivenSetup {
   readonly "state-dir"?: string | undefined;
   readonly scripts: boolean;
   readonly "sign-requests"?: boolean | undefined;
+  readonly "identity-key"?: string | undefined;
 }
 
 export interface AgentSetup {
@@ -22,6 +24,7 @@ export interface AgentSetup {
   readonly stateDir: string;
   readonly runsScripts: boolean;
   readonly signsRequests: boolean;
+  readonly identityKey: IdentityKey;
 }
 
 /** Flags that are missing, wrong, or name a file that cannot be read. */
@@ -54,6 +57,9 @@ export async function readSetup(
   const serverUrl = given ?? managed.serverUrl;
   if (!serverUrl || !/^https?:$/.test(URL.canParse(serverUrl) ? new URL(serverUrl).protocol : ""))
     throw usage("--server-url URL is required", "Example: --server-url https://svc.example.com");
+  const kind = flags["identity-key"] ?? "rsa";
+  const identityKey = identityKeys.find((one) => one === kind);
+  if (identityKey === undefined) throw usage(`--identity-key: ${kind} is none of ${identityKeys.join(", ")}`);
   const pins = flags.pin ?? [];
   const bad = pins.find((pin) => !/^[0-9a-f]{64}$/i.test(pin.replaceAll(":", "")));
   if (bad !== undefined) throw usage(`--pin: ${bad} is not a SHA-256 fingerprint (64 hexadecimal digits)`);
@@ -75,5 +81,6 @@ export async function readSetup(
     stateDir: resolve(flags["state-dir"] ?? defaultStateDir()),
     runsScripts: flags.scripts,
     signsRequests: flags["sign-requests"] ?? false,
+    identityKey,
   };
 }

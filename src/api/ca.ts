@@ -228,8 +228,9 @@ export const caApi = {
     method: "POST",
     path: "/certificate_authorities/:id/request_certificate",
     dryRun: "the certificate authority would issue a certificate",
-    summary: "Request a certificate from a hosted_est_ca or custom_est_proxy authority.",
-    access: { action: "ca:request_certificate", scope: "global" },
+    summary:
+      "Request a certificate from a hosted_est_ca or custom_est_proxy authority. A host may sign the request instead of sending a token.",
+    access: { action: "ca:request_certificate", scope: "global", hostSignature: true },
     params,
     body: CertificateRequest,
     response: z.object({ certificate: z.string() }),

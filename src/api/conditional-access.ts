@@ -3,12 +3,65 @@
 import { z } from "zod";
 import { Content, form, MiB, raw } from "./bodies.ts";
 import { endpoint, protocolEndpoint } from "./endpoint.ts";
-import { Empty } from "./fields.ts";
+import { Empty, Id, IdParam, Timestamp } from "./fields.ts";
 
 const premium = { tier: "premium" } as const;
 const admin = { ...premium, access: { action: "conditional_access:write", scope: "global" } } as const;
 
+/** Hosts' devices in the directory, and how it accepts what is reported of them. */
+export const DirectoryConnection = z.object({
+  directory_tenant_id: z.string().meta({ description: "empty: no connection was begun" }),
+  connected: z.boolean().meta({ description: "whether the directory's administrator has given consent" }),
+  devices: z.object({
+    compliant: z.int(),
+    noncompliant: z.int(),
+    unreported: z.int().meta({ description: "known to hosts, but not accepted by the directory yet" }),
+    failing: z.int().meta({ description: "whose last report was not accepted" }),
+  }),
+  last_reported_at: Timestamp.nullable(),
+  paused_until: Timestamp.nullable().meta({ description: "the directory is sent nothing before this time" }),
+  last_error: z.string(),
+});
+export type DirectoryConnection = z.infer<typeof DirectoryConnection>;
+
+const DirectoryDevice = z.object({
+  device_id: z.string().meta({ description: "GUID of the device in the directory" }),
+  tenant_id: z.string().meta({ description: "GUID of its directory; empty: the host does not know it" }),
+  user_principal_name: z.string().meta({ description: "the account that registered it; empty: unknown" }),
+  status: z
+    .enum(["compliant", "noncompliant", "unreported"])
+    .meta({ description: "what the connected directory has accepted" }),
+  reported_at: Timestamp.nullable(),
+  pending: z.boolean().meta({ description: "whether a report is due" }),
+  last_error: z.string(),
+});
+
+/** Whether a host may sign in to the organization's other services. */
+export const HostAccess = z.object({
+  enabled: z.boolean().meta({ description: "whether conditional access is turned on for the host's team" }),
+  blocking_policies: z.array(z.object({ id: Id, name: z.string() })),
+  directory: DirectoryDevice.nullable().meta({ description: "null: the host's device is not known" }),
+});
+export type HostAccess = z.infer<typeof HostAccess>;
+
 export const conditionalAccessApi = {
+  directory: endpoint({
+    ...premium,
+    method: "GET",
+    path: "/conditional-access/directory",
+    summary: "Get the connection with the directory, and how many devices comply.",
+    access: { action: "config:read", scope: "global" },
+    response: DirectoryConnection,
+  }),
+  host: endpoint({
+    ...premium,
+    method: "GET",
+    path: "/hosts/:id/conditional_access",
+    summary: "Get whether a host may sign in to other services, and what the directory knows of its device.",
+    access: { action: "hosts:read", scope: "team" },
+    params: z.object({ id: IdParam }),
+    response: z.object({ conditional_access: HostAccess }),
+  }),
   signingCert: endpoint({
     ...premium,
     method: "GET",

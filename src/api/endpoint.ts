@@ -15,13 +15,19 @@ export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
  * while a password reset is required. An action with scope `global` needs a global role. With scope `team`, a role on
  * a team may suffice: the route refuses callers without the role on any team and checks a `team_id` in query or body;
  * the service checks the object. With `nodeKey`, a host may also call with its node key, for its own data: the
- * handler finds it in `ctx.host`.
+ * handler finds it in `ctx.host`. With `hostSignature`, the same holds for a request without a token that is signed with
+ * the identity of a host (HTTP message signature, RFC 9421).
  */
 export type Access =
   | "none"
   | "user"
   | "reset"
-  | { readonly action: Action; readonly scope: "global" | "team"; readonly nodeKey?: true };
+  | {
+      readonly action: Action;
+      readonly scope: "global" | "team";
+      readonly nodeKey?: true;
+      readonly hostSignature?: true;
+    };
 
 export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
   readonly method: Method;

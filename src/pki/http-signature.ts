@@ -1,6 +1,6 @@
-// HTTP message signatures (RFC 9421) with RSA keys, of both sides. A request has one signature, without parameters of
+// HTTP message signatures (RFC 9421) with RSA and elliptic keys, of both sides. A request has one signature, without parameters of
 // single components.
-import { constants, createHash, type KeyObject, sign, verify } from "node:crypto";
+import { constants, createHash, type KeyObject, type SigningOptions, sign, verify } from "node:crypto";
 
 /** The request as it was sent. Names of headers are in lower case. */
 export interface SignedRequest {
@@ -77,22 +77,37 @@ function componentOf(request: SignedRequest, name: string): string | null {
   }
 }
 
-/** How the two algorithms for RSA keys are used (RFC 9421, sections 3.3.1 and 3.3.2). */
-const algorithms: Readonly<
-  Record<string, { readonly digest: string; readonly padding: number; readonly salt: number }>
-> = {
-  "rsa-v1_5-sha256": { digest: "sha256", padding: constants.RSA_PKCS1_PADDING, salt: 0 },
-  "rsa-pss-sha512": { digest: "sha512", padding: constants.RSA_PKCS1_PSS_PADDING, salt: 64 },
-};
+interface Algorithm {
+  readonly digest: string;
+  /** `rsa`, or Node's name of the curve. */
+  readonly keys: string;
+  readonly options: Omit<SigningOptions, "key">;
+}
 
-/** Whether the key has made the signature. Without an algorithm in the parameters, it is the first one. */
+/** RFC 9421, sections 3.3.1, 3.3.2, 3.3.4 and 3.3.5. Elliptic signatures are the two numbers, one after the other. */
+const algorithms: ReadonlyMap<string, Algorithm> = new Map([
+  ["rsa-v1_5-sha256", { digest: "sha256", keys: "rsa", options: { padding: constants.RSA_PKCS1_PADDING } }],
+  [
+    "rsa-pss-sha512",
+    { digest: "sha512", keys: "rsa", options: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 64 } },
+  ],
+  ["ecdsa-p256-sha256", { digest: "sha256", keys: "prime256v1", options: { dsaEncoding: "ieee-p1363" } }],
+  ["ecdsa-p384-sha384", { digest: "sha384", keys: "secp384r1", options: { dsaEncoding: "ieee-p1363" } }],
+]);
+
+const kindOf = (key: KeyObject): string =>
+  key.asymmetricKeyType === "ec" ? (key.asymmetricKeyDetails?.namedCurve ?? "") : (key.asymmetricKeyType ?? "");
+
+/** The algorithm of a key if none is named: for RSA keys the first one. */
+const algorithmOf = (key: KeyObject): string | undefined =>
+  [...algorithms].find(([, { keys }]) => keys === kindOf(key))?.[0];
+
+/** Whether the key has made the signature, with an algorithm for keys of its kind. */
 export function verifySignature(request: SignedRequest, signature: RequestSignature, key: KeyObject): boolean {
-  const algorithm = algorithms[signature.algorithm ?? "rsa-v1_5-sha256"];
+  const algorithm = algorithms.get(signature.algorithm ?? algorithmOf(key) ?? "");
   const base = baseOf(request, signature.components, signature.params);
-  if (algorithm === undefined || base === null || key.asymmetricKeyType !== "rsa") return false;
-  const { digest, padding, salt } = algorithm;
-  const options = padding === constants.RSA_PKCS1_PADDING ? { key, padding } : { key, padding, saltLength: salt };
-  return verify(digest, Buffer.from(base, "latin1"), options, signature.bytes);
+  if (algorithm === undefined || base === null || algorithm.keys !== kindOf(key)) return false;
+  return verify(algorithm.digest, Buffer.from(base, "latin1"), { key, ...algorithm.options }, signature.bytes);
 }
 
 export interface Signing {
@@ -100,21 +115,28 @@ export interface Signing {
   readonly keyId: string;
   /** Seconds since 1970. */
   readonly created: number;
+  /** Distinguishes requests that are alike otherwise: of characters of base64url. */
+  readonly nonce?: string;
 }
 
 /** The headers that sign the method, the path, the query and the body. */
 export function signRequest(
   request: Pick<SignedRequest, "method" | "path" | "query">,
-  body: string | null,
-  { key, keyId, created }: Signing,
+  body: string | Uint8Array | null,
+  { key, keyId, created, nonce }: Signing,
 ): Record<string, string> {
-  const digest: Record<string, string> = body === null ? {} : { "content-digest": contentDigest(Buffer.from(body)) };
+  const digest: Record<string, string> =
+    body === null ? {} : { "content-digest": contentDigest(typeof body === "string" ? Buffer.from(body) : body) };
   const components = ["@method", "@path", "@query", ...Object.keys(digest)];
   const names = components.map((name) => `"${name}"`).join(" ");
-  const params = `(${names});created=${created};keyid="${keyId}";alg="rsa-v1_5-sha256"`;
+  const name = algorithmOf(key);
+  if (name === undefined) throw new Error("requests are signed with RSA keys, or keys of the curves P-256 and P-384");
+  const { digest: hash, options } = algorithms.get(name)!;
+  const more = nonce === undefined ? "" : `;nonce="${nonce}"`;
+  const params = `(${names});created=${created}${more};keyid="${keyId}";alg="${name}"`;
   const header = (name: string): string | null => digest[name] ?? null;
   const base = baseOf({ ...request, header }, components, params)!;
-  const bytes = sign("sha256", Buffer.from(base, "latin1"), { key, padding: constants.RSA_PKCS1_PADDING });
+  const bytes = sign(hash, Buffer.from(base, "latin1"), { key, ...options });
   return { ...digest, "signature-input": `sig=${params}`, signature: `sig=:${bytes.toString("base64")}:` };
 }
 

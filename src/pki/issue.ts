@@ -1,6 +1,6 @@
 // Making certificates: of a certificate authority, of its clients, and self-signed ones (RFC 5280).
 import { createHash, type KeyObject } from "node:crypto";
-import { element, instant, integer, octets, oid, readDer, sequence, tagged } from "./der.ts";
+import { at, element, instant, integer, octets, oid, oidOf, readDer, sequence, tagged } from "./der.ts";
 import { encodeName, type NameField } from "./names.ts";
 import { type Certificate, keyIdentifierOf, sha256Rsa, signed, spkiOf } from "./x509.ts";
 
@@ -21,6 +21,9 @@ const critical = (type: string, value: Buffer): Buffer => sequence(oid(type), ye
 /** Bits of KeyUsage, from the left: digitalSignature, nonRepudiation, keyEncipherment ... keyCertSign, cRLSign. */
 const usage = (bits: number, unused: number): Buffer => critical(KEY_USAGE, element(3, Buffer.from([unused, bits])));
 const SIGN_AND_ENCIPHER = usage(0b1010_0000, 5);
+/** Elliptic keys encipher no keys (RFC 5480, section 3). */
+const SIGN = usage(0b1000_0000, 7);
+const ELLIPTIC = "1.2.840.10045.2.1";
 const CA_USES = usage(0b1010_0110, 1);
 
 interface Content {
@@ -93,7 +96,7 @@ export function issueLeaf(leaf: Leaf, ca: { readonly certificate: Certificate; r
   const issuerKey = keyIdentifierOf(ca.certificate.der);
   const extensions = [
     critical(BASIC_CONSTRAINTS, sequence()),
-    SIGN_AND_ENCIPHER,
+    oidOf(at(at(readDer(leaf.spki), 0), 0)) === ELLIPTIC ? SIGN : SIGN_AND_ENCIPHER,
     extension(EXTENDED_KEY_USAGE, sequence(oid(CLIENT_AUTH))),
     extension(KEY_IDENTIFIER, octets(identifierOf(leaf.spki))),
     ...(issuerKey ? [extension(AUTHORITY_KEY_IDENTIFIER, sequence(element(0x80, issuerKey)))] : []),

@@ -1,5 +1,5 @@
-// Certificate requests (PKCS #10, RFC 2986) with RSA keys. Requests with other keys, which only the certificate
-// authorities of admins accept, are left to @peculiar/x509.
+// Certificate requests (PKCS #10, RFC 2986) with RSA keys, or elliptic ones of the curves P-256 and P-384. Requests with
+// other keys, which only the certificate authorities of admins accept, are left to @peculiar/x509.
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import {
   at,
@@ -18,7 +18,7 @@ import {
   textOf,
 } from "./der.ts";
 import { encodeName, type NameField } from "./names.ts";
-import { signed, spkiOf } from "./x509.ts";
+import { curveOf, signedByHost, spkiOf } from "./x509.ts";
 
 const CHALLENGE_PASSWORD = "1.2.840.113549.1.9.7";
 const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
@@ -28,7 +28,7 @@ const ALTERNATIVE_NAMES = "2.5.29.17";
 export function makeRequest(subject: readonly NameField[], key: KeyObject, challenge?: string): Buffer {
   const attributes =
     challenge === undefined ? [] : [sequence(oid(CHALLENGE_PASSWORD), setOf(directoryString(challenge)))];
-  return signed(sequence(integer(0), encodeName(subject), spkiOf(key), tagged(0, ...attributes)), key);
+  return signedByHost(sequence(integer(0), encodeName(subject), spkiOf(key), tagged(0, ...attributes)), key);
 }
 
 /** A certificate request whose signature is correct. */
@@ -43,23 +43,31 @@ export interface CertificateRequest {
   readonly names: readonly Element[];
 }
 
-/** The digests of signatures with RSA (RFC 8017, appendix A.2.4). */
-const signatures: Readonly<Record<string, string>> = {
-  "1.2.840.113549.1.1.5": "sha1",
-  "1.2.840.113549.1.1.11": "sha256",
-  "1.2.840.113549.1.1.12": "sha384",
-  "1.2.840.113549.1.1.13": "sha512",
-};
+/** The digests of signatures with RSA (RFC 8017, appendix A.2.4) and with elliptic keys (RFC 5758, section 3.2). */
+const rsaSignatures: ReadonlyMap<string, string> = new Map([
+  ["1.2.840.113549.1.1.5", "sha1"],
+  ["1.2.840.113549.1.1.11", "sha256"],
+  ["1.2.840.113549.1.1.12", "sha384"],
+  ["1.2.840.113549.1.1.13", "sha512"],
+]);
+const ellipticSignatures: ReadonlyMap<string, string> = new Map([
+  ["1.2.840.10045.4.3.2", "sha256"],
+  ["1.2.840.10045.4.3.3", "sha384"],
+  ["1.2.840.10045.4.3.4", "sha512"],
+]);
 
-/** Throws if the bytes are not a request, or if it is not signed with its own RSA key. */
+/** Throws if the bytes are not a request, or if it is not signed with its own key, of a kind that is known here. */
 export function readRequest(der: Buffer): CertificateRequest {
   const whole = readDer(der);
   const content = at(whole, 0, tags.sequence);
-  const digest = signatures[oidOf(at(at(whole, 1, tags.sequence), 0))];
+  const algorithm = oidOf(at(at(whole, 1, tags.sequence), 0));
   const signature = at(whole, 2, tags.bits).content;
   const subject = at(content, 1, tags.sequence);
   const publicKey = createPublicKey({ key: at(content, 2, tags.sequence).raw, format: "der", type: "spki" });
-  if (digest === undefined || publicKey.asymmetricKeyType !== "rsa") throw new BadDer("not signed with an RSA key");
+  const isRsa = publicKey.asymmetricKeyType === "rsa";
+  if (!isRsa && curveOf(publicKey) === null) throw new BadDer("the key is of another kind than RSA, P-256 or P-384");
+  const digest = (isRsa ? rsaSignatures : ellipticSignatures).get(algorithm);
+  if (digest === undefined) throw new BadDer("the signature is not of the kind of the key");
   if (signature[0] !== 0 || !verify(digest, content.raw, publicKey, signature.subarray(1)))
     throw new BadDer("the signature of the request is wrong");
   // Names of fields are checked here, so that no certificate contains one that cannot be read.

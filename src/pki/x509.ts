@@ -1,4 +1,4 @@
-// RSA keys, and reading certificates (RFC 5280).
+// Keys, and reading certificates (RFC 5280).
 import { createPublicKey, generateKeyPair, type KeyObject, sign, X509Certificate } from "node:crypto";
 import { promisify } from "node:util";
 import { at, bitString, type Element, nothing, octetsOf, oid, oidOf, readDer, sequence } from "./der.ts";
@@ -14,11 +14,39 @@ export async function newKey(bits = 2048): Promise<KeyObject> {
   return privateKey;
 }
 
+/** The elliptic curves of keys that identify hosts, by the names that Node has for them (RFC 5480). */
+export const curves = { p256: "prime256v1", p384: "secp384r1" } as const;
+
+export async function newEllipticKey(curve: keyof typeof curves): Promise<KeyObject> {
+  const { privateKey } = await generate("ec", { namedCurve: curves[curve] });
+  return privateKey;
+}
+
+/** `p256` or `p384`; null for any other key. */
+export function curveOf(key: KeyObject): keyof typeof curves | null {
+  const name = key.asymmetricKeyType === "ec" ? key.asymmetricKeyDetails?.namedCurve : undefined;
+  return name === curves.p256 ? "p256" : name === curves.p384 ? "p384" : null;
+}
+
 export const spkiOf = (key: KeyObject): Buffer => createPublicKey(key).export({ type: "spki", format: "der" });
 export const sha256Rsa = sequence(oid(SHA256_RSA), nothing);
 /** Content with its signature by an RSA key, as in certificates and requests. */
 export const signed = (content: Buffer, key: KeyObject): Buffer =>
   sequence(content, sha256Rsa, bitString(sign("sha256", content, key)));
+
+/** ECDSA with SHA-256 and SHA-384 (RFC 5758, section 3.2). */
+const ellipticSignatures = {
+  p256: { digest: "sha256", oid: "1.2.840.10045.4.3.2" },
+  p384: { digest: "sha384", oid: "1.2.840.10045.4.3.3" },
+} as const;
+
+/** The same by a key of any kind that hosts have. */
+export function signedByHost(content: Buffer, key: KeyObject): Buffer {
+  const curve = curveOf(key);
+  if (curve === null) return signed(content, key);
+  const { digest, oid: algorithm } = ellipticSignatures[curve];
+  return sequence(content, sequence(oid(algorithm)), bitString(sign(digest, content, key)));
+}
 
 /** The parts of a certificate that are used here. */
 export interface Certificate {

@@ -22,6 +22,7 @@ import { memo } from "./core/memo.ts";
 import { version } from "./core/version.ts";
 import type { Features } from "./features.ts";
 import { Uploads } from "./files/service.ts";
+import { signingHost } from "./managed-agent/signed-requests.ts";
 import { protocolsOf } from "./protocols.ts";
 import { routes } from "./routes.ts";
 import { authenticate } from "./sessions/auth.ts";
@@ -209,7 +210,7 @@ async function contextOf(services: Services, event: H3Event, access: Access): Pr
     throw authenticationRequired();
   }
   const { req } = event.runtime?.node ?? {};
-  return {
+  const ctx: Context = {
     ...services,
     user,
     ...caller,
@@ -220,6 +221,9 @@ async function contextOf(services: Services, event: H3Event, access: Access): Pr
     proxyHeader: (name) =>
       isTrustedProxy(services.settings, req?.socket.remoteAddress ?? "") ? event.req.headers.get(name) : null,
   };
+  const maySign = header === null && typeof access === "object" && access.hostSignature === true;
+  const host = maySign ? await signingHost(ctx) : null;
+  return host === null ? ctx : { ...ctx, host };
 }
 
 function rawInput(event: H3Event, endpoint: AnyEndpoint, ctx: Context, { store }: Uploads): RawInput {

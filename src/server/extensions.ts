@@ -4,6 +4,7 @@ import { pinVersion } from "./catalogue/updates.ts";
 import { certificateInventory } from "./certificates/inventory.ts";
 import { endChallenges } from "./certificates/scep-proxy.ts";
 import { endAccess } from "./conditional-access/certificates.ts";
+import { compareDevices, directoryDeviceInventory } from "./conditional-access/compliance/inventory.ts";
 import type { Extensions } from "./core/extensions.ts";
 import { tables } from "./data/tables.ts";
 import { endDeviceTokens } from "./device-page/tokens.ts";
@@ -136,6 +137,7 @@ export const extensions: Extensions = {
     dropPendingInstalls,
   ],
   endAgentKeys,
+  gatingResultsChanged: compareDevices,
   fileReferences: referencesToFiles(Object.values(tables)),
   hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper, androidDeliverer],
   agentNotifiers: [windowsNotices, diskEncryptionNotices],
@@ -162,6 +164,7 @@ export const extensions: Extensions = {
     certificateInventory,
     managedAgentInventory,
     scheduleInventory,
+    directoryDeviceInventory,
   ],
   appleDevices: [
     endUserListener,

@@ -3,6 +3,7 @@
 import { activityFeed } from "./activity-feed/feed.ts";
 import { type Agent, agents } from "./agent/start.ts";
 import { approvedDeletion } from "./approvals/run.ts";
+import { complianceReports } from "./conditional-access/compliance/job.ts";
 import type { Services } from "./core/context.ts";
 import { type StartedPart, startedPart } from "./core/running.ts";
 import { deviceIdentityCache } from "./device-ca/identities.ts";
@@ -102,6 +103,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(scriptBatchRuns);
   await start(storeAppWorker);
   await start(policyActions);
+  await start(complianceReports);
   await start(startedPart("tasks", (given) => startTasks(given, taskKinds)));
   await start(startedPart("jobs", async (given) => startJobs(given)));
   await start(mailQueue);

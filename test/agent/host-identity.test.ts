@@ -61,6 +61,32 @@ describe.each(bothEngines)("a host identity on %s", (engine) => {
   });
 });
 
+describe.each(bothEngines)("a host identity with an elliptic key on %s", (engine) => {
+  it.each(["p256", "p384"] as const)("%s is got, bound, and renewed by a signed request only", async (curve) => {
+    const t = await startApp({ engine });
+    await addSecret(t);
+    const identity = (await askForIdentity(t, { secret: SECRET, subject, curve }))!;
+    const { parsed } = readCertificate(identity.certificate);
+    expect(parsed.publicKey.asymmetricKeyDetails?.namedCurve).toBe(curve === "p256" ? "prime256v1" : "secp384r1");
+    const { status, json } = await signedCall(t, identity, "/enroll", enrollment);
+    expect(status, JSON.stringify(json)).toBe(200);
+    const config = { agent_node_key: json.agent_node_key };
+    expect((await signedCall(t, identity, "/config", config)).status).toBe(200);
+    expect((await agentCall(t, "/config", config)).status, "without a signature").toBe(401);
+    const other = curve === "p256" ? "p384" : "p256";
+    expect(await askForIdentity(t, { subject, identity, curve, proves: false }), "without proof").toBeNull();
+    const stranger = (await askForIdentity(t, { secret: SECRET, subject: "/CN=OTHER", curve }))!;
+    expect(await askForIdentity(t, { subject, identity: stranger, curve }), "of another machine").toBeNull();
+    const renewed = (await askForIdentity(t, { subject, identity, curve: other }))!;
+    expect((await signedCall(t, renewed, "/config", config)).status).toBe(200);
+    const rsa = (await askForIdentity(t, { subject, identity: renewed, key: 1 }))!;
+    expect(rsa.key.asymmetricKeyType).toBe("rsa");
+    expect((await signedCall(t, rsa, "/config", config)).status).toBe(200);
+    expect((await askForIdentity(t, { subject, identity: rsa, curve }))?.key.asymmetricKeyType).toBe("ec");
+    expect(await t.store.hosts.count()).toBe(1);
+  });
+});
+
 describe.each(rulesEngines)("requests that are signed on %s", (engine) => {
   const start = async () => {
     const t = await startApp({ engine });
@@ -100,6 +126,36 @@ describe.each(rulesEngines)("requests that are signed on %s", (engine) => {
     expect(await call({ changed: input((text) => text.replace("rsa-v1_5-sha256", "none")) })).toBe(401);
     expect(await call({ changed: input((text) => `${text}, ${text}`) })).toBe(401);
     expect(await call({ changed: input((text) => "(".repeat(10_000) + text) })).toBe(401);
+  });
+
+  it("are refused with an algorithm for keys of another kind, or a signature in another form", async () => {
+    const t = await startApp({ engine });
+    await addSecret(t);
+    const identity = (await askForIdentity(t, { secret: SECRET, subject, curve: "p256" }))!;
+    const { json } = await signedCall(t, identity, "/enroll", enrollment);
+    const body = { agent_node_key: json.agent_node_key as string };
+    const signedAs =
+      (name: string, encoding: "der" | "ieee-p1363" = "ieee-p1363") =>
+      (headers: Record<string, string>) => {
+        const params = headers["signature-input"]!.slice("sig=".length).replace(/alg="[^"]+"/, `alg="${name}"`);
+        const base = [
+          '"@method": POST',
+          '"@path": /api/v1/svc/agent/config',
+          '"@query": ?',
+          `"content-digest": ${headers["content-digest"]}`,
+          `"@signature-params": ${params}`,
+        ].join("\n");
+        const value = sign("sha256", Buffer.from(base), { key: identity.key, dsaEncoding: encoding }).toString(
+          "base64",
+        );
+        return { ...headers, "signature-input": `sig=${params}`, signature: `sig=:${value}:` };
+      };
+    const call = async (changed: (headers: Record<string, string>) => Record<string, string>) =>
+      (await signedCall(t, identity, "/config", body, { changed })).status;
+    expect(await call(signedAs("ecdsa-p256-sha256"))).toBe(200);
+    expect(await call(signedAs("ecdsa-p256-sha256", "der")), "as in certificates").toBe(401);
+    for (const name of ["ecdsa-p384-sha384", "rsa-v1_5-sha256", "rsa-pss-sha512", "constructor", ""])
+      expect(await call(signedAs(name)), name).toBe(401);
   });
 
   it("may use the other algorithm of RFC 9421 for RSA keys", async () => {

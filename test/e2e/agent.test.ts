@@ -1,4 +1,5 @@
 // The agent itself against the built server, over TLS.
+import { X509Certificate } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -94,6 +95,20 @@ describe("the agent", () => {
     expect(await call("POST", "/scripts/run/sync", script)).toMatchObject({ exit_code: 4, output: "ran\n" });
     expect(await readFile(join(agent.stateDir, "device-token"), "utf8")).toMatch(/^[0-9a-f-]{36}\n$/);
     expect(agent.lines.filter((line) => !line.startsWith("info:"))).toEqual([]);
+  });
+
+  it("signs its requests with an elliptic key, if that is wanted", async () => {
+    const { server, ca, call } = await startServer();
+    const agent = await startAgent({ serverUrl: server.url, ca, signsRequests: true, identityKey: "p256" });
+    await expect.poll(async () => (await hostsOf(call))[0]?.scripts_enabled, { timeout: 60_000 }).toBe(true);
+    const { certificate } = JSON.parse(await readFile(join(agent.stateDir, "identity.json"), "utf8"));
+    const { publicKey } = new X509Certificate(Buffer.from(certificate, "base64"));
+    expect(publicKey.asymmetricKeyDetails?.namedCurve).toBe("prime256v1");
+    const [host] = await hostsOf(call);
+    const script = { host_id: host!.id, script_contents: "#!/bin/sh\necho ran\n" };
+    expect(await call("POST", "/scripts/run/sync", script)).toMatchObject({ exit_code: 0, output: "ran\n" });
+    const { agent_node_key } = JSON.parse(await readFile(join(agent.stateDir, "agent.json"), "utf8"));
+    await expect(call("POST", "/agent/config", { agent_node_key })).rejects.toThrow("401");
   });
 
   it("signs its requests with an identity, without which the host cannot be reached any more", async () => {

@@ -352,6 +352,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /scim/details": "people of the identity provider",
   "GET /conditional_access/idp/signing_cert": "read global settings",
   "GET /conditional_access/idp/vendora/profile": "read global enroll secrets",
+  "GET /conditional-access/directory": "read global settings",
+  "GET /hosts/:id/conditional_access": "list hosts, filter",
   "POST /conditional-access/directory": "directory conditional access",
   "POST /conditional-access/directory/confirm": "directory conditional access",
   "DELETE /conditional-access/directory": "directory conditional access",

@@ -1195,6 +1195,8 @@ export const targets: Record<string, Target> = {
   "GET /scim/details": plain("/scim/details"),
   "GET /conditional_access/idp/signing_cert": plain("/conditional_access/idp/signing_cert"),
   "GET /conditional_access/idp/vendora/profile": plain("/conditional_access/idp/vendora/profile"),
+  "GET /conditional-access/directory": plain("/conditional-access/directory"),
+  "GET /hosts/:id/conditional_access": onHost("/conditional_access"),
   "POST /conditional-access/directory": plain("/conditional-access/directory", () => ({
     directory_tenant_id: "11111111-2222-3333-4444-555555555555",
   })),

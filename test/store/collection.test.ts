@@ -417,6 +417,9 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await store.hosts.pick(wide, { transient: true, order, limit: 60, offset: 3 })).toEqual(
         await store.hosts.pick(wide, { order, limit: 60, offset: 3 }),
       );
+      expect(await store.hosts.pick(wide, { few: true, order, limit: 60, offset: 3 })).toEqual(
+        await store.hosts.pick(wide, { order, limit: 60, offset: 3 }),
+      );
       const paged: object[] = [];
       for await (const page of store.hosts.pages({}, 50, wide)) paged.push(...page);
       expect(paged).toEqual(plain);

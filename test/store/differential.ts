@@ -171,6 +171,7 @@ const WIDE = ["id", "revision", "team_id", "name", "note", "rank", "load", "onli
 const reads: fc.Arbitrary<Command> = fc.oneof(
   command("hosts.list", select, (s, query) => s.hosts.list(query)),
   command("hosts.pick", select, (s, query) => s.hosts.pick(["name", "token", "facts"], query)),
+  command("hosts.list few", select, (s, query) => s.hosts.list({ ...query, few: true })),
   command("hosts.pick wide", where, (s, w) => s.hosts.pick(WIDE, { where: w, transient: true })),
   command("hosts.sides", fc.array(id, { maxLength: 4 }), (s, list) => s.hosts.sides(list, { one: side(details, "revision", "users"), two: side(details, "software") })),
   command("hosts.pages of columns", fc.record({ where, order: fc.array(term, { maxLength: 2 }) }), async (s, query) => {

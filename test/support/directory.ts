@@ -23,6 +23,13 @@ export interface StandInGroup {
   members: string[];
 }
 
+/** A device, with what was written to it. */
+export interface StandInDevice {
+  isCompliant?: boolean;
+  isManaged?: boolean;
+  extensionAttributes?: Record<string, string>;
+}
+
 export interface DirectoryStandIn extends Fake {
   readonly settings: { directory_graph_url: string; directory_login_url: string };
   /** The secret that it accepts. */
@@ -30,6 +37,12 @@ export interface DirectoryStandIn extends Fake {
   people: StandInPerson[];
   groups: StandInGroup[];
   pageSize: number;
+  /** By device id. */
+  readonly devices: Map<string, StandInDevice>;
+  /** The sizes of the batches that it was sent. */
+  readonly batches: number[];
+  /** A reply instead of that to a part of a batch. */
+  deviceFault: (deviceId: string) => { status: number; headers?: Record<string, string> } | null;
   /** A reply instead of that to a path. */
   fault: (path: string, request: Request) => Reply | null;
   /** The address of the next page, which a broken directory may change. */
@@ -82,12 +95,38 @@ export async function startDirectory(): Promise<DirectoryStandIn> {
     });
   }
 
+  interface Part {
+    id: string;
+    method: string;
+    url: string;
+    body: StandInDevice;
+  }
+
+  /** JSON batching: 20 requests at most, and the responses in any order. */
+  function batch({ body }: Request): Reply {
+    const { requests } = JSON.parse(body.toString()) as { requests: Part[] };
+    directory.batches.push(requests.length);
+    if (requests.length === 0 || requests.length > 20) return graphError(400, "BadRequest");
+    const responses = requests.map(({ id, method, url, body: change }) => {
+      const deviceId = /^\/devices\(deviceId='([0-9a-f-]{36})'\)$/.exec(url)?.[1];
+      const device = deviceId === undefined ? undefined : directory.devices.get(deviceId);
+      const fault = deviceId === undefined ? null : directory.deviceFault(deviceId);
+      if (fault) return { id, ...fault, body: { error: { code: "fault" } } };
+      if (!device || method !== "PATCH")
+        return { id, status: 404, body: { error: { code: "Request_ResourceNotFound" } } };
+      Object.assign(device, change);
+      return { id, status: 204, headers: {} };
+    });
+    return json(200, { responses: responses.reverse() });
+  }
+
   const fake = await startFake((request) => {
     const { url, method, headers } = request;
     const fault = directory.fault(url.pathname, request);
     if (fault) return fault;
     if (url.pathname.startsWith("/login/")) return method === "POST" ? token(request) : graphError(405, "method");
     if (headers.authorization !== `Bearer token-${tokens}`) return graphError(401, "InvalidAuthenticationToken");
+    if (method === "POST" && url.pathname === "/graph/$batch") return batch(request);
     if (method !== "GET") return graphError(405, "method");
     if (url.pathname === "/graph/users") return page(url, directory.people);
     if (url.pathname === "/graph/groups")
@@ -110,6 +149,9 @@ export async function startDirectory(): Promise<DirectoryStandIn> {
     people: [],
     groups: [],
     pageSize: 2,
+    devices: new Map<string, StandInDevice>(),
+    batches: [],
+    deviceFault: () => null,
     fault: () => null,
     nextAddress: (address: string) => address,
   });

@@ -5,7 +5,7 @@ import { selfSigned } from "../../src/pki/issue.ts";
 import { parseName } from "../../src/pki/names.ts";
 import { makeRequest } from "../../src/pki/request.ts";
 import { makeScepRequest, messageTypes, readScepReply } from "../../src/pki/scep.ts";
-import { newKey, readCertificate } from "../../src/pki/x509.ts";
+import { newEllipticKey, newKey, readCertificate } from "../../src/pki/x509.ts";
 import type { TestApp } from "./app.ts";
 
 export const SCEP = "/api/svc/orbit/host_identity/scep";
@@ -29,17 +29,24 @@ interface Asking {
   readonly key?: number;
   /** To renew: signed with this identity. */
   readonly identity?: HostIdentity;
+  /** The curve of the new key; without it, an RSA key. */
+  readonly curve?: "p256" | "p384";
+  /** Whether an elliptic identity signs the HTTP request that renews it. */
+  readonly proves?: boolean;
 }
 
 /** The identity that the machine gets; null if it is refused. */
 export async function askForIdentity(
   t: TestApp,
-  { secret, subject, key: number = 0, identity }: Asking,
+  { secret, subject, key: number = 0, identity, curve, proves = true }: Asking,
 ): Promise<HostIdentity | null> {
-  const key = await keyOf(number);
+  const transport = await keyOf(number);
+  const key = curve === undefined ? transport : await newEllipticKey(curve);
   const name = parseName(subject);
   const authority = readCertificate(Buffer.from(await (await t.raw(`${SCEP}?operation=GetCACert`)).arrayBuffer()));
-  const signer = identity ?? { certificate: selfSigned(name, key, randomBytes(8), t.clock.now()), key };
+  const isRsa = identity?.key.asymmetricKeyType === "rsa";
+  const once = { certificate: selfSigned(name, transport, randomBytes(8), t.clock.now()), key: transport };
+  const signer = identity && isRsa ? identity : once;
   const transaction = { id: randomBytes(8).toString("hex"), nonce: randomBytes(16) };
   const message = makeScepRequest({
     type: identity ? messageTypes.renewalReq : messageTypes.pkcsReq,
@@ -49,7 +56,13 @@ export async function askForIdentity(
     transaction,
     signer: { ...signer, digest: "sha256" },
   });
-  const reply = await t.raw(`${SCEP}?operation=PKIOperation`, { method: "POST", body: new Uint8Array(message) });
+  const request = { method: "POST", path: SCEP, query: "?operation=PKIOperation" };
+  const created = Math.floor(t.clock.now() / 1000);
+  const headers =
+    identity && !isRsa && proves
+      ? signRequest(request, message, { key: identity.key, keyId: fingerprintOf(identity), created })
+      : {};
+  const reply = await t.raw(`${SCEP}${request.query}`, { method: "POST", headers, body: new Uint8Array(message) });
   if (reply.status !== 200) return null;
   const read = readScepReply(Buffer.from(await reply.arrayBuffer()), [authority], transaction, signer);
   return read.status === "success" ? { certificate: read.certificates[0]!.der, key } : null;
@@ -67,6 +80,7 @@ export interface Sending {
   /** Changes the headers of the signature. */
   readonly changed?: (headers: Record<string, string>) => Record<string, string>;
   readonly prefix?: string;
+  readonly nonce?: string;
 }
 
 /** A call of the agents' protocol that is signed with the identity. */
@@ -75,7 +89,7 @@ export async function signedCall(
   identity: HostIdentity,
   path: string,
   body: object,
-  { at = 0, keyId, sent, changed = (headers) => headers, prefix = "/api/v1/svc/agent" }: Sending = {},
+  { at = 0, keyId, sent, changed = (headers) => headers, prefix = "/api/v1/svc/agent", nonce }: Sending = {},
 ) {
   const text = JSON.stringify(body);
   const request = { method: "POST", path: `${prefix}${path}`, query: "" };
@@ -84,6 +98,7 @@ export async function signedCall(
     key: identity.key,
     keyId: keyId ?? fingerprintOf(identity),
     created,
+    ...(nonce === undefined ? {} : { nonce }),
   });
   const response = await t.raw(request.path, {
     method: "POST",

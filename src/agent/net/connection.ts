@@ -85,18 +85,29 @@ export class Connection {
   }
 
   /** The reply to a message, both in bytes. */
-  postBytes(path: string, message: Uint8Array, most: number): Promise<Uint8Array> {
-    return this.#bytes("POST", path, message, most);
+  postBytes(
+    path: string,
+    message: Uint8Array,
+    most: number,
+    headers: Record<string, string> = {},
+  ): Promise<Uint8Array> {
+    return this.#bytes("POST", path, message, most, headers);
   }
 
-  async #bytes(method: "GET" | "POST", path: string, body: Uint8Array | null, most: number): Promise<Uint8Array> {
+  async #bytes(
+    method: "GET" | "POST",
+    path: string,
+    body: Uint8Array | null,
+    most: number,
+    headers: Record<string, string> = {},
+  ): Promise<Uint8Array> {
     const url = `${this.#base}${path}`;
     const parts: Buffer[] = [];
     let size = 0;
     try {
       const reply = await request(url, {
         method,
-        headers: { "user-agent": this.#userAgent },
+        headers: { ...headers, "user-agent": this.#userAgent },
         body,
         dispatcher: this.#agent,
         signal: AbortSignal.timeout(LONGEST_DOWNLOAD_MS),

@@ -1,5 +1,7 @@
 // What makes the agent start with the machine: files, and commands of the system's own service manager.
+
 import { posix, win32 } from "node:path";
+import type { IdentityKey } from "../options.ts";
 
 export type ServicePlatform = "linux" | "darwin" | "win32";
 
@@ -20,6 +22,7 @@ export interface ServiceSetup {
   readonly stateDir: string;
   readonly runsScripts: boolean;
   readonly signsRequests?: boolean;
+  readonly identityKey?: IdentityKey;
 }
 
 export interface ServicePlan {
@@ -103,7 +106,8 @@ const launcherOf = (argv: readonly string[]) =>
   ].join("\r\n");
 
 export function servicePlan(setup: ServiceSetup): ServicePlan {
-  const { platform, program, serverUrl, enrollSecret, ca, pins, stateDir, runsScripts, signsRequests } = setup;
+  const { platform, program, serverUrl, enrollSecret, ca, pins, stateDir, runsScripts } = setup;
+  const { signsRequests = false, identityKey = "rsa" } = setup;
   const folder = configFolder(platform);
   const own = (name: string) => (platform === "win32" ? win32 : posix).join(folder, name);
   const [secretFile, caFile] = [own("secret"), own("ca.pem")];
@@ -120,6 +124,7 @@ export function servicePlan(setup: ServiceSetup): ServicePlan {
     stateDir,
     ...(runsScripts ? [] : ["--no-scripts"]),
     ...(signsRequests ? ["--sign-requests"] : []),
+    ...(signsRequests && identityKey !== "rsa" ? ["--identity-key", identityKey] : []),
   ];
   const files: ServiceFile[] = [
     { path: secretFile, content: `${enrollSecret}\n`, mode: 0o600 },

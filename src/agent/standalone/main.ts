@@ -30,7 +30,8 @@ const HELP = `svc-agent ${VERSION}: manages this machine
   node agent.mjs logs [--follow] [--lines N]
   node agent.mjs uninstall [--purge]                      --purge: also its keys and journals
 
-  install and run: [--ca-file FILE] [--pin SHA256]... [--state-dir DIR] [--no-scripts] [--sign-requests]
+  install and run: [--ca-file FILE] [--pin SHA256]... [--state-dir DIR] [--no-scripts]
+                   [--sign-requests [--identity-key rsa|p256|p384]]
   run: [--no-updates] [--no-osqueryd] [--osqueryd-path FILE] [--hardware-uuid UUID] [--hardware-serial SERIAL]
 `;
 
@@ -42,6 +43,7 @@ const options = {
   "state-dir": { type: "string" },
   "no-scripts": { type: "boolean", default: false },
   "sign-requests": { type: "boolean", default: false },
+  "identity-key": { type: "string" },
   "no-osqueryd": { type: "boolean", default: false },
   "no-updates": { type: "boolean", default: false },
   "osqueryd-path": { type: "string" },

@@ -1,6 +1,7 @@
 // The checks of `svc doctor`, each with a hint for the case that it fails.
 import { lookup } from "node:dns/promises";
 import { AppleStatus } from "../../api/apple-trust.ts";
+import { DirectoryConnection } from "../../api/conditional-access.ts";
 import { UNTRUSTED_PROXY } from "../../api/warnings.ts";
 import { ApiClient, type RawReply } from "../../client/client.ts";
 import { Unreachable } from "../../client/errors.ts";
@@ -158,7 +159,8 @@ async function signIn(client: ApiClient, token: string | null): Promise<Check[]>
     const { user } = JSON.parse(text) as { user?: { email?: string; global_role?: string | null } };
     const signedIn = ok("sign-in", user?.email ?? "signed in");
     if (!user?.global_role) return [signedIn];
-    return [signedIn, proxy(headers.get("x-svc-warning")), ...(await deviceManagement(client))];
+    const found = [...(await deviceManagement(client)), ...(await directoryReports(client))];
+    return [signedIn, proxy(headers.get("x-svc-warning")), ...found];
   }
   return [bad("sign-in", `the server does not accept the token (${status})`, "Sign in again with `svc login`.")];
 }
@@ -188,6 +190,21 @@ async function deviceManagement(client: ApiClient): Promise<Check[]> {
     return left < 0 ? bad(name, detail, hint) : warning(name, detail, hint);
   });
   return [...ends, ...elsewhere];
+}
+
+/** Whether the directory accepts what is reported of devices; nothing if none is connected, or the user may not see it. */
+async function directoryReports(client: ApiClient): Promise<Check[]> {
+  const { status, text } = await client.raw("GET", "/api/v1/svc/conditional-access/directory");
+  if (status !== 200) return [];
+  const parsed = DirectoryConnection.safeParse(JSON.parse(text));
+  if (!parsed.success || !parsed.data.connected) return [];
+  const { devices, last_error: error } = parsed.data;
+  const reported = devices.compliant + devices.noncompliant;
+  const hint = "`svc conditional-access host HOST` shows the reason: see docs/operations.md.";
+  if (error !== "") return [warning("conditional access", error, hint)];
+  if (devices.failing > 0)
+    return [warning("conditional access", `${devices.failing} devices are not reported to the directory`, hint)];
+  return [ok("conditional access", `${reported} devices are reported to the directory`)];
 }
 
 function versions(server: string | null, client: string): Check {

@@ -415,6 +415,8 @@ export interface ActivityTypes extends CaActivities {
   failed_automation_ticket: { policy_id: number; type: "ticketing_a" | "ticketing_b"; error_response: string };
   ran_automation_calendar_event: { policy_id: number; status_code?: number };
   failed_automation_calendar_event: { policy_id: number; status_code?: number; error_response: string };
+  ran_automation_conditional_access: { policy_id: number; status_code?: number };
+  failed_automation_conditional_access: { policy_id: number; status_code?: number; error_response: string };
   // Not among the documented types.
   edited_webhook_destination: { webhook_url: string; secret_rotated: boolean };
   gave_up_webhook_delivery: { delivery_id: number; event: string; webhook_url: string };

@@ -4,6 +4,7 @@ import type { CertificateRequest } from "../../api/ca.ts";
 import { pem } from "../../pki/x509.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
+import { trustedEmails } from "../hosts/emails.ts";
 import { type Enrolled, simpleEnroll } from "./est.ts";
 import { type CaRow, getCaRow, textIn } from "./rules.ts";
 import { BadRequestPem, readSigningRequest, type SigningRequest } from "./signing-request.ts";
@@ -22,6 +23,7 @@ export async function requestCertificate(
   const ca = await getCaRow(ctx, id);
   const [username, password] = credentialsOf(ca);
   const idp = introspectionOf(given);
+  if (ctx.host) await checkUsers(ctx, ctx.host.id, request);
   if (idp) await checkIdentity(ctx, request, idp);
   const enrolled = await enroll(ctx, { url: textIn(ca.settings, "url"), username, password }, request);
   if (given.return_pem_certificate !== true) return { certificate: pem("PKCS7", enrolled.pkcs7) };
@@ -77,6 +79,18 @@ async function checkIdentity(ctx: Context, request: SigningRequest, idp: Introsp
   const username = await introspect(ctx, idp);
   if (!email.startsWith(principal)) throw invalidRequest();
   if (email !== username) throw invalidToken();
+}
+
+/** A host that has signed the request proves only itself: whom the certificate is to name must be its user. */
+async function checkUsers({ store }: Context, hostId: number, request: SigningRequest): Promise<void> {
+  const named = [...request.emails, ...request.userPrincipalNames, ...request.subjectNames];
+  if (named.length === 0) return;
+  const users = await trustedEmails(store, hostId);
+  // A principal name may have only the first part of the domain.
+  const isUser = (name: string) =>
+    users.some((email) => email === name || email.startsWith(`${name}${name.includes("@") ? "." : "@"}`));
+  if (!named.every((name) => isUser(name.toLowerCase())))
+    throw badRequest("the request names somebody who is not known as a user of the host", "csr");
 }
 
 const Introspected = z.object({ active: z.literal(true), username: z.string().min(1) });

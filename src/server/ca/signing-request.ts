@@ -7,6 +7,8 @@ export interface SigningRequest {
   readonly publicKey: Buffer;
   readonly emails: readonly string[];
   readonly userPrincipalNames: readonly string[];
+  /** Values of the subject that look like addresses or principal names. */
+  readonly subjectNames: readonly string[];
 }
 
 export class BadRequestPem extends Error {}
@@ -41,6 +43,10 @@ async function parse(der: Buffer): Promise<SigningRequest> {
     publicKey: Buffer.from(request.publicKey.rawData),
     emails: of("email"),
     userPrincipalNames: of("upn"),
+    subjectNames: request.subjectName
+      .toJSON()
+      .flatMap((field) => Object.values(field).flat())
+      .filter((value) => value.includes("@")),
   };
 }
 

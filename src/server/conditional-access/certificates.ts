@@ -9,6 +9,7 @@ import { revokeIdentities } from "../device-ca/identities.ts";
 import { type Issuing, type Origin, Refused } from "../device-ca/issue.ts";
 import { checkEnrollSecret } from "../enrollment/secret-check.ts";
 import { and, eq, gt, isNull, oneOf, same } from "../store/query.ts";
+import { compareDevices } from "./compliance/inventory.ts";
 
 /** The purpose of identities for conditional access. */
 export const CONDITIONAL_ACCESS = "conditional_access";
@@ -81,6 +82,7 @@ export async function endAccess(
   hostIds: readonly number[],
 ): Promise<void> {
   await store.conditionalAccessBypasses.delete(oneOf("id", hostIds));
+  await compareDevices(store, hostIds, clock.iso());
   const valid = await validOf(store, hostIds, clock.iso());
   if (valid.length === 0) return;
   await revokeIdentities(

@@ -1,10 +1,13 @@
 // The connection with the directory: its administrator gives consent to the app whose credentials this server has.
 import { changeSettings, readConfig, setReturned } from "../app-config/service.ts";
+import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest, conflict, invalid, upstreamFailed } from "../core/errors.ts";
 import { linkTo } from "../core/http/links.ts";
 import { DirectoryError, directoryClient } from "../directory/client.ts";
 import { type CredentialsRow, credentialsRow } from "../directory/credentials.ts";
+import { isNull, not } from "../store/query.ts";
+import { endPause } from "./compliance/pauses.ts";
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -39,6 +42,9 @@ export async function confirmConnection(ctx: Context): Promise<{ configuration_c
       const { conditional_access: now } = await readConfig(store);
       if (now.directory_tenant_id !== tenant) throw conflict("the connection was changed by somebody else; try again");
       await setReturned(within(ctx, store), { conditional_access: { directory_connection_configured: true } });
+      await endPause(store);
+      await store.directoryDevices.update({ where: not(isNull("host_id")), set: { due_at: ctx.clock.iso() } });
+      await store.notify(channels.directoryDevices, "");
     },
     { lock: "config" },
   );

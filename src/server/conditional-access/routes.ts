@@ -2,6 +2,7 @@ import { conditionalAccessApi, conditionalAccessIdpApi } from "../../api/conditi
 import { type Route, route } from "../core/http/route.ts";
 import { answerScep } from "../device-ca/scep-server.ts";
 import { issuing } from "./certificates.ts";
+import { directoryConnection, hostAccess } from "./compliance/view.ts";
 import { beginConnection, confirmConnection, removeConnection } from "./directory.ts";
 import { idpMetadata } from "./metadata.ts";
 import { postingPage } from "./page.ts";
@@ -10,6 +11,8 @@ import { answerSignIn } from "./sign-in.ts";
 import { signingKey } from "./signing.ts";
 
 export const conditionalAccessRoutes: readonly Route[] = [
+  route(conditionalAccessApi.directory, (_, ctx) => directoryConnection(ctx)),
+  route(conditionalAccessApi.host, ({ params }, ctx) => hostAccess(ctx, params.id)),
   route(conditionalAccessApi.signingCert, async (_, ctx) => ({
     content: (await signingKey(ctx)).certificate,
     name: "conditional-access.pem",

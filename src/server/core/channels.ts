@@ -70,6 +70,8 @@ export const channels = {
   deviceIdentities: "svc_device_identities",
   /** Hosts have newly failed policies that install software or run scripts; no payload. */
   policyInstalls: "svc_policy_installs",
+  /** Hosts have changed results of policies that conditional access is turned on for, or their device; no payload. */
+  directoryDevices: "svc_directory_devices",
   /** Changes of policy counts are waiting to be added up; no payload. */
   policyCounts: "svc_policy_counts",
 } as const;

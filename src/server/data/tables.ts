@@ -12,6 +12,8 @@ import {
   conditionalAccessBypasses,
   conditionalAccessKeys,
   conditionalAccessRequests,
+  directoryDevices,
+  directoryReporting,
 } from "../conditional-access/tables.ts";
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
@@ -32,7 +34,7 @@ import { labelMembers, labels } from "../labels/tables.ts";
 import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { logos } from "../logo/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
-import { managedAgents } from "../managed-agent/tables.ts";
+import { managedAgents, usedSignatures } from "../managed-agent/tables.ts";
 import { androidCommandQueues, androidCommands } from "../mdm/android/commands/tables.ts";
 import { androidDevices, androidMessages } from "../mdm/android/devices/tables.ts";
 import { androidEnterprises, androidSignUps } from "../mdm/android/enterprise/tables.ts";
@@ -223,6 +225,7 @@ export const tables: AllTables = {
   scriptRuns,
   hostActions,
   managedAgents,
+  usedSignatures,
   deviceLinks,
   calendarEvents,
   deviceSignIns,
@@ -230,6 +233,8 @@ export const tables: AllTables = {
   conditionalAccessBypasses,
   conditionalAccessKeys,
   conditionalAccessRequests,
+  directoryDevices,
+  directoryReporting,
   deviceTokens,
   macMigrations,
   applePushRequests,

@@ -4,7 +4,7 @@ import { type Element, element } from "../../pki/der.ts";
 import { issueLeaf } from "../../pki/issue.ts";
 import type { CertificateRequest } from "../../pki/request.ts";
 import { messageTypes, type ReceivedRequest } from "../../pki/scep.ts";
-import { type Certificate, isRsaOf, readCertificate } from "../../pki/x509.ts";
+import { type Certificate, curveOf, isRsaOf, readCertificate } from "../../pki/x509.ts";
 import { days, isoAt, minutes } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
@@ -42,8 +42,15 @@ export interface Asked {
 
 /** Who gets a certificate from a SCEP server, besides those who renew theirs. */
 export interface Issuing {
+  /** Whether keys may be elliptic. Devices whose protocol defines RSA keys get no others. */
+  readonly acceptsEllipticKeys?: true;
   /** Whether an identity of this kind may renew itself here. */
   mayRenew(identity: Pick<Identity, "purpose">): boolean;
+  /**
+   * The identity that has signed the HTTP request. SCEP encrypts its replies to the signer of the message, which must have
+   * an RSA key (RFC 8894, 3.1), so identities with other keys cannot sign the message.
+   */
+  renewedBy?(request: CertificateRequest): Promise<Identity | null>;
   /** Checks a request that is no renewal, before anything is written. May throw. */
   admit?(request: CertificateRequest): Promise<void>;
   /** Serializes requests that concern each other. */
@@ -65,10 +72,10 @@ export async function certify(
   const key = tokenHash(`${received.transaction.id}\n${createHash("sha256").update(der).digest("hex")}`);
   const earlier = await ofTransaction(ctx.store, key);
   if (earlier && isRepeated(ctx, earlier)) return certificateOf(earlier);
-  checkRequest(request);
+  checkRequest(request, issuing.acceptsEllipticKeys);
   // Whoever has no identity yet signs with a certificate that this CA has not issued: it is not looked for.
   const isIdentity = received.signer.issuer.equals(ca.certificate.subject);
-  const signer = isIdentity ? await renewedBy(ctx, received, request) : null;
+  const signer = isIdentity ? await renewedBy(ctx, received, request) : ((await issuing.renewedBy?.(request)) ?? null);
   const renewed = signer && issuing.mayRenew(signer) ? signer : null;
   if (!renewed && received.type === messageTypes.renewalReq) throw new Refused("not signed by a valid identity");
   if (!renewed) await issuing.admit?.(request);
@@ -152,8 +159,10 @@ export async function issueIdentity(
   return { id, certificate };
 }
 
-function checkRequest({ publicKey, subject }: Asking): void {
-  if (!isRsaOf(publicKey, KEY_BITS.least, KEY_BITS.most)) throw new Refused("the key is too small or too large");
+function checkRequest({ publicKey, subject }: Asking, acceptsEllipticKeys = false): void {
+  const isElliptic = acceptsEllipticKeys && curveOf(publicKey) !== null;
+  if (!isElliptic && !isRsaOf(publicKey, KEY_BITS.least, KEY_BITS.most))
+    throw new Refused("the key is too small or too large, or of a kind that is not accepted");
   if (subject.length > SUBJECT_MAX) throw new Refused("the subject is too long");
 }
 

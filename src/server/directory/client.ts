@@ -71,6 +71,8 @@ export interface DirectoryClient {
   groups(): AsyncIterable<readonly DirectoryGroup[]>;
   /** The ids of the people in a group, and in the groups in it. */
   members(groupId: string): AsyncIterable<readonly string[]>;
+  /** Sends JSON to a path of the REST API, without repeating it. `permissions`: those that the app needs, for messages. */
+  post<T>(schema: z.ZodType<T>, path: string, body: unknown, permissions: string): Promise<T>;
 }
 
 export type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
@@ -110,19 +112,21 @@ export function directoryClient(services: Needs, credentials: Credentials): Dire
     return access_token;
   }
 
+  /** A second attempt with a new access token if the directory does not accept the first. */
+  async function authorized(url: string, request: OutboundRequest = {}): Promise<OutboundReply> {
+    for (let tried = 1; ; tried++) {
+      const headers = { ...request.headers, authorization: `Bearer ${await accessToken()}` };
+      const reply = await send(services, url, { ...request, headers });
+      if (reply.status !== 401 || tried > 1) return reply;
+      token = null;
+    }
+  }
+
   async function get<T>(schema: z.ZodType<T>, url: string): Promise<T> {
     for (let tried = 1; ; tried++) {
-      const reply = await send(services, url, { headers: { authorization: `Bearer ${await accessToken()}` } });
-      if (reply.status === 200) {
-        const parsed = schema.safeParse(jsonOf(reply));
-        if (parsed.success) return parsed.data;
-        throw new DirectoryError("unreachable", "a reply of the directory is not valid");
-      }
-      if (reply.status === 401 && tried === 1) {
-        token = null;
-        continue;
-      }
-      const problem = graphProblem(reply);
+      const reply = await authorized(url);
+      if (reply.status === 200) return valid(schema, reply);
+      const problem = graphProblem(reply.status, busyAfter(reply));
       const wait = problem.retryAfter ?? seconds(5);
       if (problem.problem !== "busy" || tried === TRIES || wait > WAIT_MAX) throw problem;
       await services.clock.sleep(wait);
@@ -150,7 +154,19 @@ export function directoryClient(services: Needs, credentials: Credentials): Dire
       const path = `/groups/${encodeURIComponent(groupId)}/transitiveMembers/microsoft.graph.user?$select=id&$top=500`;
       for await (const page of pages(Member, path)) yield page.map(({ id }) => id);
     },
+    async post(schema, path, body, permissions) {
+      const headers = { "content-type": "application/json" };
+      const reply = await authorized(`${base}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+      if (reply.status === 200) return valid(schema, reply);
+      throw graphProblem(reply.status, busyAfter(reply), permissions);
+    },
   };
+}
+
+function valid<T>(schema: z.ZodType<T>, reply: OutboundReply): T {
+  const parsed = schema.safeParse(jsonOf(reply));
+  if (parsed.success) return parsed.data;
+  throw new DirectoryError("unreachable", "a reply of the directory is not valid");
 }
 
 async function send(services: Needs, url: string, request: OutboundRequest): Promise<OutboundReply> {
@@ -183,26 +199,25 @@ function tokenProblem(reply: OutboundReply): DirectoryError {
   return new DirectoryError("unreachable", `the directory's sign-in service answered with status ${reply.status}`);
 }
 
-function graphProblem(reply: OutboundReply): DirectoryError {
-  switch (reply.status) {
+/** `permissions`: those that the app needs for the request. `retryAfter`: in milliseconds, if the directory named it. */
+export function graphProblem(
+  status: number,
+  retryAfter: number | null,
+  permissions = "User.Read.All and GroupMember.Read.All",
+): DirectoryError {
+  switch (status) {
     case 401:
       return new DirectoryError("credentials", "the directory does not accept the access token of the app");
     case 403:
-      return new DirectoryError(
-        "permission",
-        "the app lacks a permission in the directory: it needs User.Read.All and GroupMember.Read.All",
-      );
+      return new DirectoryError("permission", `the app lacks a permission in the directory: it needs ${permissions}`);
     case 404:
       return new DirectoryError("gone", "the directory does not know what was asked for");
     case 429:
     case 503:
-      return new DirectoryError("busy", "the directory accepts no more requests for now", busyAfter(reply));
+      return new DirectoryError("busy", "the directory accepts no more requests for now", retryAfter);
     default: {
-      const isRefusal = reply.status >= 400 && reply.status < 500;
-      return new DirectoryError(
-        isRefusal ? "refused" : "unreachable",
-        `the directory answered with status ${reply.status}`,
-      );
+      const isRefusal = status >= 400 && status < 500;
+      return new DirectoryError(isRefusal ? "refused" : "unreachable", `the directory answered with status ${status}`);
     }
   }
 }

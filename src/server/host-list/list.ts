@@ -15,6 +15,7 @@ import { visible } from "../core/security/access.ts";
 import { type HostParts, hostsOnWire } from "../host-details/wire.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { hostSeen } from "../hosts/tables.ts";
+import { affectsFew } from "../software/vulnerabilities/few.ts";
 import { and, everything, exists, gt, lt, oneOf, type Predicate } from "../store/query.ts";
 import { idsWhere } from "./chosen.ts";
 import { checkLabelFilter, hostsWhere } from "./filters.ts";
@@ -101,7 +102,8 @@ async function pageOf(ctx: Context, query: HostListQuery, where: Predicate) {
   }
   if (query.order_key === "issues") return pageOfStretches(ctx, query, stretchesOf(query, where));
   const { past, rest } = afterSeen(query);
-  return page(ctx.store.hosts, rest, and(where, past), { orderBy });
+  const few = query.vulnerability !== undefined && (await affectsFew(ctx.store, query.vulnerability));
+  return page(ctx.store.hosts, rest, and(where, past), { orderBy, few });
 }
 
 async function pageOfStretches({ store }: Context, query: HostListQuery, stretches: readonly Stretch[]) {

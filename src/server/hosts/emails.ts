@@ -21,6 +21,12 @@ export const setIdpEmail = (tx: ServerTx, hostId: number, email: string): Promis
 export const clearIdpEmail = async (tx: ServerTx, hostId: number): Promise<boolean> =>
   (await tx.hostEmails.delete(and(eq("host_id", hostId), eq("source", IDP_SOURCE)))) > 0;
 
+/** The addresses that the host did not report itself, in lower case. */
+export async function trustedEmails(store: Pick<ServerTx, "hostEmails">, hostId: number): Promise<string[]> {
+  const where = and(eq("host_id", hostId), oneOf("source", [CUSTOM, IDP_SOURCE]));
+  return (await store.hostEmails.pick(["email"], { where })).map(({ email }) => email.toLowerCase());
+}
+
 async function setOnly(tx: ServerTx, hostId: number, email: string, source: string): Promise<void> {
   const own = and(eq("host_id", hostId), eq("source", source));
   await tx.hostEmails.delete(and(own, not(eq("email", email))));

@@ -5,6 +5,7 @@ import { carveBlocks, carveExpiry } from "../carves/expiry-job.ts";
 import { catalogueJob } from "../catalogue/sync-job.ts";
 import { catalogueUpdates } from "../catalogue/updates.ts";
 import { conditionalAccessCleanup } from "../conditional-access/cleanup-job.ts";
+import { complianceComparison, complianceJob } from "../conditional-access/compliance/job.ts";
 import type { Job } from "../core/job.ts";
 import { deviceCertificates } from "../device-ca/cleanup-job.ts";
 import { deviceSessionCleanup } from "../device-sign-in/session.ts";
@@ -83,6 +84,8 @@ export const allJobs: readonly Job[] = [
   rateLimitCleanup,
   deviceCertificates,
   conditionalAccessCleanup,
+  complianceComparison,
+  complianceJob,
   expiryJob,
   carveExpiry,
   carveBlocks,

@@ -18,7 +18,13 @@ const UUID_MAX = 255;
 
 /** Who gets an identity: whoever knows an enroll secret or token, for the hardware UUID that is the common name of the request. */
 export const issuing = (ctx: Context): Issuing => ({
+  acceptsEllipticKeys: true,
   mayRenew: ({ purpose }) => purpose === HOST_IDENTITY,
+  renewedBy: async (request) => {
+    const identity = await signer(ctx);
+    const isSame = identity?.hardware_uuid?.toLowerCase() === uuidOf(request)?.toLowerCase();
+    return identity && identity.host_id !== null && isSame ? identity : null;
+  },
   admit: async ({ challenge }) => {
     const checked = await checkEnrollSecret(ctx, challenge, ctx);
     if ("teamId" in checked) return;
@@ -60,7 +66,7 @@ function uuidOf({ subject }: Pick<CertificateRequest, "subject">): string | null
 }
 
 /** Clocks of machines may differ by this much; a repeated request is accepted for as long. */
-const TOLERANCE = minutes(5);
+export const TOLERANCE = minutes(5);
 
 /**
  * The identity that has signed this request. Null: it is not signed. 401 for a signature that is wrong or too old, or that

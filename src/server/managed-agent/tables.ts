@@ -1,8 +1,9 @@
-import { idOf, table, text, time } from "../store/table.ts";
+import { id, idOf, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
     readonly managedAgents: typeof managedAgents;
+    readonly usedSignatures: typeof usedSignatures;
   }
 }
 
@@ -13,4 +14,13 @@ export const managedAgents = table("managed_agents", {
   agent_key_hash: text().unique(),
   enrolled_at: time(),
   seen_at: time().nullable(),
+});
+
+/** Signed requests of endpoints that accept each request once. */
+export const usedSignatures = table("used_signatures", {
+  id: id(),
+  /** SHA-256 of what is signed, in hex. */
+  digest: text().unique(),
+  /** From then on, the request is too old anyway. */
+  expires_at: time().index(),
 });

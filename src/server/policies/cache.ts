@@ -4,10 +4,18 @@ import { POLICY_PREFIX } from "../agent-protocol/names.ts";
 import { channels } from "../core/channels.ts";
 import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { inScope, type LabelScope } from "../labels/scope.ts";
 import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, type Place } from "./applies.ts";
 import { acts, automatedPolicies } from "./automations.ts";
 import type { AskedHost } from "./results.ts";
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    /** Called in the transaction in which hosts change results of policies with `conditional_access_enabled`. */
+    readonly gatingResultsChanged: (tx: ServerTx, hostIds: readonly number[], now: string) => Promise<void>;
+  }
+}
 
 export interface AskedPolicy extends Place {
   readonly id: number;
@@ -38,6 +46,10 @@ export interface PolicySnapshot {
   readonly automated: ReadonlySet<number>;
   /** Ids of the policies that install software or run a script. */
   readonly acting: ReadonlySet<number>;
+  /** Ids of the policies whose results decide whether hosts may sign in to other services. */
+  readonly gating: ReadonlySet<number>;
+  /** Called in the transaction in which hosts change results of `gating`. */
+  readonly gateChanged: (tx: ServerTx, hostIds: readonly number[], now: string) => Promise<void>;
   for(host: Omit<AskedHost, "id">): PolicyList;
 }
 
@@ -71,19 +83,27 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
       "platform",
       "software_title_id",
       "script_id",
+      "conditional_access_enabled",
     ] as const;
     const rows = await store.policies.pick(columns);
     const scopes = await labelScopes(store);
     const asked = rows.map(
-      ({ asked_revision, software_title_id: _title, script_id: _script, ...row }): AskedPolicy => ({
-        ...row,
-        labels: scopes.get(row.id) ?? null,
-        revision: Math.max(row.result_id, asked_revision),
+      ({ id, result_id, query, scope, team_id, platform, asked_revision }): AskedPolicy => ({
+        id,
+        result_id,
+        query,
+        scope,
+        team_id,
+        platform,
+        labels: scopes.get(id) ?? null,
+        revision: Math.max(result_id, asked_revision),
       }),
     );
     const automations = {
       automated: await automatedPolicies(services),
       acting: new Set(rows.filter(acts).map(({ id }) => id)),
+      gating: new Set(rows.filter((row) => row.conditional_access_enabled).map(({ id }) => id)),
+      gateChanged: services.extensions.gatingResultsChanged,
     };
     return snapshotOf(asked, automations, (team_id, left) =>
       services.log.warn({ team_id, left }, "too many policies for one request: the last ones are not sent to hosts"),
@@ -115,7 +135,7 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
 
 function snapshotOf(
   policies: readonly AskedPolicy[],
-  automations: Pick<PolicySnapshot, "automated" | "acting">,
+  automations: Pick<PolicySnapshot, "automated" | "acting" | "gating" | "gateChanged">,
   onOverflow: (teamId: number | null, left: number) => void,
 ): PolicySnapshot {
   const lists = new Map<string, PolicyList>();

@@ -61,8 +61,7 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
   const teams = new Map(hosts.map((host) => [host.id, host.team_id]));
   const before = byId(await resultsOf(tx, ids));
   const diff = new CountDiff();
-  const changes: { before: HostPoliciesRow | undefined; after: HostPoliciesRow; policies: readonly AskedPolicy[] }[] =
-    [];
+  const changes: Change[] = [];
   for (const item of plan.candidates) {
     const teamId = teams.get(item.host.id);
     if (teamId === undefined) continue;
@@ -82,12 +81,30 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
   await recordCounts(tx, diff);
   if (plan.snapshot.automated.size + plan.snapshot.acting.size > 0)
     await recordAutomations(tx, plan.snapshot, changes, now);
+  const gated = changes.filter((change) => changesGate(change, plan.snapshot)).map(({ after: { id } }) => id);
+  if (gated.length > 0) await plan.snapshot.gateChanged(tx, gated, isoAt(now));
 }
+
+interface Change {
+  readonly before: HostPoliciesRow | undefined;
+  readonly after: HostPoliciesRow;
+  readonly policies: readonly AskedPolicy[];
+}
+
+/** Whether the host has another result of a policy that decides about its sign-ins. */
+const changesGate = ({ before, after, policies }: Change, { gating }: PolicySnapshot): boolean =>
+  gating.size > 0 &&
+  policies.some(
+    ({ id, result_id }) =>
+      gating.has(id) &&
+      (after.failing.includes(result_id) !== (before?.failing.includes(result_id) ?? false) ||
+        after.passing.includes(result_id) !== (before?.passing.includes(result_id) ?? false)),
+  );
 
 async function recordAutomations(
   tx: ServerTx,
   { automated, acting }: PolicySnapshot,
-  changes: readonly { before: HostPoliciesRow | undefined; after: HostPoliciesRow; policies: readonly AskedPolicy[] }[],
+  changes: readonly Change[],
   now: number,
 ): Promise<void> {
   const failing: { policy_id: number; host_id: number }[] = [];

@@ -38,6 +38,13 @@ const conditions: Readonly<Record<string, (given: Condition) => Predicate>> = {
     return login("email", value, of[0]?.value);
   },
   emails: ({ value }) => login("email", value),
+  active: ({ value }) => {
+    if (!/^(true|false)$/i.test(value)) throw scimError("invalidFilter", "active is true or false");
+    return eq("active", value.toLowerCase() === "true");
+  },
+  // Managers are not kept. Entra ID asks whether a person has this one before it sends it.
+  manager: () => oneOf("id", []),
+  [`${scimUrns.enterprise}:manager`.toLowerCase()]: () => oneOf("id", []),
 };
 
 function filterOf(text: string | undefined): Predicate {

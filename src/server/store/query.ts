@@ -121,6 +121,8 @@ export interface Select {
    * kept may keep the memory of its whole row.
    */
   readonly transient?: boolean;
+  /** A hint: few rows match, so that an engine does better to find all of them before it orders them. */
+  readonly few?: boolean;
 }
 
 /** The columns of `pages` if some are chosen: these, the id, and those that the order reads. */

@@ -106,6 +106,32 @@ describe("NVD", () => {
     expect(await entries({ vulnStatus: "Rejected", configurations: [{ nodes }] })).toHaveLength(1);
   });
 
+  it("gives no scores, times and versions that cannot be real", async () => {
+    const long = "1.".repeat(200);
+    const nodes = [
+      {
+        cpeMatch: [
+          match("cpe:2.3:a:acme:tool:*:*:*:*:*:*:*:*", { versionEndExcluding: long }),
+          match(`cpe:2.3:a:acme:tool:${long}:*:*:*:*:*:*:*`),
+          match("cpe:2.3:a:acme:tool:*:*:*:*:*:*:*:*", { versionEndExcluding: "2" }),
+        ],
+      },
+    ];
+    for (const score of ["1e308", "1e999", "-5", '"9"']) {
+      const metrics = `{"cvssMetricV31":[{"type":"Primary","cvssData":{"baseScore":${score}}}]}`;
+      const rest = JSON.stringify({
+        id: "CVE-2024-0001",
+        published: "+275760-09-13T00:00:00",
+        configurations: [{ nodes }],
+      });
+      const text = `{"vulnerabilities":[{"cve":{"metrics":${metrics},${rest.slice(1)}}]}`;
+      expect(await all(nvdEntries(bytes(text))), score).toEqual([
+        { key: "v:CVE-2024-0001", value: { published: "" } },
+        { key: "p:a:acme:tool", value: { cve: "CVE-2024-0001", ranges: [["", null, null, null, null, "2"]] } },
+      ]);
+    }
+  });
+
   it("reads escaped names", () => {
     expect(cpeParts("cpe:2.3:a:a\\:b:c\\+\\+:1:*:*:*:*:*:*:*").slice(0, 4)).toEqual(["a", "a:b", "c++", "1"]);
   });

@@ -1,5 +1,5 @@
 // The import of feeds, from a directory and from a mirror.
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -88,6 +88,14 @@ describe.each(bothEngines)("feeds in a directory on %s", (engine) => {
     expect(await feed(t, "nvd-2024")).toMatchObject({ state: "current", error: "" });
   });
 
+  it("refuse what is no file, and a .meta file that is none", async () => {
+    const { t, folder } = await fromFolder(engine);
+    mkdirSync(join(folder, "nvd/nvdcve-2.0-2023.json.gz"));
+    await expect(sync(t)).rejects.toThrow(/nvd-2023: .*nvdcve-2.0-2023.json.gz is no file/);
+    writeFileSync(join(folder, "nvd/nvdcve-2.0-2024.meta"), "x".repeat(5000));
+    await expect(sync(t)).rejects.toThrow(/nvd-2024: .*meta is larger than 4096 bytes/);
+  });
+
   it("refuse a damaged archive", async () => {
     const { t, folder } = await fromFolder(engine);
     const file = join(folder, "osv/Ubuntu/all.zip");
@@ -112,6 +120,22 @@ async function* oneByte() {
 }
 
 describe("feeds of a mirror", () => {
+  it("are not imported unchecked while the digest cannot be read", async () => {
+    const served = files();
+    let status = 503;
+    const mirror = await startFake(({ url }) => {
+      if (url.pathname.endsWith(".meta")) return { status };
+      const body = served[decodeURIComponent(url.pathname.slice("/base/".length))];
+      return body ? { body } : { status: 404 };
+    });
+    const t = await startApp({ settings: { vulnerability_data_url: `${mirror.url}/base/` } });
+    await expect(sync(t)).rejects.toThrow("nvd-2024: the server answered with status 503 for its .meta file");
+    expect(await feed(t, "nvd-2024")).toMatchObject({ state: "failed", blob: "" });
+    status = 404;
+    await sync(t);
+    expect(await feed(t, "nvd-2024")).toMatchObject({ state: "current", records: 2 });
+  });
+
   it("are asked for conditionally, and by their digest", async () => {
     const served = files();
     const mirror = await startFake(({ url, headers }) => {

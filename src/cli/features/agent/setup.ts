@@ -1,5 +1,6 @@
 // What `svc agent run` and `svc agent install` have in common.
 import * as Flags from "@oclif/core/flags";
+import { identityKeys } from "../../../agent/options.ts";
 import { type AgentSetup, type GivenSetup, readSetup, SetupError } from "../../../agent/setup.ts";
 import { failed, usage } from "../../errors.ts";
 
@@ -25,6 +26,11 @@ export const agentSetupFlags = {
   }),
   "sign-requests": Flags.boolean({
     summary: "Get a certificate for this machine, and sign requests with it: the host then accepts no others.",
+  }),
+  "identity-key": Flags.string({
+    summary: "Kind of the certificate's key, with --sign-requests. Servers before this version accept RSA only.",
+    options: [...identityKeys],
+    default: "rsa",
   }),
   scripts: Flags.boolean({ summary: "Run scripts of administrators.", allowNo: true, default: true }),
 };

@@ -37,6 +37,8 @@ export interface PageOptions {
   readonly defaultOrder?: readonly OrderTerm[];
   /** Order terms for keys that are not columns of the table. */
   readonly orderBy?: (key: string, direction: Direction) => OrderTerm | undefined;
+  /** See `Select`. */
+  readonly few?: boolean;
 }
 
 /** Offset and limit of a page; without paging parameters there is no limit but the row cap. */
@@ -61,7 +63,8 @@ export async function page<T extends Table>(
   const { offset, limit } = windowOf(query);
   const order = orderOf(query, options);
   const past = afterOf(rows.table, query, options);
-  const found = await rows.list({ where: and(where, past), order, offset, limit: limit + 1, transient: true });
+  const { few = false } = options;
+  const found = await rows.list({ where: and(where, past), order, offset, limit: limit + 1, transient: true, few });
   return { rows: found.slice(0, limit), meta: metaOf(offset, limit, found.length) };
 }
 

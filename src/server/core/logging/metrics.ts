@@ -15,6 +15,7 @@ export interface Metrics {
   readonly inventoryFailures: Counter<"query">;
   readonly enrollmentsRefused: Counter<"agent">;
   readonly outboxTries: Counter<"event" | "outcome">;
+  readonly directoryReports: Counter<"outcome">;
   readonly appleRefused: Counter;
   readonly applePushes: Counter<"status" | "reason">;
   readonly appleConnections: Counter;
@@ -95,6 +96,12 @@ export function createMetrics(): Metrics {
       name: "svc_enrollments_refused_total",
       help: "Enrollments of known hosts with an enroll secret of another team",
       labelNames: ["agent"],
+      registers,
+    }),
+    directoryReports: new Counter({
+      name: "svc_directory_reports_total",
+      help: "Devices whose compliance was sent to the directory, by what became of it",
+      labelNames: ["outcome"],
       registers,
     }),
     appleRefused: new Counter({

@@ -212,6 +212,11 @@ export const Settings = z.strictObject({
     .url({ protocol: /^https?$/ })
     .default("https://login.microsoftonline.com")
     .describe("where the server gets its access tokens for the cloud directory"),
+  directory_compliance_attribute: whole(0, 15)
+    .default(0)
+    .describe(
+      "number of the extension attribute of the cloud directory's devices that compliance is written to, for apps that the directory does not accept as device management; 0: isCompliant and isManaged; see docs/operations.md",
+    ),
   directory_jwks_url: z
     .url({ protocol: /^https?$/ })
     .default("https://login.microsoftonline.com/common/discovery/v2.0/keys")

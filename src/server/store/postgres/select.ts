@@ -102,12 +102,12 @@ class SelectBuilder {
 
   /** The parts that, run one after the other up to the limit, give the result. */
   build(): Stretch[] {
-    const { after, limit, offset } = this.select;
+    const { after, limit, offset, few = false } = this.select;
     const [first] = this.terms;
     const simple = this.terms.length === 2 && limit !== undefined && !offset;
     // A single query with nulls at one end would read everything before the position, or sort all rows of an outer
     // join. As two parts, the rows with a value and those without can each be read from an index.
-    if (simple && first?.nullable && (first.related || after)) return this.apart(first, after);
+    if (simple && !few && first?.nullable && (first.related || after)) return this.apart(first, after);
     const position = after ? [this.after(this.positions(after))] : [];
     return [this.stretch(position, this.terms, offset)];
   }
@@ -139,7 +139,7 @@ class SelectBuilder {
     const apart = partner !== null && concernsOnly(where, partner.layout.table.name);
     const candidates = testsMembers(where) ? CANDIDATES_WITH_MEMBERS : CANDIDATES;
     const guess =
-      picked && !apart && !offset && !lacking && (!this.served(order[0]!) || probes(where))
+      picked && !this.select.few && !apart && !offset && !lacking && (!this.served(order[0]!) || probes(where))
         ? this.rowsOf(
             this.statement(keys, conditions, order, null, sql` LIMIT ${candidates}::bigint`, partner !== null),
             order,

@@ -2,10 +2,12 @@
 import { isRecord } from "../../../text/record.ts";
 import { type CpeRange, type CveRecord, cveKey, type ProductRecord, productKey } from "../reference/records.ts";
 import type { Entry } from "../reference/table-file.ts";
-import { isCve } from "./cve.ts";
+import { isCve, isShort } from "./cve.ts";
 import { jsonElements } from "./json-elements.ts";
 
 const TEXT_MAX = 4_000;
+/** Of CVSS. */
+const SCORE_MAX = 10;
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
@@ -40,7 +42,7 @@ function aboutCve(cve: Record<string, unknown>): CveRecord {
 /** NVD's times have no zone and are UTC. */
 function isoOf(time: string): string {
   const ms = Date.parse(/Z|[+-]\d\d:?\d\d$/.test(time) ? time : `${time}Z`);
-  return Number.isNaN(ms) ? "" : new Date(ms).toISOString();
+  return Number.isNaN(ms) || !/^\d{4}-/.test(time) ? "" : new Date(ms).toISOString();
 }
 
 /** NVD's own score if it has one, else that of the CVE's numbering authority. */
@@ -49,7 +51,7 @@ function scoreOf(metrics: unknown): number | null {
   const all = [...listOf(metrics.cvssMetricV31), ...listOf(metrics.cvssMetricV30)].filter(isRecord);
   for (const metric of [...all.filter(({ type }) => type === "Primary"), ...all]) {
     const score = isRecord(metric.cvssData) ? metric.cvssData.baseScore : null;
-    if (typeof score === "number") return score;
+    if (typeof score === "number" && score >= 0 && score <= SCORE_MAX) return score;
   }
   return null;
 }
@@ -122,6 +124,9 @@ function addConfiguration(
   }
   for (const { isVulnerable, parts, source } of nodes.flat()) {
     const [part, vendor, product] = parts as [string, string, string];
+    const range = rangeOf(parts, source);
+    if (range.some((bound) => typeof bound === "string" && !isShort(bound)) || !isShort(`${vendor}${product}`))
+      continue;
     if (!isVulnerable || (part !== "a" && !(part === "o" && vendor === "apple" && ownSystems.has(product)))) continue;
     const systemsText = [...on].sort().join(",");
     const key = `${productKey(part, vendor, product)}|${systemsText}`;
@@ -130,7 +135,7 @@ function addConfiguration(
       found = { value: { cve, ranges: [], ...(on.size === 0 ? {} : { on: [...on].sort() }) }, ranges: [] };
       products.set(key, found);
     }
-    found.ranges.push(rangeOf(parts, source));
+    found.ranges.push(range);
   }
 }
 

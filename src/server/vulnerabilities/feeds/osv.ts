@@ -3,7 +3,7 @@ import type { ZipFile } from "yauzl";
 import { isRecord } from "../../../text/record.ts";
 import { type PackageRecord, packageKey } from "../reference/records.ts";
 import type { Entry } from "../reference/table-file.ts";
-import { isCve } from "./cve.ts";
+import { isCve, isShort } from "./cve.ts";
 import { FeedError } from "./errors.ts";
 
 const ENTRIES_MAX = 2_000_000;
@@ -64,9 +64,9 @@ export function* advisoryEntries(advisory: unknown): Generator<Entry, void, unde
     if (!isRecord(affected) || !isRecord(affected.package)) continue;
     const { ecosystem, name } = affected.package;
     const system = typeof ecosystem === "string" ? ecosystemOf(ecosystem) : null;
-    if (system === null || typeof name !== "string") continue;
+    if (system === null || typeof name !== "string" || !isShort(name)) continue;
     const ranges = rangesOf(affected.ranges);
-    const versions = listOf(affected.versions).filter((version) => typeof version === "string");
+    const versions = listOf(affected.versions).filter(isVersion);
     if (ranges.length === 0 && versions.length === 0) continue;
     const value: PackageRecord = { cves, ranges, ...(ranges.length === 0 ? { versions } : {}) };
     const own = nameIn(system, name);
@@ -79,6 +79,8 @@ export function* advisoryEntries(advisory: unknown): Generator<Entry, void, unde
         };
   }
 }
+
+const isVersion = (value: unknown): value is string => typeof value === "string" && isShort(value);
 
 /** Names of Python packages are the same in any spelling (PEP 503). */
 const nameIn = (ecosystem: string, name: string): string =>
@@ -107,8 +109,11 @@ function rangesOf(ranges: unknown): Range[] {
   for (const range of listOf(ranges)) {
     if (!isRecord(range) || (range.type !== "ECOSYSTEM" && range.type !== "SEMVER")) continue;
     let introduced: string | null = null;
-    for (const event of listOf(range.events)) {
-      if (!isRecord(event)) continue;
+    const events = listOf(range.events).filter(isRecord);
+    // Without one of its ends, a range would say something else.
+    if (events.some((event) => Object.values(event).some((text) => typeof text === "string" && !isShort(text))))
+      continue;
+    for (const event of events) {
       if (typeof event.introduced === "string") {
         if (introduced !== null) found.push([introduced, null, null]);
         introduced = event.introduced;
@@ -128,12 +133,14 @@ function rangesOf(ranges: unknown): Range[] {
 /** Binary packages of a source package, with the version that has the fix: Ubuntu lists them. */
 function binariesOf(specific: unknown): [name: string, fixed: string | null][] {
   if (!isRecord(specific)) return [];
-  return listOf(specific.binaries).flatMap((binary): [string, string | null][] => {
-    if (!isRecord(binary)) return [];
-    const { binary_name: name, binary_version: fixed } = binary;
-    if (typeof name === "string") return [[name, typeof fixed === "string" ? fixed : null]];
-    return Object.entries(binary).map(([key, value]) => [key, typeof value === "string" ? value : null]);
-  });
+  return listOf(specific.binaries)
+    .flatMap((binary): [string, string | null][] => {
+      if (!isRecord(binary)) return [];
+      const { binary_name: name, binary_version: fixed } = binary;
+      if (typeof name === "string") return [[name, typeof fixed === "string" ? fixed : null]];
+      return Object.entries(binary).map(([key, value]) => [key, typeof value === "string" ? value : null]);
+    })
+    .filter(([name, fixed]) => isShort(name) && (fixed === null || isShort(fixed)));
 }
 
 const withFix = (ranges: readonly Range[], fixed: string): Range[] =>

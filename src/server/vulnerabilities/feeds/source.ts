@@ -93,7 +93,9 @@ function webSource(services: Pick<Services, "running" | "dryRun">, urlOf: (feed:
       const { status, body } = await explained(
         fetchVendor(services, url, { timeout: 30_000, maxBytes: META_MAX, signal }),
       );
-      return status === 200 ? body.toString("latin1") : null;
+      if (status === 404 || status === 410) return null;
+      if (status !== 200) throw new FeedError(`the server answered with status ${status} for its .meta file`);
+      return body.toString("latin1");
     },
   };
 }
@@ -102,8 +104,12 @@ function folderSource(folder: string): FeedSource {
   const placeOf = (path: string) => join(folder, ...path.split("/").map(decodeURIComponent));
   const sizeOf = async (path: string) => {
     try {
-      return await stat(path);
+      const info = await stat(path);
+      // Reading a pipe would wait for ever.
+      if (!info.isFile()) throw new FeedError(`${path} is no file`);
+      return info;
     } catch (error) {
+      if (error instanceof FeedError) throw error;
       const { code } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return null;
       throw new FeedError(`${path} cannot be read: ${code}`);
@@ -124,7 +130,8 @@ function folderSource(folder: string): FeedSource {
     async meta({ path }) {
       const file = metaPath(placeOf(path));
       const info = await sizeOf(file);
-      if (info === null || info.size > META_MAX) return null;
+      if (info === null) return null;
+      if (info.size > META_MAX) throw new FeedError(`${file} is larger than ${META_MAX} bytes`);
       const parts: Buffer[] = [];
       for await (const part of createReadStream(file)) parts.push(part as Buffer);
       return Buffer.concat(parts).toString("latin1");

@@ -1,10 +1,11 @@
 // The page of one host.
 import type { Activity } from "../../../api/activities.ts";
 import { commandsApi } from "../../../api/commands.ts";
+import { conditionalAccessApi } from "../../../api/conditional-access.ts";
 import type { Host } from "../../../api/host.ts";
 import { hostActivitiesApi, type UpcomingActivity } from "../../../api/host-activities.ts";
 import { hostsApi } from "../../../api/hosts.ts";
-import type { Context } from "../../core/context.ts";
+import { type Context, isPremium } from "../../core/context.ts";
 import { may } from "../../core/security/access.ts";
 import { isAnyMdmOn } from "../../mdm/gate.ts";
 import { call } from "../call.ts";
@@ -12,6 +13,7 @@ import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { facts, hostStatus, pageNumber, pager, platformName, size, when } from "../parts.ts";
 import { feed } from "./activity-view.ts";
+import { accessCard } from "./cards/access-card.ts";
 import { managementCard } from "./cards/management-card.ts";
 import { COMMAND_PAGE, COMMANDS_PER_PAGE, commandCard } from "./command-card.ts";
 import { actionCard, actionDone } from "./host-actions.ts";
@@ -25,10 +27,11 @@ export async function hostPage(visit: Visit): Promise<Answer> {
   const { host } = await call(ctx, hostsApi.get, { params: { id }, query: { exclude_software: true } });
   const query = url.searchParams;
   const path = `/hosts/${host.id}`;
-  const [software, commands, done, upcoming] = await Promise.all([
+  const [software, access, commands, done, upcoming] = await Promise.all([
     may(ctx.user, "software:list", host.team_id)
       ? call(ctx, hostsApi.software, { params: { id }, query: softwareQuery(query) })
       : null,
+    isPremium(ctx) ? call(ctx, conditionalAccessApi.host, { params: { id } }) : null,
     host.mdm.connected_to_svc && may(ctx.user, "commands:read", host.team_id) && (await isAnyMdmOn(ctx))
       ? call(ctx, commandsApi.list, {
           query: {
@@ -52,7 +55,7 @@ export async function hostPage(visit: Visit): Promise<Answer> {
 ${actionDone(url)}${pendingNote(host)}
 <div class="grid">${detailsCard(ctx, host)}${hardwareCard(ctx, host)}</div>
 ${actionCard(visit, host)}${policyCard(host.policies ?? [])}
-${managementCard(ctx, host)}
+${managementCard(ctx, host)}${access !== null && accessCard(ctx, access.conditional_access)}
 ${profileCard(host.mdm.profiles ?? [])}
 ${commands !== null && commandCard(ctx, path, query, commands)}
 ${software !== null && softwareCard(path, query, software)}

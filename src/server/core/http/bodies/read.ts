@@ -27,7 +27,7 @@ export async function readBody(
   const { headers } = sent;
   const { takes, bodyLimit: limit } = endpoint;
   const type = mediaType(headers.get("content-type"));
-  const bytes = () => readBytes(sent.body, headers.get("content-encoding"), limit, from);
+  const bytes = async () => digested(headers, await readBytes(sent.body, headers.get("content-encoding"), limit, from));
   switch (takes.kind) {
     case "raw":
       return raw(endpoint, takes, type, headers, bytes);
@@ -56,10 +56,15 @@ async function json(type: string, headers: Headers, read: () => Promise<Buffer>)
   if (isFromPage(headers) && type !== "application/json" && type !== SCIM)
     throw unsupportedMediaType("Content-Type must be application/json");
   const bytes = await read();
+  return bytes.length === 0 ? undefined : parseJson(bytes);
+}
+
+/** The same bytes. Throws if the header has another digest of them (RFC 9530). */
+function digested(headers: Headers, bytes: Buffer): Buffer {
   const digest = headers.get("content-digest");
   if (digest !== null && !headers.has("content-encoding") && isDigestOf(digest, bytes) === false)
     throw badRequest("Content-Digest is not that of the body");
-  return bytes.length === 0 ? undefined : parseJson(bytes);
+  return bytes;
 }
 
 /** Files in JSON are base64, and have no names. */
