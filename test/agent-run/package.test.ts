@@ -93,6 +93,9 @@ describe.skipIf(!isLinux)("a package of the agent", () => {
     const list = rpm("-lv");
     expect(list).toMatch(/^-rwxr-xr-x +1 root +root .* \/opt\/svc-agent\/agent\.mjs$/m);
     expect(list).toMatch(/^-rw------- +1 root +root .* \/etc\/svc-agent\/secret$/m);
+    // So that nothing is left when the package is removed.
+    expect(list).toMatch(/^drwxr-xr-x .* \/opt\/svc-agent$/m);
+    expect(list).toMatch(/^drwxr-xr-x .* \/etc\/svc-agent$/m);
     expect(rpm("--scripts")).toContain("systemctl enable svc-agent");
     expect(rpm("-R")).toContain("nodejs >= 20.19");
   });

@@ -1,6 +1,6 @@
 // The agent as a package of a Linux system: the files of an installation, and what dpkg and rpm run beside them.
 import { posix } from "node:path";
-import { EXECUTABLE_PATH, type ServiceFile, type ServiceSetup, servicePlan } from "../service/plan.ts";
+import { configFolder, EXECUTABLE_PATH, type ServiceFile, type ServiceSetup, servicePlan } from "../service/plan.ts";
 
 export const AGENT_PATH = "/opt/svc-agent/agent.mjs";
 
@@ -123,6 +123,8 @@ ${stop}fi
 %postun
 ${reload}
 %files
+%dir %attr(0755,root,root) ${posix.dirname(AGENT_PATH)}
+%dir %attr(0755,root,root) ${configFolder("linux")}
 ${packageFiles(setup)
   .map(({ path, mode }) => `%attr(${mode.toString(8).padStart(4, "0")},root,root) ${path}`)
   .join("\n")}
