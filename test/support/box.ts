@@ -4,13 +4,13 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** As much of systemd as the agent's service needs: what is restarted runs until the box ends. */
+/** As much of systemd as the agent's service needs: what is restarted runs until the box ends, and logs to its output. */
 const programs = {
   sudo: '#!/bin/sh\nexec "$@"\n',
   systemctl: `#!/bin/sh
 [ "$1 $2" = "restart svc-agent" ] || exit 0
 eval "set -- $(sed -n 's/^ExecStart=//p' /etc/systemd/system/svc-agent.service)"
-SVC_AGENT_SCALE=0.1 "$@" &
+SVC_AGENT_SCALE=0.1 "$@" > /proc/1/fd/1 2>&1 &
 `,
   shutdown: "#!/bin/sh\nexit 0\n",
 };
