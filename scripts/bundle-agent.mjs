@@ -1,5 +1,6 @@
 // The agent as one file, dist/agent.mjs, which the server hands out to new hosts. They need nothing besides Node: no
-// packages, and SQLite's WebAssembly is inside.
+// packages, and SQLite's WebAssembly is inside. Without its first lines, which make it a module, the file is a CommonJS
+// program: `svc agent package` takes it for executables with Node inside, which run only such programs.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -13,7 +14,7 @@ export async function bundleAgent(root, outfile, asVersion) {
     outfile,
     absWorkingDir: root,
     bundle: true,
-    format: "esm",
+    format: "cjs",
     platform: "node",
     target: "node20",
     // Identifiers stay, for stack traces and because errors are distinguished by the names of their classes.
@@ -32,6 +33,8 @@ export async function bundleAgent(root, outfile, asVersion) {
         // For libraries that look for files beside them.
         'import { dirname as folderOf } from "node:path"; import { fileURLToPath as pathOf } from "node:url";',
         "const __filename = pathOf(import.meta.url); const __dirname = folderOf(__filename);",
+        // Known to src/agent/package/executable.ts.
+        "// end of the module's own lines",
       ].join("\n"),
     },
     plugins: [sqliteInside],

@@ -2,6 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { AgentUpdate } from "../agent-wire/update.ts";
+import type { KeyServer } from "./disk-keys/escrow.ts";
+import type { LuksKey } from "./disk-keys/luks.ts";
 import type { SetupItem, SetupServer } from "./first-setup.ts";
 import type { HostIdentity } from "./identity.ts";
 import type { InstallDetails, InstallResult, InstallServer } from "./installs/runner.ts";
@@ -47,6 +49,8 @@ export interface ManagedConfig {
   readonly installs: readonly string[];
   /** Whether this machine is new, and its setup has not ended. */
   readonly isSettingUp: boolean;
+  /** Whether the server wants a key of the disk. */
+  readonly wantsDiskKey: boolean;
   /** A newer agent that the server offers. */
   readonly update: AgentUpdate | null;
 }
@@ -84,7 +88,7 @@ interface Parts {
   readonly log: Log;
 }
 
-export class ManagedAgent implements ScriptServer, InstallServer, SetupServer {
+export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, KeyServer {
   readonly #parts: Parts;
   #enrolling: Promise<string> | null = null;
 
@@ -105,6 +109,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer {
       scripts: texts(notifications.pending_script_execution_ids),
       installs: texts(notifications.pending_software_installer_ids),
       isSettingUp: notifications.run_setup_experience === true,
+      wantsDiskKey: notifications.run_disk_encryption_escrow === true,
       update: updateIn(reply.agent_update),
     };
   }
@@ -114,6 +119,10 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer {
     const token = randomUUID();
     await this.#call("/device_token", { device_auth_token: token });
     await replaceFile(join(this.#parts.stateDir, "device-token"), `${token}\n`);
+  }
+
+  async deliverLuks(data: LuksKey | { readonly client_error: string }): Promise<void> {
+    await this.#call("/luks_data", { ...data });
   }
 
   async request(id: string): Promise<Script | null> {

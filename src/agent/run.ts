@@ -1,5 +1,6 @@
 // The agent: loops that run until the signal.
 import { mkdir } from "node:fs/promises";
+import { DiskKeyEscrow } from "./disk-keys/escrow.ts";
 import { FirstSetup } from "./first-setup.ts";
 import { HostIdentity } from "./identity.ts";
 import { InstallRunner } from "./installs/runner.ts";
@@ -43,6 +44,7 @@ export async function runAgent(options: AgentOptions, asked: AbortSignal): Promi
   const query = (sql: string) => engine.answer(sql);
   const installs = new InstallRunner({ stateDir, runsScripts, server: managed, query, log, signal });
   const setup = new FirstSetup(managed, log);
+  const diskKeys = new DiskKeyEscrow({ server: managed, log });
   const updater =
     options.updates === undefined
       ? null
@@ -66,6 +68,7 @@ export async function runAgent(options: AgentOptions, asked: AbortSignal): Promi
     // If it cannot be recorded, such as on a full disk, this is tried again.
     await updater?.confirm().catch((error: Error) => log("warn", `update: ${error.message}`));
     osqueryd?.use(config.flags);
+    if (config.wantsDiskKey && process.platform === "linux") void diskKeys.start();
     for (const id of config.scripts) if (!signal.aborted) await scripts.run(id);
     for (const id of config.installs) if (!signal.aborted) await installs.run(id);
     if (!signal.aborted) await setup.turn(config.isSettingUp);

@@ -28,6 +28,9 @@ export const newHostsApi = {
     access: { action: "enroll_secrets:read", scope: "team" },
     body: z.object({
       team_id: z.int().min(0).optional().meta({ description: "team of the hosts (premium); absent or 0: no team" }),
+      sign_requests: z.boolean().default(false).meta({
+        description: "with these commands, hosts get a certificate and sign their requests with it",
+      }),
       expires_in: z.string().max(20).default("24h").meta({ description: "duration such as 30m or 12h, at most 7d" }),
     }),
     response: EnrollToken,

@@ -3,9 +3,11 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleAgent } from "../../scripts/bundle-agent.mjs";
 import { root as project } from "../support/cli.ts";
@@ -48,10 +50,10 @@ const start = (file: string, args: readonly string[]): Promise<Ended> =>
   });
 
 let scripts = 0;
-async function enroll(args: readonly string[], sha256?: string): Promise<Ended> {
+async function enroll(args: readonly string[], sha256?: string, authority = ""): Promise<Ended> {
   const own = createHash("sha256").update(served.get("/enroll/agent.mjs")!).digest("hex");
   const script = join(folder, `enroll-${++scripts}.sh`);
-  await writeFile(script, template.replace("@AGENT_SHA256@", sha256 ?? own));
+  await writeFile(script, template.replace("@AGENT_SHA256@", sha256 ?? own).replace("@AUTHORITY@", authority));
   return start("sh", [script, ...args]);
 }
 
@@ -97,6 +99,51 @@ describe.skipIf(process.platform !== "linux")("the script for new hosts", () => 
     expect([code, output]).toEqual([1, expect.stringContaining(`instead of ${"ab".repeat(32)}`)]);
     expect(await readdir(join(root, "opt/svc-agent"))).toEqual([]);
     expect(await exists(join(root, "etc"))).toBe(false);
+  });
+
+  it("asks for signed requests", async () => {
+    const root = await newRoot();
+    const args = ["--sign-requests", "--server-url", url, "--token", "t", "--root", root];
+    expect(await enroll(args)).toMatchObject({ code: 0 });
+    const unit = await readFile(join(root, "etc/systemd/system/svc-agent.service"), "utf8");
+    expect(unit).toMatch(/^ExecStart=.* "--sign-requests"$/m);
+    expect(unit).not.toContain("--ca-file");
+  });
+
+  it("trusts a server with a private certificate, which the server has put into the script", async () => {
+    const make = () =>
+      generate([{ name: "commonName", value: "svc" }], {
+        extensions: [
+          { name: "basicConstraints", cA: true },
+          { name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] },
+        ],
+      });
+    const [made, other] = await Promise.all([make(), make()]);
+    const tls = createTlsServer({ key: made.private, cert: made.cert }, (request, reply) =>
+      reply.end(served.get(request.url!)),
+    );
+    await new Promise<void>((resolve) => tls.listen(0, "127.0.0.1", resolve));
+    const at = `https://127.0.0.1:${(tls.address() as AddressInfo).port}`;
+    try {
+      const root = await newRoot();
+      const args = ["--server-url", at, "--token", "t", "--root", root];
+      for (const authority of ["", other.cert])
+        expect(await enroll(args, undefined, authority)).toMatchObject({
+          code: 1,
+          output: expect.stringContaining("could not be downloaded"),
+        });
+      expect(await exists(join(root, "etc"))).toBe(false);
+      expect(await enroll(args, undefined, made.cert.trim())).toMatchObject({ code: 0 });
+      expect((await readFile(join(root, "etc/svc-agent/ca.pem"), "utf8")).trim()).toBe(made.cert.trim());
+      const unit = await readFile(join(root, "etc/systemd/system/svc-agent.service"), "utf8");
+      expect(unit).toContain('"--ca-file" "/etc/svc-agent/ca.pem"');
+      // The file that is named counts.
+      const file = join(folder, "given.pem");
+      await writeFile(file, made.cert);
+      expect(await enroll([...args, "--ca-file", file], undefined, other.cert)).toMatchObject({ code: 0 });
+    } finally {
+      tls.close();
+    }
   });
 
   it("does nothing if the download of the script was cut", async () => {

@@ -145,6 +145,18 @@ describe("keys", () => {
     expect((await open(dir, "https://b", "U2")).get("node_key")).toBeNull();
   });
 
+  it("are not written if they are the same, so that a full disk does not keep the agent from starting", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "svc-keys-"));
+    ends.push(() => rm(dir, { recursive: true }));
+    await (await open(dir)).set("node_key", "n");
+    const file = async () => (await stat(join(dir, "agent.json"))).ino;
+    const before = await file();
+    expect((await open(dir)).get("node_key")).toBe("n");
+    expect(await file()).toBe(before);
+    await open(dir, "https://b");
+    expect(await file()).not.toBe(before);
+  });
+
   it("are dropped only if nobody has replaced them", async () => {
     const dir = await mkdtemp(join(tmpdir(), "svc-keys-"));
     ends.push(() => rm(dir, { recursive: true }));

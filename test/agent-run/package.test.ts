@@ -19,9 +19,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const setup: PackageSetup = {
-  node: "/usr/bin/node",
   version: "1.0.0-rc.1",
-  agent: "the agent\n",
+  program: { node: "/usr/bin/node", agent: "the agent\n" },
   serverUrl: "https://svc.example.com",
   enrollSecret: "secret",
   ca: "the authority\n",
@@ -94,12 +93,17 @@ describe.skipIf(!isLinux)("a package of the agent", () => {
     const list = rpm("-lv");
     expect(list).toMatch(/^-rwxr-xr-x +1 root +root .* \/opt\/svc-agent\/agent\.mjs$/m);
     expect(list).toMatch(/^-rw------- +1 root +root .* \/etc\/svc-agent\/secret$/m);
+    // So that nothing is left when the package is removed.
+    expect(list).toMatch(/^drwxr-xr-x .* \/opt\/svc-agent$/m);
+    expect(list).toMatch(/^drwxr-xr-x .* \/etc\/svc-agent$/m);
     expect(rpm("--scripts")).toContain("systemctl enable svc-agent");
     expect(rpm("-R")).toContain("nodejs >= 20.19");
   });
 
   it("removes only its own folder when it is purged, whatever that is called", async () => {
-    const script = debFiles(setup).find(({ path }) => path === "/DEBIAN/postrm")!.content;
+    const script = debFiles(setup)
+      .find(({ path }) => path === "/DEBIAN/postrm")!
+      .content.toString();
     const calls = `rm() { printf '%s\\n' "$@"; }; set -- purge; ${script.replace(/^#!.*\n/, "")}`;
     expect(execFileSync("sh", ["-c", calls], { encoding: "utf8" })).toBe("-rf\n--\n/var/lib/it's; touch x\n");
     expect(rpmSpec(setup, "/tree")).not.toContain("touch x");
@@ -119,9 +123,14 @@ describe.skipIf(!isLinux)("a package of the agent", () => {
   });
 
   it("has the name that each system's tools give", () => {
-    expect(packageName("deb", "1.0.0-rc.1")).toBe("svc-agent_1.0.0~rc.1_all.deb");
-    expect(packageName("rpm", "1.0.0")).toBe("svc-agent-1.0.0-1.noarch.rpm");
-    expect(packageName("tar", "1.0.0")).toBe("svc-agent-1.0.0.tar.gz");
+    const { program } = setup;
+    expect(packageName("deb", "1.0.0-rc.1", program)).toBe("svc-agent_1.0.0~rc.1_all.deb");
+    expect(packageName("rpm", "1.0.0", program)).toBe("svc-agent-1.0.0-1.noarch.rpm");
+    expect(packageName("tar", "1.0.0", program)).toBe("svc-agent-1.0.0.tar.gz");
+    const whole = { executable: new Uint8Array(), arch: "arm64" };
+    expect(packageName("deb", "1.0.0", whole)).toBe("svc-agent_1.0.0_arm64.deb");
+    expect(packageName("rpm", "1.0.0", whole)).toBe("svc-agent-1.0.0-1.aarch64.rpm");
+    expect(packageName("tar", "1.0.0", whole)).toBe("svc-agent-1.0.0-linux-arm64.tar.gz");
   });
 
   it("says which Debian package has a tool that is missing", async () => {

@@ -95,6 +95,20 @@ describe("every table", () => {
     );
   });
 
+  it("has the columns that osquery documents for it, on any platform", async () => {
+    // From https://osquery.io/schema, without hidden columns. `orbit_info` is no table of osquery.
+    const documented = JSON.parse(await readFile(join(root, "test/fixtures/osquery-columns.json"), "utf8"));
+    const own = new Map((["linux", "darwin", "win32"] as const).flatMap((one) => [...tablesFor(one)]));
+    expect([...own.keys()].filter((name) => name !== "orbit_info").sort()).toEqual(Object.keys(documented).sort());
+    const missing = [...own].flatMap(([name, { columns }]) =>
+      ((documented[name] as string | undefined) ?? "")
+        .split(" ")
+        .filter((column) => column !== "" && !(column in columns))
+        .map((column) => `${name}.${column}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it("has what is described in the documentation", async () => {
     const byPlatform = new Map((["linux", "darwin", "win32"] as const).map((one) => [one, tablesFor(one)]));
     const names = [...new Set([...byPlatform.values()].flatMap((one) => [...one.keys()]))].sort();

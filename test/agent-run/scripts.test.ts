@@ -97,6 +97,18 @@ describe("a script", () => {
     for (const pid of output.match(/^\d+$/gm)!) await expect.poll(() => isRunning(Number(pid))).toBe(false);
   });
 
+  it.skipIf(process.platform !== "linux")(
+    "is ended with what has left its process group, and ignores signals",
+    async () => {
+      const loop = "trap '' TERM INT HUP; echo $$; while :; do sleep 0.2; done";
+      const { output, exit_code } = await run(`setsid sh -c "${loop.replaceAll("$", "\\$")}" & ${loop}`, 1);
+      expect(exit_code).toBe(-1);
+      const pids = output.match(/^\d+$/gm)!;
+      expect(pids).toHaveLength(2);
+      for (const pid of pids) await expect.poll(() => isRunning(Number(pid))).toBe(false);
+    },
+  );
+
   it("may leave a process behind, which does not delay the result", async () => {
     const { output, exit_code, runtime } = await run("sleep 300 & echo $!", 200);
     expect(exit_code).toBe(0);

@@ -6,8 +6,9 @@ import { build } from "./support/svc.ts";
 
 beforeAll(build);
 
-it("runs no script twice and loses no result when the agent is killed", async () => {
+it("runs no script and no install twice and loses no result when the agent is killed", async () => {
   const counts = await killAgents(amount(6, 30));
   expect(counts).toMatchObject({ ranTwice: 0, lost: 0 });
   expect(counts.scripts).toBeGreaterThan(4);
+  expect(counts.installs).toBeGreaterThan(0);
 }, 600_000);

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
+import { hasBoxes, writeBox } from "../support/box.ts";
 import { freePort } from "../support/free-port.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { commandsOn, type Step, startWalk } from "../support/walk.ts";
@@ -86,6 +87,7 @@ const readme: readonly Step[] = [
   { command: "svc enroll-secrets list --fields secret --no-header > enroll_secret" },
   { command: "svc agent flags --server-certs /etc/osquery/svc.pem > osquery.flags" },
   { command: "osqueryd --flagfile /etc/osquery/osquery.flags", skip: "osqueryd is not installed here" },
+  { command: "svc agent enroll-command --platform linux", prints: /^curl -fsSLk --pinnedpubkey \S+ \S+ \| sudo sh/m },
   { command: "svc db backup svc-backup.gz --data-dir svc-data", stopsOthers: true, prints: /svc-backup\.gz/ },
   { command: "svc db copy --from svc-data --to postgres://svc@db/svc", prints: /tables copied and verified/ },
   { command: "svc serve --data-dir svc-data --database-url postgres://svc@db/svc", isServing: true, prints: /serving/ },
@@ -106,6 +108,14 @@ const readme: readonly Step[] = [
     prints: /"tier":"premium"/,
   },
 ];
+
+/** Changes this machine, so it runs in a machine of its own, as do all scripts. */
+const ENROLL = 'sh -c "$(svc agent enroll-command --platform linux)"';
+const canChangeMachine = hasBoxes();
+
+/** Steps that change a machine. */
+const onMachine = (steps: readonly Step[]): Step[] =>
+  canChangeMachine ? [...steps] : steps.map((step) => ({ ...step, skip: "needs root on Linux" }));
 
 const tutorial: readonly Step[] = [
   {
@@ -154,6 +164,42 @@ const tutorial: readonly Step[] = [
     prints: /Recent Linux/,
   },
   { command: "svc activities list --limit 3", prints: /edited_policy/ },
+  {
+    command: "svc serve --quickstart --data-dir machine-data --tls-self-signed --server-url https://localhost:8412",
+    stopsOthers: true,
+    isServing: true,
+    prints: /^password: \S+$[\s\S]*serving/m,
+  },
+  {
+    command: "svc agent enroll-command --platform linux",
+    prints:
+      /^curl -fsSLk --pinnedpubkey \S+ https:\/\/localhost:\d+\/enroll\/enroll\.sh \| sudo sh -s -- --server-url/m,
+  },
+  ...onMachine([
+    { command: ENROLL, isServing: true, prints: /svc-agent\.service: created[\s\S]*info: enrolled for queries/ },
+    { command: "svc hosts list", isRepeated: true, prints: /\bonline\b/ },
+    { command: 'svc hosts get "$(hostname)"', isRepeated: true, prints: /os version +\S/ },
+    {
+      command: 'svc query "SELECT name, version FROM os_version" --hosts "$(hostname)"',
+      prints: /1 answered, 0 error, 0 offline, 0 timed out/,
+    },
+    {
+      command:
+        'svc policies create --name "Sign-in notice" --platform linux --query "SELECT 1 FROM file WHERE path = \'/etc/issue.d/svc.issue\' AND size > 0" --resolution "Run the script notice.sh."',
+      prints: /created policy Sign-in notice \(1\)/,
+    },
+    { command: 'svc policies hosts "Sign-in notice" --failing', isRepeated: true, prints: /\bonline\b/ },
+    {
+      command:
+        "printf '%s\\n' '#!/bin/sh' 'mkdir -p /etc/issue.d' 'echo \"Property of Example Ltd.\" > /etc/issue.d/svc.issue' 'cat /etc/issue.d/svc.issue' > notice.sh",
+    },
+    { command: 'svc scripts run "$(hostname)" --file notice.sh --wait', prints: / 0 +Property of Example Ltd\./ },
+    { command: 'svc hosts refetch "$(hostname)"', prints: /\S/ },
+    { command: "svc policies list", isRepeated: true, prints: /Sign-in notice +linux +false +1 +0 / },
+    { command: 'svc hosts lock "$(hostname)" --yes --wait', prints: /done +locked/ },
+    { command: 'svc hosts get "$(hostname)"', prints: /device +locked/ },
+    { command: 'svc hosts unlock "$(hostname)" --wait', prints: /done +unlocked/ },
+  ]),
 ];
 
 /** Replaces every port of the page by one of this run, and makes simulated hosts check in ten times as often. */
@@ -165,9 +211,11 @@ async function walk(page: string, steps: readonly Step[], database?: string): Pr
       .replaceAll("8412", String(port))
       .replaceAll("9000", String(hooks))
       .replace("postgres://svc@db/svc", database ?? "")
-      .replace(/agent simulate .*/, "$& --scale 0.1");
+      .replace(/agent simulate .*/, "$& --scale 0.1")
+      .replace(ENROLL, 'box "$(svc agent enroll-command --platform linux)"');
   const { folder, take } = startWalk(replaced, { SVC_PORT: String(port), SVC_LOG_FORMAT: "json" });
   writeFileSync(join(folder, "password.txt"), "A-good-Password-77\n");
+  writeBox(join(folder, ".bin", "box"), join(folder, ".box"));
   // Reports all failures at once, so that all of a page can be corrected together.
   const failed: string[] = [];
   for (const step of steps) await take(step).catch((error: Error) => failed.push(error.message));

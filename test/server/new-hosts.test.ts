@@ -1,8 +1,10 @@
 // How machines become hosts: tokens that enroll for a while, and the files that install the agent.
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { EnrollToken } from "../../src/api/new-hosts.ts";
+import { loadTls } from "../../src/server/core/security/tls.ts";
+import type { SettingsInput } from "../../src/server/core/settings/settings.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { enrollTokenCleanup } from "../../src/server/enroll-secrets/cleanup.ts";
 import { findEnrollSecrets } from "../../src/server/enroll-secrets/service.ts";
@@ -137,6 +139,39 @@ describe("the files for new hosts", () => {
   });
 });
 
+describe("a server whose certificate no system trusts", () => {
+  const privateServer = async (settings: SettingsInput = {}) => {
+    const t = await startApp({ settings: { tls_self_signed: true, ...settings } });
+    await t.patch("/config", { server_settings: { server_url: "https://svc.example.com" } });
+    const tls = await loadTls(t.services.settings);
+    return { t, pem: tls?.cert };
+  };
+  const scriptOf = async (t: TestApp, name: string) => (await t.raw(`/enroll/${name}`)).text();
+
+  it("is named in the commands by its key, and the scripts contain its certificate", async () => {
+    const { t, pem } = await privateServer();
+    const key = new X509Certificate(pem!).publicKey.export({ type: "spki", format: "der" });
+    const pin = `--pinnedpubkey sha256//${createHash("sha256").update(key).digest("base64")}`;
+    const { commands } = await make(t, { sign_requests: true });
+    expect(commands.linux).toContain(`curl -fsSLk ${pin} https://svc.example.com/enroll/enroll.sh | sudo sh`);
+    expect(commands.linux).toMatch(/ --sign-requests$/);
+    expect(commands.windows).toContain(`curl.exe -fsSLk ${pin} 'https://svc.example.com/enroll/enroll.ps1'`);
+    expect(commands.windows).toMatch(/ -SignRequests$/);
+    expect(await scriptOf(t, "enroll.sh")).toContain(`\nauthority='${pem!.trim()}'\n`);
+    expect(await scriptOf(t, "enroll.ps1")).toContain(`\n$authority = '${pem!.trim()}'\n`);
+  });
+
+  it("is not, behind a proxy or without TLS of its own", async () => {
+    for (const settings of [{ trusted_proxies: "10.0.0.0/8" }, { tls_self_signed: false }]) {
+      const { t } = await privateServer(settings);
+      const { commands } = await make(t);
+      expect(commands.linux).toContain("curl -fsSL https://svc.example.com/enroll/enroll.sh | sudo sh");
+      expect(commands.linux).not.toContain("--sign-requests");
+      expect(await scriptOf(t, "enroll.sh")).toContain("\nauthority=''\n");
+    }
+  });
+});
+
 describe("commands for new hosts", () => {
   const hostile = [
     "a b",
@@ -162,7 +197,7 @@ describe("commands for new hosts", () => {
   it("carry the URL and the token unchanged to the script", () => {
     for (const text of hostile) {
       const url = `https://svc.example.com/${text}`;
-      const { linux, macos, windows } = enrollCommands(url, "-token");
+      const { linux, macos, windows } = enrollCommands(url, "-token", { signsRequests: false, keyPin: null });
       expect(macos).toBe(linux);
       // Functions in the place of the programs print their arguments, one on each line.
       const fakes = "curl() { printf '%s\\n' \"$@\" >&2; }; sudo() { printf '%s\\n' \"$@\"; };";

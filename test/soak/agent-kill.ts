@@ -1,11 +1,12 @@
-// kill -9 of the agent at random moments while it runs scripts. No script may run twice, no result may be lost, and
-// none may wait forever. The scripts only write a line and sleep.
+// kill -9 of the agent at random moments while it runs scripts and installs. None may run twice, no result may be lost,
+// and none may wait forever. They only write a line and sleep.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { cleanEnv } from "../../bench/support/serve.ts";
+import { FormData } from "undici";
+import { cleanEnv, type Served, tokenOf } from "../../bench/support/serve.ts";
 import { SECRET, withSecret } from "../e2e/support/agents.ts";
 import { newFolder, serve, watch } from "../e2e/support/svc.ts";
 import { root } from "../support/cli.ts";
@@ -22,6 +23,7 @@ interface Result {
 export interface KillCounts {
   readonly kills: number;
   readonly scripts: number;
+  readonly installs: number;
   readonly interrupted: number;
   readonly ranTwice: number;
   readonly lost: number;
@@ -42,11 +44,25 @@ function startAgent(serverUrl: string, folder: string, uuid: string): ChildProce
 
 const ended = (child: ChildProcess) => new Promise<void>((resolve) => child.once("exit", () => resolve()));
 
+/** A package that is a script, which writes the id of its installation. Returns the id of its title. */
+async function uploadPackage(server: Served, runs: string): Promise<number> {
+  const form = new FormData();
+  const script = `#!/bin/sh\necho "install $SVC_SCRIPT_EXECUTION" >> ${runs}\nsleep 0.2\n`;
+  form.set("software", new File([script], "tool.sh"));
+  const reply = await server.send("/api/v1/svc/software/package", {
+    method: "POST",
+    headers: { authorization: `Bearer ${await tokenOf(server)}` },
+    body: form,
+  });
+  const { software_package } = (await reply.json()) as { software_package: { title_id: number } };
+  return software_package.title_id;
+}
+
 export async function killAgents(kills: number): Promise<KillCounts> {
   const folder = newFolder();
   const runs = join(folder, "runs");
   await writeFile(runs, "");
-  const server = await serve();
+  const server = await serve({ args: ["--dev-license"] });
   const call = await withSecret(server);
   const uuid = randomUUID();
   let agent = startAgent(server.url, folder, uuid);
@@ -62,6 +78,28 @@ export async function killAgents(kills: number): Promise<KillCounts> {
     return hosts[0]?.scripts_enabled === true ? hosts[0].id : null;
   });
 
+  const titleId = await uploadPackage(server, runs);
+  let installs = 0;
+  let failedInstalls = 0;
+  let openInstall: string | null = null;
+  /** One at a time: the server refuses a second one of the same software. */
+  const install = async () => {
+    await call("POST", `/hosts/${hostId}/software/${titleId}/install`);
+    installs++;
+    const { activities } = await call<{ activities: { details: { install_uuid?: string } }[] }>(
+      "GET",
+      `/hosts/${hostId}/activities/upcoming?per_page=100`,
+    );
+    openInstall = activities.find(({ details }) => details.install_uuid !== undefined)?.details.install_uuid ?? null;
+  };
+  const collectInstall = async () => {
+    if (openInstall === null) return;
+    const { status } = await call<{ status: string }>("GET", `/software/install/${openInstall}/results`);
+    if (/pending/.test(status)) return;
+    if (status !== "installed") failedInstalls++;
+    openInstall = null;
+  };
+
   const results = new Map<string, number>();
   const open = new Set<string>();
   let sent = 0;
@@ -74,6 +112,7 @@ export async function killAgents(kills: number): Promise<KillCounts> {
     open.add(execution_id);
   };
   const collect = async () => {
+    await collectInstall();
     for (const id of [...open]) {
       const { exit_code } = await call<Result>("GET", `/scripts/results/${id}`);
       if (exit_code === null) continue;
@@ -84,6 +123,7 @@ export async function killAgents(kills: number): Promise<KillCounts> {
 
   for (let i = 0; i < kills; i++) {
     while (open.size < WAITING) await send();
+    if (openInstall === null) await install();
     await pause(400 + Math.random() * 1_200);
     agent.kill("SIGKILL");
     await ended(agent);
@@ -92,14 +132,15 @@ export async function killAgents(kills: number): Promise<KillCounts> {
   }
   await until(async () => {
     await collect();
-    return open.size === 0 ? true : null;
+    return open.size === 0 && openInstall === null ? true : null;
   }).catch(() => {});
   agent.kill("SIGTERM");
   await ended(agent);
   const lines = (await readFile(runs, "utf8")).split("\n").filter((line) => line !== "");
-  const interrupted = [...results.values()].filter((code) => code !== 0).length;
+  const interrupted = [...results.values()].filter((code) => code !== 0).length + failedInstalls;
   await server.stop();
-  return { kills, scripts: sent, interrupted, ranTwice: lines.length - new Set(lines).size, lost: open.size };
+  const lost = open.size + (openInstall === null ? 0 : 1);
+  return { kills, scripts: sent, installs, interrupted, ranTwice: lines.length - new Set(lines).size, lost };
 }
 
 export async function run({ kills = "200" }: SoakArgs): Promise<string> {

@@ -1,25 +1,74 @@
 // Builds packages of the agent with the tools of the system. The same input gives the same bytes.
-import { execFile } from "node:child_process";
-import { chmod, copyFile, lutimes, mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  copyFile,
+  lutimes,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createTar } from "nanotar";
-import type { ServiceFile } from "../service/plan.ts";
 import { SetupError } from "../setup.ts";
-import { debFiles, type PackageSetup, packageFiles, rpmSpec, systemVersion } from "./files.ts";
+import { buildExecutable, type ExecutableParts } from "./executable.ts";
+import {
+  architectureOf,
+  debFiles,
+  type PackageFile,
+  type PackageProgram,
+  type PackageSetup,
+  packageFiles,
+  rpmSpec,
+  systemVersion,
+} from "./files.ts";
+import { run } from "./tools.ts";
 
-export const packageTypes = ["deb", "rpm", "tar"] as const;
-export type PackageType = (typeof packageTypes)[number];
+export type PackageType = "deb" | "rpm" | "tar";
 
 /** The name that each system's tools give to such files. */
-export function packageName(type: PackageType, version: string): string {
-  if (type === "deb") return `svc-agent_${systemVersion(version)}_all.deb`;
-  return type === "rpm" ? `svc-agent-${systemVersion(version)}-1.noarch.rpm` : `svc-agent-${version}.tar.gz`;
+export function packageName(type: PackageType, version: string, program: PackageProgram): string {
+  if (type === "deb") return `svc-agent_${systemVersion(version)}_${architectureOf("deb", program)}.deb`;
+  if (type === "rpm") return `svc-agent-${systemVersion(version)}-1.${architectureOf("rpm", program)}.rpm`;
+  return `svc-agent-${version}${"executable" in program ? `-linux-${program.arch}` : ""}.tar.gz`;
 }
 
 /** `epoch`: seconds since 1970 that all files get as their time. */
-export async function buildPackage(type: PackageType, setup: PackageSetup, file: string, epoch: number): Promise<void> {
+export const buildPackage = (type: PackageType, setup: PackageSetup, file: string, epoch: number): Promise<void> =>
+  writeDraft(file, 0o600, (folder, draft) => builders[type]({ setup, folder, draft, epoch }));
+
+/** The name of the executable for machines like this one. */
+export const executableName = (version: string): string =>
+  `svc-agent-${version}-${process.platform}-${process.arch}${process.platform === "win32" ? ".exe" : ""}`;
+
+/** Writes the agent and Node as one program. Only its owner can read it, because its setup may contain the secret. */
+export const writeExecutable = (parts: Omit<ExecutableParts, "folder">, file: string): Promise<void> =>
+  writeDraft(file, 0o700, async (folder, draft) => {
+    await copyFile(await buildExecutable({ ...parts, folder }), draft);
+  });
+
+/** The bytes of an executable that contains no setup. */
+export async function executableOf(agent: string): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-package-"));
+  try {
+    return await readFile(await buildExecutable({ agent, setup: null, folder }));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Replaces the file by what the work writes to `draft`. `folder`: empty, and nobody else's. */
+async function writeDraft(
+  file: string,
+  mode: number,
+  work: (folder: string, draft: string) => Promise<void>,
+): Promise<void> {
   // Beside its place, so that it can be moved there; created first, so that nobody else reads it while it grows.
   const draft = `${file}.${process.pid}.tmp`;
   const folder = await mkdtemp(join(tmpdir(), "svc-package-"));
@@ -27,8 +76,8 @@ export async function buildPackage(type: PackageType, setup: PackageSetup, file:
     await writeFile(draft, "", { mode: 0o600 }).catch((error: Error) => {
       throw new SetupError("failed", `${file} cannot be written: ${error.message}`);
     });
-    await builders[type]({ setup, folder, draft, epoch });
-    await chmod(draft, 0o600);
+    await work(folder, draft);
+    await chmod(draft, mode);
     await rename(draft, file);
   } finally {
     for (const path of [draft, folder]) await rm(path, { recursive: true, force: true });
@@ -43,11 +92,17 @@ interface Build {
   readonly epoch: number;
 }
 
+/** `from`: the package in which Debian and Ubuntu have the program. */
+const toolOf = (from: string, epoch: number) => ({
+  env: { SOURCE_DATE_EPOCH: String(epoch) },
+  hint: `On Debian and Ubuntu: apt-get install ${from}`,
+});
+
 const builders: Record<PackageType, (build: Build) => Promise<void>> = {
   async deb({ setup, folder, draft, epoch }) {
     const tree = join(folder, "tree");
     await writeTree(tree, [...packageFiles(setup), ...debFiles(setup)], epoch);
-    await run("dpkg-deb", "dpkg", ["--root-owner-group", "-Zgzip", "--build", tree, draft], epoch);
+    await run("dpkg-deb", ["--root-owner-group", "-Zgzip", "--build", tree, draft], toolOf("dpkg", epoch));
   },
   async rpm({ setup, folder, draft, epoch }) {
     const [tree, spec, out] = [join(folder, "tree"), join(folder, "svc-agent.spec"), join(folder, "out")];
@@ -66,9 +121,10 @@ const builders: Record<PackageType, (build: Build) => Promise<void>> = {
       __brp_mangle_shebangs: "%{nil}",
     };
     const defines = Object.entries(macros).flatMap(([name, value]) => ["--define", `${name} ${value}`]);
-    await run("rpmbuild", "rpm", ["-bb", "--quiet", "--target", "noarch", ...defines, spec], epoch);
-    const [built] = await readdir(join(out, "noarch"));
-    await copyFile(join(out, "noarch", built!), draft);
+    const arch = architectureOf("rpm", setup.program);
+    await run("rpmbuild", ["-bb", "--quiet", "--target", arch, ...defines, spec], toolOf("rpm", epoch));
+    const [built] = await readdir(join(out, arch));
+    await copyFile(join(out, arch, built!), draft);
   },
   async tar({ setup, draft, epoch }) {
     const files = packageFiles(setup);
@@ -79,19 +135,19 @@ const builders: Record<PackageType, (build: Build) => Promise<void>> = {
       data: content,
       attrs: { ...owner, mode: mode.toString(8) },
     }));
-    await writeFile(draft, gzipSync(createTar([...folders, ...contents]), { level: 9 }));
+    await writeFile(draft, gzipSync(createTar([...folders, ...contents])));
   },
 };
 
 /** Folders before what is in them. */
-function foldersOf(files: readonly ServiceFile[]): string[] {
+function foldersOf(files: readonly PackageFile[]): string[] {
   const folders = new Set<string>();
   for (const { path } of files)
     for (let at = posix.dirname(path); at !== "/"; at = posix.dirname(at)) folders.add(at.slice(1));
   return [...folders].sort();
 }
 
-async function writeTree(tree: string, files: readonly ServiceFile[], epoch: number): Promise<void> {
+async function writeTree(tree: string, files: readonly PackageFile[], epoch: number): Promise<void> {
   await mkdir(tree, { mode: 0o755 });
   for (const { path, content, mode } of files) {
     const place = join(tree, path);
@@ -106,17 +162,3 @@ async function writeTree(tree: string, files: readonly ServiceFile[], epoch: num
     await lutimes(join(tree, name), epoch, epoch);
   }
 }
-
-/** `from`: the package in which Debian and Ubuntu have the program. */
-const run = (program: string, from: string, args: readonly string[], epoch: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const env = { ...process.env, SOURCE_DATE_EPOCH: String(epoch), LC_ALL: "C" };
-    execFile(program, args, { env, maxBuffer: 16 * 1024 * 1024 }, (error, _, stderr) => {
-      if (error === null) resolve();
-      else if (error.code === "ENOENT")
-        reject(
-          new SetupError("failed", `${program} is not installed`, `On Debian and Ubuntu: apt-get install ${from}`),
-        );
-      else reject(new SetupError("failed", `${program} failed: ${stderr.trim() || error.message}`));
-    });
-  });

@@ -1,20 +1,47 @@
 // The agent as a package of a Linux system: the files of an installation, and what dpkg and rpm run beside them.
 import { posix } from "node:path";
-import { type ServiceFile, type ServiceSetup, servicePlan } from "../service/plan.ts";
+import { configFolder, EXECUTABLE_PATH, type ServiceFile, type ServiceSetup, servicePlan } from "../service/plan.ts";
 
 export const AGENT_PATH = "/opt/svc-agent/agent.mjs";
 
 export interface PackageSetup extends Omit<ServiceSetup, "platform" | "program"> {
-  /** Where the hosts have Node. */
-  readonly node: string;
   readonly version: string;
-  /** The agent as one file. */
-  readonly agent: string;
+  readonly program: PackageProgram;
 }
 
-export function packageFiles({ node, agent, ...setup }: PackageSetup): readonly ServiceFile[] {
-  const { files } = servicePlan({ ...setup, platform: "linux", program: [node, AGENT_PATH] });
-  return [{ path: AGENT_PATH, content: agent, mode: 0o755 }, ...files];
+export type PackageProgram =
+  /** The agent as one file, and where the hosts have Node. */
+  | { readonly node: string; readonly agent: string }
+  /** The agent and Node in one program, for machines of this architecture as Node names it. */
+  | { readonly executable: Uint8Array; readonly arch: string };
+
+/** `content`: large ones are bytes. */
+export type PackageFile = Omit<ServiceFile, "content"> & { readonly content: string | Uint8Array };
+
+export function packageFiles({ program, ...setup }: PackageSetup): readonly PackageFile[] {
+  const [path, content] = "executable" in program ? [EXECUTABLE_PATH, program.executable] : [AGENT_PATH, program.agent];
+  const argv = "executable" in program ? [path] : [program.node, path];
+  const { files } = servicePlan({ ...setup, platform: "linux", program: argv });
+  return [{ path, content, mode: 0o755 }, ...files];
+}
+
+/** Names of Node's architectures: of Debian, and of rpm. */
+const architectures: Readonly<Record<string, { readonly deb: string; readonly rpm: string }>> = {
+  x64: { deb: "amd64", rpm: "x86_64" },
+  arm64: { deb: "arm64", rpm: "aarch64" },
+};
+
+/** Packages without a program of their own are for all architectures. */
+export function architectureOf(type: "deb" | "rpm", program: PackageProgram): string {
+  if ("executable" in program) return architectures[program.arch]?.[type] ?? program.arch;
+  return type === "deb" ? "all" : "noarch";
+}
+
+/** The C++ library of Node, which minimal systems may lack; newer Node needs another one. */
+function debDepends(program: PackageProgram): string {
+  if (!("executable" in program)) return "nodejs (>= 20.19)";
+  const needsAtomic = Buffer.from(program.executable).includes("libatomic.so.1");
+  return `libc6, libgcc-s1, libstdc++6${needsAtomic ? ", libatomic1" : ""}`;
 }
 
 /** Both tools sort `1.0~rc` before `1.0`; a dash separates a revision. */
@@ -23,11 +50,11 @@ export const systemVersion = (version: string): string => version.replaceAll("-"
 const summary = "agent of svc";
 const description = "Reports the inventory of this machine, answers queries, runs scripts and installs software.";
 
-const control = (version: string) => `Package: svc-agent
+const control = ({ version, program }: PackageSetup) => `Package: svc-agent
 Version: ${systemVersion(version)}
-Architecture: all
+Architecture: ${architectureOf("deb", program)}
 Maintainer: the administrators of this host's organization <root@localhost>
-Depends: nodejs (>= 20.19)
+Depends: ${debDepends(program)}
 Section: admin
 Priority: optional
 Description: ${summary}
@@ -54,14 +81,16 @@ const reload = "if [ -d /run/systemd/system ]; then systemctl daemon-reload || t
 const debScript = (text: string) => `#!/bin/sh\nset -e\n${text}`;
 
 /** The files of dpkg's folder in the tree of a package. Only purging forgets the keys and the journals. */
-export const debFiles = ({ version, stateDir }: PackageSetup): readonly ServiceFile[] =>
+export const debFiles = (setup: PackageSetup): readonly PackageFile[] =>
   [
-    { name: "control", content: control(version), mode: 0o644 },
+    { name: "control", content: control(setup), mode: 0o644 },
     { name: "postinst", content: debScript(`if [ "$1" = configure ]; then\n${start}fi\n`), mode: 0o755 },
     { name: "prerm", content: debScript(`if [ "$1" = remove ]; then\n${stop}fi\n`), mode: 0o755 },
     {
       name: "postrm",
-      content: debScript(`${reload}if [ "$1" = purge ]; then rm -rf -- '${stateDir.replaceAll("'", "'\\''")}'; fi\n`),
+      content: debScript(
+        `${reload}if [ "$1" = purge ]; then rm -rf -- '${setup.stateDir.replaceAll("'", "'\\''")}'; fi\n`,
+      ),
       mode: 0o755,
     },
   ].map(({ name, ...file }) => ({ ...file, path: posix.join("/DEBIAN", name) }));
@@ -72,9 +101,12 @@ Version: ${systemVersion(setup.version)}
 Release: 1
 Summary: ${summary}
 License: MIT
-BuildArch: noarch
-AutoReqProv: no
-Requires: nodejs >= 20.19
+${
+  "executable" in setup.program
+    ? // rpm finds the libraries that the program needs.
+      "%global debug_package %{nil}"
+    : "BuildArch: noarch\nAutoReqProv: no\nRequires: nodejs >= 20.19"
+}
 
 %description
 ${description}
@@ -91,6 +123,8 @@ ${stop}fi
 %postun
 ${reload}
 %files
+%dir %attr(0755,root,root) ${posix.dirname(AGENT_PATH)}
+%dir %attr(0755,root,root) ${configFolder("linux")}
 ${packageFiles(setup)
   .map(({ path, mode }) => `%attr(${mode.toString(8).padStart(4, "0")},root,root) ${path}`)
   .join("\n")}

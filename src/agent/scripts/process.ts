@@ -87,7 +87,11 @@ export async function runProcess({ id, command: [file, ...args], cwd, env, timeo
     signal.addEventListener("abort", () => resolve(null), { signal: over.signal });
   });
   const first = await Promise.race([ended, limit, stopped]);
-  if (typeof first !== "number") await killGroup(child);
+  if (typeof first !== "number") {
+    await killGroup(child);
+    // Also those that have left the group.
+    await killLeftovers(id);
+  }
   const exitCode = await ended;
   // Processes in the background may have inherited the output, and may run forever.
   await Promise.race([closed, after(AFTERWARDS_MS, null, { signal: over.signal }).catch(() => null)]);
@@ -112,20 +116,31 @@ const endTree = (pid: number) =>
     execFile("taskkill", ["/pid", String(pid), "/t", "/f"], { windowsHide: true }, () => resolve());
   });
 
+/** What may start new processes while the others are ended. */
+const KILL_ROUNDS = 20;
+
 /**
- * Ends what a script left running when the agent died. Its processes have its id in their environment. Only Linux
- * shows it: elsewhere the service manager ends the processes of a service that has died.
+ * Ends what a script left running when the agent died or its time was over. Its processes have its id in their
+ * environment. Only Linux shows it: elsewhere the service manager ends the processes of a service that has died.
  */
 export async function killLeftovers(id: string): Promise<void> {
   if (process.platform !== "linux") return;
+  for (let round = 0; round < KILL_ROUNDS; round++) if (!(await killMarked(id))) return;
+}
+
+/** Whether there were any. */
+async function killMarked(id: string): Promise<boolean> {
+  let found = false;
   for (const name of await readdir("/proc")) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
     const variables = await readFile(`/proc/${name}/environ`, "utf8").catch(() => "");
     if (!variables.split("\0").includes(`${MARK}=${id}`)) continue;
     try {
       process.kill(Number(name), "SIGKILL");
+      found = true;
     } catch {
       // It has ended by itself.
     }
   }
+  return found;
 }

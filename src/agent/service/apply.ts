@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
-import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import type { RemovalPlan, ServiceFile, ServicePlan } from "./plan.ts";
 
 export type Outcome = "created" | "changed" | "unchanged" | "removed" | "absent";
@@ -21,7 +21,8 @@ export interface Where {
 /** A command of the system that failed. */
 export class CommandFailed extends Error {}
 
-const placed = (path: string, { root }: Where) => (root === null ? path : join(root, path.replace(/^[A-Za-z]:/, "")));
+const placed = (path: string, { root }: Pick<Where, "root">) =>
+  root === null ? path : join(root, path.replace(/^[A-Za-z]:/, ""));
 
 const run = ([file, ...args]: readonly string[]) =>
   new Promise<{ code: number; text: string }>((resolve) => {
@@ -44,6 +45,22 @@ async function writeOne({ path, content, mode }: ServiceFile, where: Where): Pro
     await writeFile(target, content);
   }
   return { path: target, outcome: before === null ? "created" : "changed" };
+}
+
+/** Copies a program to its place, also over one that runs. Only its owner can read it. */
+export async function copyProgram(from: string, path: string, root: string | null): Promise<void> {
+  const target = placed(path, { root });
+  if (resolve(from) === resolve(target)) return;
+  await mkdir(dirname(target), { recursive: true });
+  const draft = `${target}.${process.pid}.tmp`;
+  try {
+    await copyFile(from, draft);
+    await chmod(draft, 0o700);
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
 const isRunning = async (status: readonly string[]) => (await run(status)).code === 0;

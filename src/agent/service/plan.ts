@@ -56,6 +56,14 @@ export const configFolder = (platform: ServicePlatform): string =>
 export const defaultStateDir = (platform: NodeJS.Platform = process.platform): string =>
   platform === "win32" ? win32.join(programData(), NAME) : `/var/lib/${NAME}`;
 
+/** Where the agent as one executable is installed. */
+export const EXECUTABLE_PATH = "/opt/svc-agent/svc-agent";
+
+export const executablePath = (platform: ServicePlatform): string =>
+  platform === "win32"
+    ? win32.join(process.env.ProgramFiles ?? "C:\\Program Files", NAME, `${NAME}.exe`)
+    : EXECUTABLE_PATH;
+
 const windowsLog = () => win32.join(programData(), NAME, "agent.log");
 const launcher = () => win32.join(configFolder("win32"), "run.cmd");
 

@@ -3,9 +3,11 @@ import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { isNewer } from "../../agent-wire/update.ts";
-import { install, isActive, show, uninstall } from "../service/apply.ts";
+import { builtInSetup, isExecutable } from "../built-in.ts";
+import { copyProgram, install, isActive, show, uninstall } from "../service/apply.ts";
 import {
   defaultStateDir,
+  executablePath,
   isServicePlatform,
   logCommand,
   removalPlan,
@@ -14,7 +16,7 @@ import {
   statusCommand,
   unitFile,
 } from "../service/plan.ts";
-import { readSetup, SetupError } from "../setup.ts";
+import { type AgentSetup, readSetup, SetupError } from "../setup.ts";
 import { startAgent } from "../start.ts";
 import { readObject } from "../state/files.ts";
 import { UpdateFolder } from "../updates/folder.ts";
@@ -22,13 +24,15 @@ import { UpdateFolder } from "../updates/folder.ts";
 /** Replaced by scripts/bundle-agent.mjs. */
 const VERSION = process.env.SVC_AGENT_VERSION ?? "0.0.0";
 
+const NAME = isExecutable() ? "svc-agent" : "node agent.mjs";
+
 const HELP = `svc-agent ${VERSION}: manages this machine
 
-  node agent.mjs install --server-url URL --enroll-secret-file FILE [--root DIR]   as a service of this machine
-  node agent.mjs run --server-url URL --enroll-secret-file FILE                    until interrupted
-  node agent.mjs status                                   whether it is installed, runs, and has enrolled
-  node agent.mjs logs [--follow] [--lines N]
-  node agent.mjs uninstall [--purge]                      --purge: also its keys and journals
+  ${NAME} install --server-url URL --enroll-secret-file FILE [--root DIR]   as a service of this machine
+  ${NAME} run --server-url URL --enroll-secret-file FILE                    until interrupted
+  ${NAME} status                                   whether it is installed, runs, and has enrolled
+  ${NAME} logs [--follow] [--lines N]
+  ${NAME} uninstall [--purge]                      --purge: also its keys and journals
 
   install and run: [--ca-file FILE] [--pin SHA256]... [--state-dir DIR] [--no-scripts]
                    [--sign-requests [--identity-key rsa|p256|p384]]
@@ -68,26 +72,44 @@ function platform(): ServicePlatform {
   throw new SetupError("failed", `there is no service manager for ${process.platform} that the agent knows`);
 }
 
-/** Where this file is once the machine runs: an image is below another folder now. */
-function programIn(root: string | null): string {
+/** Where this file is once the machine runs: an image is below another folder now. An executable is copied. */
+async function programIn(root: string | null): Promise<string[]> {
+  if (isExecutable()) {
+    const place = executablePath(platform());
+    await copyProgram(process.execPath, place, root);
+    return [place];
+  }
   const path = resolve(process.argv[1]!);
   const start = root === null ? null : resolve(root);
-  return start !== null && start !== "/" && path.startsWith(`${start}/`) ? path.slice(start.length) : path;
+  const own = start !== null && start !== "/" && path.startsWith(`${start}/`) ? path.slice(start.length) : path;
+  return [process.execPath, own];
+}
+
+/** An executable may contain what the flags would name. Flags for another server replace all of it. */
+async function setupOf(values: Values): Promise<AgentSetup> {
+  const own = values["server-url"] || process.env.SVC_SERVER_URL ? null : builtInSetup();
+  if (own === null) return readSetup({ ...values, scripts: !values["no-scripts"] }, process.env);
+  const stateDir = values["state-dir"];
+  return {
+    ...own,
+    ...(stateDir === undefined ? {} : { stateDir: resolve(stateDir) }),
+    runsScripts: own.runsScripts && !values["no-scripts"],
+    signsRequests: own.signsRequests || values["sign-requests"],
+  };
 }
 
 const commands: Record<string, (values: Values) => Promise<number>> = {
   async run(values) {
-    const { "no-scripts": noScripts, "no-osqueryd": noOsqueryd } = values;
-    const setup = await readSetup({ ...values, scripts: !noScripts }, process.env);
-    const flags = { ...values, osqueryd: !noOsqueryd, updates: !values["no-updates"] };
+    const setup = await setupOf(values);
+    const flags = { ...values, osqueryd: !values["no-osqueryd"], updates: !values["no-updates"] };
     await startAgent(setup, flags, { version: VERSION, env: process.env, note });
     // A version that this one has started sets it too.
     return Number(process.exitCode ?? 0);
   },
   async install(values) {
-    const setup = await readSetup({ ...values, scripts: !values["no-scripts"] }, process.env);
+    const setup = await setupOf(values);
     const root = values.root ?? null;
-    const program = [process.execPath, programIn(root)];
+    const program = await programIn(root);
     const plan = servicePlan({ ...setup, platform: platform(), program });
     const where = { root, isDryRun: false, restarts: values.restart };
     const { changes, commands: ran } = await install(plan, statusCommand(platform()), where);
@@ -97,7 +119,9 @@ const commands: Record<string, (values: Values) => Promise<number>> = {
   },
   async uninstall(values) {
     const plan = removalPlan(platform(), values.purge ? (values["state-dir"] ?? defaultStateDir()) : null);
-    for (const { path, outcome } of await uninstall(plan, { root: values.root ?? null, isDryRun: false }))
+    // It may contain the secret. Windows does not remove a program that runs.
+    const paths = isExecutable() && platform() !== "win32" ? [...plan.paths, executablePath(platform())] : plan.paths;
+    for (const { path, outcome } of await uninstall({ ...plan, paths }, { root: values.root ?? null, isDryRun: false }))
       note(`${path}: ${outcome}`);
     return 0;
   },
@@ -138,17 +162,22 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined || more.length > 0)
-    throw new SetupError("usage", `unknown command: ${positionals.join(" ")}`, "`node agent.mjs --help` lists them.");
+    throw new SetupError("usage", `unknown command: ${positionals.join(" ")}`, `\`${NAME} --help\` lists them.`);
   return command(values);
 }
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
+function fail(error: unknown): number {
   const { message, code } = error as NodeJS.ErrnoException;
   note(`error: ${message}`);
   if (error instanceof SetupError && error.hint !== undefined) note(error.hint);
   if (code === "EACCES" || code === "EPERM") note("Run it as root, or as an administrator on Windows.");
   const isUsage = (error instanceof SetupError && error.kind === "usage") || code?.startsWith("ERR_PARSE_ARGS");
-  process.exitCode = isUsage ? 2 : 1;
+  return isUsage ? 2 : 1;
 }
+
+// No top-level await: an executable runs this as a CommonJS program.
+main(process.argv.slice(2))
+  .catch(fail)
+  .then((code) => {
+    process.exitCode = code;
+  });

@@ -40,7 +40,8 @@ export class Keys {
       agent_node_key: isSame ? text(stored.agent_node_key) : null,
       update_key: isSame ? text(stored.update_key) : null,
     });
-    await keys.#write();
+    // Unchanged keys are not written, so that the agent starts on a full disk too.
+    if (JSON.stringify(keys.#known) !== JSON.stringify(stored)) await keys.#write();
     return keys;
   }
 

@@ -1,4 +1,6 @@
 import { accountTables } from "./accounts.ts";
+import { appTables } from "./apps.ts";
+import { certificateTables } from "./certificates.ts";
 import { diskTables } from "./disks.ts";
 import { extensionTables } from "./extensions.ts";
 import { fileTables } from "./files.ts";
@@ -8,10 +10,13 @@ import { processTables } from "./processes.ts";
 import { serviceTables } from "./services.ts";
 import { systemTables } from "./system.ts";
 import type { Table } from "./table.ts";
+import { windowsTables } from "./windows.ts";
 
 const everything: readonly Table[] = [
   ...systemTables,
   ...accountTables,
+  ...appTables,
+  ...certificateTables,
   ...diskTables,
   ...extensionTables,
   ...fileTables,
@@ -19,6 +24,7 @@ const everything: readonly Table[] = [
   ...packageTables,
   ...processTables,
   ...serviceTables,
+  ...windowsTables,
 ];
 
 /** The tables of this platform, by name. */

@@ -92,7 +92,7 @@ export const diskTables: readonly Table[] = [
     name: "block_devices",
     platforms: LINUX,
     columns: {
-      ...text("name parent vendor model"),
+      ...text("name parent vendor model serial"),
       ...bigint("size"),
       ...integer("block_size"),
       ...text("uuid type label"),
@@ -106,7 +106,9 @@ export const diskTables: readonly Table[] = [
           parent: parent === "" ? "" : `/dev/${parent}`,
           vendor: await device("device/vendor"),
           model: await device("device/model"),
-          size: Number(await device("size")) * SECTOR,
+          serial: (await device("device/serial")) || known("ID_SERIAL_SHORT"),
+          // In sectors, whatever the size of the device's blocks.
+          size: Number(await device("size")),
           block_size: Number(await device("queue/logical_block_size")) || SECTOR,
           uuid: known("ID_FS_UUID"),
           type: known("ID_FS_TYPE"),

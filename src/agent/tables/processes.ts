@@ -103,6 +103,9 @@ const PROCESS_COLUMNS = {
   ...integer("threads nice is_elevated_token"),
   ...bigint("elapsed_time handle_count percent_processor_time"),
   ...text("upid uppid cpu_type cpu_subtype translated cgroup_path"),
+  ...integer("secure_process"),
+  ...text("protection_type"),
+  ...integer("virtual_process"),
 };
 
 interface Socket {

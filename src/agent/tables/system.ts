@@ -24,6 +24,7 @@ export const systemTables: readonly Table[] = [
       ...bigint("physical_memory"),
       ...text("hardware_vendor hardware_model hardware_version hardware_serial"),
       ...text("board_vendor board_model board_version board_serial computer_name local_hostname"),
+      ...text("emulated_cpu_type"),
     },
     async rows({ hardware, os }) {
       const cpu = await si.cpu();

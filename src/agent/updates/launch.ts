@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { isNewer } from "../../agent-wire/update.ts";
+import { importFile } from "../built-in.ts";
 import type { Log } from "../options.ts";
 import { UpdateFolder, type UpdateState, type Version } from "./folder.ts";
 
@@ -71,7 +72,7 @@ export async function launchNewest(launch: Launch): Promise<boolean> {
   if (chosen === null) return false;
   shared[STARTED] = chosen.sha256;
   if (chosen.isTrial) guard(new UpdateFolder(launch.stateDir), chosen.sha256, TRIAL_MS * launch.scale);
-  await import(pathToFileURL(chosen.file).href);
+  await importFile(pathToFileURL(chosen.file).href);
   return true;
 }
 

@@ -11,20 +11,25 @@ export default class AgentEnrollCommand extends ClientCommand {
   static override flags = {
     platform: Flags.string({ summary: "Print only the command for this platform.", options: [...agentPlatforms] }),
     "expires-in": Flags.string({ summary: "How long the token is valid: 30m, 12h; at most 7d.", default: "24h" }),
+    "sign-requests": Flags.boolean({
+      summary: "Hosts get a certificate and sign their requests with it: they then accept no others.",
+    }),
     ...teamFlag,
     ...dryRunFlag,
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --platform linux",
     "<%= config.bin %> <%= command.id %> --team Workstations --expires-in 1h",
+    "<%= config.bin %> <%= command.id %> --platform linux --sign-requests",
   ];
 
   async run() {
     const { flags } = await this.parse(AgentEnrollCommand);
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    const expires_in = flags["expires-in"];
-    if (this.triesOut) this.trying(`create an enroll token that is valid for ${expires_in}`, { team_id, expires_in });
-    const made = await this.call(newHostsApi.createToken, { body: { team_id, expires_in } });
+    const { "expires-in": expires_in, "sign-requests": sign_requests } = flags;
+    if (this.triesOut)
+      this.trying(`create an enroll token that is valid for ${expires_in}`, { team_id, expires_in, sign_requests });
+    const made = await this.call(newHostsApi.createToken, { body: { team_id, expires_in, sign_requests } });
     if (made.agent_sha256 === null)
       this.warn("the server has no file of the agent: run `npm run build` where it is installed");
     if (this.structured) return this.printOne(made);

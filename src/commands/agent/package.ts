@@ -9,19 +9,24 @@ import { agentSetup, agentSetupFlags, asCliError } from "../../cli/features/agen
 const DEFAULT_EPOCH = 1_577_836_800;
 
 export default class AgentPackage extends BaseCommand {
-  static override summary = "Build a package that installs the agent on Linux hosts.";
+  static override summary = "Build a package that installs the agent on hosts.";
   static override description =
-    "A .deb or .rpm needs the package nodejs (>= 20.19) on the host, and starts the agent when it is installed. A .tar.gz is unpacked at the root, and started with systemctl enable --now svc-agent. The package contains the enroll secret, so the file can be read only by its owner. The same input gives the same bytes; files get the time of SOURCE_DATE_EPOCH, if that is set.";
+    "A .deb or .rpm starts the agent when it is installed; a .tar.gz is unpacked at the root, and started with systemctl enable --now svc-agent. They need Node >= 20.19 on the host, unless --with-node puts it into the package. sea is one executable with Node inside, for hosts like this machine: run it there with the argument install. Packages contain the enroll secret, so the file can be read only by its owner; an executable without --server-url contains none, and takes the flags of svc agent install. The same input gives the same bytes; files get the time of SOURCE_DATE_EPOCH, if that is set.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --type deb --server-url https://svc.example.com --enroll-secret-file secret.txt",
     "<%= config.bin %> <%= command.id %> --type tar --server-url https://svc.example.com --enroll-secret-file secret.txt --file agent.tar.gz",
+    "<%= config.bin %> <%= command.id %> --type sea --server-url https://svc.example.com --enroll-secret-file secret.txt",
   ];
   static override flags = {
-    type: Flags.option({ options: ["deb", "rpm", "tar"] as const })({
+    type: Flags.option({ options: ["deb", "rpm", "tar", "sea"] as const })({
       required: true,
       summary: "Type of the package. deb needs dpkg-deb, rpm needs rpmbuild.",
     }),
     file: Flags.string({ summary: "File to write. Default: the usual name of such a package.", helpValue: "FILE" }),
+    "with-node": Flags.boolean({
+      summary: "Put the Node that runs here into the package, for hosts of this machine's architecture.",
+      exclusive: ["node"],
+    }),
     node: Flags.string({ summary: "Where the hosts have Node.", default: "/usr/bin/node", helpValue: "PATH" }),
     ...agentSetupFlags,
   };
@@ -32,16 +37,30 @@ export default class AgentPackage extends BaseCommand {
     if (!node.startsWith("/")) throw usage("--node: give the full path, such as /usr/bin/node");
     const given = this.io.env.SOURCE_DATE_EPOCH ?? String(DEFAULT_EPOCH);
     if (!/^\d{1,10}$/.test(given)) throw usage(`SOURCE_DATE_EPOCH: ${given} is not a number of seconds since 1970`);
+    const hasSetup = type !== "sea" || Boolean(flags["server-url"] ?? this.io.env.SVC_SERVER_URL);
+    const setup = hasSetup ? await agentSetup(flags, this.io.env) : null;
     const built = join(this.config.root, "dist", "agent.mjs");
-    const setup = await agentSetup(flags, this.io.env);
     const agent = await readFile(built, "utf8").catch(() => {
       throw failed(`${built}, the agent as one file, is missing`, "Build it: npm run build");
     });
-    const { buildPackage, packageName } = await import("../../agent/package/build.ts");
     const { version } = this.config;
-    const file = resolve(flags.file ?? packageName(type, version));
-    await asCliError(() => buildPackage(type, { ...setup, node, version, agent }, file, Number(given)));
-    this.note(`wrote ${file}: it contains the enroll secret`);
+    if (flags["with-node"] && process.platform !== "linux") throw usage("--with-node works only on Linux");
+    const { buildPackage, executableName, executableOf, packageName, writeExecutable } = await import(
+      "../../agent/package/build.ts"
+    );
+    const file = await asCliError(async () => {
+      if (type === "sea" || setup === null) {
+        const place = resolve(flags.file ?? executableName(version));
+        await writeExecutable({ agent, setup }, place);
+        return place;
+      }
+      const hasNode = flags["with-node"];
+      const program = hasNode ? { executable: await executableOf(agent), arch: process.arch } : { node, agent };
+      const place = resolve(flags.file ?? packageName(type, version, program));
+      await buildPackage(type, { ...setup, version, program }, place, Number(given));
+      return place;
+    });
+    this.note(`wrote ${file}${setup === null ? "" : ": it contains the enroll secret"}`);
     if (this.structured) await this.printOne({ file, type, version });
   }
 }

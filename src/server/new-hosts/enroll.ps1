@@ -3,16 +3,20 @@
 param(
   [Parameter(Mandatory = $true)][string]$ServerUrl,
   [Parameter(Mandatory = $true)][string]$Token,
-  # Certificates to trust instead of the system's (PEM).
+  # Certificates to trust instead of the system's (PEM). Default: what the server put into this script.
   [string]$CaFile,
   # Fingerprints of the server's certificate, or of one that signed it.
   [string[]]$Pin = @(),
   # The agent runs no scripts and installs no software.
-  [switch]$NoScripts
+  [switch]$NoScripts,
+  # The agent gets a certificate, and signs its requests with it.
+  [switch]$SignRequests
 )
 
 $ErrorActionPreference = 'Stop'
 $sha256 = '@AGENT_SHA256@'
+# Of a server whose certificate no system trusts.
+$authority = '@AUTHORITY@'
 
 $identity = New-Object Security.Principal.WindowsPrincipal([Security.Principal.WindowsIdentity]::GetCurrent())
 if (-not $identity.IsInRole([Security.Principal.WindowsBuiltInRole]::Administrator)) {
@@ -33,8 +37,20 @@ New-Item -ItemType Directory -Force -Path $folder | Out-Null
 $draft = Join-Path $folder 'agent.new.mjs'
 # Only administrators and the system can read it; it is removed at the end.
 $secret = Join-Path $folder 'secret.tmp'
+$ownCa = Join-Path $folder 'ca.tmp.pem'
 try {
-  Invoke-WebRequest -UseBasicParsing -Uri "$($ServerUrl.TrimEnd('/'))/enroll/agent.mjs" -OutFile $draft
+  $source = "$($ServerUrl.TrimEnd('/'))/enroll/agent.mjs"
+  if ($authority) {
+    # Windows does not trust the server. Whatever comes is checked below, by the SHA-256 in this script.
+    & curl.exe -fsSLk -o $draft $source
+    if ($LASTEXITCODE -ne 0) { throw 'enroll: the agent could not be downloaded' }
+    if (-not $CaFile) {
+      [IO.File]::WriteAllText($ownCa, "$authority`n")
+      $CaFile = $ownCa
+    }
+  } else {
+    Invoke-WebRequest -UseBasicParsing -Uri $source -OutFile $draft
+  }
   $found = (Get-FileHash -LiteralPath $draft -Algorithm SHA256).Hash.ToLowerInvariant()
   if ($found -ne $sha256) {
     throw "enroll: the agent has the SHA-256 $found instead of $sha256. If the server is just being updated, try again."
@@ -49,8 +65,9 @@ try {
   if ($CaFile) { $words += "--ca-file=$CaFile" }
   foreach ($one in $Pin) { $words += "--pin=$one" }
   if ($NoScripts) { $words += '--no-scripts' }
+  if ($SignRequests) { $words += '--sign-requests' }
   & $node @words
   if ($LASTEXITCODE -ne 0) { throw "enroll: the agent could not be installed (exit code $LASTEXITCODE)" }
 } finally {
-  foreach ($one in @($draft, $secret)) { Remove-Item -LiteralPath $one -Force -ErrorAction SilentlyContinue }
+  foreach ($one in @($draft, $secret, $ownCa)) { Remove-Item -LiteralPath $one -Force -ErrorAction SilentlyContinue }
 }

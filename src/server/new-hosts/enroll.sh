@@ -3,15 +3,18 @@
 #
 #   --server-url URL   the server
 #   --token TOKEN      an enroll token or secret; or --token-file FILE
-#   --ca-file FILE     certificates to trust instead of the system's (PEM)
+#   --ca-file FILE     certificates to trust instead of the system's (PEM); default: what the server put into this script
 #   --pin SHA256       fingerprint of the server's certificate, or of one that signed it; may be repeated
 #   --no-scripts       the agent runs no scripts and installs no software
+#   --sign-requests    the agent gets a certificate, and signs its requests with it
 #   --root DIR         write into the file system of an image, and start nothing
 #
 # Run again, it replaces the agent by the server's version, and changes only what is different.
 set -eu
 
 sha256='@AGENT_SHA256@'
+# Of a server whose certificate no system trusts.
+authority='@AUTHORITY@'
 
 fail() {
   printf 'enroll: %s\n' "$1" >&2
@@ -47,7 +50,7 @@ main() {
       --ca-file) need "$count" "$1"; ca_file=$2; set -- "$@" "--ca-file=$2"; shift 2; count=$((count - 2)) ;;
       --pin) need "$count" "$1"; set -- "$@" "--pin=$2"; shift 2; count=$((count - 2)) ;;
       --root) need "$count" "$1"; root=$2; set -- "$@" "--root=$2"; shift 2; count=$((count - 2)) ;;
-      --no-scripts) set -- "$@" --no-scripts; shift; count=$((count - 1)) ;;
+      --no-scripts | --sign-requests) set -- "$@" "$1"; shift; count=$((count - 1)) ;;
       *) fail "unknown argument: $1" ;;
     esac
   done
@@ -66,9 +69,15 @@ main() {
   mkdir -p "$folder"
   draft="$folder/.agent.$$.mjs"
   secret=$(umask 077 && mktemp)
-  trap 'rm -f "$draft" "$secret"' EXIT
+  own_ca=$(mktemp)
+  trap 'rm -f "$draft" "$secret" "$own_ca"' EXIT
   trap 'exit 1' HUP INT TERM
   if [ -n "$token_file" ]; then cat "$token_file" > "$secret"; else printf '%s' "$token" > "$secret"; fi
+  if [ -z "$ca_file" ] && [ -n "$authority" ]; then
+    ca_file=$own_ca
+    printf '%s\n' "$authority" > "$ca_file"
+    set -- "$@" "--ca-file=$ca_file"
+  fi
 
   if [ -n "$ca_file" ]; then
     curl -fsSL --connect-timeout 30 --max-time 900 --cacert "$ca_file" -o "$draft" "${server%/}/enroll/agent.mjs" || fail 'the agent could not be downloaded'

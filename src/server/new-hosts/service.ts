@@ -6,13 +6,16 @@ import type { Context } from "../core/context.ts";
 import { notThere } from "../core/errors.ts";
 import { part } from "../core/running.ts";
 import { type AgentFile, readAgentFile, versionOf } from "./files.ts";
+import { privateCertificate } from "./private-certificate.ts";
 
 const names: Record<AgentFile, { readonly file: string; readonly type: string }> = {
   agent: { file: "agent.mjs", type: "text/javascript; charset=utf-8" },
   shell: { file: "enroll.sh", type: "text/plain; charset=utf-8" },
   powershell: { file: "enroll.ps1", type: "text/plain; charset=utf-8" },
 };
-const PLACEHOLDER = "@AGENT_SHA256@";
+const SHA256 = "@AGENT_SHA256@";
+/** Empty if systems trust the server. */
+const AUTHORITY = "@AUTHORITY@";
 
 interface Known {
   readonly version: string;
@@ -43,12 +46,15 @@ export const handedOutAgent = (ctx: Backing): Promise<Pick<Known, "bytes" | "sha
 /** Null: this server has no file of the agent. */
 export const agentSha256 = async (ctx: Backing): Promise<string | null> => (await load(ctx, "agent"))?.sha256 ?? null;
 
-export async function agentFile(ctx: Backing, name: AgentFile): Promise<Download> {
+export async function agentFile(
+  ctx: Pick<Context, "running" | "settings" | "log">,
+  name: AgentFile,
+): Promise<Download> {
   const found = await load(ctx, name);
   const agent = await agentSha256(ctx);
   if (found === null || agent === null)
     throw notThere("the file of the agent is not there, because this server was not built: run `npm run build`");
-  const bytes = name === "agent" ? found.bytes : Buffer.from(found.bytes.toString("utf8").replace(PLACEHOLDER, agent));
+  const bytes = name === "agent" ? found.bytes : await scriptOf(ctx, found.bytes, agent);
   const { file, type } = names[name];
   return {
     size: bytes.length,
@@ -57,4 +63,10 @@ export async function agentFile(ctx: Backing, name: AgentFile): Promise<Download
     type,
     open: async ({ start, end }) => Readable.from([bytes.subarray(start, end + 1)]),
   };
+}
+
+async function scriptOf(ctx: Pick<Context, "settings" | "log">, template: Buffer, sha256: string): Promise<Buffer> {
+  const trusted = await privateCertificate(ctx);
+  const text = template.toString("utf8").replace(SHA256, sha256);
+  return Buffer.from(text.replace(AUTHORITY, trusted?.authority.trim() ?? ""));
 }

@@ -11,6 +11,7 @@ import { authorize } from "../core/security/access.ts";
 import { addToken } from "../enroll-secrets/tokens.ts";
 import { getTeamRow } from "../teams/access.ts";
 import { enrollCommands } from "./commands.ts";
+import { privateCertificate } from "./private-certificate.ts";
 import { agentSha256 } from "./service.ts";
 
 const LONGEST = days(7);
@@ -20,9 +21,13 @@ interface Wanted {
   /** 0: no team. */
   readonly team_id?: number | undefined;
   readonly expires_in: string;
+  readonly sign_requests: boolean;
 }
 
-export async function createEnrollToken(ctx: Context, { team_id, expires_in }: Wanted): Promise<EnrollToken> {
+export async function createEnrollToken(
+  ctx: Context,
+  { team_id, expires_in, sign_requests }: Wanted,
+): Promise<EnrollToken> {
   const teamId = team_id || null;
   if (teamId === null) authorize(ctx, "enroll_secrets:read", null);
   else needPremium(ctx);
@@ -38,6 +43,8 @@ export async function createEnrollToken(ctx: Context, { team_id, expires_in }: W
     return added;
   });
   const server_url = await linkTo(ctx, "");
+  const trusted = server_url.startsWith("https:") ? await privateCertificate(ctx) : null;
+  const options = { signsRequests: sign_requests, keyPin: trusted?.keyPin ?? null };
   return {
     token,
     expires_at,
@@ -45,6 +52,6 @@ export async function createEnrollToken(ctx: Context, { team_id, expires_in }: W
     server_url,
     agent_sha256: await agentSha256(ctx),
     // A dry run masks the token above, and here it would be part of a text.
-    commands: enrollCommands(server_url, ctx.dryRun === null ? token : "TOKEN"),
+    commands: enrollCommands(server_url, ctx.dryRun === null ? token : "TOKEN", options),
   };
 }

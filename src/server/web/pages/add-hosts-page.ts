@@ -18,6 +18,11 @@ const lifetimes: readonly Choice[] = [
   { value: "7d", text: "a week" },
 ];
 
+const signing: readonly Choice[] = [
+  { value: "", text: "with a key" },
+  { value: "on", text: "signed with a certificate" },
+];
+
 const platforms: readonly {
   readonly key: keyof EnrollToken["commands"];
   readonly name: string;
@@ -49,7 +54,9 @@ export async function makeEnrollCommands(visit: Visit): Promise<Answer> {
   if (!/^\d{1,15}$/.test(team)) return shown(visit, { refused: "Select a team." });
   try {
     return await shown(visit, {
-      made: await call(ctx, newHostsApi.createToken, { body: { team_id: Number(team), expires_in } }),
+      made: await call(ctx, newHostsApi.createToken, {
+        body: { team_id: Number(team), expires_in, sign_requests: form.get("sign_requests") === "on" },
+      }),
     });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500 || error.status === 401) throw error;
@@ -79,6 +86,7 @@ ${refused !== undefined && alert(refused)}
 <form class="row" method="post" action="${ADD_HOSTS}">${visit.csrf()}
 ${teams.length > 1 ? select("team_id", "Team", team, teams) : html`<input type="hidden" name="team_id" value="${team}">`}
 ${select("expires_in", "Can be used for", form.get("expires_in") ?? "24h", lifetimes)}
+${select("sign_requests", "Requests", form.get("sign_requests") ?? "", signing)}
 <button>Show commands</button></form></section>
 ${made !== undefined && commandsCard(made, teams)}`,
   };
