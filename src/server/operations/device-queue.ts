@@ -1,10 +1,25 @@
 // The queue of a device that asks for whatever comes next, and may postpone it.
+import { createBatcher } from "../core/concurrency/batcher.ts";
 import type { Context } from "../core/context.ts";
+import { part } from "../core/running.ts";
 import { and, eq } from "../store/query.ts";
-import type { Lane, Operation } from "./kind.ts";
-import { openOperationRows, openOperations, operationLock, sendContent } from "./queue.ts";
+import type { Lane, OpenOperation, Operation } from "./kind.ts";
+import { openOperationRows, openOperationsOf, operationLock, sendContent } from "./queue.ts";
 
-type Backing = Pick<Context, "store" | "clock" | "extensions">;
+type Backing = Pick<Context, "store" | "clock" | "extensions" | "running">;
+
+interface Asker {
+  readonly hostId: number;
+  readonly lane: Lane;
+}
+
+/** Devices ask all the time and mostly for nothing, so that those that ask together share a query. */
+const openOfDevices = part("open operations of devices", ({ store }) =>
+  createBatcher<Asker, readonly OpenOperation[]>((askers) => openOperationsOf(store, askers), {
+    size: 500,
+    parallel: 2,
+  }),
+);
 
 export interface Next {
   readonly operation: Operation;
@@ -23,7 +38,7 @@ export async function nextOperation(
 ): Promise<Next | null> {
   const isWaiting = ({ id }: { id: number }) => !except.includes(id);
   // Most devices have nothing to do: that needs no lock.
-  if (!(await openOperations(backing.store, [hostId], lane)).some(isWaiting)) return null;
+  if (!(await backing.running.of(openOfDevices).add({ hostId, lane })).some(isWaiting)) return null;
   return backing.store.tx(async (store) => {
     const operation = (await openOperationRows(store, hostId, lane)).find(isWaiting);
     if (!operation) return null;
@@ -47,7 +62,7 @@ export async function nextOperations(
   { again, room }: Batch,
 ): Promise<readonly Next[]> {
   const isWaiting = ({ state }: Pick<Operation, "state">) => again || state === "queued";
-  if (!(await openOperations(backing.store, [hostId], lane)).some(isWaiting)) return [];
+  if (!(await backing.running.of(openOfDevices).add({ hostId, lane })).some(isWaiting)) return [];
   return backing.store.tx(async (store) => {
     const found: Next[] = [];
     let size = 0;
@@ -62,7 +77,8 @@ export async function nextOperations(
 }
 
 /** The device has not done it, and does not want it now. It keeps its place, and this was no attempt. */
-export async function postponeOperation({ store }: Backing, hostId: number, id: number): Promise<void> {
+export async function postponeOperation(
+  { store }: Pick<Context, "store">, hostId: number, id: number): Promise<void> {
   await store.tx(async (tx) => {
     const isSent = and(eq("id", id), eq("host_id", hostId), eq("state", "sent"));
     const operation = await tx.operations.first({ where: isSent });

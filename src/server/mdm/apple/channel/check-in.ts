@@ -4,15 +4,17 @@ import type { Content } from "../../../../api/bodies.ts";
 import { booleanIn, bytesIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import { recordActivity } from "../../../activities/record.ts";
+import { createBatcher } from "../../../core/concurrency/batcher.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
+import { part } from "../../../core/running.ts";
 import { bindIdentity, type Identity, isOfDevice, revokeIdentities } from "../../../device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { spellingsOf } from "../../../hosts/identifier.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import { operationLock } from "../../../operations/queue.ts";
-import { and, eq, not, type Predicate, same } from "../../../store/query.ts";
+import { and, eq, not, oneOf, type Predicate, same } from "../../../store/query.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
@@ -32,10 +34,22 @@ export class NotAllowed extends Error {}
 export const enrollmentIdOf = (message: PlistDict): string | null =>
   stringIn(message, "UDID") ?? stringIn(message, "EnrollmentID");
 
+/** Every message needs its enrollment: those that arrive together share a query. */
+const enrollmentsByName = part("enrollments of Apple devices", ({ store }) =>
+  createBatcher<string, Enrollment | null>(
+    async (ids) => {
+      const found = await store.appleEnrollments.list({ where: oneOf("enrollment_id", [...new Set(ids)]) });
+      const byName = new Map(found.map((one) => [one.enrollment_id, one]));
+      return ids.map((id) => byName.get(id) ?? null);
+    },
+    { size: 500, parallel: 2 },
+  ),
+);
+
 /** The enrollment that the message is about, if it is bound to the identity that has signed it. */
 export async function enrollmentOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Enrollment> {
   const id = enrollmentIdOf(message);
-  const found = id === null ? null : await ctx.store.appleEnrollments.first({ where: eq("enrollment_id", id) });
+  const found = id === null ? null : await ctx.running.of(enrollmentsByName).add(id);
   if (!found) throw new NotAllowed("the enrollment is unknown");
   if (found.identity_id === identity.id) return found;
   if (!isRenewalFor(found, identity)) throw new NotAllowed("the identity belongs to another enrollment");

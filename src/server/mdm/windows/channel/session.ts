@@ -15,7 +15,7 @@ import { deviceSeen } from "../../check-ins/seen.ts";
 import { WINDOWS_LANE } from "../commands/kind.ts";
 import { commandFor } from "../commands/wire.ts";
 import { asSentNow, keepAnswers } from "./answers.ts";
-import { endEnrollment, isEnrolled } from "./devices.ts";
+import { endEnrollment, enrolledByName } from "./devices.ts";
 import type { Enrollment } from "./listeners.ts";
 import { emptyNonce, isAuthenticated, newNonce } from "./nonces.ts";
 
@@ -55,9 +55,7 @@ async function authenticate(
   { header }: SyncMessage,
   certificate: Buffer | null,
 ): Promise<Known | Unknown> {
-  const enrollment = await ctx.store.windowsEnrollments.first({
-    where: and(eq("device_id", header.source), isEnrolled),
-  });
+  const enrollment = await ctx.running.of(enrolledByName).add(header.source);
   if (enrollment && certificate && (await isOfDevice(ctx, enrollment, certificate))) return { enrollment, nonce: null };
   const session = header.sessionId;
   if (enrollment && (await isAuthenticated(ctx, enrollment, header)))
