@@ -31,7 +31,7 @@ export function directHandler(
         if (!path.includes(":")) served.set(`${route.endpoint.method} ${path}`, { route, protocol });
 
   return (req, res) => {
-    const found = served.get(`${req.method} ${req.url}`);
+    const found = served.get(`${req.method} ${splitUrl(req.url!)[0]}`);
     if (!found || !isUsual(req.headers, found.route.endpoint)) return false;
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -49,8 +49,19 @@ export function directHandler(
 }
 
 /** Bytes that need no token. */
-const isMessage = ({ takes, access, produces }: AnyEndpoint): boolean =>
-  takes.kind === "raw" && access === "none" && produces !== null;
+const isMessage = ({ takes, access }: AnyEndpoint): boolean => takes.kind === "raw" && access === "none";
+
+/** The path, and the query with its question mark. */
+function splitUrl(url: string): [path: string, search: string] {
+  const at = url.indexOf("?");
+  return at === -1 ? [url, ""] : [url.slice(0, at), url.slice(at)];
+}
+
+function queryOf(search: string): Record<string, string[]> {
+  if (search === "") return {};
+  const parameters = new URLSearchParams(search);
+  return Object.fromEntries([...new Set(parameters.keys())].map((key) => [key, parameters.getAll(key)]));
+}
 
 function isUsual(headers: IncomingHttpHeaders, { bodyLimit }: AnyEndpoint): boolean {
   const length = headers["content-length"];
@@ -74,7 +85,7 @@ async function answer(
     const ctx = await contextOf(services, asked, endpoint.access);
     const reply: Reply = { status: endpoint.status, headers: {} };
     const body = async () => rawBody(endpoint, asked.headers, bytes);
-    const value = await run({ params: {}, query: {}, body }, ctx, reply);
+    const value = await run({ params: {}, query: queryOf(asked.search), body }, ctx, reply);
     const sent = wholeReply(endpoint, value, reply, { ...baseHeaders(asked.id, services), ...protocol.headers });
     if (sent === null) throw new Error(`${endpoint.path} does not reply with a message`);
     return ended(sent);
@@ -85,7 +96,7 @@ async function answer(
 
 function askedBy({ random }: Pick<Services, "random">, req: IncomingMessage): Asked {
   const { socket } = req;
-  const path = req.url!;
+  const [path, search] = splitUrl(req.url!);
   const get = (name: string): string | null => {
     const value = req.headers[name];
     return Array.isArray(value) ? value.join(",") : (value ?? null);
@@ -94,8 +105,8 @@ function askedBy({ random }: Pick<Services, "random">, req: IncomingMessage): As
     id: random.uuid(),
     method: req.method!,
     path,
-    search: "",
-    url: () => new URL(path, `http://${req.headers.host ?? "localhost"}`),
+    search,
+    url: () => new URL(path + search, `http://${req.headers.host ?? "localhost"}`),
     headers: { get: (name) => get(name.toLowerCase()), has: (name) => name.toLowerCase() in req.headers },
     peer: socket.remoteAddress ?? "",
     socket,

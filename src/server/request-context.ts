@@ -38,12 +38,12 @@ export async function contextOf(services: Services, asked: Asked, access: Access
   return {
     ...services,
     user,
-    ...caller,
+    address: caller.address,
+    forwarded: caller.forwarded,
     requestId,
     headers,
     requested: { method: asked.method, path: asked.path, query: asked.search },
     clientCertificate: () => clientCertificate(services.settings, socket, headers),
-    proxyHeader: (name) =>
-      isTrustedProxy(services.settings, socket?.remoteAddress ?? "") ? headers.get(name) : null,
+    proxyHeader: (name) => (isTrustedProxy(services.settings, socket?.remoteAddress ?? "") ? headers.get(name) : null),
   };
 }

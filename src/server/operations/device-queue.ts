@@ -2,6 +2,7 @@
 import { createBatcher } from "../core/concurrency/batcher.ts";
 import type { Context } from "../core/context.ts";
 import { part } from "../core/running.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, eq } from "../store/query.ts";
 import type { Lane, OpenOperation, Operation } from "./kind.ts";
 import { openOperationRows, openOperationsOf, operationLock, sendContent } from "./queue.ts";
@@ -26,25 +27,37 @@ export interface Next {
   readonly content: string;
 }
 
+/** Of a device's open operations, in their order, the one that it gets now. */
+export type Choose = (store: ServerTx, open: readonly Operation[]) => Promise<Operation | undefined>;
+
+const first: Choose = async (_, open) => open[0];
+
 /**
  * The operation that the device gets now; it counts as sent from then on. One that was sent and not answered is sent
- * again. `except`: ids of operations that the device has just postponed. Null: nothing waits.
+ * again. Null: nothing waits. `choose` runs in the transaction.
  */
 export async function nextOperation(
   backing: Backing,
   hostId: number,
   lane: Lane,
-  { except = [] }: { except?: readonly number[] } = {},
+  choose: Choose = first,
 ): Promise<Next | null> {
-  const isWaiting = ({ id }: { id: number }) => !except.includes(id);
   // Most devices have nothing to do: that needs no lock.
-  if (!(await backing.running.of(openOfDevices).add({ hostId, lane })).some(isWaiting)) return null;
-  return backing.store.tx(async (store) => {
-    const operation = (await openOperationRows(store, hostId, lane)).find(isWaiting);
-    if (!operation) return null;
-    const { content } = await sendContent({ ...backing, store }, operation);
-    return { operation, content };
-  }, operationLock(hostId));
+  if ((await backing.running.of(openOfDevices).add({ hostId, lane })).length === 0) return null;
+  return backing.store.tx((store) => takeOperation({ ...backing, store }, hostId, lane, choose), operationLock(hostId));
+}
+
+/** The same in the caller's transaction, under the lock of the host's operations. */
+export async function takeOperation(
+  inside: Pick<Backing, "store" | "clock" | "extensions">,
+  hostId: number,
+  lane: Lane,
+  choose: Choose,
+): Promise<Next | null> {
+  const operation = await choose(inside.store, await openOperationRows(inside.store, hostId, lane));
+  if (!operation) return null;
+  const { content } = await sendContent(inside, operation);
+  return { operation, content };
 }
 
 export interface Batch {
@@ -77,8 +90,7 @@ export async function nextOperations(
 }
 
 /** The device has not done it, and does not want it now. It keeps its place, and this was no attempt. */
-export async function postponeOperation(
-  { store }: Pick<Context, "store">, hostId: number, id: number): Promise<void> {
+export async function postponeOperation({ store }: Pick<Context, "store">, hostId: number, id: number): Promise<void> {
   await store.tx(async (tx) => {
     const isSent = and(eq("id", id), eq("host_id", hostId), eq("state", "sent"));
     const operation = await tx.operations.first({ where: isSent });

@@ -14,12 +14,18 @@ import type { Enrollment } from "./listeners.ts";
 
 export const isEnrolled = eq("state", "enrolled");
 
+const named = ["id", "device_id", "host_id", "identity_id", "account"] as const;
+/** What is needed of the enrollment in a session. */
+export type InSession = Pick<Enrollment, (typeof named)[number]>;
+
 /** Enrolled devices by their own names. Every message needs its enrollment: those that arrive together share a query. */
 export const enrolledByName = part("enrollments of Windows devices", ({ store }) =>
-  createBatcher<string, Enrollment | null>(
+  createBatcher<string, InSession | null>(
     async (names) => {
       const where = and(oneOf("device_id", [...new Set(names)]), isEnrolled);
-      const byName = new Map((await store.windowsEnrollments.list({ where })).map((one) => [one.device_id, one]));
+      const byName = new Map(
+        (await store.windowsEnrollments.pick(named, { where })).map((one) => [one.device_id, one]),
+      );
       return names.map((name) => byName.get(name) ?? null);
     },
     { size: 500, parallel: 2 },
