@@ -28,6 +28,8 @@ export interface StandInFolder {
   readonly isNew: boolean;
   /** The file with the settings of the server, as lines of environment variables. */
   readonly settingsFile: string;
+  /** The same, by the names of the variables. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** `url`: where the stand-in listens. Throws if the folder has files that are not those of a stand-in. */
@@ -59,7 +61,7 @@ export async function openFolder(folder: string, url: string): Promise<StandInFo
   };
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}='${value}'\n`);
   await writeFile(at(SETTINGS), lines.join(""), { mode: 0o600 });
-  return { keys, isNew: known === null, settingsFile: at(SETTINGS) };
+  return { keys, isNew: known === null, settingsFile: at(SETTINGS), settings };
 }
 
 async function create(at: (name: string) => string): Promise<void> {

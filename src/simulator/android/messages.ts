@@ -1,5 +1,6 @@
 // Pushes of the topic: each is signed, and sent again until the server has taken it, as the vendor does.
 import { createHash, type KeyObject, randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SignJWT } from "jose";
 import type { Web } from "../web.ts";
@@ -14,7 +15,8 @@ export interface Topic {
   readonly audience: string;
   readonly email: string;
   readonly signer: KeyObject;
-  /** The share of messages that arrive twice. */
+  readonly now: () => number;
+  /** Whether the next message arrives twice. */
   readonly repeats: () => boolean;
 }
 
@@ -42,6 +44,8 @@ export class Messages {
 
   constructor(topic: Topic) {
     this.topic = topic;
+    // Each message that waits listens to it.
+    setMaxListeners(0, this.ending.signal);
   }
 
   /** Resolves with true once the server has taken it, and with false if the fleet ended before. */
@@ -53,12 +57,12 @@ export class Messages {
     return delivery;
   }
 
-  /** Waits for what is on its way, for this long. */
-  async stop(seconds: number): Promise<void> {
-    const late = AbortSignal.timeout(seconds * 1000);
-    late.addEventListener("abort", () => this.ending.abort(), { once: true });
+  /** Waits for what is on its way, for this long at most. `last` sends the last messages. */
+  async stop(seconds: number, last: Promise<void>): Promise<void> {
+    const late = globalThis.setTimeout(() => this.ending.abort(), seconds * 1000);
+    await last;
     while (this.waiting.size > 0) await Promise.all(this.waiting);
-    this.ending.abort();
+    clearTimeout(late);
   }
 
   private async deliver(type: MessageType, data: unknown): Promise<boolean> {
@@ -66,7 +70,7 @@ export class Messages {
       attributes: { notificationType: type },
       data: Buffer.from(JSON.stringify(data)).toString("base64"),
       messageId: randomUUID(),
-      publishTime: new Date().toISOString(),
+      publishTime: new Date(this.topic.now()).toISOString(),
     };
     const body = Buffer.from(JSON.stringify({ message, subscription: "projects/svc-simulation/subscriptions/svc" }));
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
@@ -94,7 +98,7 @@ export class Messages {
   }
 
   private async signed(): Promise<string> {
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(this.topic.now() / 1000);
     if (this.token && now < this.token.until) return this.token.text;
     const { email, audience, signer } = this.topic;
     const text = await new SignJWT({ email, email_verified: true })

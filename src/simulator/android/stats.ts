@@ -1,7 +1,7 @@
 import { RequestStats } from "../request-stats.ts";
 
-/** What the server is sent, and `api`: what it asks of the stand-in. */
-export const androidRequests = ["token", "enrollment", "status report", "command result", "api"] as const;
+/** The kinds of requests that the server gets. */
+export const androidRequests = ["token", "enrollment", "status report", "command result"] as const;
 export type AndroidRequest = (typeof androidRequests)[number];
 
 /** Counters for all devices of a run. */
