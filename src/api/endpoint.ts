@@ -107,7 +107,8 @@ type Given<P, Q, B extends z.ZodType, R> = {
   isSlow?: boolean;
 };
 
-const noParams = z.object({});
+/** Of endpoints without parameters; what is sent anyway is ignored. */
+export const noParams = z.object({});
 const noBody = z.undefined();
 const JSON_LIMIT = 5 * MiB;
 

@@ -1,33 +1,30 @@
-// The HTTP application: mounts every route of the API table under every version, and renders all errors in one place.
+// The HTTP application: mounts every route of the API table under every version.
+import type { IncomingMessage } from "node:http";
 import { H3, type H3Event } from "h3";
-import { DRY_RUN, DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
-import { type Access, type AnyEndpoint, type Method, servedPaths } from "../api/endpoint.ts";
+import { DRY_RUN } from "../api/dry-run.ts";
+import { type AnyEndpoint, type Method, servedPaths } from "../api/endpoint.ts";
 import { UNTRUSTED_PROXY } from "../api/warnings.ts";
 import { mountAgent } from "./agent/http/mount.ts";
-import { hostOfKey, nodeKeyIn } from "./certificates/node-key.ts";
-import { Overdue } from "./core/concurrency/age.ts";
-import { type Context, licenseExpired, nobody, type Services } from "./core/context.ts";
-import { ApiError, authenticationRequired, noSuchPath, unavailable, wrongMethod } from "./core/errors.ts";
+import type { Context, Services } from "./core/context.ts";
+import { type ApiError, noSuchPath, wrongMethod } from "./core/errors.ts";
 import { readBody } from "./core/http/bodies/read.ts";
 import type { BodySource } from "./core/http/body.ts";
 import { bodyRoom } from "./core/http/body-room.ts";
-import { clientCertificate } from "./core/http/client-certificate.ts";
 import { errorForms } from "./core/http/error-forms.ts";
 import { allowLong } from "./core/http/long-request.ts";
 import type { Protocol } from "./core/http/protocol.ts";
-import { callerOf, hasUntrustedProxy, isTrustedProxy } from "./core/http/proxies.ts";
+import { hasUntrustedProxy } from "./core/http/proxies.ts";
 import { responseOf } from "./core/http/replies.ts";
 import type { RawInput, Reply, Route } from "./core/http/route.ts";
 import { memo } from "./core/memo.ts";
-import { version } from "./core/version.ts";
+import { count } from "./core/http/request-counts.ts";
+import { baseHeaders, loggedError, refusal, renderError } from "./error-replies.ts";
 import type { Features } from "./features.ts";
 import { Uploads } from "./files/service.ts";
 import { signingHost } from "./managed-agent/signed-requests.ts";
 import { protocolsOf } from "./protocols.ts";
+import { type Asked, contextOf } from "./request-context.ts";
 import { routes } from "./routes.ts";
-import { authenticate } from "./sessions/auth.ts";
-import { BlobsUnavailable } from "./store/blobs/blobs.ts";
-import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";
 import { uploadedFile } from "./uploads/service.ts";
 import { mountPages } from "./web/pages.ts";
 import { missingPage } from "./web/visit.ts";
@@ -42,9 +39,9 @@ const none: MoreEndpoints = { routes: [], protocols: [] };
 export function createApp(services: Services, features: Features, more: MoreEndpoints = none): H3 {
   const app = new H3({
     silent: true,
-    onError: (error, event) => renderError(services, event, error.unhandled ? error.cause : error),
+    onError: (error, event) => renderError(services, askedOf(services, event), error.unhandled ? error.cause : error),
   });
-  mountPages(app, services, (thrown, event) => loggedError(services, event, thrown));
+  mountPages(app, services, (thrown, event) => loggedError(services, askedOf(services, event), thrown));
   mountAgent(app, services, features.agent);
   mountTable(app, more.routes, () => services);
   for (const one of [...protocolsOf(services.settings), ...more.protocols]) mountProtocol(app, services, one);
@@ -85,7 +82,9 @@ function mountProtocol(app: H3, services: Services, protocol: Protocol): void {
   const { routes, pathsOf = servedPaths } = protocol;
   const all = routes.map((one): Served => [one, pathsOf(one.endpoint)]);
   for (const [one, paths] of all) mount(app, () => services, one, paths, protocol);
-  refuseOtherMethods(app, refusalsOf(all), (error, event) => refusal(services, event, error, protocol));
+  refuseOtherMethods(app, refusalsOf(all), (error, event) =>
+    refusal(services, askedOf(services, event), error, protocol),
+  );
 }
 
 function mount(
@@ -98,13 +97,14 @@ function mount(
   const answer = async (event: H3Event): Promise<Response> => {
     const started = performance.now();
     const services = of(event);
-    const ctx = await contextOf(services, event, endpoint.access).catch((error: unknown) =>
-      refusal(services, event, error, protocol),
+    const asked = askedOf(services, event);
+    const ctx = await contextOf(services, asked, endpoint.access).catch((error: unknown) =>
+      refusal(services, asked, error, protocol),
     );
     if (ctx instanceof Response) return ctx;
     const reply: Reply = { status: endpoint.status, headers: {} };
     const uploads = new Uploads(services);
-    const req = event.runtime?.node?.req;
+    const req = nodeRequest(event);
     if (req !== undefined && ["multipart", "stream"].includes(endpoint.takes.kind)) allowLong(req);
     try {
       const value = await run(rawInput(event, endpoint, ctx, uploads), ctx, reply);
@@ -112,17 +112,21 @@ function mount(
       if (reply.headers[DRY_RUN] !== undefined) await discard(uploads, ctx);
       const headers = { ...baseHeaders(ctx.requestId, services), ...warnings(ctx), ...protocol.headers };
       const response = await responseOf(endpoint, value, reply, headers, event.req);
-      count(services, endpoint.method, endpoint.path, response.status, started);
+      count(services, endpoint, response.status, started);
       return response;
     } catch (error) {
       await discard(uploads, ctx);
-      const response = refusal(services, event, error, protocol);
-      count(services, endpoint.method, endpoint.path, response.status, started);
+      const response = refusal(services, asked, error, protocol);
+      count(services, endpoint, response.status, started);
       return response;
     }
   };
   for (const path of paths) for (const method of methodsOf(endpoint)) app.on(method, path, answer);
 }
+
+/** Configuration problems of this server for `svc doctor`, sent to signed-in users with a global role. */
+const warnings = (ctx: Context): Record<string, string> =>
+  ctx.user.global_role !== null && hasUntrustedProxy(ctx) ? { "x-svc-warning": UNTRUSTED_PROXY } : {};
 
 /** What cannot be removed now, a job removes later. */
 async function discard(uploads: Uploads, { log, requestId }: Context): Promise<void> {
@@ -192,6 +196,7 @@ function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly 
 
 type Served = readonly [route: Route, paths: readonly string[]];
 
+<<<<<<< HEAD
 /**
  * If an endpoint needs no token, an invalid one is ignored: a client that signs in again may still send its old one.
  */
@@ -220,6 +225,24 @@ async function contextOf(services: Services, event: H3Event, access: Access): Pr
     clientCertificate: () => clientCertificate(services.settings, req?.socket, event.req.headers),
     proxyHeader: (name) =>
       isTrustedProxy(services.settings, req?.socket.remoteAddress ?? "") ? event.req.headers.get(name) : null,
+=======
+/** The server listens for HTTP/1 only. */
+const nodeRequest = (event: H3Event): IncomingMessage | undefined =>
+  event.runtime?.node?.req as IncomingMessage | undefined;
+
+function askedOf({ random }: Pick<Services, "random">, event: H3Event): Asked {
+  const { req, url, context } = event;
+  context.requestId ??= random.uuid();
+  return {
+    id: context.requestId as string,
+    method: req.method,
+    path: url.pathname,
+    search: url.search,
+    url: () => url,
+    headers: req.headers,
+    peer: req.ip ?? "",
+    socket: nodeRequest(event)?.socket,
+>>>>>>> dev
   };
   const maySign = header === null && typeof access === "object" && access.hostSignature === true;
   const host = maySign ? await signingHost(ctx) : null;
@@ -253,98 +276,3 @@ function decodeParam(value: string): string {
   }
 }
 
-const baseHeaders = (requestId: string, services: Services): Record<string, string> => ({
-  "x-request-id": requestId,
-  "x-svc-version": version.version,
-  [FEATURES]: DRY_RUN_FEATURE,
-  "x-content-type-options": "nosniff",
-  "cache-control": "no-store",
-  ...(licenseExpired(services) ? { "x-svc-license": "Expired" } : {}),
-});
-
-/** Configuration problems of this server for `svc doctor`, sent to signed-in users with a global role. */
-const warnings = (ctx: Context): Record<string, string> =>
-  ctx.user.global_role !== null && hasUntrustedProxy(ctx) ? { "x-svc-warning": UNTRUSTED_PROXY } : {};
-
-/** The error in the form of the protocol. */
-function refusal(services: Services, event: H3Event, thrown: unknown, protocol: Omit<Protocol, "routes">): Response {
-  const { renderError: render, headers: also = {} } = protocol;
-  const response = renderError(services, event, thrown);
-  for (const [name, value] of Object.entries(also)) response.headers.set(name, value);
-  if (!render) return response;
-  const { req, url } = event;
-  const id = event.context.requestId as string;
-  const request = { id, method: req.method, url, headers: req.headers };
-  const { status, type, content, headers = {} } = render(asApiError(thrown), request);
-  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
-  response.headers.delete("content-type");
-  if (type !== undefined) response.headers.set("content-type", type);
-  return new Response(content ?? null, { status, headers: response.headers });
-}
-
-/**
- * Renders all errors. Anything but an `ApiError` becomes a 500 whose cause is only logged, under the reply's uuid.
- */
-export function renderError(services: Services, event: H3Event, thrown: unknown): Response {
-  const requestId = (event.context.requestId as string | undefined) ?? services.random.uuid();
-  event.context.requestId = requestId;
-  const error = loggedError(services, event, thrown);
-  const headers: Record<string, string> = {
-    ...baseHeaders(requestId, services),
-    "content-type": "application/json; charset=utf-8",
-  };
-  if (error.retryAfter !== null) headers["retry-after"] = String(error.retryAfter);
-  if (error.size !== null) headers["content-range"] = `bytes */${error.size}`;
-  if (error.allow !== null) headers.allow = error.allow.join(", ");
-  return new Response(JSON.stringify(error.body(requestId)), { status: error.status, headers });
-}
-
-/** The error that may be sent to the client. Server errors (5xx) are logged. */
-function loggedError({ log }: Services, event: H3Event, thrown: unknown): ApiError {
-  const error = asApiError(thrown);
-  if (error.status >= 500)
-    log.error(
-      { request_id: event.context.requestId, path: loggable(event.url.pathname), err: thrown },
-      "request failed",
-    );
-  return error;
-}
-
-/**
- * Masks path parts that contain secrets: tokens of device pages and of mailed links, and challenges of the SCEP
- * proxy.
- */
-const loggable = (path: string): string =>
-  path.replace(/\/(device|mfa|reset|invites|change|scep\/proxy)\/[^/]+/, "/$1/***");
-
-function asApiError(thrown: unknown): ApiError {
-  if (thrown instanceof ApiError) return thrown;
-  if (thrown instanceof Overdue) return unavailable("the request waited too long and was not processed; try again");
-  if (thrown instanceof BlobsUnavailable)
-    return unavailable("uploaded files cannot be stored or read now: the server's bucket does not work; try again");
-  if (thrown instanceof StoreUnavailable)
-    return unavailable("the database cannot be reached or written to now; try again");
-  if (thrown instanceof UniqueViolation)
-    return new ApiError(409, "Validation Failed", [{ name: "base", reason: thrown.message }]);
-  if (thrown instanceof ReferenceViolation)
-    return new ApiError(422, "Validation Failed", [{ name: "base", reason: thrown.message }]);
-  const status = foreignStatus(thrown);
-  if (status !== null)
-    return new ApiError(status, status === 404 ? "Resource Not Found" : "Bad request", [
-      { name: "base", reason: "malformed request" },
-    ]);
-  return new ApiError(500, "Unknown Error", [
-    { name: "base", reason: "internal error; the server log has it under this uuid" },
-  ]);
-}
-
-/** Errors of the framework itself, such as a malformed path, have a client error status. */
-function foreignStatus(thrown: unknown): number | null {
-  if (!(thrown instanceof Error) || !("status" in thrown) || typeof thrown.status !== "number") return null;
-  return thrown.status >= 400 && thrown.status < 500 ? thrown.status : null;
-}
-
-function count({ metrics }: Services, method: string, path: string, status: number, started: number): void {
-  metrics.requests.inc({ method, route: path, status: String(status) });
-  metrics.requestSeconds.observe({ method, route: path }, (performance.now() - started) / 1000);
-}

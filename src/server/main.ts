@@ -25,6 +25,7 @@ import { loadTls } from "./core/security/tls.ts";
 import type { Settings } from "./core/settings/settings.ts";
 import type { ServerStore } from "./core/tables.ts";
 import { openCheckedBlobs, openStore } from "./data/open.ts";
+import { directHandler } from "./direct.ts";
 import { extensions } from "./extensions.ts";
 import { startFeatures } from "./features.ts";
 import { withGetBody } from "./live-queries/get-body.ts";
@@ -32,6 +33,7 @@ import { liveQueries } from "./live-queries/hub.ts";
 import { createSockets } from "./live-queries/socket.ts";
 import { listExpiring } from "./mdm/expiry/service.ts";
 import { chooseAddress, type Listening, listen } from "./process/listen.ts";
+import { protocolsOf } from "./protocols.ts";
 import { timed } from "./store/timed.ts";
 import { metricsResponse } from "./web/pages.ts";
 
@@ -94,8 +96,9 @@ export async function startServer(settings: Settings, log: Logger, options: Star
     );
     const sockets = createSockets(services);
     const agents = agentHandler(features.agent, services);
+    const devices = directHandler(services, protocolsOf(settings));
     const handler = (req: IncomingMessage, res: ServerResponse) => {
-      if (agents(req, res)) return;
+      if (agents(req, res) || devices(req, res)) return;
       closeWhenUnread(req, res);
       app(req, res);
     };

@@ -1,7 +1,9 @@
 // `svc agent simulate --mdm`: the flags of simulated devices, and what they mean.
 import * as Flags from "@oclif/core/flags";
+import type { AndroidOptions } from "../../simulator/android/fleet.ts";
 import { type AppleFamily, appleFamilies } from "../../simulator/apple/facts.ts";
 import type { AppleRunOptions } from "../../simulator/apple/fleet.ts";
+import type { RunOptions } from "../../simulator/fleet.ts";
 import type { WindowsRunOptions } from "../../simulator/windows/fleet.ts";
 import { usage } from "../errors.ts";
 import { durationMs } from "../output/text.ts";
@@ -11,7 +13,7 @@ const dependsOn = ["mdm"];
 export const deviceSimulationFlags = {
   mdm: Flags.string({
     summary: "Simulate devices of device management instead of agents.",
-    options: ["apple", "windows"],
+    options: ["apple", "windows", "android"],
   }),
   "not-now": Flags.string({ summary: "Share of the commands that a device postpones.", dependsOn }),
   "command-failures": Flags.string({ summary: "Share of the commands that fail.", dependsOn }),
@@ -26,6 +28,17 @@ export const deviceSimulationFlags = {
     helpValue: "127.0.0.1:2197",
     dependsOn,
   }),
+  "stand-in": Flags.string({
+    summary:
+      "Folder of the stand-in of the Android Management API: its keys, and settings.env with the server's settings. Made by the first run.",
+    helpValue: "DIR",
+    dependsOn,
+  }),
+  "stand-in-listen": Flags.string({
+    summary: "Address at which the stand-in of the Android Management API listens. Default: 127.0.0.1:2198.",
+    helpValue: "127.0.0.1:2198",
+    dependsOn,
+  }),
 };
 
 export interface DeviceSimulationFlags {
@@ -38,6 +51,8 @@ export interface DeviceSimulationFlags {
   readonly "command-failures": string | undefined;
   readonly "poll-interval": string | undefined;
   readonly "push-listen": string | undefined;
+  readonly "stand-in": string | undefined;
+  readonly "stand-in-listen": string | undefined;
   readonly "max-connections": number | undefined;
   readonly "software-per-host": number | undefined;
 }
@@ -47,12 +62,13 @@ export function appleOptions(
   flags: DeviceSimulationFlags,
   server: Pick<AppleRunOptions, "profile" | "tls">,
 ): Omit<AppleRunOptions, "onProgress"> {
+  refuseOthers(flags, "apple", ["stand-in", "stand-in-listen", "software-per-host"]);
   const push = flags["push-listen"];
   return {
     ...server,
     ...common(flags),
     ...(flags.platforms === undefined ? {} : { families: flags.platforms.map(familyOf) }),
-    ...(push === undefined ? {} : { push: addressOf(push) }),
+    ...(push === undefined ? {} : { push: addressOf("push-listen", push) }),
   };
 }
 
@@ -61,10 +77,33 @@ export function windowsOptions(
   flags: DeviceSimulationFlags,
   server: Pick<WindowsRunOptions, "serverUrl" | "enrollSecret" | "tls">,
 ): Omit<WindowsRunOptions, "onProgress"> {
-  for (const name of ["platforms", "push-listen"] as const)
-    if (flags[name] !== undefined) throw usage(`--${name} cannot be used with --mdm windows`);
+  refuseOthers(flags, "windows", ["platforms", "push-listen", "stand-in", "stand-in-listen"]);
   const software = flags["software-per-host"];
   return { ...server, ...common(flags), ...(software === undefined ? {} : { softwarePerHost: software }) };
+}
+
+/** The same for Android devices. */
+export function androidOptions(
+  flags: DeviceSimulationFlags,
+  server: Pick<AndroidOptions, "keys" | "listen" | "serverUrl" | "ownUrl" | "enrollSecret" | "tls">,
+): AndroidOptions & Pick<RunOptions, "duration"> {
+  return { ...server, ...common(flags) };
+}
+
+/** The folder and the address of the stand-in of the Android Management API. */
+export function standInOf(flags: DeviceSimulationFlags) {
+  refuseOthers(flags, "android", ["platforms", "push-listen", "software-per-host"]);
+  const folder = flags["stand-in"];
+  if (folder === undefined) throw usage("--stand-in DIR is required with --mdm android");
+  return { folder, listen: addressOf("stand-in-listen", flags["stand-in-listen"] ?? "127.0.0.1:2198") };
+}
+
+function refuseOthers(
+  flags: DeviceSimulationFlags,
+  mdm: string,
+  names: readonly (keyof DeviceSimulationFlags)[],
+): void {
+  for (const name of names) if (flags[name] !== undefined) throw usage(`--${name} cannot be used with --mdm ${mdm}`);
 }
 
 function common(flags: DeviceSimulationFlags) {
@@ -96,8 +135,8 @@ function share(flags: DeviceSimulationFlags, name: "not-now" | "command-failures
   return value;
 }
 
-function addressOf(text: string): { host: string; port: number } {
+function addressOf(name: string, text: string): { host: string; port: number } {
   const [, host, port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
-  if (host === undefined || Number(port) > 65_535) throw usage(`--push-listen: ${text} is not HOST:PORT`);
+  if (host === undefined || Number(port) > 65_535) throw usage(`--${name}: ${text} is not HOST:PORT`);
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }

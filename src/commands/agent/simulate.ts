@@ -1,53 +1,69 @@
 import * as Flags from "@oclif/core/flags";
+import { androidApi } from "../../api/android.ts";
+import { appConfigApi } from "../../api/app-config.ts";
 import { appleEnrollApi } from "../../api/apple-enroll.ts";
 import { fullPath } from "../../api/endpoint.ts";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { CliError, usage } from "../../cli/errors.ts";
+import { CliError, failed, usage } from "../../cli/errors.ts";
 import {
+  androidOptions,
   appleOptions,
   type DeviceSimulationFlags,
   deviceSimulationFlags,
+  standInOf,
   windowsOptions,
 } from "../../cli/features/simulate-devices.ts";
 import { isDumb } from "../../cli/io.ts";
 import { durationMs, plural } from "../../cli/output/text.ts";
+import { ApiCallError } from "../../client/errors.ts";
+import { type AndroidFleet, runAndroidFleet } from "../../simulator/android/fleet.ts";
+import { openFolder } from "../../simulator/android/folder.ts";
+import { isAndroidComplete, renderAndroidReport } from "../../simulator/android/report.ts";
+import { urlOf } from "../../simulator/android/stand-in.ts";
 import { runAppleFleet } from "../../simulator/apple/fleet.ts";
-import {
-  type AppleProgress,
-  type AppleReport,
-  isComplete,
-  renderAppleProgress,
-  renderAppleReport,
-} from "../../simulator/apple/report.ts";
+import { isComplete, renderAppleReport } from "../../simulator/apple/report.ts";
+import { type DeviceProgress, renderDeviceProgress } from "../../simulator/fleet.ts";
 import type { Progress, SimulationOptions } from "../../simulator/options.ts";
 import { nothingLost, renderProgress, renderReport, type SimulationReport } from "../../simulator/report.ts";
 import { runSimulation } from "../../simulator/run.ts";
 import { runWindowsFleet } from "../../simulator/windows/fleet.ts";
-import {
-  isWindowsComplete,
-  renderWindowsProgress,
-  renderWindowsReport,
-  type WindowsProgress,
-  type WindowsReport,
-} from "../../simulator/windows/report.ts";
+import { isWindowsComplete, renderWindowsReport } from "../../simulator/windows/report.ts";
 
 /** Without a terminal: seconds until the first line of progress, and the maximum between two lines. */
 const FIRST_LINE_S = 1;
 const LONGEST_GAP_S = 60;
 
+type DeviceFlags = DeviceSimulationFlags & { readonly "enroll-secret-file": string | undefined };
+
+/** Simulated devices of one platform. */
+interface Simulated<R> {
+  run(onProgress: (progress: DeviceProgress) => void, signal: AbortSignal): Promise<R>;
+  render(report: R): string;
+  /** Whether everything was enrolled and delivered. */
+  isComplete(report: R): boolean;
+}
+
 export default class AgentSimulate extends ClientCommand {
   static override summary = "Run simulated agents or devices that enroll and check in over the real protocol.";
   static override description =
-    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, do the commands that they get, and report. Device management of Apple devices has to be turned on (svc mdm apple status). With --mdm windows, simulated Windows hosts enroll with their agents (mdm.windows_enabled_and_configured has to be true), do what they get in their sessions, and report it; the server's URL has to be one that this machine reaches.";
+    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, do the commands that they get, and report. Device management of Apple devices has to be turned on (svc mdm apple status). With --mdm windows, simulated Windows hosts enroll with their agents (mdm.windows_enabled_and_configured has to be true), do what they get in their sessions, and report it; the server's URL has to be one that this machine reaches. With --mdm android, the command is the Android Management API for the server: simulated phones and tablets enroll, apply policies, do commands and report. --stand-in DIR holds its keys, and the settings with which the server has to be started; the first run makes them.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --hosts 25 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 25 --managed 0.5 --script-failures 0.1 --install-failures 0.1 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 5000 --scale 0.5 --log-lines 2 --identity-file agents.json",
     "<%= config.bin %> <%= command.id %> --mdm apple --hosts 20 --not-now 0.1 --duration 1m",
     "<%= config.bin %> <%= command.id %> --mdm windows --hosts 20 --command-failures 0.1 --duration 1m",
+    "<%= config.bin %> <%= command.id %> --mdm android --stand-in ./android --hosts 20 --duration 1m",
   ];
-  static override endpoints = [enrollSecretsApi.getGlobal, appleEnrollApi.manual];
+  static override endpoints = [
+    enrollSecretsApi.getGlobal,
+    appleEnrollApi.manual,
+    appConfigApi.get,
+    androidApi.get,
+    androidApi.signUp,
+    androidApi.enrollmentToken,
+  ];
   static override flags = {
     hosts: Flags.integer({ summary: "Number of agents.", min: 1, max: 200_000, default: 10 }),
     duration: Flags.string({ summary: "How long to run. Default: until interrupted.", helpValue: "10m" }),
@@ -101,6 +117,7 @@ export default class AgentSimulate extends ClientCommand {
     const { flags } = await this.parse(AgentSimulate, this.argv.flatMap(allManaged));
     const { serverUrl, ca, insecure } = await this.connection();
     if (flags.mdm === "windows") return this.simulateWindows(flags);
+    if (flags.mdm === "android") return this.simulateAndroid(flags);
     if (flags.mdm !== undefined) return this.simulateApple(flags);
     const scale = Number(flags.scale);
     const logLines = Number(flags["log-lines"]);
@@ -149,9 +166,7 @@ export default class AgentSimulate extends ClientCommand {
       throw new CliError("partial", "the server did not accept everything that the agents had to deliver");
   }
 
-  private async simulateApple(
-    flags: DeviceSimulationFlags & { "enroll-secret-file": string | undefined },
-  ): Promise<void> {
+  private async simulateApple(flags: DeviceFlags): Promise<void> {
     const { serverUrl, ca, insecure, token } = await this.connection();
     await this.requireToken();
     const secret = await this.enrollSecret(flags["enroll-secret-file"]);
@@ -162,34 +177,76 @@ export default class AgentSimulate extends ClientCommand {
       },
       tls: { insecure, ...(ca === null ? {} : { ca }) },
     });
-    const report = await this.simulating<AppleProgress, AppleReport>(
-      plural(flags.hosts, "device"),
-      renderAppleProgress,
-      ({ onProgress, signal }) => runAppleFleet({ ...options, onProgress }, signal),
-    );
-    if (this.structured) await this.printOne(report);
-    else this.log(renderAppleReport(report));
-    if (!isComplete(report)) throw new CliError("partial", "not all devices enrolled and delivered their answers");
+    await this.simulateDevices(flags, {
+      run: (onProgress, signal) => runAppleFleet({ ...options, onProgress }, signal),
+      render: renderAppleReport,
+      isComplete,
+    });
   }
 
-  private async simulateWindows(
-    flags: DeviceSimulationFlags & { "enroll-secret-file": string | undefined },
-  ): Promise<void> {
+  private async simulateWindows(flags: DeviceFlags): Promise<void> {
     const { serverUrl, ca, insecure } = await this.connection();
     const options = windowsOptions(flags, {
       serverUrl,
       enrollSecret: await this.enrollSecret(flags["enroll-secret-file"]),
       tls: { insecure, ...(ca === null ? {} : { ca }) },
     });
-    const report = await this.simulating<WindowsProgress, WindowsReport>(
+    await this.simulateDevices(flags, {
+      run: (onProgress, signal) => runWindowsFleet({ ...options, onProgress }, signal),
+      render: renderWindowsReport,
+      isComplete: isWindowsComplete,
+    });
+  }
+
+  private async simulateAndroid(flags: DeviceFlags): Promise<void> {
+    const { serverUrl, ca, insecure } = await this.connection();
+    const { folder, listen } = standInOf(flags);
+    const { keys, isNew, settingsFile } = await openFolder(folder, urlOf(listen.host, listen.port));
+    if (isNew)
+      return this.log(
+        `${folder} was made. Start the server with the settings in it (. ${settingsFile}; svc serve), and run this command again.`,
+      );
+    const { server_settings } = await this.call(appConfigApi.get);
+    const options = androidOptions(flags, {
+      keys,
+      listen,
+      serverUrl,
+      ownUrl: server_settings.server_url || serverUrl,
+      enrollSecret: await this.enrollSecret(flags["enroll-secret-file"]),
+      tls: { insecure, ...(ca === null ? {} : { ca }) },
+    });
+    await this.simulateDevices(flags, {
+      run: (onProgress, signal) =>
+        runAndroidFleet({ ...options, onProgress }, (fleet) => this.signUp(fleet, keys.enterprise), signal),
+      render: renderAndroidReport,
+      isComplete: isAndroidComplete,
+    });
+  }
+
+  /** Turns device management of Android on, with the organization of the stand-in, unless that was done before. */
+  private async signUp(fleet: Pick<AndroidFleet, "signUp">, enterprise: string): Promise<void> {
+    const id = enterprise.replace("enterprises/", "");
+    try {
+      const { android_enterprise_id: known } = await this.call(androidApi.get);
+      if (known === id) return;
+      throw failed(`the server manages Android devices with the organization ${known}, not with that of the stand-in`);
+    } catch (error) {
+      if (!(error instanceof ApiCallError && error.status === 404)) throw error;
+    }
+    const { android_enterprise_signup_url: url } = await this.call(androidApi.signUp);
+    await fleet.signUp(url);
+    this.note(`device management of Android was turned on, with the organization ${id}`);
+  }
+
+  private async simulateDevices<R extends object>(flags: DeviceFlags, kind: Simulated<R>): Promise<void> {
+    const report = await this.simulating<DeviceProgress, R>(
       plural(flags.hosts, "device"),
-      renderWindowsProgress,
-      ({ onProgress, signal }) => runWindowsFleet({ ...options, onProgress }, signal),
+      renderDeviceProgress,
+      ({ onProgress, signal }) => kind.run(onProgress, signal),
     );
     if (this.structured) await this.printOne(report);
-    else this.log(renderWindowsReport(report));
-    if (!isWindowsComplete(report))
-      throw new CliError("partial", "not all devices enrolled and delivered their answers");
+    else this.log(kind.render(report));
+    if (!kind.isComplete(report)) throw new CliError("partial", "not all devices enrolled and delivered their answers");
   }
 
   /** Runs a simulation with progress until it ends or is interrupted. */

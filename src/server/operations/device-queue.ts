@@ -1,35 +1,63 @@
 // The queue of a device that asks for whatever comes next, and may postpone it.
+import { createBatcher } from "../core/concurrency/batcher.ts";
 import type { Context } from "../core/context.ts";
+import { part } from "../core/running.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, eq } from "../store/query.ts";
-import type { Lane, Operation } from "./kind.ts";
-import { openOperationRows, openOperations, operationLock, sendContent } from "./queue.ts";
+import type { Lane, OpenOperation, Operation } from "./kind.ts";
+import { openOperationRows, openOperationsOf, operationLock, sendContent } from "./queue.ts";
 
-type Backing = Pick<Context, "store" | "clock" | "extensions">;
+type Backing = Pick<Context, "store" | "clock" | "extensions" | "running">;
+
+interface Asker {
+  readonly hostId: number;
+  readonly lane: Lane;
+}
+
+/** Devices ask all the time and mostly for nothing, so that those that ask together share a query. */
+const openOfDevices = part("open operations of devices", ({ store }) =>
+  createBatcher<Asker, readonly OpenOperation[]>((askers) => openOperationsOf(store, askers), {
+    size: 500,
+    parallel: 2,
+  }),
+);
 
 export interface Next {
   readonly operation: Operation;
   readonly content: string;
 }
 
+/** Of a device's open operations, in their order, the one that it gets now. */
+export type Choose = (store: ServerTx, open: readonly Operation[]) => Promise<Operation | undefined>;
+
+const first: Choose = async (_, open) => open[0];
+
 /**
  * The operation that the device gets now; it counts as sent from then on. One that was sent and not answered is sent
- * again. `except`: ids of operations that the device has just postponed. Null: nothing waits.
+ * again. Null: nothing waits. `choose` runs in the transaction.
  */
 export async function nextOperation(
   backing: Backing,
   hostId: number,
   lane: Lane,
-  { except = [] }: { except?: readonly number[] } = {},
+  choose: Choose = first,
 ): Promise<Next | null> {
-  const isWaiting = ({ id }: { id: number }) => !except.includes(id);
   // Most devices have nothing to do: that needs no lock.
-  if (!(await openOperations(backing.store, [hostId], lane)).some(isWaiting)) return null;
-  return backing.store.tx(async (store) => {
-    const operation = (await openOperationRows(store, hostId, lane)).find(isWaiting);
-    if (!operation) return null;
-    const { content } = await sendContent({ ...backing, store }, operation);
-    return { operation, content };
-  }, operationLock(hostId));
+  if ((await backing.running.of(openOfDevices).add({ hostId, lane })).length === 0) return null;
+  return backing.store.tx((store) => takeOperation({ ...backing, store }, hostId, lane, choose), operationLock(hostId));
+}
+
+/** The same in the caller's transaction, under the lock of the host's operations. */
+export async function takeOperation(
+  inside: Pick<Backing, "store" | "clock" | "extensions">,
+  hostId: number,
+  lane: Lane,
+  choose: Choose,
+): Promise<Next | null> {
+  const operation = await choose(inside.store, await openOperationRows(inside.store, hostId, lane));
+  if (!operation) return null;
+  const { content } = await sendContent(inside, operation);
+  return { operation, content };
 }
 
 export interface Batch {
@@ -47,7 +75,7 @@ export async function nextOperations(
   { again, room }: Batch,
 ): Promise<readonly Next[]> {
   const isWaiting = ({ state }: Pick<Operation, "state">) => again || state === "queued";
-  if (!(await openOperations(backing.store, [hostId], lane)).some(isWaiting)) return [];
+  if (!(await backing.running.of(openOfDevices).add({ hostId, lane })).some(isWaiting)) return [];
   return backing.store.tx(async (store) => {
     const found: Next[] = [];
     let size = 0;
@@ -62,7 +90,7 @@ export async function nextOperations(
 }
 
 /** The device has not done it, and does not want it now. It keeps its place, and this was no attempt. */
-export async function postponeOperation({ store }: Backing, hostId: number, id: number): Promise<void> {
+export async function postponeOperation({ store }: Pick<Context, "store">, hostId: number, id: number): Promise<void> {
   await store.tx(async (tx) => {
     const isSent = and(eq("id", id), eq("host_id", hostId), eq("state", "sent"));
     const operation = await tx.operations.first({ where: isSent });

@@ -3,6 +3,7 @@ import { channels, hostsPayload } from "../core/channels.ts";
 import { isoAt, minutes, seconds } from "../core/clock.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
+import { groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, everything, gt, lte, oneOf, type Predicate } from "../store/query.ts";
 import { keepContents, type OperationContent } from "./contents.ts";
@@ -102,6 +103,19 @@ export async function openOperations(
   lane: Lane | null = HOST_LANE,
 ): Promise<OpenOperation[]> {
   return (await store.operations.pick(shown, { where: areOpen(hostIds, lane) })).sort(byTurn);
+}
+
+/** As `openOperations`, for each of these in their order. */
+export async function openOperationsOf(
+  store: ServerTx,
+  askers: readonly { readonly hostId: number; readonly lane: Lane }[],
+): Promise<OpenOperation[][]> {
+  const hostIds = [...new Set(askers.map(({ hostId }) => hostId))];
+  const where = and(oneOf("host_id", hostIds), isOpen);
+  const byHost = groupBy(await store.operations.pick([...shown, "lane"], { where }), ({ host_id }) => host_id);
+  return askers.map(({ hostId, lane }) =>
+    (byHost.get(hostId) ?? []).filter((operation) => operation.lane === lane).sort(byTurn),
+  );
 }
 
 /** As `openOperations`, with everything that is stored of them. */

@@ -35,6 +35,9 @@ export const installCommand = (app: StoreAppRow): PlistDict & { RequestType: str
 });
 
 /** `InstallApplication`: the device has accepted it, or refuses. */
+/** The kind of commands of in-house apps. */
+export const IN_HOUSE = "apple_in_house_app";
+
 export const storeAppCommand = appleCommandKind({
   name: "apple_store_app",
   title: "store app",
@@ -131,8 +134,10 @@ export const storeAppListener: AppleDeviceListener = {
     await store.storeAppInstalls.delete(and(eq("host_id", host_id), eq("status", "pending")));
     if (state === "removed") await releaseLicences(inside, eq("host_id", host_id));
   },
-  // The device that has just accepted an app is still connected.
-  answered: verifyDue,
+  /** The device that has just accepted an app is still connected. */
+  async answered(inside, hostId, kind) {
+    if ([storeAppCommand.name, storeAppVerification.name, IN_HOUSE].includes(kind)) await verifyDue(inside, hostId);
+  },
 };
 
 /** What the results of the command show. */

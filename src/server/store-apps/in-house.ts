@@ -16,7 +16,7 @@ import { commandOf } from "../mdm/commands/rows.ts";
 import type { Ending, Inside, Operation } from "../operations/kind.ts";
 import { endOperation } from "../operations/queue.ts";
 import { and, eq, gt } from "../store/query.ts";
-import { afterCommand, pendingInstall, REMOVE_WITH_MANAGEMENT } from "./commands.ts";
+import { afterCommand, IN_HOUSE, pendingInstall, REMOVE_WITH_MANAGEMENT } from "./commands.ts";
 import type { InstallResult } from "./installs.ts";
 import type { InstallRow } from "./tables.ts";
 
@@ -26,7 +26,7 @@ export const isInHouse = ({ adam_id }: Pick<InstallRow, "adam_id">): boolean => 
 const TOKEN_LIFETIME = hours(1);
 
 export const inHouseCommand = appleCommandKind({
-  name: "apple_in_house_app",
+  name: IN_HOUSE,
   title: "in-house app",
   ended: afterCommand,
 });

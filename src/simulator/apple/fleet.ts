@@ -1,14 +1,22 @@
 // A fleet of simulated Apple devices for one server.
 import type { KeyObject } from "node:crypto";
-import { newKey } from "../../pki/x509.ts";
-import { ended } from "../ended.ts";
+import {
+  checkFleet,
+  type DeviceProgress,
+  FleetWork,
+  inParallel,
+  type RunOptions,
+  runFleet,
+  sharedKeys,
+  withDefaults,
+} from "../fleet.ts";
 import { Web } from "../web.ts";
 import { AppleDevice } from "./device.ts";
 import { readEnrollmentProfile } from "./enrollment-profile.ts";
 import { type AppleFamily, appleFamilies, factsOf } from "./facts.ts";
 import { Authorities } from "./identity.ts";
 import { type PushService, startPushService } from "./push-service.ts";
-import { type AppleProgress, type AppleReport, appleReportOf } from "./report.ts";
+import { type AppleReport, appleReportOf } from "./report.ts";
 import { AppleStats } from "./stats.ts";
 
 /** The address of the enrollment profile; each device fetches its own. */
@@ -40,13 +48,10 @@ export interface AppleOptions {
   readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
 }
 
-export interface AppleRunOptions extends AppleOptions {
+export interface AppleRunOptions extends AppleOptions, RunOptions {
   readonly profile: ProfileSource;
   /** Where the server's pushes arrive. */
   readonly push?: { readonly host: string; readonly port: number };
-  /** The duration of the run in seconds. Null: until the devices have enrolled. */
-  readonly duration?: number | null;
-  readonly onProgress?: (progress: AppleProgress) => void;
 }
 
 const defaults = {
@@ -68,19 +73,14 @@ export class AppleFleet {
   private readonly options: AppleOptions & typeof defaults;
   private readonly web: Web;
   private readonly byToken = new Map<string, AppleDevice>();
-  private readonly timers = new Set<NodeJS.Timeout>();
-  private readonly startedAt = performance.now();
+  private readonly work = new FleetWork();
   private enrollSeconds = 0;
   private pushService: PushService | null = null;
-  private stopping = false;
 
   constructor(options: AppleOptions) {
-    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-    this.options = { ...defaults, ...(given as unknown as AppleOptions) };
+    this.options = withDefaults(options, defaults);
     const { devices, seed, families, notNow, errors, maxConnections, tls } = this.options;
-    if (!Number.isInteger(devices) || devices < 1) throw new Error("devices must be a whole number of at least 1");
-    for (const [name, share] of Object.entries({ notNow, errors }))
-      if (!(share >= 0 && share <= 1)) throw new Error(`${name} is a share from 0 to 1`);
+    checkFleet(devices, { notNow, errors });
     this.web = new Web({ maxConnections, ...(tls === undefined ? {} : { tls }) });
     const authorities = new Authorities(this.web);
     const world = { web: this.web, authorities, stats: this.stats, seed, notNow, errors };
@@ -97,17 +97,11 @@ export class AppleFleet {
   /** Enrolls every device once, `concurrency` at a time. */
   async enrollAll(source: ProfileSource, signal?: AbortSignal): Promise<void> {
     const from = performance.now();
-    const keys: KeyObject[] = await Promise.all(
-      Array.from({ length: Math.min(this.options.keys, this.devices.length) }, () => newKey()),
-    );
-    const waiting = this.devices.entries();
-    const worker = async () => {
-      for (const [index, device] of waiting) {
-        if (signal?.aborted || this.stopping) return;
-        await this.enroll(device, source, keys[index % keys.length]!);
-      }
-    };
-    await Promise.all(Array.from({ length: this.options.concurrency }, worker));
+    const keys = await sharedKeys(Math.min(this.options.keys, this.devices.length));
+    await inParallel(this.devices, this.options.concurrency, async (device, index) => {
+      if (signal?.aborted || this.work.stopping) return;
+      await this.enroll(device, source, keys[index % keys.length]!);
+    });
     this.enrollSeconds = (performance.now() - from) / 1000;
   }
 
@@ -118,26 +112,24 @@ export class AppleFleet {
 
   /** Lets every device take what waits. */
   async connectAll(): Promise<void> {
-    const waiting = this.devices.values();
-    const worker = async () => {
-      for (const device of waiting) if (device.isEnrolled) await device.connect();
-    };
-    await Promise.all(Array.from({ length: this.options.concurrency }, worker));
+    await inParallel(this.devices, this.options.concurrency, async (device) => {
+      if (device.isEnrolled) await device.connect();
+    });
   }
 
   report(): AppleReport {
     return appleReportOf(this.stats, {
       devices: this.devices.length,
-      seconds: (performance.now() - this.startedAt) / 1000,
+      seconds: this.work.seconds,
       enrollSeconds: this.enrollSeconds,
       unsentAnswers: this.devices.filter(({ hasUnsent }) => hasUnsent).length,
     });
   }
 
-  progress(): AppleProgress {
+  progress(): DeviceProgress {
     const { enrolled, count, errors, acknowledged } = this.stats;
     return {
-      seconds: (performance.now() - this.startedAt) / 1000,
+      seconds: this.work.seconds,
       devices: this.devices.length,
       enrolled,
       requests: count,
@@ -148,8 +140,7 @@ export class AppleFleet {
 
   /** Delivers answers that are on their way, and closes the connections. */
   async stop(): Promise<AppleReport> {
-    this.stopping = true;
-    for (const timer of this.timers) clearTimeout(timer);
+    await this.work.stop();
     await Promise.all(this.devices.map((device) => device.idle()));
     await this.pushService?.stop();
     const report = this.report();
@@ -176,49 +167,31 @@ export class AppleFleet {
     if (device === undefined || device.facts.magic !== magic || device.hasLeft) return false;
     this.stats.pushes++;
     // A push may be faster than the reply to the message that has enrolled the device: `start` lets it connect.
-    if (device.isEnrolled) void this.connect(device);
+    if (device.isEnrolled) this.work.run(() => this.connect(device));
     return true;
   }
 
   private async connect(device: AppleDevice): Promise<void> {
-    if (this.stopping) return;
+    if (this.work.stopping) return;
     await device.connect();
-    if (device.postpones) this.after(this.options.postponedSeconds, () => this.connect(device));
+    if (device.postpones) this.work.after(this.options.postponedSeconds, () => this.connect(device));
   }
 
   private keepConnecting(device: AppleDevice): void {
     const { pollSeconds } = this.options;
     const again = async () => {
       await this.connect(device);
-      if (pollSeconds > 0 && device.isEnrolled) this.after(pollSeconds, again);
+      if (pollSeconds > 0 && device.isEnrolled) this.work.after(pollSeconds, again);
     };
-    void again();
-  }
-
-  private after(seconds: number, work: () => Promise<void>): void {
-    if (this.stopping) return;
-    const timer = setTimeout(() => {
-      this.timers.delete(timer);
-      void work();
-    }, seconds * 1000);
-    this.timers.add(timer);
+    this.work.run(again);
   }
 }
 
 /** Runs a fleet until its duration is over or the signal aborts. */
 export async function runAppleFleet(options: AppleRunOptions, signal?: AbortSignal): Promise<AppleReport> {
   const fleet = new AppleFleet(options);
-  const shown = options.onProgress;
-  const timer = shown && setInterval(() => shown(fleet.progress()), 1000);
-  try {
-    if (options.push) await fleet.listen(options.push);
-    await fleet.enrollAll(options.profile, signal);
-    if (options.duration !== null) {
-      fleet.start();
-      await ended(options.duration, signal);
-    }
-    return await fleet.stop();
-  } finally {
-    clearInterval(timer);
-  }
+  if (options.push) await fleet.listen(options.push);
+  const enrollAll = (aborted?: AbortSignal) => fleet.enrollAll(options.profile, aborted);
+  const parts = { start: () => fleet.start(), progress: () => fleet.progress(), stop: () => fleet.stop() };
+  return runFleet({ ...parts, enrollAll }, options, signal);
 }

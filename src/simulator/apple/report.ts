@@ -1,3 +1,4 @@
+import { perSecond } from "../fleet.ts";
 import { columns } from "../report.ts";
 import { type RequestReport, requestRows, rounded } from "../request-stats.ts";
 import type { AppleRequest, AppleStats } from "./stats.ts";
@@ -25,15 +26,6 @@ export interface AppleReport {
   recentErrors: string[];
 }
 
-export interface AppleProgress {
-  readonly seconds: number;
-  readonly devices: number;
-  readonly enrolled: number;
-  readonly requests: number;
-  readonly errors: number;
-  readonly commands: number;
-}
-
 export interface AppleRun {
   readonly devices: number;
   readonly seconds: number;
@@ -52,11 +44,11 @@ export function appleReportOf(
     devices,
     seconds: rounded(seconds),
     requests: stats.count,
-    requestsPerSecond: seconds > 0 ? rounded(stats.count / seconds) : 0,
+    requestsPerSecond: perSecond(stats.count, seconds),
     errors: stats.errors,
     byRequest: stats.byRequest(),
     enrolled,
-    enrolledPerSecond: enrollSeconds > 0 ? rounded(enrolled / enrollSeconds) : 0,
+    enrolledPerSecond: perSecond(enrolled, enrollSeconds),
     left,
     acknowledged,
     refused,
@@ -74,17 +66,6 @@ export function appleReportOf(
 /** True if every device enrolled and the server has all answers. Then `svc agent simulate` exits with 0. */
 export const isComplete = ({ devices, enrolled, unsentAnswers }: AppleReport): boolean =>
   enrolled >= devices && unsentAnswers === 0;
-
-/** One line for a terminal or a log. */
-export const renderAppleProgress = ({
-  seconds,
-  devices,
-  enrolled,
-  requests,
-  errors,
-  commands,
-}: AppleProgress): string =>
-  `${seconds.toFixed(0)} s  ${enrolled}/${devices} enrolled  ${commands} commands done  ${requests} requests  ${errors} errors`;
 
 export function renderAppleReport(report: AppleReport): string {
   const { acknowledged, refused, postponed, repeated, unsentAnswers } = report;

@@ -1,13 +1,20 @@
 // A fleet of simulated Windows hosts for one server: devices with their agents.
-import type { KeyObject } from "node:crypto";
-import { newKey } from "../../pki/x509.ts";
-import { ended } from "../ended.ts";
+import {
+  checkFleet,
+  type DeviceProgress,
+  FleetWork,
+  inParallel,
+  type RunOptions,
+  runFleet,
+  sharedKeys,
+  withDefaults,
+} from "../fleet.ts";
 import type { Machine } from "../inventory/machine.ts";
 import { Web } from "../web.ts";
 import { machineOf, WindowsAgents } from "./agent.ts";
 import { WindowsDevice } from "./device.ts";
 import { type EnrollmentFacts, userToken } from "./enrollment.ts";
-import { type WindowsProgress, type WindowsReport, windowsReportOf } from "./report.ts";
+import { type WindowsReport, windowsReportOf } from "./report.ts";
 import { WindowsStats } from "./stats.ts";
 
 export interface WindowsOptions {
@@ -33,11 +40,7 @@ export interface WindowsOptions {
   readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
 }
 
-export interface WindowsRunOptions extends WindowsOptions {
-  /** The duration of the run in seconds. Null: until the devices have enrolled. */
-  readonly duration?: number | null;
-  readonly onProgress?: (progress: WindowsProgress) => void;
-}
+export type WindowsRunOptions = WindowsOptions & RunOptions;
 
 const defaults = {
   seed: 1,
@@ -64,19 +67,13 @@ export class WindowsFleet {
   readonly hosts: readonly WindowsHost[];
   private readonly options: WindowsOptions & typeof defaults;
   private readonly web: Web;
-  private readonly timers = new Set<NodeJS.Timeout>();
-  private readonly busy = new Set<Promise<void>>();
-  private readonly startedAt = performance.now();
+  private readonly work = new FleetWork();
   private enrollSeconds = 0;
-  private stopping = false;
 
   constructor(options: WindowsOptions) {
-    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-    this.options = { ...defaults, ...(given as unknown as WindowsOptions) };
+    this.options = withDefaults(options, defaults);
     const { devices, seed, notNow, errors, certificates, maxConnections, softwarePerHost, tls } = this.options;
-    if (!Number.isInteger(devices) || devices < 1) throw new Error("devices must be a whole number of at least 1");
-    for (const [name, share] of Object.entries({ notNow, errors, certificates }))
-      if (!(share >= 0 && share <= 1)) throw new Error(`${name} is a share from 0 to 1`);
+    checkFleet(devices, { notNow, errors, certificates });
     const trust = tls === undefined ? {} : { tls };
     this.web = new Web({ maxConnections, ...trust });
     const world = { web: this.web, stats: this.stats, seed, notNow, errors, certificates, ...trust };
@@ -92,22 +89,16 @@ export class WindowsFleet {
   async enrollAll(signal?: AbortSignal): Promise<void> {
     const from = performance.now();
     const { keys: count, concurrency, serverUrl } = this.options;
-    const keys: KeyObject[] = await Promise.all(
-      Array.from({ length: Math.min(count, this.hosts.length) }, () => newKey()),
-    );
-    const waiting = this.hosts.entries();
-    const worker = async () => {
-      for (const [index, { agents, device }] of waiting) {
-        if (signal?.aborted || this.stopping) return;
-        try {
-          const key = await this.stats.timed("agent", () => agents.enroll());
-          await device.enroll(`${serverUrl}${DISCOVERY}`, userToken(key), keys[index % keys.length]!);
-        } catch {
-          // It is counted, and the report shows that the device has not enrolled.
-        }
+    const keys = await sharedKeys(Math.min(count, this.hosts.length));
+    await inParallel(this.hosts, concurrency, async ({ agents, device }, index) => {
+      if (signal?.aborted || this.work.stopping) return;
+      try {
+        const key = await this.stats.timed("agent", () => agents.enroll());
+        await device.enroll(`${serverUrl}${DISCOVERY}`, userToken(key), keys[index % keys.length]!);
+      } catch {
+        // It is counted, and the report shows that the device has not enrolled.
       }
-    };
-    await Promise.all(Array.from({ length: concurrency }, worker));
+    });
     this.enrollSeconds = (performance.now() - from) / 1000;
   }
 
@@ -117,34 +108,30 @@ export class WindowsFleet {
     for (const host of this.hosts) {
       const again = async () => {
         await this.connect(host);
-        if (pollSeconds > 0 && host.device.isEnrolled) this.after(pollSeconds, again);
+        if (pollSeconds > 0 && host.device.isEnrolled) this.work.after(pollSeconds, again);
       };
-      if (host.device.isEnrolled) this.run(again);
+      if (host.device.isEnrolled) this.work.run(again);
     }
   }
 
   /** Lets every device take what waits, and its agent report. */
   async connectAll(): Promise<void> {
-    const waiting = this.hosts.values();
-    const worker = async () => {
-      for (const host of waiting) await this.connect(host);
-    };
-    await Promise.all(Array.from({ length: this.options.concurrency }, worker));
+    await inParallel(this.hosts, this.options.concurrency, (host) => this.connect(host));
   }
 
   report(): WindowsReport {
     return windowsReportOf(this.stats, {
       devices: this.hosts.length,
-      seconds: (performance.now() - this.startedAt) / 1000,
+      seconds: this.work.seconds,
       enrollSeconds: this.enrollSeconds,
       unsentAnswers: this.hosts.reduce((sum, { device }) => sum + device.unsent, 0),
     });
   }
 
-  progress(): WindowsProgress {
+  progress(): DeviceProgress {
     const { enrolled, count, errors, done } = this.stats;
     return {
-      seconds: (performance.now() - this.startedAt) / 1000,
+      seconds: this.work.seconds,
       devices: this.hosts.length,
       enrolled,
       requests: count,
@@ -155,9 +142,7 @@ export class WindowsFleet {
 
   /** Delivers answers that are on their way, and closes the connections. */
   async stop(): Promise<WindowsReport> {
-    this.stopping = true;
-    for (const timer of this.timers) clearTimeout(timer);
-    await Promise.all(this.busy);
+    await this.work.stop();
     await Promise.all(this.hosts.map(({ device }) => device.idle()));
     const report = this.report();
     await Promise.all(this.hosts.map(({ device }) => device.close()));
@@ -166,7 +151,7 @@ export class WindowsFleet {
   }
 
   private async connect({ device, agents }: WindowsHost): Promise<void> {
-    if (this.stopping || !device.isEnrolled) return;
+    if (this.work.stopping || !device.isEnrolled) return;
     await device.connect();
     try {
       await this.stats.timed("queries", () => agents.report(device.nodes));
@@ -174,20 +159,6 @@ export class WindowsFleet {
     } catch {
       // It is counted. The agent reports again later.
     }
-  }
-
-  private after(seconds: number, work: () => Promise<void>): void {
-    if (this.stopping) return;
-    const timer = setTimeout(() => {
-      this.timers.delete(timer);
-      this.run(work);
-    }, seconds * 1000);
-    this.timers.add(timer);
-  }
-
-  private run(work: () => Promise<void>): void {
-    const running = work().finally(() => this.busy.delete(running));
-    this.busy.add(running);
   }
 }
 
@@ -205,18 +176,5 @@ function factsOf(machine: Machine): EnrollmentFacts {
 }
 
 /** Runs a fleet until its duration is over or the signal aborts. */
-export async function runWindowsFleet(options: WindowsRunOptions, signal?: AbortSignal): Promise<WindowsReport> {
-  const fleet = new WindowsFleet(options);
-  const shown = options.onProgress;
-  const timer = shown && setInterval(() => shown(fleet.progress()), 1000);
-  try {
-    await fleet.enrollAll(signal);
-    if (options.duration !== null) {
-      fleet.start();
-      await ended(options.duration, signal);
-    }
-    return await fleet.stop();
-  } finally {
-    clearInterval(timer);
-  }
-}
+export const runWindowsFleet = (options: WindowsRunOptions, signal?: AbortSignal): Promise<WindowsReport> =>
+  runFleet(new WindowsFleet(options), options, signal);

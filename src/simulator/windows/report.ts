@@ -1,3 +1,4 @@
+import { perSecond } from "../fleet.ts";
 import { columns } from "../report.ts";
 import { type RequestReport, requestRows, rounded } from "../request-stats.ts";
 import type { WindowsRequest, WindowsStats } from "./stats.ts";
@@ -25,15 +26,6 @@ export interface WindowsReport {
   recentErrors: string[];
 }
 
-export interface WindowsProgress {
-  readonly seconds: number;
-  readonly devices: number;
-  readonly enrolled: number;
-  readonly requests: number;
-  readonly errors: number;
-  readonly commands: number;
-}
-
 export interface WindowsRun {
   readonly devices: number;
   readonly seconds: number;
@@ -49,11 +41,11 @@ export function windowsReportOf(stats: WindowsStats, run: WindowsRun): WindowsRe
     devices,
     seconds: rounded(seconds),
     requests: stats.count,
-    requestsPerSecond: seconds > 0 ? rounded(stats.count / seconds) : 0,
+    requestsPerSecond: perSecond(stats.count, seconds),
     errors: stats.errors,
     byRequest: stats.byRequest(),
     enrolled,
-    enrolledPerSecond: enrollSeconds > 0 ? rounded(enrolled / enrollSeconds) : 0,
+    enrolledPerSecond: perSecond(enrolled, enrollSeconds),
     left,
     wiped,
     done,
@@ -70,10 +62,6 @@ export function windowsReportOf(stats: WindowsStats, run: WindowsRun): WindowsRe
 /** True if every device enrolled and the server has all answers. Then `svc agent simulate` exits with 0. */
 export const isWindowsComplete = ({ devices, enrolled, unsentAnswers, doubled }: WindowsReport): boolean =>
   enrolled >= devices && unsentAnswers === 0 && doubled === 0;
-
-/** One line for a terminal or a log. */
-export const renderWindowsProgress = (now: WindowsProgress): string =>
-  `${now.seconds.toFixed(0)} s  ${now.enrolled}/${now.devices} enrolled  ${now.commands} commands done  ${now.requests} requests  ${now.errors} errors`;
 
 export function renderWindowsReport(report: WindowsReport): string {
   const { done, refused, postponed, repeated, doubled, unsentAnswers } = report;

@@ -1,5 +1,4 @@
 // The certificate that a client presents: to this server's own TLS listener, or to a trusted proxy.
-import { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Settings } from "../settings/settings.ts";
@@ -29,9 +28,19 @@ export function clientCertificate(
 /** `:base64 of DER:` (RFC 9440), or PEM with URL escapes. */
 export function certificateIn(text: string): Buffer | null {
   const [, der] = /^\s*:([A-Za-z0-9+/=]+):\s*$/.exec(text) ?? [];
+  const bytes = der === undefined ? fromPem(text) : Buffer.from(der, "base64");
+  return bytes !== null && isSequence(bytes) ? bytes : null;
+}
+
+function fromPem(text: string): Buffer | null {
   try {
-    return new X509Certificate(der === undefined ? decodeURIComponent(text) : Buffer.from(der, "base64")).raw;
+    const pem = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(decodeURIComponent(text));
+    return pem && Buffer.from(pem[1]!, "base64");
   } catch {
     return null;
   }
 }
+
+/** The form of every certificate: whether it is one that this server has issued, its digest decides. */
+const isSequence = (bytes: Buffer): boolean =>
+  bytes.length > 4 && bytes[0] === 0x30 && bytes[1] === 0x82 && bytes.readUInt16BE(2) === bytes.length - 4;

@@ -36,7 +36,21 @@ export function blockList(networks: readonly string[]): BlockList {
   return list;
 }
 
-const trustedBy = memo(blockList);
+/** Every request asks this of few addresses, and looking one up in a list takes as long as reading its headers. */
+const trustedBy = memo((networks: readonly string[]) => {
+  const list = blockList(networks);
+  const known = new Map<string, boolean>();
+  return (address: string): boolean => {
+    const found = known.get(address);
+    if (found !== undefined) return found;
+    const family = isIP(address);
+    const isTrusted = family !== 0 && list.check(address, family === 6 ? "ipv6" : "ipv4");
+    if (known.size >= ADDRESSES_MAX) known.clear();
+    known.set(address, isTrusted);
+    return isTrusted;
+  };
+});
+const ADDRESSES_MAX = 10_000;
 
 /** Converts an IPv4-mapped IPv6 address to its IPv4 form. */
 const plain = (address: string): string =>
@@ -44,9 +58,7 @@ const plain = (address: string): string =>
 
 /** Whether what this peer forwards is trusted. */
 export function isTrustedProxy({ trusted_proxies: proxies }: Pick<Settings, "trusted_proxies">, peer: string): boolean {
-  const address = plain(peer);
-  const family = isIP(address);
-  return proxies.length > 0 && family !== 0 && trustedBy(proxies).check(address, family === 6 ? "ipv6" : "ipv4");
+  return proxies.length > 0 && trustedBy(proxies)(plain(peer));
 }
 
 /**
@@ -87,7 +99,8 @@ export function callerOf(
   headers: Headers,
 ): Caller {
   const address = peerAddress(settings, peer, headers);
-  if (!isLoopback(address) || !(headers.get("x-forwarded-for") ?? headers.get("forwarded"))) return { address };
+  const isForwarded = headers.get("x-forwarded-for") ?? headers.get("forwarded");
+  if (!isForwarded || !isLoopback(address)) return { address };
   const proxy = running.of(untrusted);
   if (!proxy.found) {
     proxy.found = true;

@@ -15,24 +15,53 @@ interface Asked {
 export async function responseOf(
   endpoint: AnyEndpoint,
   value: unknown,
-  { status, headers: own }: Reply,
+  reply: Reply,
   base: Readonly<Record<string, string>>,
   asked: Asked,
 ): Promise<Response> {
+  const whole = wholeReply(endpoint, value, reply, base);
+  if (whole !== null) {
+    const { status, headers, body } = whole;
+    return new Response(asked.method === "HEAD" ? null : body, { status, headers });
+  }
+  const { status, headers: own } = reply;
   const headers = new Headers({ ...base, ...own });
-  if (isEmpty(status)) return new Response(null, { status, headers });
   if (endpoint.produces === null) {
     headers.set("content-type", `${endpoint.mediaType}; charset=utf-8`);
-    if (asked.method === "HEAD") return new Response(null, { status, headers });
-    return new Response(value instanceof JsonStream ? value.body : JSON.stringify(value), { status, headers });
+    return new Response(asked.method === "HEAD" ? null : (value as JsonStream).body, { status, headers });
   }
   headers.set("content-type", own["content-type"] ?? endpoint.produces);
   if (isDownload(endpoint)) return download(value as Download, status, headers, asked);
-  if (isContent(value)) return content(value, status, headers, asked);
-  if (Streamed.safeParse(value).success) return streamed(value as Streamed, status, headers);
+  return streamed(value as Streamed, status, headers);
+}
+
+/** A reply that is complete before it is sent. */
+export interface WholeReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+}
+
+/** Null if the value is sent in parts. */
+export function wholeReply(
+  endpoint: AnyEndpoint,
+  value: unknown,
+  { status, headers: own }: Reply,
+  base: Readonly<Record<string, string>>,
+): WholeReply | null {
+  const headers = { ...base, ...own };
+  if (isEmpty(status)) return { status, headers, body: null };
+  if (endpoint.produces === null) {
+    if (value instanceof JsonStream) return null;
+    headers["content-type"] = `${endpoint.mediaType}; charset=utf-8`;
+    return { status, headers, body: JSON.stringify(value) };
+  }
+  if (isDownload(endpoint)) return null;
+  headers["content-type"] = own["content-type"] ?? endpoint.produces;
+  if (isContent(value)) return content(value, status, headers);
+  if (Streamed.safeParse(value).success) return null;
   // The query decides whether the reply is a file or its description.
-  const type = "application/json; charset=utf-8";
-  return content({ content: JSON.stringify(value), type }, status, headers, asked);
+  return content({ content: JSON.stringify(value), type: "application/json; charset=utf-8" }, status, headers);
 }
 
 /** No content, or a redirect. */
@@ -41,12 +70,11 @@ const isEmpty = (status: number): boolean => status === 204 || status === 205 ||
 const isContent = (value: unknown): value is Content =>
   typeof value === "object" && value !== null && "content" in value;
 
-function content({ content: given, type, name }: Content, status: number, headers: Headers, { method }: Asked) {
-  const bytes = typeof given === "string" ? new TextEncoder().encode(given) : given;
-  if (type !== undefined) headers.set("content-type", type);
-  if (name !== undefined) headers.set("content-disposition", attachment(name));
-  headers.set("content-length", String(bytes.byteLength));
-  return new Response(method === "HEAD" ? null : bytes, { status, headers });
+function content({ content: body, type, name }: Content, status: number, headers: Record<string, string>): WholeReply {
+  if (type !== undefined) headers["content-type"] = type;
+  if (name !== undefined) headers["content-disposition"] = attachment(name);
+  headers["content-length"] = String(Buffer.byteLength(body));
+  return { status, headers, body };
 }
 
 function streamed({ body, headers: own, name }: Streamed, status: number, headers: Headers): Response {

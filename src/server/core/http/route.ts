@@ -2,7 +2,7 @@
 // run.
 import type { z } from "zod";
 import { DRY_RUN, DRY_RUN_UNCHECKED, dryRunOf } from "../../../api/dry-run.ts";
-import type { AnyEndpoint, ParsedOf, ReplyOf } from "../../../api/endpoint.ts";
+import { type AnyEndpoint, noParams, type ParsedOf, type ReplyOf } from "../../../api/endpoint.ts";
 import { issueText, plainIssues, typeName } from "../../../api/issue-text.ts";
 import { type Context, isPremium } from "../context.ts";
 import {
@@ -155,6 +155,7 @@ function premiumOnly(schema: z.ZodType): boolean {
 
 /** Validates path and query parameters. Throws 400 and names the parameter. */
 function parsePart(schema: z.ZodType, value: Record<string, string>, part: "path" | "query"): unknown {
+  if (schema === noParams) return {};
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const errors = result.error.issues.map((issue): FieldError => {

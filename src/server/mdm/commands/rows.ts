@@ -69,12 +69,6 @@ export async function removeCommand({ store }: Pick<Context, "store">, id: numbe
   await store.mdmCommands.delete(eq("id", id));
 }
 
-/** The commands of these that the device has postponed. */
-export async function postponedOf(store: ServerTx, hostId: number): Promise<number[]> {
-  const where = and(eq("host_id", hostId), eq("command_status", "pending"), eq("status", "NotNow"));
-  return (await store.mdmCommands.pick(["id"], { where })).map(({ id }) => id);
-}
-
 /** The device connects again: what it has postponed is offered to it as if it had not been sent. */
 export async function resumePostponed(store: ServerTx, hostId: number): Promise<void> {
   const where = and(eq("host_id", hostId), eq("status", "NotNow"));

@@ -30,7 +30,8 @@ export async function readBody(
   const bytes = async () => digested(headers, await readBytes(sent.body, headers.get("content-encoding"), limit, from));
   switch (takes.kind) {
     case "raw":
-      return raw(endpoint, takes, type, headers, bytes);
+      checkSender(endpoint, takes, type, headers);
+      return received(takes, type, await bytes());
     case "stream":
       return streamed(sent, takes, type, limit);
     case "multipart":
@@ -95,17 +96,24 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 /** What pages of other sites can send without asking the server first. */
 const ANY_PAGE = ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"];
 
-async function raw(
-  { access }: AnyEndpoint,
-  { types, format }: RawBody,
-  type: string,
-  headers: Headers,
-  read: () => Promise<Buffer>,
-): Promise<unknown> {
+function checkSender({ access }: AnyEndpoint, { types }: RawBody, type: string, headers: Headers): void {
   if (types.length > 0 && !types.includes(type))
     throw unsupportedMediaType(`Content-Type must be ${types.join(" or ")}`);
   if (access === "none" && isFromPage(headers) && ANY_PAGE.includes(type))
     throw unsupportedMediaType(`pages cannot send bodies of the type ${JSON.stringify(type)}`);
-  const bytes = await read();
-  return { bytes, type, ...(format === null ? {} : { value: decoders[format](bytes) }) };
+}
+
+const received = ({ format }: RawBody, type: string, bytes: Buffer) => ({
+  bytes,
+  type,
+  ...(format === null ? {} : { value: decoders[format](bytes) }),
+});
+
+/** As `readBody`, of bytes that have been received already. */
+export function rawBody(endpoint: AnyEndpoint, headers: Headers, bytes: Buffer): unknown {
+  const { takes } = endpoint;
+  if (takes.kind !== "raw") throw new Error(`${endpoint.path} does not take bytes`);
+  const type = mediaType(headers.get("content-type"));
+  checkSender(endpoint, takes, type, headers);
+  return received(takes, type, bytes);
 }

@@ -2,6 +2,7 @@
 // a token; with that, the organization is created at the vendor.
 import { androidServiceApi } from "../../../../api/android.ts";
 import { recordActivity } from "../../../activities/record.ts";
+import { isForDevices } from "../../../app-config/sections/rules.ts";
 import { setReturned } from "../../../app-config/service.ts";
 import { hours, isoAt } from "../../../core/clock.ts";
 import { type Context, type Services, within } from "../../../core/context.ts";
@@ -29,7 +30,7 @@ export async function startSignUp(ctx: Context): Promise<string> {
   const client = androidClient(ctx);
   if ((await enterpriseRow(store)) !== null) throw conflict("device management of Android is turned on already");
   const base = await serverUrl(ctx);
-  if (!base.startsWith("https://"))
+  if (!URL.canParse(base) || !isForDevices(new URL(base)))
     throw invalid("server_url", "must be set and start with https://: the vendor's page returns to this server");
   const token = random.token(TOKEN_BYTES);
   const path = androidServiceApi.connect.path.replace(":token", token);

@@ -4,15 +4,17 @@ import type { Content } from "../../../../api/bodies.ts";
 import { booleanIn, bytesIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import { recordActivity } from "../../../activities/record.ts";
+import { createBatcher } from "../../../core/concurrency/batcher.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
+import { part } from "../../../core/running.ts";
 import { bindIdentity, type Identity, isOfDevice, revokeIdentities } from "../../../device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { spellingsOf } from "../../../hosts/identifier.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import { operationLock } from "../../../operations/queue.ts";
-import { and, eq, not, type Predicate, same } from "../../../store/query.ts";
+import { and, eq, not, oneOf, type Predicate, same } from "../../../store/query.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
@@ -32,10 +34,36 @@ export class NotAllowed extends Error {}
 export const enrollmentIdOf = (message: PlistDict): string | null =>
   stringIn(message, "UDID") ?? stringIn(message, "EnrollmentID");
 
+const polled = ["id", "enrollment_id", "host_id", "state", "identity_id", "returns_after"] as const;
+/** What is needed of an enrollment whose device asks for commands. */
+export type Polling = Pick<Enrollment, (typeof polled)[number]>;
+
+/** Devices ask for commands all the time: those that do so together share a query. */
+const enrollmentsByName = part("enrollments of Apple devices", ({ store }) =>
+  createBatcher<string, Polling | null>(
+    async (ids) => {
+      const found = await store.appleEnrollments.pick(polled, { where: oneOf("enrollment_id", [...new Set(ids)]) });
+      const byName = new Map(found.map((one) => [one.enrollment_id, one]));
+      return ids.map((id) => byName.get(id) ?? null);
+    },
+    { size: 500, parallel: 2 },
+  ),
+);
+
 /** The enrollment that the message is about, if it is bound to the identity that has signed it. */
 export async function enrollmentOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Enrollment> {
   const id = enrollmentIdOf(message);
-  const found = id === null ? null : await ctx.store.appleEnrollments.first({ where: eq("enrollment_id", id) });
+  const where = eq("enrollment_id", id ?? "");
+  return bound(ctx, id === null ? null : await ctx.store.appleEnrollments.first({ where }), identity);
+}
+
+/** The same of a message that asks for commands, or answers one. */
+export async function pollingOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Polling> {
+  const id = enrollmentIdOf(message);
+  return bound(ctx, id === null ? null : await ctx.running.of(enrollmentsByName).add(id), identity);
+}
+
+async function bound<E extends Polling>(ctx: Context, found: E | null, identity: Identity): Promise<E> {
   if (!found) throw new NotAllowed("the enrollment is unknown");
   if (found.identity_id === identity.id) return found;
   if (!isRenewalFor(found, identity)) throw new NotAllowed("the identity belongs to another enrollment");
@@ -49,7 +77,7 @@ export const CONNECTS_TO = "connects_to";
 export const RENEWS = "renews_enrollment";
 
 /** Identities are renewed one after the other, so that an older one never replaces a newer one. */
-const isRenewalFor = ({ id, host_id, identity_id }: Enrollment, identity: Identity): boolean =>
+const isRenewalFor = ({ id, host_id, identity_id }: Polling, identity: Identity): boolean =>
   identity.purpose === APPLE_ENROLLMENT &&
   identity.facts[RENEWS] === id &&
   identity.host_id === host_id &&
@@ -57,7 +85,7 @@ const isRenewalFor = ({ id, host_id, identity_id }: Enrollment, identity: Identi
   identity.id > identity_id;
 
 /** The device uses its new identity for the first time: from now on, the old one is not accepted. */
-async function rebind(ctx: Context, found: Enrollment, identity: Identity): Promise<Enrollment> {
+async function rebind<E extends Polling>(ctx: Context, found: E, identity: Identity): Promise<E> {
   const old = found.identity_id!;
   await ctx.store.tx(async (store) => {
     const where = and(eq("host_id", found.host_id), eq("identity_id", old));

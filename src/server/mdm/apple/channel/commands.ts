@@ -2,10 +2,17 @@
 import { BadPlist, dictsIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import { type Context, within } from "../../../core/context.ts";
-import { nextOperation, postponeOperation } from "../../../operations/device-queue.ts";
+import {
+  type Choose,
+  type Next,
+  nextOperation,
+  postponeOperation,
+  takeOperation,
+} from "../../../operations/device-queue.ts";
 import type { Operation } from "../../../operations/kind.ts";
 import { operationLock, storeAnswer } from "../../../operations/queue.ts";
-import { commandOf, postponedOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
+import { oneOf } from "../../../store/query.ts";
+import { commandOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
 import { APPLE_LANE, type AppleAnswer, NotMade } from "../commands/kind.ts";
 import { applePayload } from "../commands/payload.ts";
 import type { AppleAnswered } from "./listeners.ts";
@@ -14,34 +21,59 @@ import type { AppleAnswered } from "./listeners.ts";
 export async function exchange(ctx: Context, hostId: number, message: PlistDict, body: Buffer): Promise<string | null> {
   const status = stringIn(message, "Status");
   if (status === null) throw new BadPlist("the property list has no Status");
-  if (status !== "Idle") await readAnswer(ctx, await keepAnswer(ctx, hostId, { status, message, body }));
   // What the device has postponed comes again when it connects by itself, which begins with Idle.
-  const isIdle = status === "Idle";
-  const except = isIdle ? [] : await postponedOf(ctx.store, hostId);
+  const queue = status === "Idle" ? new Queue({ isOffered: true }) : new Queue({ isOffered: false });
+  const answered = status === "Idle" ? null : await keepAnswer(ctx, hostId, { status, message, body }, queue);
+  if (answered) await readAnswer(ctx, answered);
   const { appleCommandsMadeLate: late } = ctx.extensions;
-  for (;;) {
-    const next = await nextOperation(ctx, hostId, APPLE_LANE, { except });
+  for (let taken = answered?.next ?? null; ; taken = null) {
+    // An answer may have been a reason to ask for more.
+    const next = taken ?? (await nextOperation(ctx, hostId, APPLE_LANE, queue.choose));
     if (!next) return null;
-    if (isIdle) await resumePostponed(ctx.store, hostId);
-    const command = await ctx.store.mdmCommands.get(next.operation.id);
-    // The device has just enrolled again: what waited was dropped.
-    if (!command) return null;
     const { operation, content } = next;
+    const uuid = queue.uuidOf(operation);
     const make = Object.hasOwn(late, operation.kind) ? late[operation.kind] : undefined;
-    if (!make) return applePayload(command.command_uuid, content);
+    if (!make) return applePayload(uuid, content);
     try {
-      return writePlist({ CommandUUID: command.command_uuid, Command: await make(ctx, operation, content) });
+      return writePlist({ CommandUUID: uuid, Command: await make(ctx, operation, content) });
     } catch (error) {
       if (!(error instanceof NotMade)) throw error;
-      await endUnmade(ctx, operation, command.command_uuid, error.message);
+      await endUnmade(ctx, operation, uuid, error.message);
     }
+  }
+}
+
+/** Chooses the next command of one device. */
+class Queue {
+  readonly #isOffered: boolean;
+  #uuids: ReadonlyMap<number, string> = new Map();
+
+  /** `isOffered`: also what the device has postponed. */
+  constructor({ isOffered }: { isOffered: boolean }) {
+    this.#isOffered = isOffered;
+  }
+
+  readonly choose: Choose = async (store, open) => {
+    if (open.length === 0) return undefined;
+    const ids = open.map(({ id }) => id);
+    const columns = ["id", "command_uuid", "status"] as const;
+    const commands = await store.mdmCommands.pick(columns, { where: oneOf("id", ids) });
+    const postponed = new Set(commands.flatMap(({ id, status }) => (status === "NotNow" ? [id] : [])));
+    if (this.#isOffered && postponed.size > 0) await resumePostponed(store, open[0]!.host_id);
+    this.#uuids = new Map(commands.map(({ id, command_uuid }) => [id, command_uuid]));
+    return open.find(({ id }) => this.#uuids.has(id) && (this.#isOffered || !postponed.has(id)));
+  };
+
+  uuidOf({ id }: Pick<Operation, "id">): string {
+    return this.#uuids.get(id)!;
   }
 }
 
 /** The device never gets it: shown like a command that it has refused. */
 async function endUnmade(ctx: Context, { id, host_id }: Operation, CommandUUID: string, reason: string): Promise<void> {
   const answer = { Status: "Error", CommandUUID, ErrorChain: [{ LocalizedDescription: reason }] };
-  await keepAnswer(ctx, host_id, { status: answer.Status, message: answer, body: Buffer.from(writePlist(answer)) });
+  const given = { status: answer.Status, message: answer, body: Buffer.from(writePlist(answer)) };
+  await keepAnswer(ctx, host_id, given, null);
   // Whatever the answer was kept for: the same operation is not taken again.
   const operation = await ctx.store.operations.get(id);
   if (operation?.state === "sent") throw new Error(`the operation ${id} has not ended`);
@@ -53,10 +85,19 @@ interface Answered {
   readonly body: Buffer;
 }
 
-type Kept = AppleAnswered & { readonly kind: string };
+interface Kept extends AppleAnswered {
+  readonly kind: string;
+  /** What the device gets next, which was taken in the same transaction; null: nothing waited. */
+  readonly next: Next | null;
+}
 
-/** Null if nothing is to be read of it. */
-async function keepAnswer(ctx: Context, hostId: number, { status, message, body }: Answered): Promise<Kept | null> {
+/** Null if nothing is to be read of it. Without a queue, nothing is taken. */
+async function keepAnswer(
+  ctx: Context,
+  hostId: number,
+  { status, message, body }: Answered,
+  queue: Queue | null,
+): Promise<Kept | null> {
   const uuid = stringIn(message, "CommandUUID") ?? "";
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
@@ -76,15 +117,17 @@ async function keepAnswer(ctx: Context, hostId: number, { status, message, body 
     }
     const operation = (await store.operations.get(command.id))!;
     await storeAnswer(inside, operation, answer);
-    for (const { answered } of inside.extensions.appleDevices) await answered?.(inside, hostId);
+    const { kind } = operation;
+    for (const { answered } of inside.extensions.appleDevices) await answered?.(inside, hostId, kind);
     const isDone = command_status === "ran";
-    return { kind: operation.kind, hostId, requestType: command.request_type, isDone, message };
+    const next = queue && (await takeOperation(inside, hostId, APPLE_LANE, queue.choose));
+    return { kind, hostId, requestType: command.request_type, isDone, message, next };
   }, operationLock(hostId));
 }
 
-async function readAnswer(ctx: Context, kept: Kept | null): Promise<void> {
+async function readAnswer(ctx: Context, kept: Kept): Promise<void> {
   const { appleReaders } = ctx.extensions;
-  if (kept && Object.hasOwn(appleReaders, kept.kind)) await appleReaders[kept.kind]!(ctx, kept);
+  if (Object.hasOwn(appleReaders, kept.kind)) await appleReaders[kept.kind]!(ctx, kept);
 }
 
 function detailOf(message: PlistDict): string {

@@ -53,7 +53,10 @@ export async function expectReturn(
 }
 
 /** The device has connected by itself. */
-export async function noteReturn(ctx: Context, { id, host_id, returns_after }: Enrollment): Promise<void> {
+export async function noteReturn(
+  ctx: Context,
+  { id, host_id, returns_after }: Pick<Enrollment, "id" | "host_id" | "returns_after">,
+): Promise<void> {
   if (returns_after === null || ctx.clock.iso() < returns_after) return;
   await ctx.store.tx(async (store) => {
     // The update decides: of two messages that arrive together, one is the first.

@@ -20,8 +20,8 @@ export interface AppleDeviceListener {
   reset?(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void>;
   /** The device has connected by itself for the first time since `expectReturn`. */
   returned?(inside: Inside, device: Pick<Enrollment, "host_id">): Promise<void>;
-  /** The device has done a command, or has failed. Under the lock of the host's operations. */
-  answered?(inside: Context, hostId: number): Promise<void>;
+  /** The device has done a command of this kind of operations, or has failed. */
+  answered?(inside: Context, hostId: number, kind: string): Promise<void>;
 }
 
 /** Answers a check-in message of a type that the channel does not know. It opens its own transactions. */
@@ -37,8 +37,8 @@ export interface AppleAnswered {
 }
 
 /**
- * Reads an answer after it was stored, in transactions of its own. The device gets its next command afterwards. If the
- * server ends in between, it is not called again.
+ * Reads an answer after it was stored, in transactions of its own. The device gets its next command afterwards, which
+ * was taken before unless nothing waited. If the server ends in between, the reader is not called again.
  */
 export type AppleReader = (ctx: Context, answered: AppleAnswered) => Promise<void>;
 

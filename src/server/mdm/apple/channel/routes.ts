@@ -7,7 +7,7 @@ import { badRequest } from "../../../core/errors.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { type Identity, identityOfSignature, verifyIdentity } from "../../../device-ca/identities.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
-import { checkIn, enrollmentIdOf, enrollmentOf, NotAllowed, plist } from "./check-in.ts";
+import { checkIn, enrollmentIdOf, enrollmentOf, NotAllowed, plist, pollingOf } from "./check-in.ts";
 import { exchange } from "./commands.ts";
 import { noteReturn } from "./devices.ts";
 
@@ -71,7 +71,7 @@ async function answer(
   ctx: Context,
   { message, identity, reply, bytes }: Received & { bytes: Buffer },
 ): Promise<Content> {
-  const enrollment = await enrollmentOf(ctx, message, identity);
+  const enrollment = await pollingOf(ctx, message, identity);
   if (enrollment.state === "removed") return unrecognized(reply);
   if (enrollment.state !== "enabled") throw new NotAllowed(`${enrollmentIdOf(message)} has not sent its token yet`);
   ctx.running.of(deviceSeen).mark(enrollment.host_id, ctx.clock.now());

@@ -133,16 +133,22 @@ async function differencesOf(given: Context, hostIds: readonly number[]): Promis
   });
   const settings = await mdmOfTeams({ ...given, config: given.config.over(store) });
   const known = byId(await store.appleUpdates.list({ where: oneOf("id", hostIds) }));
-  const reports = byId(await store.appleUpdateReports.pick(["id", "device"], { where: oneOf("id", hostIds) }));
-  const list = await versionList(store);
+  const wantedBy = (host: (typeof hosts)[number]): Wanted =>
+    hasUpdates(host.platform) ? wantedIn(settings.get(host.team_id)![platforms[host.platform].setting]) : null;
+  const newest = hosts.filter((host) => "days" in (wantedBy(host) ?? {})).map(({ id }) => id);
+  const reports = byId(
+    newest.length === 0 ? [] : await store.appleUpdateReports.pick(["id", "device"], { where: oneOf("id", newest) }),
+  );
+  const list = newest.length === 0 ? null : await versionList(store);
   const today = given.clock.iso().slice(0, 10);
   const rows: Update[] = [];
   const ended: number[] = [];
   const changed: number[] = [];
-  for (const { id, team_id, platform, os_version, hardware_model } of hosts) {
+  for (const host of hosts) {
+    const { id, platform, os_version, hardware_model } = host;
     if (!hasUpdates(platform)) continue;
-    const { setting, since } = platforms[platform];
-    const wanted = wantedIn(settings.get(team_id)![setting]);
+    const { since } = platforms[platform];
+    const wanted = wantedBy(host);
     // Macs look for updates by their board, which only they know.
     const device = reports.get(id)?.device || (platform === "darwin" ? "" : hardware_model);
     const target =

@@ -139,7 +139,9 @@ export async function dropNameCommands(inside: Context, rows: readonly Pick<Name
 
 export const deviceNameListener: AppleDeviceListener = {
   enrolled: ({ store }) => store.notify(channels.hostNames, ""),
-  answered: (inside, hostId) => sendSteps(inside, [hostId]),
+  async answered(inside, hostId, kind) {
+    if (kind === setDeviceName.name || kind === readDeviceName.name) await sendSteps(inside, [hostId]);
+  },
   // A device that enrolls again gets its name again.
   reset: async ({ store }, { host_id }) => void (await dropNames(store, [host_id])),
 };

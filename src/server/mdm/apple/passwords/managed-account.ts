@@ -154,7 +154,9 @@ async function sendPassword(inside: Context, id: number): Promise<void> {
 }
 
 export const managedAccountListener: AppleDeviceListener = {
-  answered: sendPassword,
+  async answered(inside, hostId, kind) {
+    if (kind === findAccount.name) await sendPassword(inside, hostId);
+  },
   // The account stays on the Mac, with the password that it had: only what the Mac was asked is over.
   async reset(inside, { host_id }) {
     const row = await inside.store.managedAccounts.get(host_id);

@@ -126,7 +126,9 @@ export async function sendSteps(inside: Context, hostIds: readonly number[]): Pr
 
 export const recoveryLockListener: AppleDeviceListener = {
   enrolled: ({ store }) => store.notify(channels.recoveryLocks, ""),
-  answered: (inside, hostId) => sendSteps(inside, [hostId]),
+  async answered(inside, hostId, kind) {
+    if (kind === setRecoveryLock.name || kind === verifyRecoveryLock.name) await sendSteps(inside, [hostId]);
+  },
   async reset(inside, { host_id, state }) {
     // The system removes the password together with the enrollment. Only a device that enrolls again may still have it.
     if (state === "removed") await dropLock(inside.store, host_id);

@@ -1,16 +1,36 @@
 // Enrollments: what others need to know of them, and how they end.
+import { createBatcher } from "../../../core/concurrency/batcher.ts";
 import type { Context } from "../../../core/context.ts";
+import { part } from "../../../core/running.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { revokeIdentities } from "../../../device-ca/identities.ts";
 import { setUnmanaged } from "../../../mdm-status/managed.ts";
 import type { Inside } from "../../../operations/kind.ts";
-import { and, eq } from "../../../store/query.ts";
+import { and, eq, oneOf } from "../../../store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { WINDOWS_LANE } from "../commands/kind.ts";
 import type { Enrollment } from "./listeners.ts";
 
 export const isEnrolled = eq("state", "enrolled");
+
+const named = ["id", "device_id", "host_id", "identity_id", "account"] as const;
+/** What is needed of the enrollment in a session. */
+export type InSession = Pick<Enrollment, (typeof named)[number]>;
+
+/** Enrolled devices by their own names. Every message needs its enrollment: those that arrive together share a query. */
+export const enrolledByName = part("enrollments of Windows devices", ({ store }) =>
+  createBatcher<string, InSession | null>(
+    async (names) => {
+      const where = and(oneOf("device_id", [...new Set(names)]), isEnrolled);
+      const byName = new Map(
+        (await store.windowsEnrollments.pick(named, { where })).map((one) => [one.device_id, one]),
+      );
+      return names.map((name) => byName.get(name) ?? null);
+    },
+    { size: 500, parallel: 2 },
+  ),
+);
 
 /** The host's device, if it is enrolled. */
 export const deviceOfHost = (store: ServerTx, hostId: number): Promise<Enrollment | null> =>

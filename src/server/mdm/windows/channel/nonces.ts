@@ -40,13 +40,16 @@ export async function newNonce({ store, clock, random }: Home, id: number, sessi
 /** Whether the credentials are the digest of the device's secret and of one of its nonces, which is used up. */
 export async function isAuthenticated(
   { store, clock }: Home,
-  { id, account, secret }: Enrollment,
+  { id, account }: Pick<Enrollment, "id" | "account">,
   { sessionId, credentials }: Pick<SyncHeader, "sessionId" | "credentials">,
 ): Promise<boolean> {
   if (credentials === null || credentials.type !== DIGEST) return false;
   // Devices begin a session with the last nonce of the one before.
   const where = and(eq("enrollment_id", id), gt("expires_at", clock.iso()));
   const nonces = await store.windowsNonces.list({ where });
+  const [enrollment] = await store.windowsEnrollments.pick(["secret"], { where: eq("id", id) });
+  if (!enrollment) return false;
+  const { secret } = enrollment;
   const isOf = (nonce: Buffer) => sameText(digestOf(account, secret, nonce), credentials.data);
   // Some clients use the nonce as it was sent to them.
   const used = nonces.find(({ nonce }) => isOf(Buffer.from(nonce, "base64")) || isOf(Buffer.from(nonce)));

@@ -15,8 +15,7 @@ import { deviceSeen } from "../../check-ins/seen.ts";
 import { WINDOWS_LANE } from "../commands/kind.ts";
 import { commandFor } from "../commands/wire.ts";
 import { asSentNow, keepAnswers } from "./answers.ts";
-import { endEnrollment, isEnrolled } from "./devices.ts";
-import type { Enrollment } from "./listeners.ts";
+import { endEnrollment, enrolledByName, type InSession } from "./devices.ts";
 import { emptyNonce, isAuthenticated, newNonce } from "./nonces.ts";
 
 /** Bytes of commands in one message. */
@@ -39,7 +38,7 @@ export async function manage(ctx: Context, bytes: Uint8Array, certificate: Buffe
 }
 
 interface Known {
-  readonly enrollment: Enrollment;
+  readonly enrollment: InSession;
   /** For the digest of the next message; null: it has a certificate. */
   readonly nonce: string | null;
 }
@@ -55,9 +54,7 @@ async function authenticate(
   { header }: SyncMessage,
   certificate: Buffer | null,
 ): Promise<Known | Unknown> {
-  const enrollment = await ctx.store.windowsEnrollments.first({
-    where: and(eq("device_id", header.source), isEnrolled),
-  });
+  const enrollment = await ctx.running.of(enrolledByName).add(header.source);
   if (enrollment && certificate && (await isOfDevice(ctx, enrollment, certificate))) return { enrollment, nonce: null };
   const session = header.sessionId;
   if (enrollment && (await isAuthenticated(ctx, enrollment, header)))
@@ -75,14 +72,14 @@ export const WINDOWS_ENROLLMENT = "windows_enrollment";
 /** What identities say that renew the one of an enrollment. */
 export const RENEWS = "renews_enrollment";
 
-async function isOfDevice(ctx: Context, enrollment: Enrollment, certificate: Buffer): Promise<boolean> {
+async function isOfDevice(ctx: Context, enrollment: InSession, certificate: Buffer): Promise<boolean> {
   const identity = await verifyIdentity(ctx, certificate);
   if (!identity || identity.purpose !== WINDOWS_ENROLLMENT) return false;
   return identity.id === enrollment.identity_id || (await rebind(ctx, enrollment, identity));
 }
 
 /** The device uses a renewed identity for the first time: from now on, the old one is not accepted. */
-export async function rebind(ctx: Context, enrollment: Enrollment, identity: Identity): Promise<boolean> {
+export async function rebind(ctx: Context, enrollment: InSession, identity: Identity): Promise<boolean> {
   const old = enrollment.identity_id;
   const isRenewed = identity.facts[RENEWS] === enrollment.id && identity.host_id === enrollment.host_id;
   if (!isRenewed || old === null || identity.id < old) return false;
@@ -95,7 +92,7 @@ export async function rebind(ctx: Context, enrollment: Enrollment, identity: Ide
 }
 
 /** Whether the user has removed the enrollment. */
-async function leaves(ctx: Context, enrollment: Enrollment, { commands }: SyncMessage): Promise<boolean> {
+async function leaves(ctx: Context, enrollment: InSession, { commands }: SyncMessage): Promise<boolean> {
   const isGone = commands.some(
     ({ verb, data, items }) =>
       verb === "Alert" && data === alerts.generic && items.some(({ type }) => type === UNENROLLED_BY_USER),
@@ -107,7 +104,7 @@ async function leaves(ctx: Context, enrollment: Enrollment, { commands }: SyncMe
 
 const starts: ReadonlySet<string> = new Set([alerts.serverStart, alerts.clientStart]);
 
-async function nextCommands(ctx: Context, { host_id }: Enrollment, message: SyncMessage): Promise<SyncCommand[]> {
+async function nextCommands(ctx: Context, { host_id }: InSession, message: SyncMessage): Promise<SyncCommand[]> {
   const codes = message.commands.flatMap(({ verb, data }) => (verb === "Alert" ? [data ?? ""] : []));
   if (!message.isFinal || codes.includes(alerts.abort)) return [];
   const { maxMsgSize } = message.header;

@@ -1,0 +1,126 @@
+// Messages of devices on plain node:http, bypassing the router: most are polls of devices for which nothing waits. Every
+// endpoint that is served here is served by the router too, which gets whatever is not usual.
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { type AnyEndpoint, servedPaths } from "../api/endpoint.ts";
+import type { Services } from "./core/context.ts";
+import { rawBody } from "./core/http/bodies/read.ts";
+import type { Protocol } from "./core/http/protocol.ts";
+import { type WholeReply, wholeReply } from "./core/http/replies.ts";
+import { count } from "./core/http/request-counts.ts";
+import type { Reply, Route } from "./core/http/route.ts";
+import { baseHeaders, refusal } from "./error-replies.ts";
+import { type Asked, contextOf } from "./request-context.ts";
+
+/** Bodies up to this size need no room of their own (`core/http/body-room.ts`). */
+const SMALL = 8 * 1024;
+
+interface Served {
+  readonly route: Route;
+  readonly protocol: Omit<Protocol, "routes">;
+}
+
+/** Handles a usual request for these protocols; returns false for others, of which nothing has been read then. */
+export function directHandler(
+  services: Services,
+  protocols: readonly Protocol[],
+): (req: IncomingMessage, res: ServerResponse) => boolean {
+  const served = new Map<string, Served>();
+  for (const { routes, pathsOf = servedPaths, ...protocol } of protocols)
+    for (const route of routes.filter(({ endpoint }) => isMessage(endpoint)))
+      for (const path of pathsOf(route.endpoint))
+        if (!path.includes(":")) served.set(`${route.endpoint.method} ${path}`, { route, protocol });
+
+  return (req, res) => {
+    const found = served.get(`${req.method} ${splitUrl(req.url!)[0]}`);
+    if (!found || !isUsual(req.headers, found.route.endpoint)) return false;
+    const chunks: Buffer[] = [];
+    req.on("data", (chunk: Buffer) => chunks.push(chunk));
+    req.on("end", () => {
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      answer(services, found, req, bytes)
+        .then((reply) => send(res, reply))
+        .catch((err: unknown) => {
+          services.log.error({ err }, "a reply could not be sent");
+          res.destroy();
+        });
+    });
+    return true;
+  };
+}
+
+/** Bytes that need no token. */
+const isMessage = ({ takes, access }: AnyEndpoint): boolean => takes.kind === "raw" && access === "none";
+
+/** The path, and the query with its question mark. */
+function splitUrl(url: string): [path: string, search: string] {
+  const at = url.indexOf("?");
+  return at === -1 ? [url, ""] : [url.slice(0, at), url.slice(at)];
+}
+
+function queryOf(search: string): Record<string, string[]> {
+  if (search === "") return {};
+  const parameters = new URLSearchParams(search);
+  return Object.fromEntries([...new Set(parameters.keys())].map((key) => [key, parameters.getAll(key)]));
+}
+
+function isUsual(headers: IncomingHttpHeaders, { bodyLimit }: AnyEndpoint): boolean {
+  const length = headers["content-length"];
+  if (length === undefined || Number(length) > Math.min(SMALL, bodyLimit)) return false;
+  return headers["content-encoding"] === undefined && headers["dry-run"] === undefined;
+}
+
+async function answer(
+  services: Services,
+  { route: { endpoint, run }, protocol }: Served,
+  req: IncomingMessage,
+  bytes: Buffer,
+): Promise<WholeReply | Response> {
+  const started = performance.now();
+  const asked = askedBy(services, req);
+  const ended = <R extends WholeReply | Response>(sent: R): R => {
+    count(services, endpoint, sent.status, started);
+    return sent;
+  };
+  try {
+    const ctx = await contextOf(services, asked, endpoint.access);
+    const reply: Reply = { status: endpoint.status, headers: {} };
+    const body = async () => rawBody(endpoint, asked.headers, bytes);
+    const value = await run({ params: {}, query: queryOf(asked.search), body }, ctx, reply);
+    const sent = wholeReply(endpoint, value, reply, { ...baseHeaders(asked.id, services), ...protocol.headers });
+    if (sent === null) throw new Error(`${endpoint.path} does not reply with a message`);
+    return ended(sent);
+  } catch (error) {
+    return ended(refusal(services, asked, error, protocol));
+  }
+}
+
+function askedBy({ random }: Pick<Services, "random">, req: IncomingMessage): Asked {
+  const { socket } = req;
+  const [path, search] = splitUrl(req.url!);
+  const get = (name: string): string | null => {
+    const value = req.headers[name];
+    return Array.isArray(value) ? value.join(",") : (value ?? null);
+  };
+  return {
+    id: random.uuid(),
+    method: req.method!,
+    path,
+    search,
+    url: () => new URL(path + search, `http://${req.headers.host ?? "localhost"}`),
+    headers: { get: (name) => get(name.toLowerCase()), has: (name) => name.toLowerCase() in req.headers },
+    peer: socket.remoteAddress ?? "",
+    socket,
+  };
+}
+
+async function send(res: ServerResponse, reply: WholeReply | Response): Promise<void> {
+  if (res.destroyed) return;
+  if (!(reply instanceof Response)) {
+    res.writeHead(reply.status, reply.headers);
+    res.end(reply.body);
+    return;
+  }
+  const body = Buffer.from(await reply.arrayBuffer());
+  res.writeHead(reply.status, { ...Object.fromEntries(reply.headers), "content-length": body.length });
+  res.end(body);
+}

@@ -1,0 +1,95 @@
+// Renders all errors, in the form of the API or of a protocol. Anything but an `ApiError` becomes a 500 whose cause is
+// only logged, under the reply's uuid.
+import { DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
+import { Overdue } from "./core/concurrency/age.ts";
+import { licenseExpired, type Services } from "./core/context.ts";
+import { ApiError, unavailable } from "./core/errors.ts";
+import type { Protocol } from "./core/http/protocol.ts";
+import { version } from "./core/version.ts";
+import type { Asked } from "./request-context.ts";
+import { BlobsUnavailable } from "./store/blobs/blobs.ts";
+import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";
+
+/** Headers of every reply. */
+export const baseHeaders = (requestId: string, services: Pick<Services, "license" | "clock">): Record<string, string> => ({
+  "x-request-id": requestId,
+  "x-svc-version": version.version,
+  [FEATURES]: DRY_RUN_FEATURE,
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+  ...(licenseExpired(services) ? { "x-svc-license": "Expired" } : {}),
+});
+
+type Failed = Pick<Asked, "id" | "path">;
+
+/** The error in the form of the API. */
+export function renderError(services: Services, asked: Failed, thrown: unknown): Response {
+  const error = loggedError(services, asked, thrown);
+  const headers: Record<string, string> = {
+    ...baseHeaders(asked.id, services),
+    "content-type": "application/json; charset=utf-8",
+  };
+  if (error.retryAfter !== null) headers["retry-after"] = String(error.retryAfter);
+  if (error.size !== null) headers["content-range"] = `bytes */${error.size}`;
+  if (error.allow !== null) headers.allow = error.allow.join(", ");
+  return new Response(JSON.stringify(error.body(asked.id)), { status: error.status, headers });
+}
+
+/** The error in the form of the protocol. */
+export function refusal(
+  services: Services,
+  asked: Asked,
+  thrown: unknown,
+  { renderError: render, headers: also = {} }: Omit<Protocol, "routes">,
+): Response {
+  const response = renderError(services, asked, thrown);
+  for (const [name, value] of Object.entries(also)) response.headers.set(name, value);
+  if (!render) return response;
+  const request = { id: asked.id, method: asked.method, url: asked.url(), headers: asked.headers };
+  const { status, type, content, headers = {} } = render(asApiError(thrown), request);
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  response.headers.delete("content-type");
+  if (type !== undefined) response.headers.set("content-type", type);
+  return new Response(content ?? null, { status, headers: response.headers });
+}
+
+/** The error that may be sent to the client. Server errors (5xx) are logged. */
+export function loggedError({ log }: Pick<Services, "log">, { id, path }: Failed, thrown: unknown): ApiError {
+  const error = asApiError(thrown);
+  if (error.status >= 500) log.error({ request_id: id, path: loggable(path), err: thrown }, "request failed");
+  return error;
+}
+
+/**
+ * Masks path parts that contain secrets: tokens of device pages and of mailed links, and challenges of the SCEP
+ * proxy.
+ */
+const loggable = (path: string): string =>
+  path.replace(/\/(device|mfa|reset|invites|change|scep\/proxy)\/[^/]+/, "/$1/***");
+
+function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof Overdue) return unavailable("the request waited too long and was not processed; try again");
+  if (thrown instanceof BlobsUnavailable)
+    return unavailable("uploaded files cannot be stored or read now: the server's bucket does not work; try again");
+  if (thrown instanceof StoreUnavailable)
+    return unavailable("the database cannot be reached or written to now; try again");
+  if (thrown instanceof UniqueViolation)
+    return new ApiError(409, "Validation Failed", [{ name: "base", reason: thrown.message }]);
+  if (thrown instanceof ReferenceViolation)
+    return new ApiError(422, "Validation Failed", [{ name: "base", reason: thrown.message }]);
+  const status = foreignStatus(thrown);
+  if (status !== null)
+    return new ApiError(status, status === 404 ? "Resource Not Found" : "Bad request", [
+      { name: "base", reason: "malformed request" },
+    ]);
+  return new ApiError(500, "Unknown Error", [
+    { name: "base", reason: "internal error; the server log has it under this uuid" },
+  ]);
+}
+
+/** Errors of the framework itself, such as a malformed path, have a client error status. */
+function foreignStatus(thrown: unknown): number | null {
+  if (!(thrown instanceof Error) || !("status" in thrown) || typeof thrown.status !== "number") return null;
+  return thrown.status >= 400 && thrown.status < 500 ? thrown.status : null;
+}

@@ -1,0 +1,49 @@
+// A request before its body is read, however it arrived, and the context that its handler gets.
+import type { Socket } from "node:net";
+import type { Access } from "../api/endpoint.ts";
+import { hostOfKey, nodeKeyIn } from "./certificates/node-key.ts";
+import { type Context, nobody, type Services } from "./core/context.ts";
+import { authenticationRequired } from "./core/errors.ts";
+import { clientCertificate } from "./core/http/client-certificate.ts";
+import { callerOf, isTrustedProxy } from "./core/http/proxies.ts";
+import { authenticate } from "./sessions/auth.ts";
+
+export interface Asked {
+  /** The request's id in the reply and in the log. */
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  /** The query with its question mark, or nothing. */
+  readonly search: string;
+  readonly url: () => URL;
+  readonly headers: { get(name: string): string | null; has(name: string): boolean };
+  /** The address of the other end of the connection. */
+  readonly peer: string;
+  /** Absent where there is no connection, as in tests. */
+  readonly socket: Socket | undefined;
+}
+
+/** If an endpoint needs no token, an invalid one is ignored: a client that signs in again may still send its old one. */
+export async function contextOf(services: Services, asked: Asked, access: Access): Promise<Context> {
+  const { id: requestId, headers, socket } = asked;
+  const caller = callerOf(services, asked.peer, headers);
+  const header = access === "none" ? null : headers.get("authorization");
+  const key = header !== null && typeof access === "object" && access.nodeKey ? nodeKeyIn(header) : null;
+  if (key !== null) {
+    const host = await hostOfKey(services, key, caller);
+    return { ...services, user: nobody, host, ...caller, requestId, headers };
+  }
+  const user = header === null ? nobody : await authenticate(services, header);
+  if (user === null) throw authenticationRequired();
+  return {
+    ...services,
+    user,
+    address: caller.address,
+    forwarded: caller.forwarded,
+    requestId,
+    headers,
+    requested: { method: asked.method, path: asked.path, query: asked.search },
+    clientCertificate: () => clientCertificate(services.settings, socket, headers),
+    proxyHeader: (name) => (isTrustedProxy(services.settings, socket?.remoteAddress ?? "") ? headers.get(name) : null),
+  };
+}

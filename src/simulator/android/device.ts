@@ -1,0 +1,153 @@
+// A simulated Android device: it applies the policies that it is given, does commands, and reports both.
+import type { FleetWork } from "../fleet.ts";
+import { mix, Random } from "../random.ts";
+import type { AndroidFacts } from "./facts.ts";
+import type { Messages } from "./messages.ts";
+import type { EnrollmentToken, StandIn } from "./stand-in.ts";
+import type { AndroidStats } from "./stats.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface DeviceWorld {
+  readonly standIn: StandIn;
+  readonly messages: Messages;
+  readonly stats: AndroidStats;
+  readonly work: FleetWork;
+  readonly now: () => number;
+  readonly seed: number;
+  /** The share of commands that arrive when the device is away. */
+  readonly notNow: number;
+  /** The shares of commands that fail, and of policies of which a setting cannot be applied. */
+  readonly errors: number;
+  /** How long a device is away, in seconds. */
+  readonly postponedSeconds: number;
+  /** How soon a device reacts, in seconds at most. */
+  readonly reactionSeconds: number;
+}
+
+interface Applied {
+  readonly policyName: string;
+  readonly version: number;
+  /** What it could not apply. */
+  readonly problems: readonly Json[];
+}
+
+export class AndroidDevice {
+  readonly facts: AndroidFacts;
+  readonly name: string;
+  policyName = "";
+  isEnrolled = false;
+  hasLeft = false;
+  private readonly world: DeviceWorld;
+  private readonly random: Random;
+  private token: EnrollmentToken | null = null;
+  private applied: Applied = { policyName: "", version: 0, problems: [] };
+  private isApplying = false;
+
+  constructor(world: DeviceWorld, enterprise: string, facts: AndroidFacts, index: number) {
+    this.world = world;
+    this.facts = facts;
+    this.name = `${enterprise}/devices/${facts.id}`;
+    this.random = new Random(mix(world.seed, index, 44));
+  }
+
+  /** The vendor's description of the device. */
+  describe(): Json {
+    const { policyName, version, problems } = this.applied;
+    const state = this.hasLeft ? "DELETED" : "ACTIVE";
+    return {
+      ...this.facts.description,
+      name: this.name,
+      state,
+      appliedState: state,
+      enrollmentTokenData: this.token?.additionalData ?? "",
+      policyName: this.policyName,
+      appliedPolicyName: policyName,
+      appliedPolicyVersion: String(version),
+      policyCompliant: problems.length === 0,
+      nonComplianceDetails: problems,
+      lastStatusReportTime: new Date(this.world.now()).toISOString(),
+    };
+  }
+
+  /** Its user has entered the token. Resolves when the server has taken the news, or the fleet has ended. */
+  async enroll(token: EnrollmentToken): Promise<void> {
+    this.token = token;
+    this.policyName = token.policyName;
+    this.hasLeft = false;
+    const isTaken = await this.world.messages.send("ENROLLMENT", this.describe());
+    if (!isTaken) return;
+    this.isEnrolled = true;
+    this.world.stats.enrolled++;
+    this.applySoon();
+  }
+
+  /** Its policy has changed, or it got another one. */
+  applySoon(): void {
+    if (this.isApplying || this.hasLeft) return;
+    this.isApplying = true;
+    this.soon(async () => {
+      this.isApplying = false;
+      this.apply();
+      await this.report();
+    });
+  }
+
+  private apply(): void {
+    const { standIn, stats, errors } = this.world;
+    const version = standIn.versionOf(this.policyName);
+    const isNew = version !== this.applied.version || this.policyName !== this.applied.policyName;
+    const [setting] = Object.keys(standIn.policies.get(this.policyName)?.content ?? {});
+    const fails = isNew ? this.random.chance(errors) : this.applied.problems.length > 0;
+    const problems = fails && setting ? [{ settingName: setting, nonComplianceReason: "USER_ACTION" }] : [];
+    if (isNew) stats[problems.length > 0 ? "partly" : "applied"]++;
+    this.applied = { policyName: this.policyName, version, problems };
+  }
+
+  async report(): Promise<void> {
+    if (this.token !== null) await this.world.messages.send("STATUS_REPORT", this.describe());
+  }
+
+  perform(operation: string, command: Json): void {
+    const { stats, notNow, postponedSeconds, work } = this.world;
+    const isAway = this.random.chance(notNow);
+    if (isAway) stats.postponed++;
+    if (isAway) work.after(postponedSeconds, () => this.answer(operation, command));
+    else this.soon(() => this.answer(operation, command));
+  }
+
+  private async answer(name: string, command: Json): Promise<void> {
+    const { standIn, stats, errors, messages } = this.world;
+    if (this.hasLeft) return;
+    const fails = this.random.chance(errors);
+    stats[fails ? "refused" : "done"]++;
+    const operation = {
+      name,
+      metadata: { ...command, ...(fails ? { errorCode: "API_LEVEL" } : {}) },
+      done: true,
+      ...(fails ? { error: { code: 9, message: "the device does not support the command" } } : { response: {} }),
+    };
+    standIn.operations.set(name, operation);
+    await messages.send("COMMAND", operation);
+    if (command.type === "WIPE" && !fails) await this.leave();
+  }
+
+  /** The vendor has deleted it, or it was erased. */
+  remove(): void {
+    this.soon(() => this.leave());
+  }
+
+  private async leave(): Promise<void> {
+    if (this.hasLeft) return;
+    const { stats, messages } = this.world;
+    this.hasLeft = true;
+    this.isEnrolled = false;
+    stats.left++;
+    if (!this.facts.isPersonal) stats.wiped++;
+    await messages.send("STATUS_REPORT", this.describe());
+  }
+
+  private soon(work: () => Promise<void>): void {
+    this.world.work.after(this.random.next() * this.world.reactionSeconds, work);
+  }
+}
