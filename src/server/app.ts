@@ -15,13 +15,12 @@ import { allowLong } from "./core/http/long-request.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import { hasUntrustedProxy } from "./core/http/proxies.ts";
 import { responseOf } from "./core/http/replies.ts";
+import { count } from "./core/http/request-counts.ts";
 import type { RawInput, Reply, Route } from "./core/http/route.ts";
 import { memo } from "./core/memo.ts";
-import { count } from "./core/http/request-counts.ts";
 import { baseHeaders, loggedError, refusal, renderError } from "./error-replies.ts";
 import type { Features } from "./features.ts";
 import { Uploads } from "./files/service.ts";
-import { signingHost } from "./managed-agent/signed-requests.ts";
 import { protocolsOf } from "./protocols.ts";
 import { type Asked, contextOf } from "./request-context.ts";
 import { routes } from "./routes.ts";
@@ -196,36 +195,6 @@ function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly 
 
 type Served = readonly [route: Route, paths: readonly string[]];
 
-<<<<<<< HEAD
-/**
- * If an endpoint needs no token, an invalid one is ignored: a client that signs in again may still send its old one.
- */
-async function contextOf(services: Services, event: H3Event, access: Access): Promise<Context> {
-  const requestId = services.random.uuid();
-  event.context.requestId = requestId;
-  const caller = callerOf(services, event.req.ip ?? "", event.req.headers);
-  const header = access === "none" ? null : event.req.headers.get("authorization");
-  const key = header !== null && typeof access === "object" && access.nodeKey ? nodeKeyIn(header) : null;
-  if (key !== null) {
-    const host = await hostOfKey(services, key, caller);
-    return { ...services, user: nobody, host, ...caller, requestId, headers: event.req.headers };
-  }
-  const user = header === null ? nobody : await authenticate(services, header);
-  if (user === null) {
-    throw authenticationRequired();
-  }
-  const { req } = event.runtime?.node ?? {};
-  const ctx: Context = {
-    ...services,
-    user,
-    ...caller,
-    requestId,
-    headers: event.req.headers,
-    requested: { method: event.req.method, path: event.url.pathname, query: event.url.search },
-    clientCertificate: () => clientCertificate(services.settings, req?.socket, event.req.headers),
-    proxyHeader: (name) =>
-      isTrustedProxy(services.settings, req?.socket.remoteAddress ?? "") ? event.req.headers.get(name) : null,
-=======
 /** The server listens for HTTP/1 only. */
 const nodeRequest = (event: H3Event): IncomingMessage | undefined =>
   event.runtime?.node?.req as IncomingMessage | undefined;
@@ -242,11 +211,7 @@ function askedOf({ random }: Pick<Services, "random">, event: H3Event): Asked {
     headers: req.headers,
     peer: req.ip ?? "",
     socket: nodeRequest(event)?.socket,
->>>>>>> dev
   };
-  const maySign = header === null && typeof access === "object" && access.hostSignature === true;
-  const host = maySign ? await signingHost(ctx) : null;
-  return host === null ? ctx : { ...ctx, host };
 }
 
 function rawInput(event: H3Event, endpoint: AnyEndpoint, ctx: Context, { store }: Uploads): RawInput {
@@ -275,4 +240,3 @@ function decodeParam(value: string): string {
     return value;
   }
 }
-

@@ -6,6 +6,7 @@ import { type Context, nobody, type Services } from "./core/context.ts";
 import { authenticationRequired } from "./core/errors.ts";
 import { clientCertificate } from "./core/http/client-certificate.ts";
 import { callerOf, isTrustedProxy } from "./core/http/proxies.ts";
+import { signingHost } from "./managed-agent/signed-requests.ts";
 import { authenticate } from "./sessions/auth.ts";
 
 export interface Asked {
@@ -35,7 +36,7 @@ export async function contextOf(services: Services, asked: Asked, access: Access
   }
   const user = header === null ? nobody : await authenticate(services, header);
   if (user === null) throw authenticationRequired();
-  return {
+  const ctx: Context = {
     ...services,
     user,
     address: caller.address,
@@ -46,4 +47,7 @@ export async function contextOf(services: Services, asked: Asked, access: Access
     clientCertificate: () => clientCertificate(services.settings, socket, headers),
     proxyHeader: (name) => (isTrustedProxy(services.settings, socket?.remoteAddress ?? "") ? headers.get(name) : null),
   };
+  const maySign = header === null && typeof access === "object" && access.hostSignature === true;
+  const host = maySign ? await signingHost(ctx) : null;
+  return host === null ? ctx : { ...ctx, host };
 }
