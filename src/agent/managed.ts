@@ -21,10 +21,18 @@ const DEFAULT_TIMEOUT_S = 300;
 export class Refused extends Error {
   readonly status: number;
 
-  constructor(path: string, { status, text }: Reply) {
-    super(`${path}: status ${status}: ${reasonIn(text)}`);
+  constructor(path: string, { status, text, aheadS }: Reply) {
+    // Signatures are refused if the clocks differ by five minutes.
+    const clock =
+      status === 401 && aheadS !== undefined ? `. This machine's clock is wrong by ${inMinutes(aheadS)}` : "";
+    super(`${path}: status ${status}: ${reasonIn(text)}${clock}`);
     this.status = status;
   }
+}
+
+function inMinutes(seconds: number): string {
+  const minutes = Math.round(Math.abs(seconds) / 60);
+  return `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
 }
 
 function reasonIn(text: string): string {

@@ -175,8 +175,20 @@ describe("the agent as one file", () => {
       code: 2,
       output: expect.stringContaining("--server-url URL is required"),
     });
-    const { output } = await run("status", "--state-dir", join(folder, "nothing"));
-    expect(JSON.parse(output)).toMatchObject({ running: false, server_url: null, enrolled_for_scripts: false });
+    const statusOf = async (state: string) => JSON.parse((await run("status", "--state-dir", state)).output);
+    const nothing = { running: false, server_url: null, enrolled_for_scripts: false, own_page: null };
+    expect(await statusOf(join(folder, "nothing"))).toMatchObject(nothing);
+    const state = await mkdtemp(join(folder, "state-"));
+    await writeFile(
+      join(state, "agent.json"),
+      JSON.stringify({ server_url: "https://svc.example.com", node_key: "k" }),
+    );
+    await writeFile(join(state, "device-token"), "the-token\n");
+    expect(await statusOf(state)).toMatchObject({
+      enrolled_for_queries: true,
+      enrolled_for_scripts: false,
+      own_page: "https://svc.example.com/device/the-token",
+    });
   });
 
   it("needs nothing beside it: it enrolls, answers a query and installs", async () => {

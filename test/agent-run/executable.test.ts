@@ -115,6 +115,8 @@ describe.skipIf(process.platform !== "linux")("the agent as one program", () => 
   it("needs a server and a secret in other packages, and Node's own program", async () => {
     const noServer = await runCli(["agent", "package", "--type", "tar", "--with-node"], { env: {} });
     expect([noServer.exitCode, noServer.stderr]).toEqual([2, expect.stringContaining("--server-url URL is required")]);
+    const part = await runCli(["agent", "package", "--type", "sea", "--ca-file", join(folder, "none")], { env: {} });
+    expect([part.exitCode, part.stderr]).toEqual([2, expect.stringContaining("--server-url URL is required")]);
     const both = await runCli(["agent", "package", "--type", "tar", "--with-node", "--node", "/usr/bin/node"]);
     expect(both.exitCode).toBe(2);
   });

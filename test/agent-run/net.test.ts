@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generate } from "selfsigned";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { Refused } from "../../src/agent/managed.ts";
 import { Connection } from "../../src/agent/net/connection.ts";
 import { backoff, loop } from "../../src/agent/net/waits.ts";
 import { Keys } from "../../src/agent/state/keys.ts";
@@ -87,6 +88,22 @@ describe("a connection", () => {
     vi.stubEnv("no_proxy", "localhost");
     await connection({ serverUrl, ca: cert }).post("/x", {});
     expect(tunnels).toHaveLength(2);
+  });
+
+  it("notices that the clocks differ", async () => {
+    const server = createHttp((_, reply) => {
+      reply.setHeader("date", new Date(Date.now() + 86_400_000).toUTCString());
+      reply.end("{}");
+    });
+    const reply = await connection({ serverUrl: `http://127.0.0.1:${await listen(server)}` }).post("/x", {});
+    expect(reply).toMatchObject({ status: 200, aheadS: expect.any(Number) });
+    expect(Math.abs(reply.aheadS! + 86_400)).toBeLessThan(60);
+    expect(new Refused("enroll", { status: 401, text: '{"message":"no"}', aheadS: -86_400 }).message).toBe(
+      "enroll: status 401: no. This machine's clock is wrong by 1440 minutes",
+    );
+    expect(new Refused("enroll", { status: 404, text: '{"message":"no"}', aheadS: 90 }).message).toBe(
+      "enroll: status 404: no",
+    );
   });
 
   it("reports why there was no reply", async () => {

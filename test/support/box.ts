@@ -4,13 +4,13 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** As much of systemd as the agent's service needs: what is restarted runs until the box ends, and logs to its output. */
+/** As much of systemd as the agent's service needs: what is restarted runs until the box ends. */
 const programs = {
   sudo: '#!/bin/sh\nexec "$@"\n',
   systemctl: `#!/bin/sh
 [ "$1 $2" = "restart svc-agent" ] || exit 0
 eval "set -- $(sed -n 's/^ExecStart=//p' /etc/systemd/system/svc-agent.service)"
-SVC_AGENT_SCALE=0.1 "$@" > /proc/1/fd/1 2>&1 &
+SVC_AGENT_SCALE=0.1 "$@" > /run/agent.log 2>&1 &
 `,
   shutdown: "#!/bin/sh\nexit 0\n",
 };
@@ -28,11 +28,12 @@ mount -t tmpfs tmpfs root/run
 mkdir -p root/usr/local/bin
 cp -a "${folder}.programs/." root/usr/local/bin/
 chroot root sh -c "$1"
-sleep infinity
+touch root/run/agent.log
+exec tail -n +1 -f root/run/agent.log
 ' sh "$1"
 `;
 
-/** Writes a program that runs a line of the shell in a box, and then waits with what the line has started. */
+/** Writes a program that runs a line of the shell in a box, and then shows what the agent logs. */
 export function writeBox(file: string, folder: string): void {
   mkdirSync(folder);
   mkdirSync(`${folder}.programs`);

@@ -12,6 +12,8 @@ const LONGEST_REPLY = 8 * 1024 * 1024;
 export interface Reply {
   readonly status: number;
   readonly text: string;
+  /** Seconds by which this machine's clock is ahead of the server's, if that is more than a minute. */
+  readonly aheadS?: number;
 }
 
 export interface StreamedReply {
@@ -178,11 +180,19 @@ export class Connection {
         dispatcher: this.#agent,
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      return { status: reply.statusCode, text: await textOf(reply.body) };
+      const ahead = secondsAhead(reply.headers.date);
+      const text = await textOf(reply.body);
+      return { status: reply.statusCode, text, ...(ahead === null ? {} : { aheadS: ahead }) };
     } catch (error) {
       throw new Unreachable(`${method} ${this.#base}${path}: ${reasonOf(error)}`, { cause: error });
     }
   }
+}
+
+/** `date`: the header of a reply. */
+function secondsAhead(date: string | string[] | undefined): number | null {
+  const seconds = (Date.now() - Date.parse(String(date))) / 1000;
+  return Math.abs(seconds) > 60 ? Math.round(seconds) : null;
 }
 
 async function textOf(body: Dispatcher.ResponseData["body"]): Promise<string> {

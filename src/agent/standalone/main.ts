@@ -1,10 +1,9 @@
 // The agent as one file, for machines without svc: what `svc agent` does on the machine itself.
-import { stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { isNewer } from "../../agent-wire/update.ts";
 import { builtInSetup, isExecutable } from "../built-in.ts";
-import { copyProgram, install, isActive, show, uninstall } from "../service/apply.ts";
+import { copyProgram, install, show, uninstall } from "../service/apply.ts";
 import {
   defaultStateDir,
   executablePath,
@@ -14,11 +13,10 @@ import {
   type ServicePlatform,
   servicePlan,
   statusCommand,
-  unitFile,
 } from "../service/plan.ts";
+import { agentStatus } from "../service/status.ts";
 import { type AgentSetup, readSetup, SetupError } from "../setup.ts";
 import { startAgent } from "../start.ts";
-import { readObject } from "../state/files.ts";
 import { UpdateFolder } from "../updates/folder.ts";
 
 /** Replaced by scripts/bundle-agent.mjs. */
@@ -127,21 +125,15 @@ const commands: Record<string, (values: Values) => Promise<number>> = {
   },
   async status(values) {
     const stateDir = values["state-dir"] ?? defaultStateDir();
-    const known = await readObject(join(stateDir, "agent.json"));
     const { current, trial, failed } = await new UpdateFolder(stateDir).read();
-    const running = await isActive(statusCommand(platform()));
+    const known = await agentStatus(platform(), stateDir);
     const status = {
       version: current !== null && isNewer(current.version, VERSION) ? current.version : VERSION,
       update: { installed_version: VERSION, trial: trial?.version ?? null, failed: failed?.version ?? null },
-      installed: (await stat(unitFile(platform())).catch(() => null)) !== null,
-      running,
-      server_url: known?.server_url ?? null,
-      hardware_uuid: known?.hardware_uuid ?? null,
-      enrolled_for_queries: typeof known?.node_key === "string",
-      enrolled_for_scripts: typeof known?.agent_node_key === "string",
+      ...known,
     };
     process.stdout.write(`${JSON.stringify(status, null, 2)}\n`);
-    return running ? 0 : 1;
+    return known.running ? 0 : 1;
   },
   logs({ lines, follow }) {
     if (!/^[1-9]\d{0,6}$/.test(lines)) throw new SetupError("usage", "--lines: give a number of lines");

@@ -35,9 +35,12 @@ export default class AgentPackage extends BaseCommand {
     const { flags } = await this.parse(AgentPackage);
     const { type, node } = flags;
     if (!node.startsWith("/")) throw usage("--node: give the full path, such as /usr/bin/node");
-    const given = this.io.env.SOURCE_DATE_EPOCH ?? String(DEFAULT_EPOCH);
-    if (!/^\d{1,10}$/.test(given)) throw usage(`SOURCE_DATE_EPOCH: ${given} is not a number of seconds since 1970`);
-    const hasSetup = type !== "sea" || Boolean(flags["server-url"] ?? this.io.env.SVC_SERVER_URL);
+    const epoch = this.io.env.SOURCE_DATE_EPOCH ?? String(DEFAULT_EPOCH);
+    if (!/^\d{1,10}$/.test(epoch)) throw usage(`SOURCE_DATE_EPOCH: ${epoch} is not a number of seconds since 1970`);
+    // A part of a setup is refused for what it lacks.
+    const given = ["server-url", "enroll-secret-file", "ca-file", "pin"] as const;
+    const hasSetup =
+      type !== "sea" || Boolean(this.io.env.SVC_SERVER_URL) || given.some((flag) => flags[flag] !== undefined);
     const setup = hasSetup ? await agentSetup(flags, this.io.env) : null;
     const built = join(this.config.root, "dist", "agent.mjs");
     const agent = await readFile(built, "utf8").catch(() => {
@@ -57,7 +60,7 @@ export default class AgentPackage extends BaseCommand {
       const hasNode = flags["with-node"];
       const program = hasNode ? { executable: await executableOf(agent), arch: process.arch } : { node, agent };
       const place = resolve(flags.file ?? packageName(type, version, program));
-      await buildPackage(type, { ...setup, version, program }, place, Number(given));
+      await buildPackage(type, { ...setup, version, program }, place, Number(epoch));
       return place;
     });
     this.note(`wrote ${file}${setup === null ? "" : ": it contains the enroll secret"}`);

@@ -56,6 +56,8 @@ async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFi
   if (settings.server_url !== undefined) names.add(new URL(settings.server_url).hostname);
   const dns = [...names].filter((name) => !isAddress(name)).map((value) => ({ type: 2 as const, value }));
   const ips = ["127.0.0.1", "::1", ...names].filter(isAddress).filter((ip) => ip !== "0.0.0.0" && ip !== "::");
+  // Hosts whose clocks are behind can connect too.
+  const notBeforeDate = new Date(Date.now() - 2 * 86_400_000);
   const notAfterDate = new Date();
   notAfterDate.setFullYear(notAfterDate.getFullYear() + 10);
   // Imported on use: the package consists of two hundred files that most servers do not need.
@@ -64,6 +66,7 @@ async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFi
     keyType: "ec",
     curve: "P-256",
     algorithm: "sha256",
+    notBeforeDate,
     notAfterDate,
     extensions: [
       { name: "basicConstraints", cA: true },

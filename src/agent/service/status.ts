@@ -1,0 +1,35 @@
+// What is known on this machine of its agent.
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { readObject } from "../state/files.ts";
+import { isActive } from "./apply.ts";
+import { type ServicePlatform, statusCommand, unitFile } from "./plan.ts";
+
+export interface AgentStatus {
+  readonly installed: boolean;
+  readonly running: boolean;
+  readonly server_url: string | null;
+  readonly hardware_uuid: string | null;
+  readonly enrolled_for_queries: boolean;
+  readonly enrolled_for_scripts: boolean;
+  /** The host's own page. Who has this address may see and do there what the page offers, for up to an hour. */
+  readonly own_page: string | null;
+}
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+/** Reading the state folder needs the rights of its owner. */
+export async function agentStatus(platform: ServicePlatform, stateDir: string): Promise<AgentStatus> {
+  const known = await readObject(join(stateDir, "agent.json"));
+  const server_url = text(known?.server_url);
+  const token = text((await readFile(join(stateDir, "device-token"), "utf8").catch(() => "")).trim());
+  return {
+    installed: (await stat(unitFile(platform)).catch(() => null)) !== null,
+    running: await isActive(statusCommand(platform)),
+    server_url,
+    hardware_uuid: text(known?.hardware_uuid),
+    enrolled_for_queries: text(known?.node_key) !== null,
+    enrolled_for_scripts: text(known?.agent_node_key) !== null,
+    own_page: server_url === null || token === null ? null : `${server_url}/device/${token}`,
+  };
+}
