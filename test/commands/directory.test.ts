@@ -20,6 +20,36 @@ const stored = async () =>
   ]);
 const set = ["directory", "set", "--tenant-id", TENANT, "--client-id", CLIENT];
 
+describe("svc conditional-access", () => {
+  it("shows the connection, and what the directory knows of a host", async () => {
+    const { app } = fleet;
+    await app.request("PUT", "/directory_graph_credentials", credentials());
+    await app.post("/conditional-access/directory", { directory_tenant_id: TENANT });
+    await app.post("/conditional-access/directory/confirm");
+    const [host] = await app.store.hosts.list();
+    await app.store.directoryDevices.insert({
+      host_id: host!.id,
+      device_id: OTHER,
+      user_principal_name: "ann@example.com",
+      updated_at: app.clock.iso(),
+      reported: "noncompliant",
+      reported_tenant: TENANT,
+      last_error: "the directory does not know this device",
+    });
+    const status = await fleet.run(["conditional-access", "status"]);
+    expect([status.exitCode, status.stdout]).toEqual([
+      0,
+      expect.stringContaining("0 compliant, 1 not, 0 not reported, 1 failing"),
+    ]);
+    const shown = await fleet.run(["conditional-access", "host", "mac-1.example.com"]);
+    expect(shown.stdout).toContain(`${OTHER}: noncompliant (ann@example.com; the directory does not know this device)`);
+    const json = await fleet.run(["conditional-access", "host", "mac-1.example.com", "-o", "json"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ enabled: false, directory: { device_id: OTHER, pending: false } });
+    const none = await fleet.run(["conditional-access", "host", "win-1.example.com"]);
+    expect(none.stdout).toContain("no device of a directory");
+  });
+});
+
 describe("svc directory", () => {
   it("sets, shows and deletes the credentials, and never prints the secret", async () => {
     const empty = await fleet.run(["directory", "get"]);

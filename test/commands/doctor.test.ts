@@ -59,6 +59,36 @@ describe("doctor", () => {
     });
   });
 
+  it("warns if the directory does not accept what is reported of devices", async () => {
+    const connection = {
+      directory_tenant_id: "11111111-2222-3333-4444-555555555555",
+      connected: true,
+      devices: { compliant: 3, noncompliant: 1, unreported: 2, failing: 2 },
+      last_reported_at: null,
+      paused_until: null,
+      last_error: "",
+    };
+    const check = async (more: Partial<typeof connection>) => {
+      const send: Send = async (url, init) => {
+        if (url.endsWith("/me"))
+          return new Response(JSON.stringify({ user: { email: "a@b.c", global_role: "admin" } }));
+        if (url.endsWith("/conditional-access/directory"))
+          return new Response(JSON.stringify({ ...connection, ...more }));
+        return url.endsWith("/healthz") ? healthy()(url, init) : new Response("{}", { status: 404 });
+      };
+      const { stdout } = await runCli(["doctor", "-o", "json"], { send, env });
+      const found = (JSON.parse(stdout) as Record<string, string>[]).find((one) => one.check === "conditional access");
+      return found && [found.status, found.detail];
+    };
+    expect(await check({})).toEqual(["warning", "2 devices are not reported to the directory"]);
+    expect(await check({ last_error: "no credentials" })).toEqual(["warning", "no credentials"]);
+    expect(await check({ devices: { ...connection.devices, failing: 0 } })).toEqual([
+      "ok",
+      "4 devices are reported to the directory",
+    ]);
+    expect(await check({ connected: false })).toBeUndefined();
+  });
+
   it("warns if the server cannot store files, as status does", async () => {
     const text = '{"status":"ok","warnings":{"blobs":"the bucket is away"}}';
     const send: Send = async (url) =>

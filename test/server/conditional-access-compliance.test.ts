@@ -287,6 +287,19 @@ describe.each(rulesEngines)("compliance in the directory, its rules on %s", (eng
     expect(directory.devices.get(guid(1))).toMatchObject({ isCompliant: true });
   });
 
+  it("of deleted hosts is forgotten if it was never reported", async () => {
+    const s = await start(engine);
+    const { t } = s;
+    const id = await makeDevice(s, 1);
+    await t.delete(`/hosts/${id}`);
+    await t.patch("/config", { integrations: { conditional_access_enabled: false } });
+    await t.delete(DIRECTORY);
+    await vi.waitFor(async () => {
+      await runJob(t.services, "conditional_access_cleanup");
+      expect(await t.store.directoryDevices.count()).toBe(0);
+    });
+  });
+
   it("takes replies that name no device, or are no JSON, for failures", async () => {
     const s = await start(engine);
     const { t, directory, policy, report } = s;
@@ -323,6 +336,11 @@ describe.each(rulesEngines)("compliance in the directory, its rules on %s", (eng
     expect(await device(), "the keychain is locked").toMatchObject({ user_principal_name: "ann@example.com" });
     await report("directory_device_macos", { ...mac, device_id: "no-guid' or 1" });
     expect(await device()).toMatchObject({ device_id: guid(1) });
+
+    await report("directory_device_sso", { ...mac, device_id: guid(3) });
+    expect(await device(), "the extension's device").toMatchObject({ device_id: guid(3) });
+    expect(await t.store.directoryDevices.count(), "of a device that was never reported, nothing is left").toBe(1);
+    await report("directory_device_macos", mac);
 
     directory.devices.set(guid(1), {}).set(guid(2), {});
     await makeResults(t, host!.id, { passing: [policy] });

@@ -317,6 +317,22 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     expect((await visitor.get("/hosts?team_id=1")).status).toBe(402);
   });
 
+  it("shows whether the user of a host may sign in to other services", async () => {
+    const t = await startApp({ engine });
+    const host = await makeHost(t, {});
+    const visitor = await visit(t);
+    expect((await visitor.get(`/hosts/${host.id}`)).text).not.toContain("Conditional access");
+    await t.store.directoryDevices.insert({
+      host_id: host.id,
+      device_id: "99999999-0000-4000-8000-000000000000",
+      updated_at: t.clock.iso(),
+      last_error: "<b>no</b>",
+    });
+    const { text } = await visitor.get(`/hosts/${host.id}`);
+    for (const part of ["Conditional access", "99999999-0000-4000-8000-000000000000", "unreported", "&lt;b>no"])
+      expect(text.replaceAll("&gt;", ">")).toContain(part);
+  });
+
   it("lists vulnerabilities, with links to their hosts", async () => {
     const t = await startApp({ engine });
     const [own, other] = [await makeTeam(t, "Own"), await makeTeam(t, "Other")];

@@ -200,11 +200,16 @@ async function directoryReports(client: ApiClient): Promise<Check[]> {
   if (!parsed.success || !parsed.data.connected) return [];
   const { devices, last_error: error } = parsed.data;
   const reported = devices.compliant + devices.noncompliant;
-  const hint = "`svc conditional-access host HOST` shows the reason: see docs/operations.md.";
-  if (error !== "") return [warning("conditional access", error, hint)];
-  if (devices.failing > 0)
-    return [warning("conditional access", `${devices.failing} devices are not reported to the directory`, hint)];
-  return [ok("conditional access", `${reported} devices are reported to the directory`)];
+  const check = "conditional access";
+  if (error !== "")
+    return [
+      warning(check, error, "`svc conditional-access status` shows when it is tried again: see docs/operations.md."),
+    ];
+  if (devices.failing > 0) {
+    const hint = "`svc conditional-access host HOST` shows why: see docs/operations.md.";
+    return [warning(check, `${devices.failing} devices are not reported to the directory`, hint)];
+  }
+  return [ok(check, `${reported} devices are reported to the directory`)];
 }
 
 function versions(server: string | null, client: string): Check {

@@ -27,6 +27,13 @@ function guid(given: string): string {
 export const directoryDeviceInventory: InventorySource<FoundDevice> = {
   queries: [
     {
+      // A table of some managed agents: the device of the single sign-on extension, whose key is in the Secure Enclave.
+      name: "directory_device_sso",
+      platforms: ["darwin"],
+      discovery: tableExists("app_sso_platform"),
+      sql: "SELECT device_id, '' AS tenant_id, user_principal_name FROM app_sso_platform WHERE extension_identifier = 'com.microsoft.CompanyPortalMac.ssoextension' AND realm = 'KERBEROS.MICROSOFTONLINE.COM';",
+    },
+    {
       name: "directory_device_macos",
       platforms: ["darwin"],
       discovery: tableExists("keychain_items"),
@@ -42,8 +49,8 @@ export const directoryDeviceInventory: InventorySource<FoundDevice> = {
   ],
   // Without a row, what is stored stays: keychains are not always readable.
   read({ rows, warn }) {
-    const own = rows("directory_device_macos") ?? rows("directory_device_windows");
-    const row = own?.[0];
+    const names = ["directory_device_sso", "directory_device_macos", "directory_device_windows"];
+    const row = names.map((name) => rows(name)?.[0]).find((one) => one !== undefined && text(one, "device_id") !== "");
     if (!row) return null;
     const device_id = guid(text(row, "device_id"));
     if (device_id === "") {
@@ -90,22 +97,21 @@ const accountOf = (value: FoundDevice, before: FoundDevice | undefined): string 
 async function writeDevices(tx: ServerTx, changed: readonly Reported<FoundDevice>[], now: string): Promise<void> {
   const before = await tx.directoryDevices.list({ where: oneOf("host_id", hostIdsOf(changed)) });
   const wanted = new Map(changed.map(({ hostId, value }) => [hostId, value]));
-  const known = new Map(before.map((row) => [row.host_id, row]));
-  // The directory must not trust the former device because of this host.
+  const rowOf = new Map(before.map((row) => [row.host_id, row]));
   const left = before.filter(({ host_id, device_id }) => wanted.get(host_id!)!.device_id !== device_id);
-  if (left.length > 0)
-    await tx.directoryDevices.update({
-      where: oneOf(
-        "id",
-        left.map(({ id }) => id),
-      ),
-      set: { host_id: null, due_at: now },
-    });
+  const idsOf = (rows: typeof before): number[] => rows.map(({ id }) => id);
+  const isKnown = ({ reported, runner }: (typeof before)[number]): boolean => reported !== "" || runner !== "";
+  // The directory must not trust the former device because of this host; of others it knows nothing.
+  const known = idsOf(left.filter(isKnown));
+  const unknown = idsOf(left.filter((row) => !isKnown(row)));
+  if (known.length > 0)
+    await tx.directoryDevices.update({ where: oneOf("id", known), set: { host_id: null, due_at: now } });
+  if (unknown.length > 0) await tx.directoryDevices.delete(oneOf("id", unknown));
   await tx.directoryDevices.upsert(
     changed.map(({ hostId, value }) => ({
       host_id: hostId,
       ...value,
-      user_principal_name: accountOf(value, known.get(hostId)),
+      user_principal_name: accountOf(value, rowOf.get(hostId)),
       updated_at: now,
       due_at: now,
     })),

@@ -33,17 +33,19 @@ export async function hostAccess(ctx: Context, id: number): Promise<{ conditiona
   const host = await hostFor(ctx, "hosts:read", id);
   const { isOn, blocking } = (await accessOf(ctx, [host])).get(host.id)!;
   const row = await ctx.store.directoryDevices.first({ where: eq("host_id", host.id) });
-  const { directory_tenant_id } = (await ctx.config.current()).conditional_access;
+  const { conditional_access: access } = await ctx.config.current();
+  const tenant = access.directory_connection_configured ? access.directory_tenant_id.toLowerCase() : null;
   return {
     conditional_access: {
       enabled: isOn,
       blocking_policies: blocking.map((policy) => ({ id: policy.id, name: policy.name })),
-      directory: row && deviceOf(row, directory_tenant_id.toLowerCase()),
+      directory: row && deviceOf(row, tenant),
     },
   };
 }
 
-function deviceOf(row: DeviceRow, tenant: string): NonNullable<HostAccess["directory"]> {
+/** `tenant`: the connected directory. */
+function deviceOf(row: DeviceRow, tenant: string | null): NonNullable<HostAccess["directory"]> {
   const isKnown = row.reported !== "" && row.reported_tenant === tenant;
   return {
     device_id: row.device_id,
@@ -51,7 +53,7 @@ function deviceOf(row: DeviceRow, tenant: string): NonNullable<HostAccess["direc
     user_principal_name: row.user_principal_name,
     status: isKnown && row.reported !== "" ? row.reported : "unreported",
     reported_at: isKnown ? row.reported_at : null,
-    pending: row.due_at !== null || row.runner_until !== null,
+    pending: tenant !== null && (row.due_at !== null || row.runner_until !== null),
     last_error: row.last_error,
   };
 }
