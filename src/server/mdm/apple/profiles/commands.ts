@@ -3,6 +3,7 @@ import { readPlistDict } from "../../../../plist/read.ts";
 import { bytesIn, type PlistDict } from "../../../../plist/value.ts";
 import { profileAnswered } from "../../profiles/host-rows.ts";
 import { fillLate } from "../../profiles/late.ts";
+import { notifyProfiles } from "../../profiles/part.ts";
 import { fillRequested, NotGiven } from "../../profiles/requested.ts";
 import { type AppleAnswer, appleCommandKind, CONTENT_MAX, type MadeLate, NotMade } from "../commands/kind.ts";
 import { inPlist } from "./escape.ts";
@@ -21,6 +22,8 @@ export const appleProfileCommand = appleCommandKind({
     if (result === null) return;
     const event = state === "answered" ? ({ type: "acknowledged" } as const) : errorOf(result);
     await profileAnswered(inside, operation.host_id, operation.uuid, event);
+    // Sent again at once, as often as the rules allow.
+    if (event.type === "error") await notifyProfiles(inside.store, { hostIds: [operation.host_id] });
   },
 });
 
