@@ -11,12 +11,14 @@ import { fillText, type HostValues, valuesOf } from "../../ca/variables.ts";
 import { days, isoAt, minutes } from "../../core/clock.ts";
 import type { Context } from "../../core/context.ts";
 import { eq } from "../../store/query.ts";
+import { NotMade } from "../commands/made-late.ts";
 import { isRequested, variablesOf } from "./authorities.ts";
+import { profileAnswered } from "./host-rows.ts";
 import { type Challenged, challengesOf } from "./scep.ts";
 import { namesIn, replaceNames } from "./variables.ts";
 
 /** It cannot be had. The message is shown with the profile: it contains no secret. */
-export class NotGiven extends Error {}
+class NotGiven extends Error {}
 
 /** Authorities forget challenges after an hour. */
 const LIFETIME = minutes(57);
@@ -27,7 +29,7 @@ const Given = z.record(z.string(), z.string());
 type Given = z.infer<typeof Given>;
 
 /** The content with these values. Throws `NotGiven` if an authority gives none. Call it outside of transactions. */
-export async function fillRequested(
+async function fillRequested(
   ctx: Context,
   command: { readonly host_id: number; readonly uuid: string },
   content: string,
@@ -44,6 +46,26 @@ export async function fillRequested(
     const value = values.get(name);
     return value === undefined ? whole : escaped(value);
   });
+}
+
+/**
+ * The same for the command of a profile that is being sent. If an authority gives none, the profile fails with the
+ * reason, and `NotMade` is thrown.
+ */
+export async function fillOrFail(
+  ctx: Context,
+  command: { readonly host_id: number; readonly uuid: string },
+  content: string,
+  escaped: (value: string) => string,
+): Promise<string> {
+  try {
+    return await fillRequested(ctx, command, content, escaped);
+  } catch (error) {
+    if (!(error instanceof NotGiven)) throw error;
+    const event = { type: "unsendable", detail: error.message } as const;
+    await ctx.store.tx((store) => profileAnswered({ ...ctx, store }, command.host_id, command.uuid, event));
+    throw new NotMade(error.message);
+  }
 }
 
 /** A device that gets the same command again gets the same, as long as it is valid. */

@@ -4,8 +4,8 @@ import { bytesIn, type PlistDict } from "../../../../plist/value.ts";
 import { profileAnswered } from "../../profiles/host-rows.ts";
 import { fillLate } from "../../profiles/late.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
-import { fillRequested, NotGiven } from "../../profiles/requested.ts";
-import { type AppleAnswer, appleCommandKind, CONTENT_MAX, type MadeLate, NotMade } from "../commands/kind.ts";
+import { fillOrFail } from "../../profiles/requested.ts";
+import { type AppleAnswer, appleCommandKind, CONTENT_MAX, type MadeLate } from "../commands/kind.ts";
 import { inPlist } from "./escape.ts";
 
 const noSecrets: PlistDict = {};
@@ -31,15 +31,8 @@ export const appleProfileCommand = appleCommandKind({
 export const profileCommand: MadeLate = async (ctx, operation, content) => {
   const command = readPlistDict(Buffer.from(content), CONTENT_MAX);
   const payload = bytesIn(command, "Payload")?.toString("utf8") ?? "";
-  try {
-    const filled = await fillRequested(ctx, operation, payload, inPlist);
-    return filled === payload ? command : { ...command, Payload: Buffer.from(filled) };
-  } catch (error) {
-    if (!(error instanceof NotGiven)) throw error;
-    const event = { type: "unsendable", detail: error.message } as const;
-    await ctx.store.tx((store) => profileAnswered({ ...ctx, store }, operation.host_id, operation.uuid, event));
-    throw new NotMade(error.message);
-  }
+  const filled = await fillOrFail(ctx, operation, payload, inPlist);
+  return filled === payload ? command : { ...command, Payload: Buffer.from(filled) };
 };
 
 const errorOf = ({ status, detail }: AppleAnswer) =>
