@@ -2,13 +2,14 @@
 // with its certificate. It is requested when the device gets the profile, because some authorities keep only a few
 // challenges at a time, and for less than an hour.
 import { z } from "zod";
+import { renewalTime } from "../../../pki/renewal.ts";
 import { fetchChallenge } from "../../ca/challenge-webhook.ts";
 import { orderCertificate } from "../../ca/hosted-ca.ts";
 import { fetchNdesChallenge } from "../../ca/ndes.ts";
 import { type CaRow, textIn } from "../../ca/rules.ts";
 import { CaError } from "../../ca/upstream.ts";
 import { fillText, type HostValues, valuesOf } from "../../ca/variables.ts";
-import { days, isoAt, minutes } from "../../core/clock.ts";
+import { isoAt, minutes } from "../../core/clock.ts";
 import type { Context } from "../../core/context.ts";
 import { eq } from "../../store/query.ts";
 import { NotMade } from "../commands/made-late.ts";
@@ -22,7 +23,6 @@ class NotGiven extends Error {}
 
 /** Authorities forget challenges after an hour. */
 const LIFETIME = minutes(57);
-const BEFORE_END = days(30);
 
 /** By variable: what the authority has given. */
 const Given = z.record(z.string(), z.string());
@@ -133,11 +133,8 @@ async function order(ctx: Context, { name, type, settings, secret }: CaRow, host
   };
 }
 
-/** 30 days before the end, or after half of a short life. */
-function renewalOf({ validFrom, validTo }: { readonly validFrom: string; readonly validTo: string }): string {
-  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
-  return isoAt(to - Math.min(BEFORE_END, (to - from) / 2));
-}
+const renewalOf = ({ validFrom, validTo }: { readonly validFrom: string; readonly validTo: string }): string =>
+  isoAt(renewalTime(Date.parse(validFrom), Date.parse(validTo)));
 
 function filledText(text: string, values: HostValues, authority: string): string {
   const filled = fillText(text, values);
