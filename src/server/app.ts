@@ -15,9 +15,9 @@ import { allowLong } from "./core/http/long-request.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import { hasUntrustedProxy } from "./core/http/proxies.ts";
 import { responseOf } from "./core/http/replies.ts";
+import { count } from "./core/http/request-counts.ts";
 import type { RawInput, Reply, Route } from "./core/http/route.ts";
 import { memo } from "./core/memo.ts";
-import { count } from "./core/http/request-counts.ts";
 import { baseHeaders, loggedError, refusal, renderError } from "./error-replies.ts";
 import type { Features } from "./features.ts";
 import { Uploads } from "./files/service.ts";
@@ -240,4 +240,3 @@ function decodeParam(value: string): string {
     return value;
   }
 }
-

@@ -11,7 +11,10 @@ import { BlobsUnavailable } from "./store/blobs/blobs.ts";
 import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";
 
 /** Headers of every reply. */
-export const baseHeaders = (requestId: string, services: Pick<Services, "license" | "clock">): Record<string, string> => ({
+export const baseHeaders = (
+  requestId: string,
+  services: Pick<Services, "license" | "clock">,
+): Record<string, string> => ({
   "x-request-id": requestId,
   "x-svc-version": version.version,
   [FEATURES]: DRY_RUN_FEATURE,
