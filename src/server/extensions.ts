@@ -80,7 +80,7 @@ import {
 import { windowsActionListener, windowsWipe, windowsWiper } from "./mdm/windows/actions/wipe.ts";
 import { windowsCommands, windowsCustomCommand } from "./mdm/windows/commands/custom.ts";
 import { windowsNotices } from "./mdm/windows/notices/notices.ts";
-import { windowsObsoleteNodes, windowsProfileCommand } from "./mdm/windows/profiles/commands.ts";
+import { windowsObsoleteNodes, windowsProfileCommand, windowsProfileContent } from "./mdm/windows/profiles/commands.ts";
 import { windowsProfileInventory } from "./mdm/windows/profiles/inventory.ts";
 import { windowsPlatform } from "./mdm/windows/profiles/platform.ts";
 import { finishWindowsSignIn } from "./mdm/windows/sign-in/sign-in.ts";
@@ -146,6 +146,7 @@ export const extensions: Extensions = {
     [appleRenewal.name]: renewalCommand,
     [inHouseCommand.name]: inHouseInstallCommand,
   },
+  windowsCommandsMadeLate: { [windowsProfileCommand.name]: windowsProfileContent },
   hostsOfHardware: [enrolledHosts, assignedHosts],
   hostsWhere: compileWhere,
   integrationsChanged: dropIntegrations,

@@ -20,6 +20,7 @@ export const statuses = {
   credentialsNeeded: "407",
   exists: "418",
   notFound: "404",
+  commandFailed: "500",
   atomicFailed: "507",
 } as const;
 

@@ -1,6 +1,6 @@
 // Certificate templates of Android hosts: the policy lists them for the agent, the agent asks for each, and reports.
 import { beforeEach, describe, expect, it } from "vitest";
-import { hours } from "../../src/server/core/clock.ts";
+import { days, hours } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { androidAgents } from "../../src/server/mdm/android/policies/agent-app.ts";
 import { androidPolicySender } from "../../src/server/mdm/android/policies/sender.ts";
@@ -110,6 +110,78 @@ describe.each(bothEngines)("certificates of Android hosts on %s", (engine) => {
     expect((await t.delete(`/certificates/${id}`)).status).toBe(200);
     await settled();
     expect(idsSent()).toEqual([second]);
+  });
+
+  it("are replaced 30 days before they end, and again when that has failed", async () => {
+    const [id, other] = [await template("Wi-Fi"), await template("VPN")];
+    await settled();
+    const { host_uuid, enroll_secret } = appIn()!.managedConfiguration;
+    const agent = await new ManagedAgent(t, { hardware_uuid: host_uuid, platform: "android" }).enroll(enroll_secret);
+    const call = (method: string, path: string, body?: unknown) =>
+      t.as(null).request(method, `/api/svcd/certificates/${path}`, body, { authorization: `Node key ${agent.key}` });
+    const created = t.clock.iso();
+    const statusNow = async (template_id: number) =>
+      (await t.store.hostCertificates.first({ where: eq("template_id", template_id) }))!.status;
+    const challengeOf = async () =>
+      ((await (await call("GET", `${id}`)).json()) as { certificate: { svc_challenge: string | null } }).certificate
+        .svc_challenge;
+    const installed = async (serial: string, lasts: number) => {
+      expect(await challengeOf()).toMatch(/^[\w-]{43}$/);
+      const [from, to] = [t.clock.now(), t.clock.now() + lasts].map((time) => new Date(time).toISOString());
+      const report = { status: "verified", serial, not_valid_before: from, not_valid_after: to };
+      expect((await call("PUT", `${id}/status`, report)).status).toBe(200);
+      expect((await call("PUT", `${id}/status`, report)).status, "repeated").toBe(200);
+      expect(await challengeOf(), "nothing to install").toBeNull();
+    };
+    const timesSent = () => appIn()!.managedConfiguration.certificate_templates.map(({ updated_at }) => updated_at);
+    const jobAfter = async (time: number) => {
+      t.clock.advance(time);
+      await runJob(t.services, "android_agents");
+      await settled();
+    };
+    await installed("01", days(365));
+    expect((await call("PUT", `${other}/status`, { status: "verified" })).status, "its end is not known").toBe(200);
+    await jobAfter(days(334));
+    expect([await statusNow(id), timesSent()]).toEqual(["verified", [created, created]]);
+    await jobAfter(days(1));
+    expect([await statusNow(id), await statusNow(other)]).toEqual(["delivering", "verified"]);
+    const renewal = t.clock.iso();
+    expect(timesSent()).toEqual([renewal, created]);
+
+    expect((await call("PUT", `${id}/status`, { status: "failed", detail: "no network" })).status).toBe(200);
+    await jobAfter(hours(23));
+    expect(await statusNow(id)).toBe("failed");
+    await jobAfter(hours(1));
+    expect([await statusNow(id), timesSent()]).toEqual(["delivering", [t.clock.iso(), created]]);
+    await installed("02", days(2));
+    await jobAfter(hours(25));
+    expect(await statusNow(id), "after half of a short life").toBe("delivering");
+    expect(await t.store.hostCertificates.first({ where: eq("template_id", id) })).toMatchObject({ serial: "02" });
+  });
+
+  it("refuse reports with wrong times, with the field", async () => {
+    const id = await template("Wi-Fi");
+    await settled();
+    const { host_uuid, enroll_secret } = appIn()!.managedConfiguration;
+    const agent = await new ManagedAgent(t, { hardware_uuid: host_uuid, platform: "android" }).enroll(enroll_secret);
+    const path = `/api/svcd/certificates/${id}/status`;
+    for (const [field, value] of [
+      ["not_valid_after", "tomorrow"],
+      ["not_valid_before", 5],
+      ["serial", "0".repeat(129)],
+    ] as const) {
+      const headers = { authorization: `Node key ${agent.key}` };
+      const reply = await t.as(null).request("PUT", path, { status: "verified", [field]: value }, headers);
+      expect([reply.status, await reply.text()]).toEqual([422, expect.stringContaining(field)]);
+    }
+    const report = {
+      status: "verified",
+      not_valid_before: "2026-03-02T00:00:00Z",
+      not_valid_after: "2026-03-01T00:00:00Z",
+    };
+    const reply = await t.as(null).request("PUT", path, report, { authorization: `Node key ${agent.key}` });
+    expect(reply.status, "never valid: not replaced").toBe(200);
+    expect(await t.store.hostCertificates.list()).toMatchObject([{ status: "verified", renew_at: null }]);
   });
 
   it("are sent again when they change, when the host changes teams, and when the agent did not ask", async () => {

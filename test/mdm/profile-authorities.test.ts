@@ -6,7 +6,9 @@ import { readPlistDict } from "../../src/plist/read.ts";
 import { type PlistDict, stringIn } from "../../src/plist/value.ts";
 import { days, minutes } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
+import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { eq } from "../../src/server/store/query.ts";
+import { everyCommand } from "../../src/syncml/value.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";
@@ -22,6 +24,7 @@ import {
 import { bothEngines, type EngineName, rulesEngines } from "../support/engines.ts";
 import { NDES_CHALLENGE, NTLM_DOMAIN, NTLM_PASSWORD, NTLM_USER, startNdes } from "../support/ndes.ts";
 import { mobileconfig, payload, profileForm, windowsProfile } from "../support/profiles.ts";
+import { managedWindows } from "../support/windows-device.ts";
 
 const scepPayload = (url: string, challenge: string) =>
   payload(
@@ -248,6 +251,64 @@ describe.each(rulesEngines)("a key with its certificate on %s", (engine) => {
   });
 });
 
+const INSTALL = "./Device/Vendor/MSFT/ClientCertificateInstall/SCEP/x/Install";
+/** What a Windows device is sent: texts of its nodes, and nothing if there is no profile. */
+async function windowsNodes({ start }: Pick<Awaited<ReturnType<typeof managedWindows>>["device"], "start">) {
+  const { commands } = (await start()).message;
+  const items = [...everyCommand(commands)].flatMap(({ items }) => items);
+  return Object.fromEntries(
+    items.flatMap(({ target, data }) =>
+      target?.startsWith(INSTALL) ? [[target.slice(INSTALL.length + 1), data]] : [],
+    ),
+  );
+}
+
+describe.each(rulesEngines)("a challenge in a profile of Windows devices on %s", (engine) => {
+  const content =
+    windowsProfile(`${INSTALL}/ServerURL`, "$SVC_VAR_HOSTED_SCEP_PROXY_URL_hosted_scep_ca") +
+    windowsProfile(`${INSTALL}/Challenge`, "$SVC_VAR_HOSTED_SCEP_CHALLENGE_hosted_scep_ca");
+  const started = async (password: string) => {
+    const service = await startChallengeWebhook("svc", "secret");
+    const hosted_scep_ca = { url: service.url, challenge_url: service.url, username: "svc", password };
+    const { t } = await start(engine, { hosted_scep_ca });
+    const devices = [await managedWindows(t), await managedWindows(t)];
+    const reply = await upload(t, content, "a.xml");
+    expect(reply.status, await reply.clone().text()).toBe(200);
+    const { profile_uuid: uuid } = (await reply.json()) as { profile_uuid: string };
+    await t.services.running.of(profileReconciler).run();
+    return { t, uuid, devices: devices.map(({ device }) => device), hostIds: devices.map(({ hostId }) => hostId) };
+  };
+
+  it("is requested when a device gets the profile, for it only, and is stored nowhere in clear", async () => {
+    const { t, devices } = await started("secret");
+    const [first, second] = [await windowsNodes(devices[0]!), await windowsNodes(devices[1]!)];
+    expect([first.Challenge, second.Challenge]).toEqual(["challenge-1", "challenge-2"]);
+    expect(first.ServerURL).toContain("/mdm/scep/proxy/");
+    expect(first.ServerURL).not.toBe(second.ServerURL);
+    expect(await windowsNodes(devices[0]!), "not answered: the same again").toEqual(first);
+    expect(await stored(t)).not.toContain("challenge-1");
+  });
+
+  it("fails the profile with the reason if the authority gives none, and other commands go on", async () => {
+    const { t, uuid, devices, hostIds } = await started("wrong");
+    const other = await upload(t, windowsProfile(), "other.xml");
+    expect(other.status).toBe(200);
+    await t.services.running.of(profileReconciler).run();
+    const { commands } = (await devices[0]!.start()).message;
+    const targets = [...everyCommand(commands)].flatMap(({ items }) => items.map(({ target }) => target));
+    expect(targets.filter(Boolean)).toEqual(["./Device/Vendor/MSFT/Policy/Config/Camera/AllowCamera"]);
+    const rows = await t.store.hostProfiles.list({ where: eq("profile_uuid", uuid) });
+    const [own, others] = hostIds.map((id) => rows.find(({ host_id }) => host_id === id)!);
+    expect(own!.status).toBe("failed");
+    expect(own!.detail).toMatch(/hosted_scep_ca gives no challenge/);
+    expect(others!.status).toBe("pending");
+    const commandsOf = await t.store.mdmCommands.list({ where: eq("command_uuid", own!.command_uuid ?? "") });
+    for (const one of commandsOf) expect([one.status, one.command_status]).toEqual(["500", "failed"]);
+    const operations = await t.store.operations.list({ where: eq("host_id", hostIds[0]!) });
+    expect(operations.filter(({ state }) => state === "failed")).toHaveLength(1);
+  });
+});
+
 describe.each(rulesEngines)("variables of authorities on %s", (engine) => {
   it("are refused without their other half, without the authority, and where no device is asked", async () => {
     const service = await startChallengeWebhook("svc", "secret");
@@ -255,7 +316,6 @@ describe.each(rulesEngines)("variables of authorities on %s", (engine) => {
       hosted_scep_ca: { url: service.url, challenge_url: service.url, username: "svc", password: "secret" },
     });
     await t.patch("/config", { mdm: { windows_enabled_and_configured: true } });
-    const node = "./Device/Vendor/MSFT/ClientCertificateInstall/SCEP/x/Install/Challenge";
     const [url, challenge] = [
       "$SVC_VAR_HOSTED_SCEP_PROXY_URL_hosted_scep_ca",
       "$SVC_VAR_HOSTED_SCEP_CHALLENGE_hosted_scep_ca",
@@ -265,7 +325,7 @@ describe.each(rulesEngines)("variables of authorities on %s", (engine) => {
       ["a.mobileconfig", mobileconfig("a.b", scepPayload("x", challenge)), /also needs \$SVC_VAR_HOSTED_SCEP_PROXY_/],
       ["a.mobileconfig", mobileconfig("a.b", DIRECTORY), /no certificate authority directory_scep_proxy/],
       ["a.mobileconfig", mobileconfig("a.b", KEY), /no certificate authority VPN of the type hosted_ca_a/],
-      ["a.xml", windowsProfile(node, `${challenge} ${url}`), /in .mobileconfig profiles only/],
+      ["a.xml", windowsProfile(INSTALL, challenge), /also needs \$SVC_VAR_HOSTED_SCEP_PROXY_/],
     ];
     for (const [file, content, reason] of refused) {
       const response = await upload(t, content, file);

@@ -1,16 +1,17 @@
 // Simulated Apple devices against the server, through a socket.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { serviceContext } from "../../src/server/core/context.ts";
 import type { AppleCommand } from "../../src/server/mdm/apple/commands/send.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { appleProfileCommand } from "../../src/server/mdm/apple/profiles/commands.ts";
+import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { AppleFleet, type AppleOptions } from "../../src/simulator/apple/fleet.ts";
 import { isComplete, renderAppleReport } from "../../src/simulator/apple/report.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { IDENTIFIER, listen, makeEnrollmentProfile } from "../support/apple-server.ts";
 import { rulesEngines } from "../support/engines.ts";
-import { mobileconfig } from "../support/profiles.ts";
+import { makeProfile, mobileconfig } from "../support/profiles.ts";
 
 async function start(t: TestApp, options: Partial<AppleOptions> = {}) {
   const url: string = await listen(async (path, init) =>
@@ -78,6 +79,44 @@ describe.each(rulesEngines)("simulated Apple devices on %s", (engine) => {
     await expect.poll(escrowed).toBe("verifying");
     expect(device!.state.recoveryKey).not.toBeNull();
     expect(await fleet.stop()).toMatchObject({ keysEscrowed: 1, errors: 0 });
+  });
+
+  it("report what becomes of an update of their system, with its deadline", async () => {
+    const t = await startApp({ engine });
+    await turnOnAppleMdm(t);
+    const { fleet, enroll } = await start(t, { devices: 1, families: ["macos"] });
+    await enroll();
+    const [host] = await t.store.hosts.list();
+    const mdm = { macos_updates: { minimum_version: "26.1", deadline: "2026-12-24" } };
+    expect((await t.patch("/config", { mdm })).status).toBe(200);
+    await vi.waitFor(async () => {
+      await fleet.connectAll();
+      const [report] = await t.store.appleUpdateReports.list();
+      expect(report).toMatchObject({ id: host!.id, install_state: "downloading", pending_version: "26.1" });
+      expect(report!.device).toMatch(/^J\w+AP$/);
+      expect(report!.is_accepted).toBe(true);
+    }, 10_000);
+    await fleet.stop();
+  });
+
+  it("get a profile again at once when it has failed, and then no more", async () => {
+    const t = await startApp({ engine });
+    await turnOnAppleMdm(t);
+    const { fleet, enroll } = await start(t, { devices: 1, families: ["macos"], errors: 1 });
+    await enroll();
+    await makeProfile(t, { name: "com.example.wifi", content: mobileconfig("com.example.wifi") });
+    await t.services.running.of(profileReconciler).run();
+    await vi.waitFor(async () => {
+      await fleet.connectAll();
+      const [row] = await t.store.hostProfiles.list();
+      expect([row!.status, row!.retries]).toEqual(["failed", 1]);
+    }, 10_000);
+    const sent = (await statuses(t)).filter(([type]) => type === "InstallProfile");
+    expect(sent).toEqual([
+      ["InstallProfile", "Error"],
+      ["InstallProfile", "Error"],
+    ]);
+    await fleet.stop();
   });
 
   it("postpone commands, fail at others, and come back until everything is answered", async () => {

@@ -2,7 +2,7 @@
 import { hours, isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { and, eq, lt, oneOf } from "../store/query.ts";
+import { and, eq, isNull, lt, lte, not, oneOf } from "../store/query.ts";
 
 type Home = Pick<Services, "clock"> & { readonly store: ServerTx };
 
@@ -45,4 +45,25 @@ export async function templatesMissed({ store, clock }: Home): Promise<number[]>
     set: { status: "pending", detail: null, updated_at: clock.iso() },
   });
   return [...new Set(rows.map(({ host_id }) => host_id))];
+}
+
+/** Certificates that end soon are to be replaced: their templates are sent again. Returns the hosts. */
+export async function templatesEnding({ store, clock }: Home): Promise<number[]> {
+  const now = clock.iso();
+  const where = and(oneOf("status", ["verified", "failed"]), lte("renew_at", now));
+  const rows = await store.hostCertificates.pick(["id", "host_id"], { where });
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  await store.hostCertificates.update({
+    where: and(oneOf("id", ids), where),
+    set: { status: "pending", detail: null, renew_at: null, renewal_at: now, updated_at: now },
+  });
+  return [...new Set(rows.map(({ host_id }) => host_id))];
+}
+
+/** By template: when the host's agent was last asked to replace its certificate. */
+export async function renewalsOf(store: ServerTx, hostId: number): Promise<ReadonlyMap<number, string>> {
+  const where = and(eq("host_id", hostId), not(isNull("renewal_at")));
+  const rows = await store.hostCertificates.pick(["template_id", "renewal_at"], { where });
+  return new Map(rows.map(({ template_id, renewal_at }) => [template_id, renewal_at!]));
 }

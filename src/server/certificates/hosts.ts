@@ -1,14 +1,19 @@
 // Certificate templates from the view of a host's agent: with the host's values and the status on the host.
-import type { WholeTemplate } from "../../api/certificates.ts";
+import type { z } from "zod";
+import type { certificateAgentApi, WholeTemplate } from "../../api/certificates.ts";
+import { renewalTime } from "../../pki/renewal.ts";
 import { recordActivity } from "../activities/record.ts";
 import { getCaRow } from "../ca/rules.ts";
 import { fillAlternativeNames, fillName, type HostValues, valuesOf } from "../ca/variables.ts";
+import { days, isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
 import { and, eq } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
 import type { CallingHost } from "./node-key.ts";
 import { type TemplateRow, templateOf } from "./rules.ts";
 import { giveChallenge } from "./scep-proxy.ts";
+import type { hostCertificates } from "./tables.ts";
 
 /** 404 if there is no such template, 403 if it belongs to another team. */
 async function templateFor(ctx: Context, host: CallingHost, id: number): Promise<TemplateRow> {
@@ -85,12 +90,33 @@ async function settle({ store, clock }: Context, hostId: number, templateId: num
   return status;
 }
 
+type Reported = z.output<typeof certificateAgentApi.status.body>;
+type Known = Pick<RowOf<typeof hostCertificates>, "serial" | "not_valid_after">;
+
+/** After a failure, the agent tries to replace its certificate again. */
+const AGAIN_AFTER = days(1);
+
+/** The certificate that the host has now, and when it is replaced. One that could not be replaced stays. */
+function installedBy(report: Reported, before: Known | null, now: number) {
+  if (report.status === "failed") {
+    const { serial = null, not_valid_after = null } = before ?? {};
+    return { serial, not_valid_after, renew_at: not_valid_after === null ? null : isoAt(now + AGAIN_AFTER) };
+  }
+  const end = report.not_valid_after == null ? null : Date.parse(report.not_valid_after);
+  const begin = report.not_valid_before == null ? now : Date.parse(report.not_valid_before);
+  return {
+    serial: report.serial ?? null,
+    not_valid_after: end === null ? null : isoAt(end),
+    renew_at: end === null || end <= begin ? null : isoAt(renewalTime(begin, end)),
+  };
+}
+
 /** Stores the installation status from the agent, and records an activity if it has changed. */
 export async function reportStatus(
   ctx: Context,
   host: CallingHost,
   id: number,
-  { status, detail }: { status: "verified" | "failed"; detail?: string | null | undefined },
+  report: Reported,
 ): Promise<Record<string, never>> {
   const row = await templateFor(ctx, host, id);
   await ctx.store.tx(
@@ -98,11 +124,22 @@ export async function reportStatus(
       const inside = within(ctx, store);
       const mine = and(eq("host_id", host.id), eq("template_id", id));
       const before = await store.hostCertificates.first({ where: mine });
-      const reason = status === "failed" ? (detail ?? null) : null;
-      if (before?.status === status && before.detail === reason) return;
+      const { status } = report;
+      const reason = status === "failed" ? (report.detail ?? null) : null;
+      const installed = installedBy(report, before, ctx.clock.now());
+      const isSame =
+        before?.status === status &&
+        before.detail === reason &&
+        (status === "failed" ||
+          (before.serial === installed.serial && before.not_valid_after === installed.not_valid_after));
+      if (isSame) return;
       await store.hostCertificates.upsert(
-        [{ host_id: host.id, template_id: id, status, detail: reason, updated_at: ctx.clock.iso() }],
-        { on: ["host_id", "template_id"], set: ["status", "detail", "updated_at"], returning: [] },
+        [{ host_id: host.id, template_id: id, status, detail: reason, ...installed, updated_at: ctx.clock.iso() }],
+        {
+          on: ["host_id", "template_id"],
+          set: ["status", "detail", "serial", "not_valid_after", "renew_at", "updated_at"],
+          returning: [],
+        },
       );
       if (before?.status === status) return;
       const [named] = await store.hosts.pick(["display_name"], { where: eq("id", host.id) });

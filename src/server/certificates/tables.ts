@@ -36,6 +36,13 @@ export const hostCertificates = table(
     /** SHA-256 (hex) of the challenge that this server's SCEP proxy accepts once, and its expiry time. */
     challenge_hash: text().nullable(),
     challenge_until: time().nullable(),
+    /** Of the installed certificate, as its agent has reported. */
+    serial: text().nullable(),
+    not_valid_after: time().nullable(),
+    /** When the agent has to replace it; null: not known, or it is being replaced. */
+    renew_at: time().nullable().index(),
+    /** When the agent was last asked to replace it. */
+    renewal_at: time().nullable(),
     updated_at: time(),
   },
   { unique: [["host_id", "template_id"]] },

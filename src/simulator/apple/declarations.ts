@@ -1,5 +1,6 @@
 // A session of declarative management: the device fetches what has changed, and reports what is in effect.
 import type { ReceivedDeclaration } from "./state.ts";
+import { type UpdateFacts, updateItems } from "./updates.ts";
 
 /** Sends the check-in message and returns the reply's JSON; null: the reply is empty, or there is no such declaration. */
 export type Ask = (endpoint: string, data?: object) => Promise<unknown>;
@@ -19,7 +20,11 @@ interface Item {
 }
 
 /** Returns how many declarations are active afterwards. */
-export async function synchronize(ask: Ask, known: Map<string, ReceivedDeclaration>): Promise<number> {
+export async function synchronize(
+  ask: Ask,
+  known: Map<string, ReceivedDeclaration>,
+  facts: UpdateFacts,
+): Promise<number> {
   const items = await ask("declaration-items");
   const wanted = new Map<string, { kind: Kind; item: Item }>();
   for (const { list, kind } of kinds)
@@ -31,7 +36,8 @@ export async function synchronize(ask: Ask, known: Map<string, ReceivedDeclarati
     const declaration = await ask(`declaration/${key}`);
     const valid = isDeclaration(declaration, item);
     const activates = kind === "activation" && valid ? configurationsOf(declaration) : [];
-    known.set(key, { kind, identifier, serverToken, valid, activates, active: false });
+    const asked = { items: itemsOf(declaration), version: versionOf(declaration) };
+    known.set(key, { kind, identifier, serverToken, valid, activates, active: false, ...asked });
   }
   // A configuration is in effect if an activation names it.
   const activated = new Set([...known.values()].flatMap(({ activates }) => activates));
@@ -43,11 +49,12 @@ export async function synchronize(ask: Ask, known: Map<string, ReceivedDeclarati
       valid,
       active: valid && (kind !== "configuration" || activated.has(identifier)),
     });
-  await ask("status", reportOf([...known.values()]));
+  const status = { management: managementOf([...known.values()]), ...updateItems([...known.values()], facts) };
+  await ask("status", { StatusItems: status, Errors: [], FullReport: true });
   return [...known.values()].filter(({ active }) => active).length;
 }
 
-function reportOf(known: readonly ReceivedDeclaration[]): object {
+function managementOf(known: readonly ReceivedDeclaration[]): object {
   const of = (wanted: Kind) =>
     known
       .filter(({ kind }) => kind === wanted)
@@ -58,8 +65,7 @@ function reportOf(known: readonly ReceivedDeclaration[]): object {
         valid: valid ? "valid" : "invalid",
         ...(valid ? {} : { reasons: [{ code: "Error.ConfigurationCannotBeApplied" }] }),
       }));
-  const declarations = Object.fromEntries(kinds.map(({ list, kind }) => [list.toLowerCase(), of(kind)]));
-  return { StatusItems: { management: { declarations } }, Errors: [], FullReport: true };
+  return { declarations: Object.fromEntries(kinds.map(({ list, kind }) => [list.toLowerCase(), of(kind)])) };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -83,8 +89,22 @@ const isDeclaration = (reply: unknown, { Identifier, ServerToken }: Item): boole
   typeof reply.Type === "string" &&
   isObject(reply.Payload);
 
-function configurationsOf(activation: unknown): string[] {
-  const payload = isObject(activation) && isObject(activation.Payload) ? activation.Payload : {};
-  const names = payload.StandardConfigurations;
-  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
+/** The payload of a declaration of this type; empty for others. */
+const payloadOf = (declaration: unknown, type: string): Record<string, unknown> =>
+  isObject(declaration) && declaration.Type === type && isObject(declaration.Payload) ? declaration.Payload : {};
+
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+
+const configurationsOf = (activation: unknown): string[] =>
+  isObject(activation) && isObject(activation.Payload) ? texts(activation.Payload.StandardConfigurations) : [];
+
+function itemsOf(declaration: unknown): string[] {
+  const { StatusItems } = payloadOf(declaration, "com.apple.configuration.management.status-subscriptions");
+  return Array.isArray(StatusItems) ? texts(StatusItems.map((item) => (isObject(item) ? item.Name : null))) : [];
+}
+
+function versionOf(declaration: unknown): string | null {
+  const { TargetOSVersion } = payloadOf(declaration, "com.apple.configuration.softwareupdate.enforcement.specific");
+  return typeof TargetOSVersion === "string" ? TargetOSVersion : null;
 }

@@ -213,7 +213,12 @@ export class AppleDevice {
       return body.length === 0 ? null : JSON.parse(body.toString());
     };
     const before = [...this.state.declarations.values()].filter(({ active }) => active).length;
-    const after = await synchronize(ask, this.state.declarations);
+    const { facts, random } = this;
+    const after = await synchronize(ask, this.state.declarations, {
+      device: facts.board,
+      osVersion: facts.osVersion,
+      updateFails: random.chance(this.world.errors),
+    });
     this.world.stats.declarationsActive += after - before;
   }
 

@@ -17,6 +17,10 @@ export interface ReceivedDeclaration {
   readonly active: boolean;
   /** The configurations that it puts into effect, if it is an activation. */
   readonly activates: readonly string[];
+  /** The status items that it asks for, if it is a subscription. */
+  readonly items: readonly string[];
+  /** The version of the system that it demands; null: none. */
+  readonly version: string | null;
 }
 
 export interface DeviceState {

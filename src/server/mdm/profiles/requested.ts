@@ -2,32 +2,34 @@
 // with its certificate. It is requested when the device gets the profile, because some authorities keep only a few
 // challenges at a time, and for less than an hour.
 import { z } from "zod";
+import { renewalTime } from "../../../pki/renewal.ts";
 import { fetchChallenge } from "../../ca/challenge-webhook.ts";
 import { orderCertificate } from "../../ca/hosted-ca.ts";
 import { fetchNdesChallenge } from "../../ca/ndes.ts";
 import { type CaRow, textIn } from "../../ca/rules.ts";
 import { CaError } from "../../ca/upstream.ts";
 import { fillText, type HostValues, valuesOf } from "../../ca/variables.ts";
-import { days, isoAt, minutes } from "../../core/clock.ts";
+import { isoAt, minutes } from "../../core/clock.ts";
 import type { Context } from "../../core/context.ts";
 import { eq } from "../../store/query.ts";
+import { NotMade } from "../commands/made-late.ts";
 import { isRequested, variablesOf } from "./authorities.ts";
+import { profileAnswered } from "./host-rows.ts";
 import { type Challenged, challengesOf } from "./scep.ts";
 import { namesIn, replaceNames } from "./variables.ts";
 
 /** It cannot be had. The message is shown with the profile: it contains no secret. */
-export class NotGiven extends Error {}
+class NotGiven extends Error {}
 
 /** Authorities forget challenges after an hour. */
 const LIFETIME = minutes(57);
-const BEFORE_END = days(30);
 
 /** By variable: what the authority has given. */
 const Given = z.record(z.string(), z.string());
 type Given = z.infer<typeof Given>;
 
 /** The content with these values. Throws `NotGiven` if an authority gives none. Call it outside of transactions. */
-export async function fillRequested(
+async function fillRequested(
   ctx: Context,
   command: { readonly host_id: number; readonly uuid: string },
   content: string,
@@ -44,6 +46,26 @@ export async function fillRequested(
     const value = values.get(name);
     return value === undefined ? whole : escaped(value);
   });
+}
+
+/**
+ * The same for the command of a profile that is being sent. If an authority gives none, the profile fails with the
+ * reason, and `NotMade` is thrown.
+ */
+export async function fillOrFail(
+  ctx: Context,
+  command: { readonly host_id: number; readonly uuid: string },
+  content: string,
+  escaped: (value: string) => string,
+): Promise<string> {
+  try {
+    return await fillRequested(ctx, command, content, escaped);
+  } catch (error) {
+    if (!(error instanceof NotGiven)) throw error;
+    const event = { type: "unsendable", detail: error.message } as const;
+    await ctx.store.tx((store) => profileAnswered({ ...ctx, store }, command.host_id, command.uuid, event));
+    throw new NotMade(error.message);
+  }
 }
 
 /** A device that gets the same command again gets the same, as long as it is valid. */
@@ -111,11 +133,8 @@ async function order(ctx: Context, { name, type, settings, secret }: CaRow, host
   };
 }
 
-/** 30 days before the end, or after half of a short life. */
-function renewalOf({ validFrom, validTo }: { readonly validFrom: string; readonly validTo: string }): string {
-  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
-  return isoAt(to - Math.min(BEFORE_END, (to - from) / 2));
-}
+const renewalOf = ({ validFrom, validTo }: { readonly validFrom: string; readonly validTo: string }): string =>
+  isoAt(renewalTime(Date.parse(validFrom), Date.parse(validTo)));
 
 function filledText(text: string, values: HostValues, authority: string): string {
   const filled = fillText(text, values);

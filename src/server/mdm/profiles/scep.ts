@@ -54,8 +54,6 @@ export async function checkProxies(
     for (const needed of both)
       if (!names.includes(needed))
         throw invalid(field, `a profile with one variable of the authority ${authority} also needs $SVC_${needed}`);
-    if (platform !== "darwin" && both.some(isRequested))
-      throw invalid(field, `variables of the authority ${authority} can be used in .mobileconfig profiles only`);
   }
 }
 

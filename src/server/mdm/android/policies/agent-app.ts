@@ -1,7 +1,7 @@
 // The agent's app on Android devices. Its managed configuration says where the server is, and which certificate templates
 // the host has: the agent asks for each of them, and reports what became of it.
 import { createHash } from "node:crypto";
-import { templatesMissed } from "../../../certificates/delivery.ts";
+import { templatesEnding, templatesMissed } from "../../../certificates/delivery.ts";
 import { channels } from "../../../core/channels.ts";
 import { minutes } from "../../../core/clock.ts";
 import { parts } from "../../../core/concurrency/parts.ts";
@@ -22,7 +22,14 @@ export interface AgentOfTeam {
   readonly digest: string;
   readonly templateIds: readonly number[];
   /** The managed configuration, without what is the host's own; null: there is no app. */
-  readonly configuration: Readonly<Record<string, unknown>> | null;
+  readonly configuration: AgentConfiguration | null;
+}
+
+interface AgentConfiguration {
+  readonly server_url: string;
+  readonly enroll_secret: string;
+  /** With the time of the last change, so that the agent notices each. */
+  readonly certificate_templates: readonly { readonly id: number; readonly updated_at: string }[];
 }
 
 const none: AgentOfTeam = { digest: "", templateIds: [], configuration: null };
@@ -42,7 +49,6 @@ export async function agentOfTeam(source: Source, teamId: number | null): Promis
   const configuration = {
     server_url: await serverUrl(source),
     enroll_secret: secret?.secret ?? "",
-    // With the time of the last change, so that the agent learns of each.
     certificate_templates: templates.map(({ id, updated_at }) => ({ id, updated_at })),
   };
   const digest = createHash("sha256")
@@ -51,21 +57,32 @@ export async function agentOfTeam(source: Source, teamId: number | null): Promis
   return { digest, configuration, templateIds: templates.map(({ id }) => id) };
 }
 
+/** What is the host's own in the managed configuration. */
+export interface AgentOfHost {
+  readonly uuid: string;
+  /** By template: when the agent was asked to replace its certificate. */
+  readonly renewals: ReadonlyMap<number, string>;
+}
+
 type Policy = Readonly<Record<string, unknown>>;
 
 /** The policy with the app. What a profile says of the app itself does not count. */
 export function withAgentApp(
   policy: Policy,
   packageName: string | undefined,
-  agent: AgentOfTeam,
-  hostUuid: string,
+  { configuration }: AgentOfTeam,
+  { uuid: host_uuid, renewals }: AgentOfHost,
 ): Policy {
-  if (packageName === undefined || agent.configuration === null) return policy;
+  if (packageName === undefined || configuration === null) return policy;
+  const certificate_templates = configuration.certificate_templates.map(({ id, updated_at }) => {
+    const renewal = renewals.get(id) ?? "";
+    return { id, updated_at: renewal > updated_at ? renewal : updated_at };
+  });
   const app = {
     packageName,
     installType: "FORCE_INSTALLED",
     delegatedScopes: ["CERT_INSTALL"],
-    managedConfiguration: { ...agent.configuration, host_uuid: hostUuid },
+    managedConfiguration: { ...configuration, certificate_templates, host_uuid },
   };
   const given: unknown[] = Array.isArray(policy.applications) ? policy.applications : [];
   const isOwn = (one: unknown) => (one as { packageName?: unknown } | null)?.packageName === packageName;
@@ -112,7 +129,10 @@ export const androidAgents = settingsFollower(
   (services) => sendToAgents(services),
 );
 
-/** Finds whatever was missed, and sends the list again to agents that have not asked for their certificates. */
+/**
+ * Finds whatever was missed, and sends the list again to agents that have not asked for their certificates, or whose
+ * certificates end soon.
+ */
 export const androidAgentJob: Job = {
   name: "android_agents",
   every: minutes(10),
@@ -121,7 +141,8 @@ export const androidAgentJob: Job = {
     const ctx = serviceContext(services, "agents of Android devices");
     await ctx.store.tx(async (store) => {
       const inside = within(ctx, store);
-      for await (const some of parts(await templatesMissed(inside))) await wantPolicies(inside, some);
+      const hostIds = new Set([...(await templatesMissed(inside)), ...(await templatesEnding(inside))]);
+      for await (const some of parts([...hostIds])) await wantPolicies(inside, some);
     });
   },
 };

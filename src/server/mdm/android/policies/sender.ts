@@ -1,5 +1,5 @@
 // Sends policies that have changed. Each host's row is leased, so that an earlier content never follows a later one.
-import { templatesSent } from "../../../certificates/delivery.ts";
+import { renewalsOf, templatesSent } from "../../../certificates/delivery.ts";
 import { channels } from "../../../core/channels.ts";
 import { minutes } from "../../../core/clock.ts";
 import { type Services, serviceContext } from "../../../core/context.ts";
@@ -31,7 +31,8 @@ async function send(services: Services, hostId: number, own: Predicate): Promise
   if (!host) return;
   const agent = await agentOfTeam(services, host.team_id);
   const { policy: ofProfiles } = await policyOfHost(store, hostId);
-  const policy = withAgentApp(ofProfiles, services.settings.android_agent_package, agent, host.uuid);
+  const ofHost = { uuid: host.uuid, renewals: await renewalsOf(store, hostId) };
+  const policy = withAgentApp(ofProfiles, services.settings.android_agent_package, agent, ofHost);
   try {
     const version = await deliver(androidClient(services), { device: device.name, policy, isFirst: row.version === 0 });
     await templatesSent(services, hostId, agent.templateIds);

@@ -12,8 +12,9 @@ import {
 import type { Operation } from "../../../operations/kind.ts";
 import { operationLock, storeAnswer } from "../../../operations/queue.ts";
 import { oneOf } from "../../../store/query.ts";
+import { NotMade } from "../../commands/made-late.ts";
 import { commandOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
-import { APPLE_LANE, type AppleAnswer, NotMade } from "../commands/kind.ts";
+import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
 import { applePayload } from "../commands/payload.ts";
 import type { AppleAnswered } from "./listeners.ts";
 

@@ -17,9 +17,6 @@ export interface AppleAnswer {
   readonly detail: string;
 }
 
-/** The command cannot be made. It ends as if the device had refused it, with this reason. */
-export class NotMade extends Error {}
-
 /** Makes the command that the device gets, of what is stored. Outside of transactions; may throw `NotMade`. */
 export type MadeLate = (ctx: Context, operation: Operation, content: string) => Promise<PlistDict>;
 

@@ -3,8 +3,9 @@ import { readPlistDict } from "../../../../plist/read.ts";
 import { bytesIn, type PlistDict } from "../../../../plist/value.ts";
 import { profileAnswered } from "../../profiles/host-rows.ts";
 import { fillLate } from "../../profiles/late.ts";
-import { fillRequested, NotGiven } from "../../profiles/requested.ts";
-import { type AppleAnswer, appleCommandKind, CONTENT_MAX, type MadeLate, NotMade } from "../commands/kind.ts";
+import { notifyProfiles } from "../../profiles/part.ts";
+import { fillOrFail } from "../../profiles/requested.ts";
+import { type AppleAnswer, appleCommandKind, CONTENT_MAX, type MadeLate } from "../commands/kind.ts";
 import { inPlist } from "./escape.ts";
 
 const noSecrets: PlistDict = {};
@@ -21,6 +22,8 @@ export const appleProfileCommand = appleCommandKind({
     if (result === null) return;
     const event = state === "answered" ? ({ type: "acknowledged" } as const) : errorOf(result);
     await profileAnswered(inside, operation.host_id, operation.uuid, event);
+    // Sent again at once, as often as the rules allow.
+    if (event.type === "error") await notifyProfiles(inside.store, { hostIds: [operation.host_id] });
   },
 });
 
@@ -28,15 +31,8 @@ export const appleProfileCommand = appleCommandKind({
 export const profileCommand: MadeLate = async (ctx, operation, content) => {
   const command = readPlistDict(Buffer.from(content), CONTENT_MAX);
   const payload = bytesIn(command, "Payload")?.toString("utf8") ?? "";
-  try {
-    const filled = await fillRequested(ctx, operation, payload, inPlist);
-    return filled === payload ? command : { ...command, Payload: Buffer.from(filled) };
-  } catch (error) {
-    if (!(error instanceof NotGiven)) throw error;
-    const event = { type: "unsendable", detail: error.message } as const;
-    await ctx.store.tx((store) => profileAnswered({ ...ctx, store }, operation.host_id, operation.uuid, event));
-    throw new NotMade(error.message);
-  }
+  const filled = await fillOrFail(ctx, operation, payload, inPlist);
+  return filled === payload ? command : { ...command, Payload: Buffer.from(filled) };
 };
 
 const errorOf = ({ status, detail }: AppleAnswer) =>

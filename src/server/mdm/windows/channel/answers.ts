@@ -1,10 +1,11 @@
 // Stores what devices answer to commands.
 import { isDone, reasonOf, statuses } from "../../../../syncml/codes.ts";
 import { readSyncml } from "../../../../syncml/read.ts";
-import { everyCommand, type SyncCommand, type SyncMessage } from "../../../../syncml/value.ts";
+import { everyCommand, type SyncCommand, type SyncMessage, syncCommand } from "../../../../syncml/value.ts";
 import { writeSyncml } from "../../../../syncml/write.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { postponeOperation } from "../../../operations/device-queue.ts";
+import type { Operation } from "../../../operations/kind.ts";
 import { operationLock, storeAnswer } from "../../../operations/queue.ts";
 import type { RowOf } from "../../../store/table.ts";
 import { commandOf, setAnswer } from "../../commands/rows.ts";
@@ -60,6 +61,26 @@ async function keepAnswer(ctx: Context, hostId: number, { uuid, replies, message
     await storeAnswer(inside, operation, answer);
     for (const { answered } of inside.extensions.windowsDevices) await answered?.(inside, hostId);
   }, operationLock(hostId));
+}
+
+/** A command that could not be made, and that the device never gets: shown like one that it has refused. */
+export async function endUnmade(ctx: Context, { id, host_id }: Pick<Operation, "id" | "host_id">, detail: string) {
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const [command, operation] = [await store.mdmCommands.get(id), await store.operations.get(id)];
+    if (!operation || command?.command_status !== "pending") return;
+    const status = statuses.commandFailed;
+    const [cmdRef, header] = [
+      `${command.command_uuid}.1`,
+      { sessionId: "0", msgId: "0", target: "svc", source: "svc" },
+    ];
+    const replies = [syncCommand("Status", "1", { msgRef: "0", cmdRef, cmd: "Add", data: status })];
+    const message = { header: { ...header, credentials: null, maxMsgSize: null }, commands: replies, isFinal: true };
+    const result = resultOf(message, replies);
+    await setAnswer(inside, id, { status, command_status: "failed", result });
+    await storeAnswer(inside, operation, { status, isDone: false, detail } satisfies WindowsAnswer);
+    for (const { answered } of inside.extensions.windowsDevices) await answered?.(inside, host_id);
+  }, operationLock(host_id));
 }
 
 /** Of a command that is answered in parts. What a command was answered that was sent again counts no more. */

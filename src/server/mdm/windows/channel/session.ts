@@ -8,13 +8,15 @@ import { minutes } from "../../../core/clock.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { type Identity, revokeIdentities, verifyIdentity } from "../../../device-ca/identities.ts";
 import { nextOperations } from "../../../operations/device-queue.ts";
+import type { Operation } from "../../../operations/kind.ts";
 import { operationLock } from "../../../operations/queue.ts";
 import { countCall } from "../../../rate-limits/attempts.ts";
 import { and, eq } from "../../../store/query.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
+import { NotMade } from "../../commands/made-late.ts";
 import { WINDOWS_LANE } from "../commands/kind.ts";
 import { commandFor } from "../commands/wire.ts";
-import { asSentNow, keepAnswers } from "./answers.ts";
+import { asSentNow, endUnmade, keepAnswers } from "./answers.ts";
 import { endEnrollment, enrolledByName, type InSession } from "./devices.ts";
 import { emptyNonce, isAuthenticated, newNonce } from "./nonces.ts";
 
@@ -114,9 +116,23 @@ async function nextCommands(ctx: Context, { host_id }: InSession, message: SyncM
   for (const { operation, content } of await nextOperations(ctx, host_id, WINDOWS_LANE, { again, room })) {
     const row = await ctx.store.mdmCommands.get(operation.id);
     // The device has just enrolled again: what waited was dropped.
-    if (row) commands.push(asSentNow(commandFor(row.command_uuid, content), row));
+    const made = row && (await makeLate(ctx, operation, content));
+    if (made !== null) commands.push(asSentNow(commandFor(row!.command_uuid, made), row!));
   }
   return commands;
+}
+
+/** Null: it cannot be made, and has ended. */
+async function makeLate(ctx: Context, operation: Operation, content: string): Promise<string | null> {
+  const { windowsCommandsMadeLate: late } = ctx.extensions;
+  const make = Object.hasOwn(late, operation.kind) ? late[operation.kind] : undefined;
+  try {
+    return make ? await make(ctx, operation, content) : content;
+  } catch (error) {
+    if (!(error instanceof NotMade)) throw error;
+    await endUnmade(ctx, operation, error.message);
+    return null;
+  }
 }
 
 interface Reply {

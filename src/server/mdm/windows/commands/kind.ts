@@ -3,6 +3,7 @@
 import { readSyncml } from "../../../../syncml/read.ts";
 import type { SyncCommand } from "../../../../syncml/value.ts";
 import { days } from "../../../core/clock.ts";
+import type { Context } from "../../../core/context.ts";
 import type { Ending, Inside, Lane, Operation, OperationKind, OperationView } from "../../../operations/kind.ts";
 import { removeCommand } from "../../commands/rows.ts";
 
@@ -15,6 +16,16 @@ export interface WindowsAnswer {
   readonly isDone: boolean;
   /** Which nodes failed, and how; empty if none did. */
   readonly detail: string;
+}
+
+/** Returns the content with what belongs to one device. Outside of transactions; may throw `NotMade`. */
+export type WindowsMadeLate = (ctx: Context, operation: Operation, content: string) => Promise<string>;
+
+declare module "../../../core/extensions.ts" {
+  interface Extensions {
+    /** Commands that are made when the device asks for them, by the name of their kind. */
+    readonly windowsCommandsMadeLate: Readonly<Record<string, WindowsMadeLate>>;
+  }
 }
 
 export interface WindowsCommandKind {

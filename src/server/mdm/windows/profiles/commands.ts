@@ -6,7 +6,8 @@ import { and, eq, not, oneOf } from "../../../store/query.ts";
 import { applyEvents, profileAnswered } from "../../profiles/host-rows.ts";
 import { fillLate } from "../../profiles/late.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
-import { repliesTo, windowsCommandKind } from "../commands/kind.ts";
+import { fillOrFail } from "../../profiles/requested.ts";
+import { repliesTo, type WindowsMadeLate, windowsCommandKind } from "../commands/kind.ts";
 import { checksOfRows } from "./checks.ts";
 
 export const windowsProfileCommand = windowsCommandKind({
@@ -25,6 +26,10 @@ export const windowsProfileCommand = windowsCommandKind({
     if (event.type === "error") await notifyProfiles(inside.store, { hostIds: [operation.host_id] });
   },
 });
+
+/** With what certificate authorities give for this device. */
+export const windowsProfileContent: WindowsMadeLate = (ctx, operation, content) =>
+  fillOrFail(ctx, operation, content, xmlAttribute);
 
 /** Deletes what an edited profile has set and does not set any more. */
 export const windowsObsoleteNodes = windowsCommandKind({

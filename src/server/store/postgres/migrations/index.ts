@@ -82,6 +82,7 @@ import { migration as m0095 } from "./0095-sign-ins-of-windows-and-agents-of-and
 import { migration as m0096 } from "./0096-settings-of-hosts.ts";
 import { migration as m0097 } from "./0097-devices-in-the-directory.ts";
 import { migration as m0098 } from "./0098-used-signatures.ts";
+import { migration as m0099 } from "./0099-renewal-of-android-certificates.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -168,4 +169,5 @@ export const migrations: readonly Migration[] = [
   m0096,
   m0097,
   m0098,
+  m0099,
 ];
