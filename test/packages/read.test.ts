@@ -211,18 +211,13 @@ describe("files that were cut off", () => {
   const cuts = [1, 20, 0.25, 0.5, 0.9];
   const left = (bytes: Buffer, cut: number) => bytes.subarray(0, cut < 1 ? bytes.length * (1 - cut) : -cut);
 
-  it.each([
-    "hello-gzip.deb",
-    "hello-xz.deb",
-    "hello-zstd.deb",
-    "hello.rpm",
-    "hello.msi",
-    "hello.ipa",
-    "hello.tar.gz",
-  ])("%s", async (name) => {
-    const bytes = await readFile(join(folder, name));
-    for (const cut of cuts) expect(await refusal(name, left(bytes, cut)), String(cut)).toMatch(/damaged|incomplete/);
-  });
+  it.each(["hello-gzip.deb", "hello-xz.deb", "hello-zstd.deb", "hello.rpm", "hello.msi", "hello.ipa", "hello.tar.gz"])(
+    "%s",
+    async (name) => {
+      const bytes = await readFile(join(folder, name));
+      for (const cut of cuts) expect(await refusal(name, left(bytes, cut)), String(cut)).toMatch(/damaged|incomplete/);
+    },
+  );
 
   it("hello.exe: in its sections, or before its signature", async () => {
     const bytes = await readFile(join(folder, "hello.exe"));
