@@ -173,16 +173,16 @@ export type HostListQuery = z.output<typeof HostListQuery>;
 const isLimiting = (value: unknown): boolean => (typeof value === "string" ? value.trim() !== "" : value !== null);
 
 /**
- * The filters accepted in a body (bulk delete, transfer). Unknown keys are errors. An empty object selects all hosts;
- * one whose filters are all blank or null is an error.
+ * The filters accepted in a body (bulk delete, transfer). Unknown keys are errors. Null counts as left out beside a filter
+ * that is set. An empty object selects all hosts; one whose filters are all blank or null is an error.
  */
 export const BodyHostFilter = z
   .strictObject({
-    query: z.string().max(1024).optional(),
-    status: z.enum(hostStatuses).optional(),
-    label_id: Id.nullable().optional(),
-    team_id: z.int().min(0).nullable().optional().meta({ description: "0 = no team" }),
-    where: Where.optional(),
+    query: z.string().max(1024).nullish(),
+    status: z.enum(hostStatuses).nullish(),
+    label_id: Id.nullish(),
+    team_id: z.int().min(0).nullish().meta({ description: "0 = no team" }),
+    where: Where.nullish(),
   })
   // A script's unset variable must not turn a filter into "all hosts".
   .refine(

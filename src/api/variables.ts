@@ -36,6 +36,8 @@ export const VariableValue = z
   .min(1)
   .max(64 * 1024)
   .refine((text) => !NOT_TEXT.test(text), { error: "must not contain control characters but tabs and line breaks" });
+/** Values with fewer characters are not masked in outputs: they would be found in any text. */
+export const MASKED_FROM = 4;
 export const VitalName = nameText().trim().min(1);
 const VITALS_MAX = 1_000;
 

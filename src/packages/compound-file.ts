@@ -1,9 +1,13 @@
 // Compound files (MS-CFB): a small file system inside of a file. Only the parts that are asked for are read.
-import { damaged, type PackageFile, part } from "./package.ts";
+import { damaged, type PackageFile, part, requireUpTo } from "./package.ts";
 
 const MAGIC = "d0cf11e0a1b11ae1";
 const HEADER = 512;
 const END = 0xffff_fffa;
+const END_OF_CHAIN = 0xffff_fffe;
+const FREE = 0xffff_ffff;
+/** Of one search through the table. */
+const STEPS_MAX = 1_000_000;
 const ENTRY = 128;
 /** A file of 10 GB with sectors of 4 KiB has 2.6 million sectors, and its table 2,600 sectors. */
 const TABLE_MAX = 32_768;
@@ -80,6 +84,42 @@ export async function openCompoundFile(file: PackageFile): Promise<CompoundFile 
     };
     if (type === 5) root ??= entry;
     if (type === 2 && !entries.has(entry.name)) entries.set(entry.name, entry);
+  }
+
+  await requireSectors();
+
+  /** The tables list every sector that is in use: none may be behind the end of the file. */
+  async function requireSectors(): Promise<void> {
+    const sectors = Math.ceil(file.size / sectorSize) - 1;
+    const used = tables.flatMap((table, index) => (table < END ? [{ table, index }] : []));
+    for (const { table } of used) if (table >= sectors) throw damaged();
+    for (const { table, index } of used) {
+      if ((index + 1) * perSector <= sectors) continue;
+      const bytes = await sectorAt(table);
+      for (let i = Math.max(0, sectors - index * perSector); i < perSector; i++)
+        if (bytes.readUInt32LE(i * 4) !== FREE) throw damaged();
+    }
+    const inLast = file.size % sectorSize;
+    if (inLast !== 0 && (await after(sectors - 1)) !== FREE)
+      requireUpTo(file, file.size - inLast + (await lastBytes(sectors - 1)));
+  }
+
+  /** How many bytes of the last sector its stream uses. */
+  async function lastBytes(last: number): Promise<number> {
+    if ((await after(last)) !== END_OF_CHAIN) return sectorSize;
+    const streams = [...(root ? [root] : []), ...[...entries.values()].filter(({ size }) => size >= cutoff)];
+    let steps = 0;
+    for (const { start, size } of streams)
+      for (
+        let sector = start, left = size;
+        sector < END && left > 0;
+        sector = await after(sector), left -= sectorSize
+      ) {
+        if (sector === last) return Math.min(left, sectorSize);
+        // Not worth a longer search: at most the rest of one sector could be missing.
+        if (++steps > STEPS_MAX) return 0;
+      }
+    return sectorSize;
   }
 
   async function stream(name: string, most: number): Promise<Buffer | null> {

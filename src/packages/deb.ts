@@ -1,5 +1,14 @@
 // Debian packages: an `ar` archive whose member control.tar describes the package (deb(5), deb-control(5)).
-import { cleanText, damaged, guarded, PackageError, type PackageFile, type PackageInfo, part } from "./package.ts";
+import {
+  cleanText,
+  damaged,
+  guarded,
+  PackageError,
+  type PackageFile,
+  type PackageInfo,
+  part,
+  requireUpTo,
+} from "./package.ts";
 import { type Packing, unpack } from "./unpack.ts";
 
 const MAGIC = "!<arch>\n";
@@ -32,21 +41,29 @@ export async function readDeb(file: PackageFile): Promise<PackageInfo> {
   };
 }
 
+/** Walks all members: a download that was cut off ends in one, or before the data. */
 async function controlOf(file: PackageFile): Promise<string> {
+  let control: string | null = null;
+  let hasData = false;
   let at = MAGIC.length;
-  for (let members = 0; members < MEMBERS_MAX && at + HEADER <= file.size; members++) {
+  for (let members = 0; members < MEMBERS_MAX && at < file.size; members++) {
     const header = (await part(file, at, HEADER)).toString("latin1");
     const size = /^\d{1,10} *$/.test(header.slice(48, 58)) ? Number.parseInt(header.slice(48, 58), 10) : Number.NaN;
     if (header.slice(58) !== "`\n" || Number.isNaN(size)) throw damaged();
     const name = header.slice(0, 16).replace(/\/? *$/, "");
     const packing = Object.hasOwn(packings, name) ? packings[name] : undefined;
-    if (packing !== undefined) {
+    if (packing !== undefined && control === null) {
       if (size > CONTROL_MAX) throw new PackageError("the description of the package is too large");
-      return controlIn(await unpack(await part(file, at + HEADER, size), packing));
+      control = await controlIn(await unpack(await part(file, at + HEADER, size), packing));
     }
+    requireUpTo(file, at + HEADER + size);
+    hasData ||= /^data\.tar(\.|$)/.test(name);
+    // dpkg ignores what follows the data.
+    if (hasData && control !== null) return control;
     at += HEADER + size + (size % 2);
   }
-  throw new PackageError("is a Debian package without a description");
+  if (control === null) throw new PackageError("is a Debian package without a description");
+  throw damaged();
 }
 
 async function controlIn(tar: Buffer): Promise<string> {

@@ -1,7 +1,17 @@
 // Programs for Windows: the version resource of a PE file (Microsoft's PE format; VS_VERSIONINFO).
-import { cleanText, damaged, PackageError, type PackageFile, type PackageInfo, part, plainName } from "./package.ts";
+import {
+  cleanText,
+  damaged,
+  PackageError,
+  type PackageFile,
+  type PackageInfo,
+  part,
+  plainName,
+  requireUpTo,
+} from "./package.ts";
 
 const RESOURCES = 2;
+const CERTIFICATES = 4;
 const RT_VERSION = 16;
 const SECTIONS_MAX = 96;
 const ENTRIES_MAX = 4096;
@@ -44,14 +54,19 @@ async function versionTexts(
   const optional = await part(file, at, optionalSize);
   if (optional.length < 2) throw damaged();
   const directories = optional.readUInt16LE(0) === 0x20b ? 112 : 96;
-  if (optional.length < directories + (RESOURCES + 1) * 8) return new Map();
-  const address = optional.readUInt32LE(directories + RESOURCES * 8);
-  if (address === 0) return new Map();
   const table = await part(file, at + optionalSize, sections * 40);
   const all = Array.from({ length: sections }, (_, i): Section => {
     const row = table.subarray(i * 40, (i + 1) * 40);
     return { address: row.readUInt32LE(12), size: row.readUInt32LE(16), at: row.readUInt32LE(20) };
   });
+  for (const { size, at } of all) if (size > 0) requireUpTo(file, at + size);
+  // Installers append their data to the program, and signatures to the data: those are found by their place in the file.
+  const signature = directories + CERTIFICATES * 8;
+  if (optional.length >= signature + 8)
+    requireUpTo(file, optional.readUInt32LE(signature) + optional.readUInt32LE(signature + 4));
+  if (optional.length < directories + (RESOURCES + 1) * 8) return new Map();
+  const address = optional.readUInt32LE(directories + RESOURCES * 8);
+  if (address === 0) return new Map();
   const section = all.find((one) => address >= one.address && address < one.address + one.size);
   if (!section) throw damaged();
   const root = section.at + (address - section.address);

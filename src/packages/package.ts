@@ -52,6 +52,11 @@ export async function part(file: PackageFile, start: number, length: number): Pr
   return length === 0 ? Buffer.alloc(0) : file.read(start, start + length);
 }
 
+/** Throws `PackageError` if the file ends before this position, though it states that it has bytes up to there. */
+export function requireUpTo(file: PackageFile, end: number): void {
+  if (end > file.size) throw damaged();
+}
+
 export const damaged = (): PackageError => new PackageError("the file is damaged or incomplete");
 
 const TEXT_MAX = 255;

@@ -5,6 +5,7 @@ import { readIpa } from "./ipa.ts";
 import { readMsi } from "./msi.ts";
 import {
   cleanText,
+  damaged,
   kindOfName,
   PackageError,
   type PackageFile,
@@ -54,10 +55,19 @@ export async function readPackage(file: PackageFile): Promise<PackageInfo> {
   }
 }
 
+const TAR_BLOCK = 512;
+/** Some tools let an archive end with an empty gzip member: an empty block, and zero as checksum and size. */
+const EMPTY_END = Buffer.from("03000000000000000000", "hex");
+
 /** It says nothing of itself but its name. */
 async function readTarball(file: PackageFile): Promise<PackageInfo> {
   const start = file.size < 18 ? null : await part(file, 0, 3);
   if (start?.toString("hex") !== "1f8b08") throw new PackageError("is not a compressed tar archive");
+  // RFC 1952: the last four bytes are the size of the content, and a tar archive consists of blocks. A file that was cut
+  // off ends with any bytes, often with zeros, so this finds almost all of them without unpacking anything.
+  const end = await part(file, file.size - EMPTY_END.length, EMPTY_END.length);
+  const size = end.readUInt32LE(EMPTY_END.length - 4);
+  if (size % TAR_BLOCK !== 0 || (size === 0 && !end.equals(EMPTY_END))) throw damaged();
   return named(file, "tar.gz", "linux", "tgz_packages");
 }
 

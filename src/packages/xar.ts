@@ -1,8 +1,8 @@
 // xar archives: a header, a compressed table of contents in XML, and a heap with the files.
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
-import { childrenOf, parseXml, utf8, type XmlElement, XmlProblem } from "../xml/xml.ts";
-import { PackageError, type PackageFile, part } from "./package.ts";
+import { childrenOf, everyElement, parseXml, utf8, type XmlElement, XmlProblem } from "../xml/xml.ts";
+import { PackageError, type PackageFile, part, requireUpTo } from "./package.ts";
 import { type Packing, UNPACKED_MAX, unpack } from "./unpack.ts";
 
 const HEADER = { least: 28, most: 4096, magic: 0x78617221 } as const;
@@ -31,7 +31,16 @@ export async function openXar(file: PackageFile): Promise<Xar> {
   const contents = await readContents(await part(file, at, length), Number(unpacked) || 1);
   const [toc] = contents.name === "xar" ? childrenOf(contents, "", "toc") : [];
   if (!toc) throw new PackageError("is not a package: its xar archive has no table of contents");
+  requireHeap(file, toc, at + length);
   return { toc, heap: at + length };
+}
+
+/** Files, their attributes, the checksum and signatures state where in the heap they are. */
+function requireHeap(file: PackageFile, toc: XmlElement, heap: number): void {
+  for (const element of everyElement(toc)) {
+    const [offset, length] = [numberOf(element, "offset"), numberOf(element, "length")];
+    if (offset >= 0) requireUpTo(file, heap + offset + Math.max(length < 0 ? numberOf(element, "size") : length, 0));
+  }
 }
 
 async function readContents(packed: Buffer, maxOutputLength: number): Promise<XmlElement> {
@@ -49,6 +58,9 @@ const isZlibError = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /^(Z_|ERR_BUFFER_TOO_LARGE$)/.test(String(error.code));
 
 const textOf = (element: XmlElement, name: string): string => childrenOf(element, "", name)[0]?.text.trim() ?? "";
+/** -1: there is none. */
+const numberOf = (element: XmlElement, name: string): number =>
+  /^\d{1,15}$/.test(textOf(element, name)) ? Number(textOf(element, name)) : -1;
 export const nameOf = (element: XmlElement): string => textOf(element, "name");
 
 const packings: Readonly<Record<string, Packing>> = {
@@ -61,8 +73,7 @@ export async function contentOf(file: PackageFile, { heap }: Xar, entry: XmlElem
   const [data] = childrenOf(entry, "", "data");
   const [encoding] = data ? childrenOf(data, "", "encoding") : [];
   const packing = packings[encoding?.attributes.get("style") ?? "application/octet-stream"];
-  const number = (name: string) => (data && /^\d{1,15}$/.test(textOf(data, name)) ? Number(textOf(data, name)) : -1);
-  const [offset, length] = [number("offset"), number("length")];
+  const [offset, length] = data ? [numberOf(data, "offset"), numberOf(data, "length")] : [-1, -1];
   if (packing === undefined || offset < 0 || length < 0 || length > UNPACKED_MAX)
     throw new PackageError("is damaged: its description cannot be read");
   return unpack(await part(file, heap + offset, length), packing);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { eq } from "../../src/server/store/query.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 
 const MAC = "mac-1.example.com";
@@ -179,5 +180,36 @@ describe("hosts certificates, profiles and get", () => {
     expect(stdout).toMatch(/people\s+ada@example\.com/);
     expect(stdout).toContain("Normal (7 cycles)");
     expect(stdout).toMatch(/device\s+unlocked/);
+  });
+});
+
+describe("hosts get", () => {
+  it("shows that a new host has reported nothing yet, instead of zeros", async () => {
+    const never = "2000-01-01T00:00:00.000Z";
+    await fleet.app.store.hosts.update({
+      where: eq("id", 1),
+      set: { memory: 0, detail_updated_at: never, last_restarted_at: never },
+    });
+    const { stdout } = await run("get", MAC);
+    expect(stdout).toMatch(/memory\s+unknown/);
+    expect(stdout).toMatch(/details updated\s+never/);
+    expect(stdout).toMatch(/restarted\s+never/);
+    expect(await parsed("get", MAC)).toMatchObject({
+      memory: 0,
+      last_restarted_at: expect.stringMatching(/^2000-01-01/),
+    });
+  });
+});
+
+describe("values of custom variables", () => {
+  it("that are too short to be masked are reported when they are set", async () => {
+    const create = (value: string) =>
+      fleet.run(["variables", "create", "--name", `N${value.length}`, "--value-stdin"], { stdin: value });
+    expect((await create("abc")).stderr).toContain("N3 has fewer than 4 characters");
+    const long = await create("abcd");
+    expect([long.exitCode, long.stderr]).toEqual([0, expect.not.stringContaining("characters")]);
+    const changed = await fleet.run(["variables", "update", "N4", "--value-stdin"], { stdin: "a" });
+    expect(changed.stderr).toContain("N4 has fewer than 4 characters");
+    expect((await fleet.run(["variables", "create", "--help"])).stdout.replace(/\s+/g, " ")).toContain("at least 4");
   });
 });

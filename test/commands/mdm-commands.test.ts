@@ -2,11 +2,15 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { newKey } from "../../src/pki/x509.ts";
+import { serviceContext } from "../../src/server/core/context.ts";
+import { uploadPushCertificate } from "../../src/server/mdm/apple/trust/service.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { appleDevice, newIdentity } from "../support/apple-device.ts";
 import { sendInto } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { appleCommand } from "../support/profiles.ts";
+import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 
 let fleet: Fleet;
 let file: string;
@@ -40,6 +44,21 @@ function answering(answers: readonly (readonly [Device, string])[]) {
   };
 }
 const run = (...argv: string[]) => fleet.run(["mdm", "commands", ...argv]);
+
+it("mdm apple status shows the ends of certificates as text, and as data for programs", async () => {
+  const { clock, services } = fleet.app;
+  const key = await newKey();
+  await services.store.applePushRequests.insert({ created_at: clock.iso(), key: pemOfKey(key) });
+  const certificate = await pushCertificateFor(key, clock.now());
+  const ctx = { ...serviceContext(services), store: services.store };
+  await uploadPushCertificate(ctx, { certificate, privateKey: null, force: false });
+  const { stdout } = await fleet.run(["mdm", "apple", "status"]);
+  expect(stdout).toMatch(/expiring\s+[a-z].*: \d{4}-\d\d-\d\d \(\d+ days\)/i);
+  expect(stdout).toMatch(/push_certificate\s+\S.*, until \d{4}-/);
+  expect(stdout).not.toMatch(/[{[]/);
+  const { expiring } = JSON.parse((await fleet.run(["mdm", "apple", "status", "-o", "json"])).stdout);
+  expect(expiring[0]).toMatchObject({ days_left: expect.any(Number), soon: expect.any(Boolean) });
+});
 
 describe("mdm commands run", () => {
   it("asks, sends the command of the file, and waits for the answers of all hosts", async () => {

@@ -21,7 +21,7 @@ afterEach(() => rm(directory, { recursive: true }));
 async function collected(files: Record<string, string>, known: Partial<Known> = {}) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
   const problems = new Problems();
-  const scopes = await readScopes(Object.keys(files), newSources({}, directory, problems));
+  const scopes = await readScopes(Object.keys(files), newSources({ environment: {}, directory, problems }));
   const found = collect(scopes, { problems, allowUnknownKeys: false });
   const isComplete = scopes.some(({ kind }) => kind === "global");
   checkLabelUse(found, { builtin_labels: ["macOS"], labels: ["Kept"], ...known }, isComplete, problems);

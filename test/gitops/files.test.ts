@@ -139,7 +139,7 @@ describe("main files", () => {
       await writeFile(join(directory, name), text);
     }
     const problems = new Problems();
-    const sources = newSources(environment, directory, problems);
+    const sources = newSources({ environment, directory, problems });
     return { scopes: await readScopes(given, sources), problems: problems.all.map(renderProblem) };
   };
   const GLOBAL = "org_settings: {}\ncontrols: {}\n";

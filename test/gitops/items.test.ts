@@ -8,6 +8,7 @@ import { parseTree } from "../../src/gitops/files/tree.ts";
 import { LabelFile } from "../../src/gitops/kinds/label.ts";
 import { PolicyFile } from "../../src/gitops/kinds/policy.ts";
 import { QueryFile } from "../../src/gitops/kinds/query.ts";
+import { stateWith, wantedOf } from "../support/gitops-files.ts";
 
 function checked(schema: z.ZodType, text: string, name: string, allowUnknownKeys = false) {
   const problems = new Problems();
@@ -130,4 +131,14 @@ describe("problems", () => {
       "warning f.yml:3:1: unknown key query.x",
     ]);
   });
+});
+
+it("a label with a custom host vital that the server does not have is an error in its place", async () => {
+  const of = (id: number) =>
+    `org_settings: {}\ncontrols: {}\nlabels:\n  - {name: L, label_membership_type: host_vitals, criteria: {vital: custom_host_vital, custom_host_vital_id: ${id}, value: x}}\n`;
+  const state = stateWith([], { custom_host_vitals: [3] });
+  await expect(wantedOf({ "d.yml": of(99) }, state)).rejects.toThrow(
+    /d\.yml:4:\d+: label "L": there is no custom host vital with the id 99/,
+  );
+  expect((await wantedOf({ "d.yml": of(3) }, state)).find("label", null, "L")).toMatchObject({ query: "" });
 });

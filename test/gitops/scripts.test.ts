@@ -88,3 +88,30 @@ describe("scripts in files", () => {
     expect(wanted.find(({ kind }) => kind === "policy")!.value).toMatchObject({ run_script: "Tidy up/é.py" });
   });
 });
+
+it("list the custom variables that they name in an export, so that a plan of its files finds them", async () => {
+  const digests = [1, 2, 3, 4].map((i) => String(i).repeat(64));
+  const profile =
+    "<plist><dict><key>PayloadDisplayName</key><string>P</string><key>K</key><string>$SVC_SECRET_KEY</string></dict></plist>";
+  const texts = [TEXT, "echo $SVC_SECRET_TOKEN \\$SVC_SECRET_OTHER $HOME", profile, "SELECT '$SVC_SECRET_QUERY'"];
+  const scripts = { install_script: digests[1], uninstall_script: "", post_install_script: "" };
+  const offer = { slug: "", url: "https://x.example/a.deb", sha256: digests[3], categories: [] };
+  const state = stateWith([
+    thing("team", null, "T", { description: "" }),
+    thing("script", null, "a.sh", { sha256: digests[0] }),
+    thing("setup_script", "T", "b.sh", { sha256: digests[1] }),
+    thing("configuration_profile", null, "P", { platform: "darwin", sha256: digests[2] }),
+    thing("package", "T", offer.url, { ...offer, ...scripts, pre_install_query: digests[3] }),
+  ]);
+  const given = Object.fromEntries(digests.map((digest, i) => [digest, Buffer.from(texts[i]!).toString("base64")]));
+  const { files, variables } = exportFiles({ ...state, files: given });
+  expect(variables.map(({ name }) => name)).toEqual(["SVC_SECRET_KEY", "SVC_SECRET_OTHER", "SVC_SECRET_TOKEN"]);
+  const listed = files.get(".env.example")!;
+  expect(listed).toContain("# custom variable in lib/profiles/p.mobileconfig\nSVC_SECRET_KEY=\n");
+  expect(listed).toMatch(/# custom variable in lib\/scripts\/a\.sh, lib\/t\.\S+, lib\/t\.\S+\nSVC_SECRET_TOKEN=\n/);
+  const environment = Object.fromEntries([...listed.matchAll(/^(\w+)=$/gm)].map(([, name]) => [name!, "filled in"]));
+  const main = [...files.keys()].filter((path) => path === "default.yml" || path.startsWith("teams/"));
+  const read = await readGiven(Object.fromEntries(files), { environment }, main);
+  expect(errorsOf(read.problems)).toEqual([]);
+  expect([...read.variables.keys()].sort()).toEqual(["KEY", "OTHER", "TOKEN"]);
+});

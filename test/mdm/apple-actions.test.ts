@@ -219,7 +219,7 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
       return ((await reply.json()) as { activities: { uuid: string }[] }).activities;
     };
     const [first] = await upcoming();
-    expect(first).toMatchObject({ details: { script_name: "lock" } });
+    expect(first).toMatchObject({ type: "locked_host", details: { host_id: id, view_pin: false } });
     expect((await t.delete(`/hosts/${id}/activities/upcoming/${first!.uuid}`)).status).toBe(204);
     expect(await stateOf(t, id)).toEqual(["unlocked", ""]);
     expect([await device.idle(), await t.store.mdmCommands.count(), await upcoming()]).toEqual([null, 0, []]);

@@ -207,6 +207,87 @@ describe("hostile packages", () => {
   });
 });
 
+describe("files that were cut off", () => {
+  const cuts = [1, 20, 0.25, 0.5, 0.9];
+  const left = (bytes: Buffer, cut: number) => bytes.subarray(0, cut < 1 ? bytes.length * (1 - cut) : -cut);
+
+  it.each(["hello-gzip.deb", "hello-xz.deb", "hello-zstd.deb", "hello.rpm", "hello.msi", "hello.ipa", "hello.tar.gz"])(
+    "%s",
+    async (name) => {
+      const bytes = await readFile(join(folder, name));
+      for (const cut of cuts) expect(await refusal(name, left(bytes, cut)), String(cut)).toMatch(/damaged|incomplete/);
+    },
+  );
+
+  it("hello.exe: in its sections, or before its signature", async () => {
+    const bytes = await readFile(join(folder, "hello.exe"));
+    const header = bytes.readUInt32LE(0x3c) + 24;
+    const [sections, optional] = [bytes.readUInt16LE(header - 18), bytes.readUInt16LE(header - 4)];
+    const last = header + optional + (sections - 1) * 40;
+    const end = bytes.readUInt32LE(last + 16) + bytes.readUInt32LE(last + 20);
+    expect(end).toBeLessThan(bytes.length);
+    expect(await refusal("hello.exe", bytes.subarray(0, end - 1))).toContain("damaged");
+    const signed = Buffer.concat([bytes, Buffer.alloc(64)]);
+    signed.writeUInt32LE(bytes.length, header + 96 + 32);
+    signed.writeUInt32LE(64, header + 96 + 36);
+    expect(await refusal("hello.exe", signed)).toContain("was read");
+    expect(await refusal("hello.exe", signed.subarray(0, -20))).toContain("damaged");
+  });
+
+  it.each(["hello.pkg", "component.pkg"])("%s: before the end of the last file in its heap", async (name) => {
+    const bytes = await readFile(join(folder, name));
+    // bsdtar appends a second checksum, which the table of contents does not mention.
+    expect(await refusal("a.pkg", bytes.subarray(0, -20))).toContain("was read");
+    expect(await refusal("a.pkg", bytes.subarray(0, -21))).toContain("damaged or incomplete");
+  });
+
+  it("a tar archive whose last gzip member is empty is complete", async () => {
+    const bytes = await readFile(join(folder, "hello.tar.gz"));
+    expect(await refusal("a.tar.gz", Buffer.concat([bytes, gzipSync("")]))).toContain("was read");
+  });
+
+  it("a Debian package whose data is missing as a whole", async () => {
+    const bytes = await readFile(join(folder, "hello-gzip.deb"));
+    const data = bytes.indexOf("data.tar");
+    expect(await refusal("a.deb", bytes.subarray(0, data))).toContain("damaged or incomplete");
+    expect(await refusal("a.deb", bytes.subarray(0, data + 30))).toContain("damaged or incomplete");
+    expect(await refusal("a.deb", Buffer.concat([bytes, Buffer.from("trailing")]))).toContain("was read");
+  });
+
+  it("but an installer database may end before its last sector is full", async () => {
+    const bytes = await readFile(join(folder, "hello.msi"));
+    // A stream of 4100 bytes in nine sectors at the end of the file, of which the last one has four bytes.
+    const sectors = bytes.length / 512 - 1;
+    const msi = Buffer.concat([bytes, Buffer.alloc(8 * 512 + 4)]);
+    const table = (bytes.readUInt32LE(76) + 1) * 512;
+    for (let i = 0; i < 9; i++) msi.writeUInt32LE(i === 8 ? 0xfffffffe : sectors + i + 1, table + (sectors + i) * 4);
+    const folderAt = (bytes.readUInt32LE(48) + 1) * 512;
+    // One that is not read.
+    const entry = folderAt + 14 * 128;
+    expect(msi[entry + 66]).toBe(2);
+    msi.writeUInt32LE(sectors, entry + 116);
+    msi.writeUInt32LE(4100, entry + 120);
+    expect(await refusal("a.msi", msi)).toContain("was read");
+    expect(await refusal("a.msi", msi.subarray(0, -1))).toContain("damaged");
+    expect(await refusal("a.msi", msi.subarray(0, -100))).toContain("damaged");
+  });
+
+  it("states sizes of packages of version 6 in the header, and of large ones with 64 bits", async () => {
+    const bytes = Buffer.from(await readFile(join(folder, "hello.rpm")));
+    const signature = 96 + 16;
+    const entries = bytes.readUInt32BE(96 + 8);
+    for (let i = 0; i < entries; i++) {
+      const at = signature + i * 16;
+      if (bytes.readUInt32BE(at) !== 1000) continue;
+      const value = signature + entries * 16 + bytes.readUInt32BE(at + 8);
+      bytes.writeUInt32BE(270, at);
+      bytes.writeUInt32BE(5, at + 4);
+      bytes.writeBigUInt64BE(5_000_000_000n, value);
+    }
+    expect(await refusal("a.rpm", bytes)).toContain("damaged or incomplete");
+  });
+});
+
 it("decodes the names of streams in an installer database", () => {
   expect(plainStreamName("\u4840\u3f7f\u4164\u422f\u4836")).toMatch(/^!_/);
   expect(plainStreamName("\u0005SummaryInformation")).toBe("\u0005SummaryInformation");

@@ -347,3 +347,19 @@ describe.each(rulesEngines)("refusals of configuration on %s", (engine) => {
     }
   });
 });
+
+it("names the label whose custom host vital does not exist, and lists those that do", async () => {
+  const t = await startApp();
+  const criteria = { vital: "custom_host_vital", custom_host_vital_id: 99, value: "Berlin" };
+  const value = { ...label(), query: "", label_membership_type: "host_vitals", criteria, hosts: null };
+  const changes = [change("create", "label", "Fine", label()), change("create", "label", "Berlin", value)];
+  expect(await refused(t, 422, { changes })).toEqual([
+    {
+      name: "changes.1.value.criteria",
+      reason: 'label "Berlin": there is no custom host vital with the id 99',
+    },
+  ]);
+  const made = await t.post("/custom_host_vitals", { name: "Site" });
+  const { custom_host_vital } = (await made.json()) as { custom_host_vital: { id: number } };
+  expect((await stateOf(t)).custom_host_vitals).toEqual([custom_host_vital.id]);
+});

@@ -223,22 +223,14 @@ describe.each(rulesEngines)("lock, unlock and wipe on %s", (engine) => {
     expect(first).toEqual({
       uuid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       created_at: t.clock.iso(),
-      type: "ran_script",
+      type: "locked_host",
       svc_initiated: false,
       actor_id: expect.any(Number),
       actor_full_name: "Ada Admin",
       actor_email: "ada@example.com",
       actor_gravatar: expect.any(String),
       actor_api_only: false,
-      details: {
-        host_id: host.id,
-        host_display_name: host.display_name,
-        script_execution_id: first!.uuid,
-        script_name: "lock",
-        async: true,
-        policy_id: null,
-        policy_name: null,
-      },
+      details: { host_id: host.id, host_display_name: host.display_name, view_pin: false },
     });
     expect(await agent.pending()).toEqual([first!.uuid]);
 

@@ -7,6 +7,7 @@ import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
 import { type ErrorBody, nullsRefused } from "../../src/api/fields.ts";
 import { withoutNulls } from "../../src/server/core/http/nulls.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { makeHost } from "../support/make.ts";
 
 const endpoints = allEndpoints
   .map(({ endpoint }) => endpoint)
@@ -89,6 +90,27 @@ describe("over the API", () => {
         ["/hosts/transfer/filter", { team_id: null, filters }],
       ] as const)
         expect((await box.t.post(path, body)).status, JSON.stringify(body)).toBe(422);
+  });
+
+  it("counts as left out beside a filter of a bulk request that is set", async () => {
+    const { t } = box;
+    const unset = { query: null, status: null, where: null, team_id: null, label_id: null };
+    const form = new FormData();
+    form.append("script", new Blob(["echo"]), "nulls.sh");
+    const script = await t.post("/scripts", form);
+    const { script_id } = (await script.json()) as { script_id: number };
+    const reasonOf = async (res: Promise<Response>) => ((await (await res).json()) as ErrorBody).errors?.[0]?.reason;
+    const batch = (filters: object) => t.post("/scripts/run/batch", { script_id, filters });
+    for (const name of Object.keys(unset))
+      expect(await reasonOf(batch({ [name]: null })), name).toContain("none of the filters is set");
+    expect(await reasonOf(batch({ ...unset, query: "nothing matches" }))).toContain("no host");
+    const host = await makeHost(t);
+    for (const filters of [
+      { ...unset, query: host.hostname },
+      { ...unset, where: `hostname = ${host.hostname}` },
+    ])
+      expect((await t.post("/hosts/transfer/filter", { team_id: null, filters })).status).toBe(200);
+    expect((await t.post("/hosts/delete", { filters: { ...unset, status: "online" } })).status).toBe(200);
   });
 
   const errorsOf = async (res: Response) =>

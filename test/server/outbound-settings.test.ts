@@ -77,7 +77,7 @@ describe("a private address", () => {
     expect(await t.store.activities.count()).toBe(activities);
   });
 
-  it.each(["127.0.0.1", "[::1]", "0x7f.1", "localhost", "a.localhost", "192.168.1.1:8443", "169.254.169.254"])(
+  it.each(["127.0.0.1", "[::1]", "0x7f.1", "localhost", "a.localhost", "192.168.1.1:8443"])(
     "is recognized as %s",
     async (host) => {
       const t = await startApp({ settings: { outbound_allow: "" } });
@@ -121,4 +121,14 @@ describe("configuration as code", () => {
     expect([status, why]).toEqual([422, expect.stringContaining(reason("10.0.0.5"))]);
     expect(name).toContain("activities_webhook.destination_url");
   });
+});
+
+it("an address where a cloud platform returns credentials is refused without advice to allow it", async () => {
+  const t = await startApp();
+  const hosts = ["169.254.169.254", "[fe80::1]", "[fd00:ec2::254]", "168.63.129.16", "100.100.100.200"];
+  for (const host of hosts) {
+    const [status, , reason] = await refusal(t.patch("/config", { webhook_settings: hook(`https://${host}/latest`) }));
+    expect([status, reason], host).toEqual([422, expect.stringContaining("Cannot send to")]);
+    expect(reason, host).not.toContain("--outbound-allow");
+  }
 });

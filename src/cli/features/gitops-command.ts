@@ -16,6 +16,7 @@ import { printable } from "../../text/printable.ts";
 import { isTrue } from "../auth/connection.ts";
 import { CliError, failed, usage } from "../errors.ts";
 import { plural } from "../output/text.ts";
+import { notMasked } from "../views/variable.ts";
 import { PackageBatchCommand } from "./package-batches.ts";
 
 export const filesFlags = {
@@ -82,6 +83,10 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     const state = await this.state(files.secrets, files.hosts);
     const deleteOtherTeams = this.#isOn(flags["delete-other-teams"], "SVC_APPLY_DELETE_OTHER_TEAMS");
     const wanted = desiredOf(files, state, { deleteOtherTeams });
+    for (const [name, value] of files.variables) {
+      const warning = notMasked(name, value);
+      if (warning !== null) this.remark(warning);
+    }
     if (wanted.problems.failed) this.#refuse(wanted.problems.all);
     this.#warnOf(wanted.problems.all);
     const others = otherTeams(state.things, wanted.things);

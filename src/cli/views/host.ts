@@ -4,10 +4,17 @@ import type { View } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
 import { ago } from "../output/text.ts";
 
+/** What the server returns as the time of what has never happened. */
+const isNever = (time: string): boolean => time.startsWith("2000-01-01T00:00:00");
+
 export const timeColumn = (key: string, header: string, relative: boolean, now: Date): Column => ({
   key,
   header,
-  text: (value) => (typeof value !== "string" ? "" : relative ? ago(value, now) : value),
+  text: (value) => {
+    if (typeof value !== "string") return "";
+    if (isNever(value)) return "never";
+    return relative ? ago(value, now) : value;
+  },
 });
 
 export const hostView = (relative: boolean, now: Date): View => ({

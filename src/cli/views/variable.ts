@@ -1,5 +1,5 @@
 // Custom variables and custom host vitals: their lists, and how commands find them.
-import { CustomHostVital, CustomVariable, SECRET_PREFIX } from "../../api/variables.ts";
+import { CustomHostVital, CustomVariable, MASKED_FROM, SECRET_PREFIX } from "../../api/variables.ts";
 import { notFound } from "../errors.ts";
 import { secretFlags } from "../files/input.ts";
 import { args } from "../flags.ts";
@@ -9,6 +9,14 @@ import { timeColumn } from "./host.ts";
 export const variableArg = args.required("id or name of the variable");
 export const vitalArg = args.required("id or name of the vital");
 export const valueFlags = secretFlags("value", "the value");
+
+export const MASKING = `Outputs of scripts that repeat the value are masked if it has at least ${MASKED_FROM} characters.`;
+
+/** Null: outputs that repeat the value are masked. */
+export const notMasked = (name: string, value: unknown): string | null =>
+  typeof value === "string" && value.trim().length < MASKED_FROM
+    ? `the value of ${name} has fewer than ${MASKED_FROM} characters: outputs of scripts that repeat it are not masked`
+    : null;
 
 const viewOf =
   (schema: View["schema"]) =>

@@ -3,10 +3,11 @@ import { Host } from "../../api/host.ts";
 import { hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { ago } from "../../cli/output/text.ts";
 import { timeColumn } from "../../cli/views/host.ts";
 
-const gigabytes = (value: unknown) => (typeof value === "number" ? `${(value / 2 ** 30).toFixed(1)} GiB` : "");
+/** Hosts that have not yet reported their memory have 0. */
+const gigabytes = (value: unknown) =>
+  typeof value !== "number" ? "" : value === 0 ? "unknown" : `${(value / 2 ** 30).toFixed(1)} GiB`;
 
 export default class HostsGet extends ClientCommand {
   static override summary = "Show a host.";
@@ -97,11 +98,7 @@ export default class HostsGet extends ClientCommand {
                 text: (labels) => (Array.isArray(labels) ? labels.map(({ name }) => name).join(", ") : ""),
               },
               { key: "refetch_requested", header: "refetch requested" },
-              {
-                key: "detail_updated_at",
-                header: "details updated",
-                text: (value) => (this.relativeTimes ? ago(String(value), now) : String(value)),
-              },
+              time("detail_updated_at", "details updated"),
               time("last_enrolled_at", "enrolled"),
               time("last_restarted_at", "restarted"),
             ],

@@ -3,13 +3,14 @@ import { variablesApi } from "../../api/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody, readSecret } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { valueFlags } from "../../cli/views/variable.ts";
+import { MASKING, notMasked, valueFlags } from "../../cli/views/variable.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class VariablesCreate extends ClientCommand {
   static override summary = "Create a custom variable: a secret that scripts and profiles name.";
   static override description =
-    "Texts name it as $SVC_SECRET_NAME. Hosts get its value in place of that; the server stores it encrypted and never returns it.";
+    "Texts name it as $SVC_SECRET_NAME. Hosts get its value in place of that; the server stores it encrypted and never returns it. " +
+    MASKING;
   static override endpoints = [variablesApi.create];
   static override flags = {
     name: Flags.string({ summary: "Name, without the prefix SVC_SECRET_." }),
@@ -30,6 +31,8 @@ export default class VariablesCreate extends ClientCommand {
     if (flags["dry-run"]) this.trying(`create the custom variable ${printable(String(name))}`, { name });
     const body = { ...given, name: name as string, value: value as string };
     const made = await this.call(variablesApi.create, { body });
+    const warning = notMasked(made.name, value);
+    if (warning !== null) this.note(warning);
     await this.report(`created the custom variable ${made.name} (${made.id})`, made);
   }
 }

@@ -3,8 +3,10 @@
 import type { z } from "zod";
 import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.ts";
 import { isRecord } from "../../text/record.ts";
+import { customVariablesIn } from "../files/substitute.ts";
 import { kindList, listKinds } from "../kinds.ts";
 import type { Json, Owner } from "../plan/diff.ts";
+import { compareTexts } from "../plan/values.ts";
 import { movedSettings, valueAt, withoutValueAt, withValueAt } from "../schema/moved.ts";
 import { type ScopeKind, schemaOf, settingsOf } from "../schema/sections.ts";
 import { Software } from "../schema/software.ts";
@@ -36,20 +38,36 @@ export function exportFiles({
   const files = new Map<string, string>();
   const contents = new Map<string, Uint8Array>();
   const downloads = new Map<string, ExportedDownload>();
+  /** The files by the custom variable that they name. */
+  const usedIn = new Map<string, string[]>();
   const objects = new Objects(things, given);
   const writerOf = (file: ScopeKind, owner: Owner, stem: string): Writer => {
     const addFile = (path: string, text: string) => void files.set(path, text);
+    const addHostFile = (path: string, text: string) => {
+      addFile(path, text);
+      for (const { name } of customVariablesIn(text)) usedIn.set(name, [...(usedIn.get(name) ?? []), path]);
+    };
     const addContent = (path: string, content: Uint8Array) => void contents.set(path, content);
     const addDownload = (path: string, download: ExportedDownload) => void downloads.set(path, download);
-    return { file, owner, stem, objects, defaults, variables, addFile, addContent, addDownload };
+    return { file, owner, stem, objects, defaults, variables, addFile, addHostFile, addContent, addDownload };
   };
   writeGlobal(writerOf("global", null, ""));
   const names = new FileNames();
   for (const { name } of objects.all(null, "team")) writeTeam(writerOf("team", name, names.of(name)));
   writeNoTeam(writerOf("no_team", NO_TEAM_NAME, "no-team"));
+  for (const name of [...usedIn.keys()].sort(compareTexts)) variables.addNamed(name, aboutVariable(usedIn.get(name)!));
   files.set(".gitignore", ".env\nplan.json\n");
   files.set(".env.example", environmentFile(variables.all));
   return { files, contents, downloads, variables: variables.all };
+}
+
+const FILES_SHOWN = 3;
+
+/** The files may have the same variable many times. */
+function aboutVariable(files: readonly string[]): string {
+  const all = [...new Set(files)];
+  const more = all.length > FILES_SHOWN ? ` and ${all.length - FILES_SHOWN} more` : "";
+  return `custom variable in ${all.slice(0, FILES_SHOWN).join(", ")}${more}`;
 }
 
 interface Writer extends ExportScope {

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { Document, isScalar, Scalar, visit } from "yaml";
+import { SECRET_PREFIX } from "../../api/variables.ts";
 import { isRecord } from "../../text/record.ts";
 import { PER_HOST, reference } from "../files/substitute.ts";
 import { isSecretRef, type Json } from "../plan/diff.ts";
@@ -23,11 +24,19 @@ export class Variables {
   /** The name is built from `parts`; `identity` distinguishes variables that would have the same name. */
   add(parts: readonly string[], identity: string, about: string, form: Variable["form"]): Variable {
     const name = parts.map(word).filter(Boolean).join("_");
-    const unique = this.#taken.has(name) ? `${name}_${digest(identity).toUpperCase()}` : name;
+    // Names with the prefix of custom variables are those that the files have already.
+    const isTaken = this.#taken.has(name) || name.startsWith(SECRET_PREFIX);
+    const unique = isTaken ? `${name.replace(SECRET_PREFIX, "")}_${digest(identity).toUpperCase()}` : name;
     this.#taken.add(unique);
     const made = { name: unique, about, form };
     this.all.push(made);
     return made;
+  }
+
+  /** A variable that the files name as it is. */
+  addNamed(name: string, about: string): void {
+    this.#taken.add(name);
+    this.all.push({ name, about, form: "line" });
   }
 }
 

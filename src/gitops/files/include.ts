@@ -1,8 +1,8 @@
 // Files that are included from others: `path` (one file) and `paths` (a glob), relative to the file that names them.
-import { readFile } from "node:fs/promises";
 import { dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
 import { glob } from "tinyglobby";
 import type { z } from "zod";
+import { exists, FileProblem, readUpTo, requireInside, requireRegular } from "./disk.ts";
 import type { LargeFile } from "./large-files.ts";
 import type { Place, Problems } from "./problems.ts";
 import type { Environment } from "./substitute.ts";
@@ -18,6 +18,10 @@ export interface Sources {
   readonly problems: Problems;
   /** File names are shown relative to this folder. */
   readonly directory: string;
+  /** The files that the user has named. They may be anywhere, and pipes. */
+  readonly main: ReadonlySet<string>;
+  /** The folders in which all other files have to be. */
+  readonly roots: readonly string[];
   /** The content of `-`; null if standard input is not read. */
   readonly stdin: string | null;
   /** Parsed files: several files may include the same one. */
@@ -32,15 +36,12 @@ export interface Sources {
 }
 
 export const newSources = (
-  environment: Environment,
-  directory: string,
-  problems: Problems,
-  stdin: string | null = null,
+  given: Pick<Sources, "environment" | "directory" | "problems"> & Partial<Pick<Sources, "main" | "roots" | "stdin">>,
 ): Sources => ({
-  environment,
-  directory,
-  problems,
-  stdin,
+  main: new Set(),
+  roots: [given.directory],
+  stdin: null,
+  ...given,
   trees: new Map(),
   globs: new Map(),
   contents: new Map(),
@@ -71,20 +72,29 @@ export async function readSource(path: string, named: Place, sources: Sources): 
 /** The bytes of a file; null, with a problem at the place that names the file, if it cannot be read. */
 export async function readBytes(path: string, named: Place, sources: Sources): Promise<Buffer | null> {
   try {
-    const bytes = await readFile(path);
-    if (bytes.length <= MAX_BYTES) return bytes;
+    await requireReadable(path, sources);
+    const bytes = await readUpTo(path, MAX_BYTES);
+    if (bytes) return bytes;
     sources.problems.error(named, `${shownAs(path, sources)} is larger than 8 MiB`);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const why =
-      code === "ENOENT"
-        ? "does not exist"
-        : code === "EISDIR"
-          ? `is a directory: give the files in it, such as ${join(shownAs(path, sources), "*.yml")}`
-          : `cannot be read (${code})`;
-    sources.problems.error(named, `${shownAs(path, sources)} ${why}`);
+    sources.problems.error(named, `${shownAs(path, sources)} ${reasonOf(error as Error, path, sources)}`);
   }
   return null;
+}
+
+/** Throws if a file that another file names is outside of the configuration, or not a regular file. */
+export async function requireReadable(path: string, { main, roots }: Sources): Promise<void> {
+  if (main.has(path)) return;
+  await requireInside(path, roots);
+  await requireRegular(path);
+}
+
+function reasonOf(error: NodeJS.ErrnoException, path: string, sources: Sources): string {
+  if (error instanceof FileProblem) return error.message;
+  if (error.code === "ENOENT") return "does not exist";
+  return error.code === "EISDIR"
+    ? `is a directory: give the files in it, such as ${join(shownAs(path, sources), "*.yml")}`
+    : `cannot be read (${error.code})`;
 }
 
 export async function readTree(path: string, named: Place, sources: Sources): Promise<Tree | null> {
@@ -233,7 +243,7 @@ async function onePath(
   sources: Sources,
 ) {
   const target = resolve(dirname(file), text);
-  if (isPattern(text) && (await readFile(target).catch(() => null)) === null) {
+  if (isPattern(text) && !(await exists(target))) {
     sources.problems.error(named, `${text} is a pattern: use paths`);
     return [];
   }
@@ -253,6 +263,14 @@ async function matching(
   sources: Sources,
 ): Promise<string[]> {
   const cwd = dirname(file);
+  // A walk through other folders could take long.
+  const start = resolve(cwd, pattern.slice(0, pattern.search(/[^/]*[*?[{]/)));
+  try {
+    await requireInside(start, sources.roots);
+  } catch (error) {
+    sources.problems.error(named, `${shownAs(start, sources)} ${reasonOf(error as Error, start, sources)}`);
+    return [];
+  }
   const key = JSON.stringify([cwd, pattern]);
   const found =
     sources.globs.get(key) ??
@@ -266,5 +284,5 @@ async function matching(
   });
 }
 
-export const absolute = (path: string, { directory }: Sources): string =>
+export const absolute = (path: string, { directory }: Pick<Sources, "directory">): string =>
   isAbsolute(path) ? path : join(directory, path);

@@ -1,10 +1,9 @@
 // Lists in sections whose items are files that hosts get, such as configuration profiles.
 import { createHash } from "node:crypto";
-import { SECRET_PREFIX } from "../../api/variables.ts";
 import type { SectionName } from "../schema/sections.ts";
 import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
 import type { Place } from "./problems.ts";
-import { isServerVariable, placesIn, reference, substitute, takeVariable } from "./substitute.ts";
+import { customVariablesIn, isServerVariable, placesIn, substitute, takeVariable } from "./substitute.ts";
 import { type Entry, type Mapping, plain, type Tree } from "./tree.ts";
 
 export interface ItemFiles {
@@ -151,11 +150,7 @@ function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, s
 /** The text keeps the names of custom variables; their values are sent beside it. */
 export function takeVariables(text: string, file: string, sources: Sources): void {
   const place = placesIn(text, file);
-  for (const { index, 1: slashes = "", 2: bare, 3: braced } of text.matchAll(reference)) {
-    const name = (bare ?? braced)!;
-    if (!name.startsWith(SECRET_PREFIX)) continue;
-    takeVariable(name, place(index + slashes.length), sources);
-  }
+  for (const { name, offset } of customVariablesIn(text)) takeVariable(name, place(offset), sources);
 }
 
 /** Null if it is not text. */

@@ -2,9 +2,9 @@
 // never kept in memory: for their digest, and to upload them.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { UploadSource } from "../../api/bodies.ts";
+import { FileProblem, requireRegular } from "./disk.ts";
 
 export interface LargeFile extends UploadSource {
   readonly size: number;
@@ -21,11 +21,12 @@ export const isUrl = (text: string): boolean => /^https?:\/\//i.test(text);
 export async function readLargeFile(origin: string, limit: number): Promise<LargeFile> {
   const name = isUrl(origin) ? nameIn(origin) : basename(origin);
   const open = (start = 0) => (isUrl(origin) ? download(origin, start) : onDisk(origin, start));
+  if (!isUrl(origin) && (await sizeOf(origin)) > limit) throw tooLarge(limit);
   const hash = createHash("sha256");
   let size = 0;
   for await (const chunk of open()) {
     size += chunk.length;
-    if (size > limit) throw new Error(`is larger than ${limit} bytes`);
+    if (size > limit) throw tooLarge(limit);
     hash.update(chunk);
   }
   if (size === 0) throw new Error("is empty");
@@ -41,11 +42,16 @@ function nameIn(url: string): string {
   }
 }
 
-async function* onDisk(path: string, start: number): AsyncGenerator<Uint8Array> {
-  const info = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`);
+const tooLarge = (limit: number): Error => new Error(`is larger than ${limit} bytes`);
+
+const sizeOf = (path: string): Promise<number> =>
+  requireRegular(path).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof FileProblem) throw error;
+    throw new Error(error.code === "EISDIR" ? "is not a file" : `cannot be read (${error.code})`);
   });
-  if (!info.isFile()) throw new Error("is not a file");
+
+async function* onDisk(path: string, start: number): AsyncGenerator<Uint8Array> {
+  await sizeOf(path);
   for await (const chunk of createReadStream(path, { start, highWaterMark: CHUNK })) yield chunk as Buffer;
 }
 

@@ -4,8 +4,9 @@
 import { itemKinds, kindList } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import { type Collected, collect, ownerOf } from "./collect.ts";
+import { rootsOf } from "./disk.ts";
 import { readDocuments } from "./documents.ts";
-import { newSources, type Sources } from "./include.ts";
+import { absolute, newSources, type Sources } from "./include.ts";
 import type { LargeFile } from "./large-files.ts";
 import { Problems } from "./problems.ts";
 import { readScopes, type Scope } from "./scope.ts";
@@ -54,7 +55,9 @@ export async function readFiles(
   { environment, directory, allowUnknownKeys, stdin = null }: ReadOptions,
 ): Promise<Files> {
   const problems = new Problems();
-  const sources = newSources(environment, directory, problems, stdin);
+  const main = new Set(paths.map((path) => absolute(path, { directory })));
+  const roots = await rootsOf([...main], directory);
+  const sources = newSources({ environment, directory, problems, stdin, main, roots });
   const options = { problems, allowUnknownKeys };
   const secrets = new SecretTexts(problems);
   const documents = await readDocuments(paths, sources, secrets, options);

@@ -91,6 +91,13 @@ export function substitute(
 /** What the server replaces in the files that hosts get. */
 export const isServerVariable = (name: string): boolean => name.startsWith(PER_HOST) || name.startsWith(SECRET_PREFIX);
 
+/** The custom variables that a text names, each as often as it occurs, with its offset. */
+export const customVariablesIn = (text: string): { readonly name: string; readonly offset: number }[] =>
+  Array.from(text.matchAll(reference), ({ index, 1: slashes = "", 2: bare, 3: braced }) => ({
+    name: (bare ?? braced)!,
+    offset: index + slashes.length,
+  })).filter(({ name }) => name.startsWith(SECRET_PREFIX));
+
 export interface VariableSources {
   readonly environment: Environment;
   readonly problems: Problems;

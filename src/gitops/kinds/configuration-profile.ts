@@ -44,7 +44,7 @@ async function nameOf(path: string, content: Buffer, given: string | null): Prom
   return profileName(content);
 }
 
-function exported({ owner, stem, objects, addFile, addContent }: ExportScope): ExportedSections {
+function exported({ owner, stem, objects, addHostFile, addContent }: ExportScope): ExportedSections {
   const names = new FileNames();
   const lists = new Map<unknown, Fields[]>();
   for (const { name, value } of objects.all(owner, "configuration_profile")) {
@@ -55,11 +55,11 @@ function exported({ owner, stem, objects, addFile, addContent }: ExportScope): E
     const extension = extensionOf(String(platform), text);
     const path = `${stem === "" ? "" : `${stem}.`}profiles/${file}.${extension}`;
     if (text === null) addContent(`lib/${path}`, content);
-    else addFile(`lib/${path}`, escaped(text));
+    else addHostFile(`lib/${path}`, escaped(text));
     const from = owner === null ? "lib" : "../lib";
     const beside = path.replace(/\.json$/, ".activation.json");
     if (typeof activation === "string")
-      addFile(`lib/${beside}`, escaped(Buffer.from(objects.content(activation)).toString()));
+      addHostFile(`lib/${beside}`, escaped(Buffer.from(objects.content(activation)).toString()));
     const item = {
       path: `${from}/${path}`,
       ...(typeof activation === "string" ? { activation: `${from}/${beside}` } : {}),

@@ -63,7 +63,7 @@ export const declarationAsset: Kind<Asset> = {
   // The one file that could define the controls of hosts without a team may have been skipped.
   isComplete: ({ owner }, { owners, global, noTeam }) =>
     owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
-  exported({ file, owner, stem, objects, addFile }) {
+  exported({ file, owner, stem, objects, addHostFile }) {
     const names = new FileNames();
     const taken = new Set<string>();
     const assets = (file === "no_team" ? [] : objects.all(owner, KIND)).map(({ name, value }) => {
@@ -72,7 +72,7 @@ export const declarationAsset: Kind<Asset> = {
       const own = taken.has(wanted) ? `${names.of(name)}.json` : wanted;
       taken.add(own);
       const path = `${stem === "" ? "" : `${stem}.`}assets/${own}`;
-      addFile(`lib/${path}`, escaped(Buffer.from(objects.content(String(sha256))).toString()));
+      addHostFile(`lib/${path}`, escaped(Buffer.from(objects.content(String(sha256))).toString()));
       return { path: `${owner === null ? "lib" : "../lib"}/${path}` };
     });
     return assets.length === 0 ? {} : { controls: { macos_settings: { assets } } };

@@ -76,6 +76,9 @@ function desired(labels: readonly Placed<LabelFile>[], current: Current, problem
         if (!those) problems.warn(place("hosts", String(i)), `label ${JSON.stringify(name)}: there is no host ${one}`);
         return those ?? [];
       });
+    checkVital(value.criteria, current, (reason) =>
+      problems.error(place("criteria"), `label ${JSON.stringify(name)}: ${reason}`),
+    );
     const before = current.value("label", null, name);
     const kept = isRecord(before) ? before.hosts : null;
     const members = hosts === undefined ? (kept ?? []) : [...new Set(named(hosts ?? []))].sort(compareHosts);
@@ -88,6 +91,13 @@ function desired(labels: readonly Placed<LabelFile>[], current: Current, problem
       value: { ...rest, criteria: criteria as Json, hosts: isManual ? members : null },
     };
   });
+}
+
+/** The server refuses a vital that it does not have. Older servers do not list theirs. */
+function checkVital(criteria: LabelCriteria | null, { state }: Current, refuse: (reason: string) => void): void {
+  const id = criteria !== null && "custom_host_vital_id" in criteria ? criteria.custom_host_vital_id : null;
+  if (id === null || (state.custom_host_vitals ?? [id]).includes(id)) return;
+  refuse(`there is no custom host vital with the id ${id}; \`svc vitals list\` shows those that exist`);
 }
 
 export const label: Kind<LabelFile> = {

@@ -146,12 +146,17 @@ function exported(scope: ExportScope): ExportedSections {
 }
 
 /** Writes a file beside the main file. Returns its path for the main file. */
-export function write({ stem, objects, addFile, addContent }: ExportScope, file: string, digest: string): string {
+export function write(
+  { stem, objects, addFile, addHostFile, addContent }: ExportScope,
+  file: string,
+  digest: string,
+): string {
   const content = objects.content(digest);
   const text = textOf(content);
   const path = `${stem}.software/${file}`;
   if (text === null) addContent(`lib/${path}`, content);
-  else addFile(`lib/${path}`, text);
+  else if (path.endsWith(".sql")) addFile(`lib/${path}`, text);
+  else addHostFile(`lib/${path}`, text);
   return `../lib/${path}`;
 }
 

@@ -28,14 +28,14 @@ async function nameOf(path: string, content: Buffer, given: string | null): Prom
   return given ?? basename(path);
 }
 
-function exported({ owner, stem, objects, addFile }: ExportScope): ExportedSections {
+function exported({ owner, stem, objects, addHostFile }: ExportScope): ExportedSections {
   const names = new FileNames();
   const scripts = objects.all(owner, KIND).map(({ name, value }) => {
     const [, base = name, extension = ""] = /^(.*)(\.[A-Za-z0-9]+)$/.exec(name) ?? [];
     const file = `${names.of(base)}${extension}`;
     const path = `${stem === "" ? "" : `${stem}.`}scripts/${file}`;
     const { sha256 } = value as { sha256: string };
-    addFile(`lib/${path}`, Buffer.from(objects.content(sha256)).toString());
+    addHostFile(`lib/${path}`, Buffer.from(objects.content(sha256)).toString());
     return { path: `${owner === null ? "lib" : "../lib"}/${path}`, ...(file === name ? {} : { display_name: name }) };
   });
   return scripts.length === 0 ? {} : { controls: { scripts } };

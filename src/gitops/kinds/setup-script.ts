@@ -28,12 +28,12 @@ async function nameOf(path: string, content: Buffer): Promise<string> {
   return basename(path);
 }
 
-function exported({ owner, stem, objects, addFile }: ExportScope): ExportedSections {
+function exported({ owner, stem, objects, addHostFile }: ExportScope): ExportedSections {
   const [script] = objects.all(owner, KIND);
   if (!script) return {};
   const path = `${stem === "" ? "" : `${stem}.`}setup/${fileName(script.name)}`;
   const { sha256 } = script.value as { sha256: string };
-  addFile(`lib/${path}`, Buffer.from(objects.content(sha256)).toString());
+  addHostFile(`lib/${path}`, Buffer.from(objects.content(sha256)).toString());
   return { controls: { macos_setup: { script: `${owner === null ? "lib" : "../lib"}/${path}` } } };
 }
 

@@ -5,6 +5,7 @@ import { inTurns } from "../core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
 import { hostsByName } from "../labels/members.ts";
 import { nameHosts } from "../labels/spec.ts";
+import { everything } from "../store/query.ts";
 import type { Kind } from "./kind.ts";
 import { kindOf, kinds } from "./kinds.ts";
 import { type HostName, readSharedRows, type SharedRows } from "./shared-rows.ts";
@@ -14,13 +15,14 @@ type Body = z.output<(typeof configurationApi)["state"]["body"]>;
 
 export async function configurationState(ctx: Context, body: Body): Promise<ConfigurationState> {
   const key = await revisionKey(ctx);
-  const { shared, rows, files, downloads, hosts } = await ctx.store.tx(
+  const { shared, rows, files, downloads, vitals, hosts } = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       const all = await readAllRows(inside);
       const files = body.files === true ? await contentsOf(inside, all.rows) : null;
       const downloads = body.files === true ? await downloadsOf(inside, all.rows) : null;
-      return { ...all, files, downloads, hosts: await hostsOf(inside, body.hosts ?? []) };
+      const vitals = await store.customHostVitals.pick(["id"], { where: everything });
+      return { ...all, files, downloads, vitals, hosts: await hostsOf(inside, body.hosts ?? []) };
     },
     { snapshot: true },
   );
@@ -40,6 +42,7 @@ export async function configurationState(ctx: Context, body: Body): Promise<Conf
     builtin_labels: namesOf(shared, "builtin"),
     labels: namesOf(shared, "regular"),
     hosts,
+    custom_host_vitals: vitals.map(({ id }) => id),
     ...(files === null ? {} : { files }),
     ...(downloads === null ? {} : { downloads }),
     tier: isPremium(ctx) ? "premium" : "free",

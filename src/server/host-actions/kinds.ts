@@ -4,6 +4,7 @@ import { shortened } from "../operations/script-output.ts";
 import type { ScriptResult } from "../operations/tables.ts";
 import type { HostAction } from "./deliverer.ts";
 import { type ActionOutcome, actionEnded } from "./outcome.ts";
+import { actionView } from "./view.ts";
 
 /** An agent that was interrupted gets the action again: to lock or wipe twice does no harm. */
 const ATTEMPTS = 3;
@@ -15,6 +16,7 @@ const actionKind = (action: HostAction): OperationKind<ScriptResult> => ({
   priority: 0,
   attempts: ATTEMPTS,
   title: action,
+  view: actionView(action),
   isCancellableOnceSent: false,
   expires: true,
   stored: async (_, __, result) => shortened(result),

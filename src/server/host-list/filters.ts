@@ -126,15 +126,15 @@ export function checkLabelFilter(filter: HostFilter, names: readonly (keyof Host
 /** Converts the filter of a request body to that of a query string. Null means the same as absent. */
 export const filterOfBody = (body: BodyHostFilter): HostFilter => ({
   query: body.query?.trim(),
-  status: body.status,
+  status: body.status ?? undefined,
   label_id: body.label_id ?? undefined,
   team_id: body.team_id ?? undefined,
-  where: body.where,
+  where: body.where ?? undefined,
 });
 
 /** The hosts that match the filter of a bulk change's request body. */
 export function hostsOfBody(ctx: Context, filters: BodyHostFilter, action: Action): Predicate {
-  if (filters.label_id != null && filters.status !== undefined)
+  if (filters.label_id != null && filters.status != null)
     throw invalid("filters.label_id", "label_id and status cannot be combined");
   if (filters.team_id != null) {
     if (!isPremium(ctx)) throw badRequest("option team_id requires a premium license", "filters.team_id");

@@ -93,7 +93,8 @@ export async function cancelOperation(ctx: Context, host: OperationHost, uuid: s
   }, operationLock(host.id));
 }
 
-async function cancelScript(inside: Context, host: OperationHost, operation: Operation): Promise<Entry> {
+/** Cancels an operation that has not begun, and records it under the title of its kind. */
+export async function cancelScript(inside: Context, host: OperationHost, operation: Operation): Promise<Entry> {
   const kind = kindOf(inside, operation.kind);
   if (operation.attempts > 0 && !kind.isCancellableOnceSent)
     throw badRequest(`the ${kind.title} has started on the host and cannot be cancelled`);

@@ -1,4 +1,5 @@
 // How features use the variables of users in texts that they store: see README.md.
+import { MASKED_FROM } from "../../api/variables.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -129,9 +130,6 @@ export async function expandFor(store: Variables, hostId: number, text: string):
   if (keys.length === 0) return { text, missing: [] };
   return expand(text, (await valuesOnHosts(store, keys, [hostId])).get(hostId)!);
 }
-
-/** Shorter values would be found in any text. */
-const MASKED_FROM = 4;
 
 /**
  * The output of what was sent, with the secrets of the sent text replaced by their names. Call it before the output is

@@ -1,6 +1,25 @@
 import { AppleStatus, appleTrustApi } from "../../../api/apple-trust.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { enrolledElsewhere, SET_IT_BACK } from "../../../cli/features/enrolled-elsewhere.ts";
+import { plural } from "../../../cli/output/text.ts";
+
+const pushName = (given: unknown): string => {
+  const certificate = given as AppleStatus["push_certificate"];
+  return certificate === null ? "none" : `${certificate.common_name}, until ${certificate.renew_date.slice(0, 10)}`;
+};
+
+/** All certificates. */
+const ends = (all: unknown): string =>
+  Array.isArray(all)
+    ? (all as AppleStatus["expiring"])
+        .map(({ name, not_valid_after: end, days_left: left }) =>
+          left < 0 ? `${name}: ended on ${end.slice(0, 10)}` : `${name}: ${end.slice(0, 10)} (${plural(left, "day")})`,
+        )
+        .join(", ")
+    : "";
+
+/** Of the values that are not plain. */
+const texts: Readonly<Record<string, (value: unknown) => string>> = { push_certificate: pushName, expiring: ends };
 
 export default class MdmAppleStatus extends ClientCommand {
   static override summary = "Show whether Apple devices can be managed, and when which certificate ends.";
@@ -10,7 +29,10 @@ export default class MdmAppleStatus extends ClientCommand {
   async run() {
     await this.parse(MdmAppleStatus);
     const status = await this.call(appleTrustApi.status);
-    await this.printOne(status, { schema: AppleStatus });
+    await this.printOne(status, {
+      schema: AppleStatus,
+      columns: Object.keys(AppleStatus.shape).map((key) => ({ key, ...(texts[key] && { text: texts[key] }) })),
+    });
     const { devices_to_enroll_again: lost } = status;
     if (lost > 0) this.note(`${enrolledElsewhere(lost)}. ${SET_IT_BACK}`);
     for (const { name, days_left: left, not_valid_after: end } of status.expiring.filter(({ soon }) => soon))

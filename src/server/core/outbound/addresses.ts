@@ -15,10 +15,12 @@ export type Resolve = (host: string) => Promise<readonly Address[]>;
 
 /** The host is a blocked address, or a name that resolves to one. */
 export class BlockedAddress extends Error {
-  constructor(host: string) {
-    super(
-      `Cannot send to ${host}: private addresses are blocked. Start the server with --outbound-allow ${host.split("%")[0]}.`,
-    );
+  /** `address`: what the host resolves to. */
+  constructor(host: string, address = host) {
+    const why = isOfMachine(address)
+      ? "addresses of the machine's own link are blocked, because cloud platforms return credentials there"
+      : `private addresses are blocked. Start the server with --outbound-allow ${host.split("%")[0]}`;
+    super(`Cannot send to ${host}: ${why}.`);
   }
 }
 
@@ -29,6 +31,16 @@ export const isAllowEntry = (text: string): boolean => isNetwork(text) || (!text
 
 // Publicly routable by number, but services of the cloud platform that the machine runs in.
 const cloudServices = ["168.63.129.16"];
+
+/** Link-local addresses, and others where cloud platforms return metadata of the machine, with its credentials. */
+const ofMachine = blockList(["169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "100.100.100.200", ...cloudServices]);
+
+/** Whether nobody should be advised to allow the address. */
+function isOfMachine(address: string): boolean {
+  const bare = plainHost(address).split("%")[0]!;
+  const family = isIP(bare);
+  return family !== 0 && ofMachine.check(bare, family === 6 ? "ipv6" : "ipv4");
+}
 
 interface Allowed {
   readonly networks: BlockList;
@@ -131,7 +143,7 @@ export function checkedLookup(
       if (addresses.length === 0) throw Object.assign(new Error(`no address for ${host}`), { code: "ENOTFOUND" });
       if (isHostAllowed(settings, host)) return addresses.slice();
       for (const { address } of addresses)
-        if (!(await isAddressAllowed(settings, address))) throw new BlockedAddress(host);
+        if (!(await isAddressAllowed(settings, address))) throw new BlockedAddress(host, address);
       return addresses.slice();
     };
     found().then(

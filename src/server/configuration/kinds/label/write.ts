@@ -1,12 +1,13 @@
 import { channels } from "../../../core/channels.ts";
 import { invalid } from "../../../core/errors.ts";
+import { checkCustomVital } from "../../../labels/criteria.ts";
 import { hostsByName } from "../../../labels/members.ts";
 import { checkAllUnused, nameTaken } from "../../../labels/rules.ts";
 import { nameHosts } from "../../../labels/spec.ts";
 import type { LabelRow } from "../../../labels/wire.ts";
 import { keepLabels, removeLabels } from "../../../labels/write.ts";
 import { ReferenceViolation } from "../../../store/store.ts";
-import { type Given, refusal, type Step } from "../../changes.ts";
+import { type Given, locating, refusal, type Step } from "../../changes.ts";
 import { count, differs, type Work } from "../../work.ts";
 import { type LabelWanted, labelValue } from "./value.ts";
 
@@ -29,6 +30,7 @@ export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[
     })
     .filter(({ step, value }) => differs(work, step, value));
   if (changed.length === 0) return;
+  for (const { step, columns } of changed) await locating(step, () => checkCustomVital(ctx.store, columns.criteria));
   await nameTaken("given", () =>
     keepLabels(
       ctx,

@@ -2,6 +2,7 @@
 import { ApiError, invalid } from "../../../core/errors.ts";
 import type { Deliverer, HostAction } from "../../../host-actions/deliverer.ts";
 import { type ActionOutcome, actionEnded } from "../../../host-actions/outcome.ts";
+import { actionView } from "../../../host-actions/view.ts";
 import type { Ending } from "../../../operations/kind.ts";
 import { eq } from "../../../store/query.ts";
 import { type AndroidAnswer, androidCommandKind, DELETE_DEVICE, WIPE } from "../commands/kind.ts";
@@ -11,6 +12,7 @@ const actionKind = (action: "lock" | "wipe") =>
   androidCommandKind({
     name: `android_${action}`,
     title: action,
+    view: actionView(action),
     priority: 0,
     ended: (inside, operation, ending) => actionEnded(inside, action, operation, outcomeOf(action, ending)),
   });

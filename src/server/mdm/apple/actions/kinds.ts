@@ -2,6 +2,7 @@
 import type { PlistDict } from "../../../../plist/value.ts";
 import type { HostAction } from "../../../host-actions/deliverer.ts";
 import { type ActionOutcome, actionEnded } from "../../../host-actions/outcome.ts";
+import { actionView } from "../../../host-actions/view.ts";
 import type { Ending, Inside, Operation, OperationKind } from "../../../operations/kind.ts";
 import { expectReturn, LOCKS_WITHIN } from "../channel/devices.ts";
 import { type AppleAnswer, appleCommandKind } from "../commands/kind.ts";
@@ -10,6 +11,7 @@ const actionKind = (action: HostAction): OperationKind<AppleAnswer> =>
   appleCommandKind({
     name: `apple_${action}`,
     title: action,
+    view: actionView(action),
     isUpcoming: true,
     priority: 0,
     secrets: pinOf,

@@ -5,6 +5,7 @@ import { ApiError, invalid } from "../../../core/errors.ts";
 import type { Deliverer } from "../../../host-actions/deliverer.ts";
 import { actionEnded } from "../../../host-actions/outcome.ts";
 import { forgetActions, leaveActions } from "../../../host-actions/states.ts";
+import { actionView } from "../../../host-actions/view.ts";
 import { endLeaving } from "../../../mdm-status/managed.ts";
 import { deviceOfHost } from "../channel/devices.ts";
 import type { WindowsDeviceListener } from "../channel/listeners.ts";
@@ -14,6 +15,7 @@ import { sendWindowsCommands } from "../commands/send.ts";
 export const windowsWipe = windowsCommandKind({
   name: "windows_wipe",
   title: "wipe",
+  view: actionView("wipe"),
   isUpcoming: true,
   priority: 0,
   async ended(inside, operation, { state, result }) {
