@@ -1,5 +1,6 @@
 // Who does what features ask of those that they do not know.
 
+import { offeredApp, patchFollows } from "./catalogue/patching.ts";
 import { pinVersion } from "./catalogue/updates.ts";
 import { certificateInventory } from "./certificates/inventory.ts";
 import { endChallenges } from "./certificates/scep-proxy.ts";
@@ -229,11 +230,12 @@ export const extensions: Extensions = {
   requestDetails: [requestDetails],
   routes,
   resultsMetadata: [installMetadata],
+  offeredApp,
   otherOffers: [storeAppOffer],
   pinPackage: pinVersion,
   teamLeaves: policiesLeave,
   installCounts: countInstalls,
-  installerListeners: [installsFollowPackages],
+  installerListeners: [installsFollowPackages, patchFollows],
   hostOffers: [packagesForHost, appsForHost],
   ownIcons,
   storeCritical,

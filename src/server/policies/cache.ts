@@ -36,8 +36,10 @@ export interface PolicySnapshot {
   readonly revision: number;
   /** Ids of the policies with an enabled automation. */
   readonly automated: ReadonlySet<number>;
-  /** Ids of the policies that install software or run a script. */
+  /** Ids of the policies that do something with failing hosts. */
   readonly acting: ReadonlySet<number>;
+  /** Ids of those among both whose automations run at each failing answer. */
+  readonly continuous: ReadonlySet<number>;
   for(host: Omit<AskedHost, "id">): PolicyList;
 }
 
@@ -71,20 +73,31 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
       "platform",
       "software_title_id",
       "script_id",
+      "resend_profile_uuid",
+      "continuous_automations_enabled",
     ] as const;
     const rows = await store.policies.pick(columns);
     const scopes = await labelScopes(store);
     const asked = rows.map(
-      ({ asked_revision, software_title_id: _title, script_id: _script, ...row }): AskedPolicy => ({
-        ...row,
-        labels: scopes.get(row.id) ?? null,
-        revision: Math.max(row.result_id, asked_revision),
+      ({ id, result_id, asked_revision, query, scope, team_id, platform }): AskedPolicy => ({
+        id,
+        result_id,
+        query,
+        scope,
+        team_id,
+        platform,
+        labels: scopes.get(id) ?? null,
+        revision: Math.max(result_id, asked_revision),
       }),
     );
-    const automations = {
-      automated: await automatedPolicies(services),
-      acting: new Set(rows.filter(acts).map(({ id }) => id)),
-    };
+    const automated = await automatedPolicies(services);
+    const acting = new Set(rows.filter(acts).map(({ id }) => id));
+    const continuous = new Set(
+      rows
+        .filter((row) => row.continuous_automations_enabled && (automated.has(row.id) || acting.has(row.id)))
+        .map(({ id }) => id),
+    );
+    const automations = { automated, acting, continuous };
     return snapshotOf(asked, automations, (team_id, left) =>
       services.log.warn({ team_id, left }, "too many policies for one request: the last ones are not sent to hosts"),
     );
@@ -115,7 +128,7 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
 
 function snapshotOf(
   policies: readonly AskedPolicy[],
-  automations: Pick<PolicySnapshot, "automated" | "acting">,
+  automations: Pick<PolicySnapshot, "automated" | "acting" | "continuous">,
   onOverflow: (teamId: number | null, left: number) => void,
 ): PolicySnapshot {
   const lists = new Map<string, PolicyList>();

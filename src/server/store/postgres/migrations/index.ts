@@ -79,6 +79,7 @@ import { migration as m0092 } from "./0092-software-in-files.ts";
 import { migration as m0093 } from "./0093-device-sign-ins-and-calendar-events.ts";
 import { migration as m0094 } from "./0094-apple-updates-and-certificates.ts";
 import { migration as m0095 } from "./0095-sign-ins-of-windows-and-agents-of-android.ts";
+import { migration as m0096 } from "./0096-patch-policies-and-continuous-automations.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -162,4 +163,5 @@ export const migrations: readonly Migration[] = [
   m0093,
   m0094,
   m0095,
+  m0096,
 ];
