@@ -356,10 +356,13 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     else if (!id.endsWith(":add")) await makeVppToken(app);
     await writeFile(join(files, "main-street.vpptoken"), service.tokenFile());
   }
-  if (id.startsWith("software:catalogue:")) await makeDownloadableApp(app);
-  if (id === "software:catalogue:pin") {
+  const offersApp = ["software:catalogue:pin", "software:packages:update", "policies:create"].includes(id);
+  if (id.startsWith("software:catalogue:") || offersApp) await makeDownloadableApp(app);
+  if (offersApp) {
     const team = (await app.store.teams.first({ where: eq("name", "Workstations") }))!;
     await app.post("/software/svc_maintained_apps", { svc_maintained_app_id: 1, team_id: team.id });
+  }
+  if (id === "software:catalogue:pin") {
     await app.store.softwareInstallers.update({ where: everything, set: { title_id: 1 } });
   }
   if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });

@@ -11,6 +11,13 @@ import { isRecord } from "../../src/text/record.ts";
 import { defaults, stateWith, thing } from "../support/gitops-files.ts";
 
 const policy = {
+  type: "dynamic",
+  svc_maintained_app_slug: "",
+  patch_when_closed: false,
+  notify_before_patching: false,
+  continuous_automations_enabled: false,
+  labels_include_all: [],
+  resend_configuration_profile: null,
   query: "SELECT 1",
   description: "",
   resolution: "",
@@ -25,6 +32,7 @@ const policy = {
   install_software: null,
 };
 const query = {
+  labels_include_all: [],
   query: "SELECT 1",
   description: "",
   interval: 0,

@@ -207,7 +207,6 @@ describe("features that this server does not support", () => {
       "name: T\nsettings: {webhook_settings: {host_activities_webhook: {enable_host_activities_webhook: true}}}",
       "webhook of what happens to hosts",
     ],
-    ["name: T\npolicies: [{name: p, query: x, type: patch}]", "patch policies"],
   ])("%s", async (text, area) => {
     const controls = text.startsWith("org_settings") ? "\ncontrols: {}" : "";
     const { errors } = await told({ "f.yml": `${text}${controls}\n` });

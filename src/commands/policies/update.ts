@@ -15,7 +15,7 @@ export default class PoliciesUpdate extends PoliciesCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> 'Disk encrypted' --resolution 'Turn on FileVault in System Settings.'",
     "<%= config.bin %> <%= command.id %> 'Firewall on' --team Workstations --no-critical",
-    "<%= config.bin %> <%= command.id %> 'Wi-Fi set up' --team Workstations --resend-profile-uuid a0b1c2d3-4e5f-6789-abcd-ef0123456789 --continuous-automations-enabled",
+    "<%= config.bin %> <%= command.id %> 'Firewall on' --team Workstations --continuous-automations-enabled",
   ];
 
   async run() {

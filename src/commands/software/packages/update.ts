@@ -36,7 +36,7 @@ export default class SoftwarePackagesUpdate extends UploadCommand {
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> 1 --no-self-service",
-    "<%= config.bin %> <%= command.id %> Firefox --team Workstations --patch --notify-before-patching",
+    "<%= config.bin %> <%= command.id %> 'Mozilla Firefox' --team Workstations --patch --notify-before-patching",
     "<%= config.bin %> <%= command.id %> 1 --team Workstations --file tool.sh",
   ];
 
