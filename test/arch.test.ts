@@ -401,7 +401,7 @@ describe("kinds of configuration", () => {
   });
 
   // Labels and teams are what other kinds refer to; settings of teams share their section with other kinds.
-  const references = "src/gitops/kinds/policy-references.ts";
+  const references = "src/gitops/kinds/references/policy.ts";
   it.each(["certificate_authority", "certificate_template", "configuration_profile", "policy"])(
     "are known in four places, such as %s: a module and a list each",
     (kind) => {

@@ -10,7 +10,7 @@ import { anyOf, coversPath, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
 import { choice, flag, labelNames, name, platforms, sql, text } from "../schema/fields.ts";
 import type { Kind } from "./kind.ts";
-import { linkedSoftware } from "./policy-references.ts";
+import { linkedSoftware } from "./references/policy.ts";
 
 const KIND = "policy";
 

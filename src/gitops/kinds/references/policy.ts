@@ -1,12 +1,12 @@
 // What policies of teams name: software, scripts and profiles of the same team, which its files must contain.
 import { dirname, resolve } from "node:path";
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import type { Collected, Placed } from "../files/collect.ts";
-import type { Problems } from "../files/problems.ts";
-import type { Json } from "../plan/diff.ts";
-import type { Package } from "./package.ts";
-import type { NamedSoftware, PolicyFile } from "./policy.ts";
-import type { StoreApp } from "./store-app.ts";
+import { NO_TEAM_NAME } from "../../../api/configuration.ts";
+import type { Collected, Placed } from "../../files/collect.ts";
+import type { Problems } from "../../files/problems.ts";
+import type { Json } from "../../plan/diff.ts";
+import type { Package } from "../package.ts";
+import type { NamedSoftware, PolicyFile } from "../policy.ts";
+import type { StoreApp } from "../store-app.ts";
 
 const PROFILES = "configuration_profile";
 
