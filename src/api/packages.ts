@@ -47,6 +47,7 @@ export const Package = z.object({
   uninstall_script: z.string(),
   post_install_script: z.string(),
   pre_install_query: z.string(),
+  configuration: z.string().optional().meta({ description: "settings of an app for iPhones and iPads" }),
   hash_sha256: z.string(),
   self_service: z.boolean(),
   status: InstallCounts.meta({ description: "hosts" }),
@@ -82,6 +83,9 @@ const fields = {
     .optional()
     .meta({ description: "hosts install the package only if it returns a row; empty: always" }),
   post_install_script: script.optional(),
+  configuration: z.string().max(1_000_000).optional().meta({
+    description: "a property list with settings of an app for iPhones and iPads (.ipa); empty: none",
+  }),
   self_service: QueryFlag.optional().meta({ description: "users of hosts may install it" }),
   automatic_install: QueryFlag.optional().meta({
     description: "create a policy that installs the package on hosts without it",

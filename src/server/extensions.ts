@@ -40,6 +40,7 @@ import {
 import { takeCommandMessage } from "./mdm/android/commands/answers.ts";
 import { androidCommands, androidCustomCommand } from "./mdm/android/commands/custom.ts";
 import { endAllDevices } from "./mdm/android/devices/enroll.ts";
+import { playApp } from "./mdm/android/enterprise/applications.ts";
 import { androidPlatform } from "./mdm/android/policies/platform.ts";
 import { appleClearPasscode } from "./mdm/apple/actions/clear-passcode.ts";
 import { appleCommands, appleCustomCommand } from "./mdm/apple/actions/custom.ts";
@@ -233,6 +234,7 @@ export const extensions: Extensions = {
   offeredApp,
   otherOffers: [storeAppOffer],
   pinPackage: pinVersion,
+  playApp,
   teamLeaves: policiesLeave,
   installCounts: countInstalls,
   installerListeners: [installsFollowPackages, patchFollows],

@@ -342,6 +342,10 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     const service = await startLicenceService();
     Object.assign(app.services.settings, service.settings);
     await addVppToken(app, service);
+    const android = await startAndroid();
+    android.apps.set("com.example.mail", { title: "Mail" });
+    Object.assign(app.services.settings, android.settings);
+    await turnAndroidOn(app, android);
     await writeFile(join(files, "store-apps.yml"), "- app_store_id: '361309726'\n  self_service: true\n");
     if (id.endsWith(":update")) {
       const team = (await app.store.teams.first({ where: eq("name", "Workstations") }))!;

@@ -201,7 +201,6 @@ describe("features that this server does not support", () => {
       "name: T\ncontrols: {windows_settings: {enable_managed_local_account: true}}",
       "managed local accounts of Windows",
     ],
-    ["name: T\nsoftware: {packages: [{url: 'https://x', configuration: {a: b}}]}", "configurations of packages"],
     [
       "name: T\nsettings: {webhook_settings: {host_activities_webhook: {enable_host_activities_webhook: true}}}",
       "webhook of what happens to hosts",

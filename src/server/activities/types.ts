@@ -66,12 +66,13 @@ interface StoreAppDetails extends TeamDetails {
   software_title: string;
   software_title_id: number;
   app_store_id: string;
-  platform: "darwin" | "ios" | "ipados";
+  platform: "darwin" | "ios" | "ipados" | "android";
   self_service: boolean;
   labels_include_any?: ShownLabel[];
   labels_include_all?: ShownLabel[];
   labels_exclude_any?: ShownLabel[];
-  configuration?: { plist: string };
+  /** For Android, the JSON object itself. */
+  configuration?: { plist: string } | Readonly<Record<string, unknown>>;
 }
 /** The token of a location whose licences the organization has bought. */
 interface LocationDetails {

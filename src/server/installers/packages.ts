@@ -53,6 +53,7 @@ export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, 
     uninstall_script: given.uninstall_script || scripts.uninstall,
     post_install_script: given.post_install_script ?? "",
     pre_install_query: given.pre_install_query ?? "",
+    configuration: given.configuration ?? "",
   };
   checkScripts(read, texts);
   return isScript(read.kind) ? { ...texts, install_script: scripts.install } : texts;
@@ -149,6 +150,7 @@ function changedTexts(before: Installer, found: ReadFile | undefined, given: Tex
     uninstall_script: given.uninstall_script ?? before.uninstall_script,
     post_install_script: given.post_install_script ?? before.post_install_script,
     pre_install_query: given.pre_install_query ?? before.pre_install_query,
+    configuration: given.configuration ?? before.configuration,
   });
   return { ...defined(given), ...(found && isScript(before.kind) ? { install_script: found.scripts.install } : {}) };
 }

@@ -109,6 +109,7 @@ export async function packagesOnWire(
       uninstall_script: row.uninstall_script,
       post_install_script: row.post_install_script,
       pre_install_query: row.pre_install_query,
+      ...(row.configuration === "" ? {} : { configuration: row.configuration }),
       hash_sha256: row.sha256,
       self_service: row.self_service,
       status: counts.get(row.id) ?? NO_HOSTS,

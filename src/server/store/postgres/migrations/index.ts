@@ -80,6 +80,7 @@ import { migration as m0093 } from "./0093-device-sign-ins-and-calendar-events.t
 import { migration as m0094 } from "./0094-apple-updates-and-certificates.ts";
 import { migration as m0095 } from "./0095-sign-ins-of-windows-and-agents-of-android.ts";
 import { migration as m0096 } from "./0096-patch-policies-and-continuous-automations.ts";
+import { migration as m0097 } from "./0097-configurations-of-packages-and-store-apps-of-android.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -164,4 +165,5 @@ export const migrations: readonly Migration[] = [
   m0094,
   m0095,
   m0096,
+  m0097,
 ];
