@@ -342,10 +342,6 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     const service = await startLicenceService();
     Object.assign(app.services.settings, service.settings);
     await addVppToken(app, service);
-    const android = await startAndroid();
-    android.apps.set("com.example.mail", { title: "Mail" });
-    Object.assign(app.services.settings, android.settings);
-    await turnAndroidOn(app, android);
     await writeFile(join(files, "store-apps.yml"), "- app_store_id: '361309726'\n  self_service: true\n");
     if (id.endsWith(":update")) {
       const team = (await app.store.teams.first({ where: eq("name", "Workstations") }))!;
@@ -607,6 +603,7 @@ async function makeInstalls(app: TestApp, files: string): Promise<void> {
 /** With a service account, and turned on unless that is the example. */
 async function androidFleet(id: string): Promise<Fleet> {
   const service = await startAndroid();
+  service.apps.set("com.example.mail", { title: "Mail" });
   const fleet = await startFleet({ settings: service.settings });
   service.now = () => new Date(fleet.app.clock.now());
   await writeFile(join(fleet.files, "intranet.png"), png(512));
@@ -620,7 +617,7 @@ let common: Promise<Fleet> | undefined;
 afterAll(async () => (await common)?.app.close());
 /** The other examples that only read share one fleet. */
 function fleetFor(id: string): Promise<Fleet> {
-  if (id.startsWith("mdm:android:")) return androidFleet(id);
+  if (id.startsWith("mdm:android:") || id === "software:store-apps:add") return androidFleet(id);
   if (!readsOnly(id) || prepared.test(id)) return startFleet();
   common ??= startFleet({ shared: true });
   return common;

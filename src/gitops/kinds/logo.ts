@@ -36,7 +36,8 @@ const logo = (mode: LogoMode): Kind => {
       const [found] = file === "global" ? objects.all(null, kind) : [];
       if (!found) return {};
       const content = objects.content(String(fieldsOf(found.value).sha256));
-      const path = `lib/logo/${mode}${extensions[logoFormat(content)!]}`;
+      const format = logoFormat(content);
+      const path = `lib/logo/${mode}${format === null ? ".png" : extensions[format]}`;
       addContent(path, content);
       return { settings: { org_info: { [key]: path } } };
     },
