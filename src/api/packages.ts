@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Download, file, MiB, multipart, optionalFile } from "./bodies.ts";
 import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp } from "./fields.ts";
+import { policyTypes } from "./policies.ts";
 import { ProfileLabel, ProfileLabelNames } from "./profiles.ts";
 
 /** Maximum size of a package. */
@@ -21,7 +22,16 @@ export const InstallCounts = z.object({
 });
 export type InstallCounts = z.infer<typeof InstallCounts>;
 
-export const InstallPolicy = z.object({ id: Id, name: z.string(), type: z.literal("dynamic") });
+export const InstallPolicy = z.object({ id: Id, name: z.string(), type: z.enum(policyTypes) });
+
+export const PatchPolicy = z.object({
+  id: Id,
+  name: z.string(),
+  install_software: z.boolean(),
+  patch_when_closed: z.boolean(),
+  notify_before_patching: z.boolean(),
+});
+export type PatchPolicy = z.infer<typeof PatchPolicy>;
 
 export const Package = z.object({
   team_id: z.int().nonnegative().meta({ description: "0 = no team" }),
@@ -37,12 +47,14 @@ export const Package = z.object({
   uninstall_script: z.string(),
   post_install_script: z.string(),
   pre_install_query: z.string(),
+  configuration: z.string().optional().meta({ description: "settings of an app for iPhones and iPads" }),
   hash_sha256: z.string(),
   self_service: z.boolean(),
   status: InstallCounts.meta({ description: "hosts" }),
   svc_maintained_app_id: Id.nullable(),
   pinned_version: z.string().optional(),
   automatic_install_policies: z.array(InstallPolicy).nullable(),
+  patch_policy: PatchPolicy.nullable().meta({ description: "maintained apps: the policy that keeps them up to date" }),
   categories: z.array(z.string()).nullable(),
   labels_include_all: z.array(ProfileLabel).nullable(),
   labels_include_any: z.array(ProfileLabel).nullable(),
@@ -71,6 +83,9 @@ const fields = {
     .optional()
     .meta({ description: "hosts install the package only if it returns a row; empty: always" }),
   post_install_script: script.optional(),
+  configuration: z.string().max(1_000_000).optional().meta({
+    description: "a property list with settings of an app for iPhones and iPads (.ipa); empty: none",
+  }),
   self_service: QueryFlag.optional().meta({ description: "users of hosts may install it" }),
   automatic_install: QueryFlag.optional().meta({
     description: "create a policy that installs the package on hosts without it",
@@ -83,6 +98,16 @@ const fields = {
 const change = {
   ...fields,
   display_name: nameText().optional(),
+  patch: QueryFlag.optional().meta({
+    description:
+      "maintained apps: true creates a policy that installs the app on hosts with an older version; false deletes it",
+  }),
+  patch_when_closed: QueryFlag.optional().meta({
+    description: "of that policy: only while the app is closed; default of a new one: true",
+  }),
+  notify_before_patching: QueryFlag.optional().meta({
+    description: "of that policy: users are notified five minutes before",
+  }),
   version: nameText().optional().meta({
     description:
       "maintained apps: the version to stay at, such as 147.0.2 or ^147; empty: follow the newest. No other change",

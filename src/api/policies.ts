@@ -3,6 +3,7 @@ import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, nameText, paging, QueryFlag, QueryText, Timestamp } from "./fields.ts";
 
 export const policyPlatforms = ["darwin", "windows", "linux", "chrome"] as const;
+export const policyTypes = ["dynamic", "patch"] as const;
 
 const LabelRef = z.object({ id: Id, name: z.string() });
 
@@ -19,9 +20,17 @@ export const Policy = z.object({
   resolution: z.string(),
   platform: z.string().meta({ description: "comma-separated; empty = all" }),
   labels_include_any: z.array(LabelRef).optional(),
+  labels_include_all: z.array(LabelRef).optional(),
   labels_exclude_any: z.array(LabelRef).optional(),
   calendar_events_enabled: z.boolean(),
   conditional_access_enabled: z.boolean(),
+  continuous_automations_enabled: z
+    .boolean()
+    .meta({ description: "automations run at each failing answer, not only when a host begins to fail" }),
+  type: z.enum(policyTypes).meta({ description: "patch: the query follows the version of a maintained app" }),
+  svc_maintained_app_slug: z.string().optional().meta({ description: "patch policies: the app" }),
+  patch_when_closed: z.boolean().optional().meta({ description: "patch policies: only while the app is closed" }),
+  notify_before_patching: z.boolean().optional().meta({ description: "patch policies: users are notified before" }),
   created_at: Timestamp,
   updated_at: Timestamp,
   passing_host_count: z.int(),
@@ -33,6 +42,7 @@ export const Policy = z.object({
   host_count_updated_at: Timestamp.nullable(),
   install_software: z.object({ software_title_id: Id, name: z.string(), display_name: z.string() }).optional(),
   run_script: z.object({ id: Id, name: z.string() }).optional(),
+  resend_configuration_profile: z.object({ profile_uuid: z.string(), name: z.string() }).optional(),
 });
 export type Policy = z.infer<typeof Policy>;
 
@@ -55,11 +65,32 @@ const fields = {
   platform: z.string().max(255).meta({ description: "comma list of darwin, windows, linux, chrome; empty = all" }),
   critical: z.boolean().meta({ description: "premium" }),
   labels_include_any: LabelNames.nullable().meta({ description: "label names (premium)" }),
+  labels_include_all: LabelNames.nullable().meta({ description: "label names (premium)" }),
   labels_exclude_any: LabelNames.nullable().meta({ description: "label names (premium)" }),
   calendar_events_enabled: z.boolean(),
   conditional_access_enabled: z.boolean(),
   software_title_id: Automation.meta({ description: "installed on hosts that fail (teams only)" }),
   script_id: Automation.meta({ description: "run on hosts that fail (teams only)" }),
+  resend_profile_uuid: z.string().max(64).nullable().meta({
+    description: "the configuration profile that failing hosts get again (teams only); null or empty removes it",
+  }),
+  continuous_automations_enabled: z
+    .boolean()
+    .meta({ description: "automations run at each failing answer, not only when a host begins to fail" }),
+  type: z
+    .enum(policyTypes)
+    .meta({ description: "patch: the query follows the version of a maintained app (teams only)" }),
+  svc_maintained_app_slug: z
+    .string()
+    .max(255)
+    .meta({ description: "patch policies: a maintained app that the team offers, such as firefox/darwin" }),
+  install_software: z.boolean().meta({ description: "patch policies: install the app's package on hosts that fail" }),
+  patch_when_closed: z.boolean().meta({
+    description: "patch policies: install it only while the app is closed, at each failing answer until then",
+  }),
+  notify_before_patching: z
+    .boolean()
+    .meta({ description: "patch policies: show users a message five minutes before it is installed" }),
 };
 const Changes = z.object(fields).partial();
 const Created = Changes.extend({

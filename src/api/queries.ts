@@ -51,6 +51,7 @@ export const Query = z.object({
   author_name: z.string(),
   author_email: z.string(),
   labels_include_any: z.array(z.object({ id: Id, name: z.string() })),
+  labels_include_all: z.array(z.object({ id: Id, name: z.string() })).optional(),
   packs: z.array(
     z.object({
       id: Id,
@@ -85,6 +86,7 @@ const fields = {
     .meta({ description: queryLoggings.join(", ") }),
   discard_data: z.boolean().optional(),
   labels_include_any: LabelNames.nullable().optional(),
+  labels_include_all: LabelNames.nullable().optional(),
 };
 export const QueryFields = z.object(fields);
 export type QueryFields = z.output<typeof QueryFields>;
@@ -109,6 +111,7 @@ export const QuerySpec = z.object({
   logging: z.enum(queryLoggings),
   discard_data: z.boolean(),
   labels_include_any: z.array(z.string()),
+  labels_include_all: z.array(z.string()).optional(),
 });
 export type QuerySpec = z.infer<typeof QuerySpec>;
 const GivenSpec = z.object({ ...fields, team: z.string().max(255).nullable().optional() });

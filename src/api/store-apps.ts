@@ -5,7 +5,7 @@ import { Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp } from "./fields
 import { InstallPolicy } from "./packages.ts";
 import { ProfileLabel } from "./profiles.ts";
 
-export const storePlatforms = ["darwin", "ios", "ipados"] as const;
+export const storePlatforms = ["darwin", "ios", "ipados", "android"] as const;
 const Platform = z.enum(storePlatforms);
 
 const ShownLabels = z.array(ProfileLabel).optional();
@@ -44,18 +44,26 @@ export const StoreApp = LicensedApp.extend({
 });
 export type StoreApp = z.infer<typeof StoreApp>;
 
-const appId = z.string().regex(/^\d{1,20}$/, { error: "must be the number of an app in the store" });
+/** The id of an app: its number in the store of Apple, or the name of its package on Android. */
+export const APP_NUMBER = /^\d{1,20}$/;
+export const APP_PACKAGE = /^(?=.{3,255}$)[A-Za-z]\w*(\.[A-Za-z0-9_]+)+$/;
+export const isAppId = (id: string, isAndroid: boolean): boolean => (isAndroid ? APP_PACKAGE : APP_NUMBER).test(id);
+
+const appId = z
+  .string()
+  .refine((id) => APP_NUMBER.test(id) || APP_PACKAGE.test(id), {
+    error: "must be the number of an app in the store, or the name of a package of Android",
+  })
+  .meta({ description: "the number of an app; with the platform android, the name of its package" });
 const TeamId = z.int().min(0).meta({ description: "0: hosts without a team" });
 const categories = z.array(nameText().min(1)).max(100);
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: "must be a time such as 02:30" });
 const settings = {
   self_service: z.boolean().optional(),
   categories: categories.optional(),
-  configuration: z
-    .string()
-    .max(1_000_000)
-    .optional()
-    .meta({ description: "a property list with settings of the app (iPhones and iPads); empty: none" }),
+  configuration: z.string().max(1_000_000).optional().meta({
+    description: "settings of the app: a property list for iPhones and iPads, a JSON object for Android; empty: none",
+  }),
   ...GivenLabels,
 };
 const updates = {

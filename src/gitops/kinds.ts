@@ -15,6 +15,7 @@ import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
 import { licenceToken } from "./kinds/licence-token.ts";
 import { licenseAgreement } from "./kinds/license-agreement.ts";
+import { darkLogo, lightLogo } from "./kinds/logo.ts";
 import { packageKind } from "./kinds/package.ts";
 import { policy } from "./kinds/policy.ts";
 import { portalToken } from "./kinds/portal-token.ts";
@@ -42,6 +43,8 @@ export const kinds: Readonly<Record<string, Kind>> = {
   portal_token: portalToken,
   licence_token: licenceToken,
   license_agreement: licenseAgreement,
+  logo_dark: darkLogo,
+  logo_light: lightLogo,
   setup_assistant: setupAssistant,
   bootstrap_package: bootstrapPackage,
   declaration_asset: declarationAsset,

@@ -1,5 +1,6 @@
 // Who does what features ask of those that they do not know.
 
+import { offeredApp, patchFollows } from "./catalogue/patching.ts";
 import { pinVersion } from "./catalogue/updates.ts";
 import { certificateInventory } from "./certificates/inventory.ts";
 import { endChallenges } from "./certificates/scep-proxy.ts";
@@ -40,6 +41,7 @@ import {
 import { takeCommandMessage } from "./mdm/android/commands/answers.ts";
 import { androidCommands, androidCustomCommand } from "./mdm/android/commands/custom.ts";
 import { endAllDevices } from "./mdm/android/devices/enroll.ts";
+import { playApp } from "./mdm/android/enterprise/applications.ts";
 import { androidPlatform } from "./mdm/android/policies/platform.ts";
 import { appleClearPasscode } from "./mdm/apple/actions/clear-passcode.ts";
 import { appleCommands, appleCustomCommand } from "./mdm/apple/actions/custom.ts";
@@ -233,11 +235,13 @@ export const extensions: Extensions = {
   requestDetails: [requestDetails],
   routes,
   resultsMetadata: [installMetadata],
+  offeredApp,
   otherOffers: [storeAppOffer],
   pinPackage: pinVersion,
+  playApp,
   teamLeaves: policiesLeave,
   installCounts: countInstalls,
-  installerListeners: [installsFollowPackages],
+  installerListeners: [installsFollowPackages, patchFollows],
   hostOffers: [packagesForHost, appsForHost],
   ownIcons,
   storeCritical,

@@ -356,10 +356,13 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     else if (!id.endsWith(":add")) await makeVppToken(app);
     await writeFile(join(files, "main-street.vpptoken"), service.tokenFile());
   }
-  if (id.startsWith("software:catalogue:")) await makeDownloadableApp(app);
-  if (id === "software:catalogue:pin") {
+  const offersApp = ["software:catalogue:pin", "software:packages:update", "policies:create"].includes(id);
+  if (id.startsWith("software:catalogue:") || offersApp) await makeDownloadableApp(app);
+  if (offersApp) {
     const team = (await app.store.teams.first({ where: eq("name", "Workstations") }))!;
     await app.post("/software/svc_maintained_apps", { svc_maintained_app_id: 1, team_id: team.id });
+  }
+  if (id === "software:catalogue:pin") {
     await app.store.softwareInstallers.update({ where: everything, set: { title_id: 1 } });
   }
   if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });
@@ -600,6 +603,7 @@ async function makeInstalls(app: TestApp, files: string): Promise<void> {
 /** With a service account, and turned on unless that is the example. */
 async function androidFleet(id: string): Promise<Fleet> {
   const service = await startAndroid();
+  service.apps.set("com.example.mail", { title: "Mail" });
   const fleet = await startFleet({ settings: service.settings });
   service.now = () => new Date(fleet.app.clock.now());
   await writeFile(join(fleet.files, "intranet.png"), png(512));
@@ -613,7 +617,7 @@ let common: Promise<Fleet> | undefined;
 afterAll(async () => (await common)?.app.close());
 /** The other examples that only read share one fleet. */
 function fleetFor(id: string): Promise<Fleet> {
-  if (id.startsWith("mdm:android:")) return androidFleet(id);
+  if (id.startsWith("mdm:android:") || id === "software:store-apps:add") return androidFleet(id);
   if (!readsOnly(id) || prepared.test(id)) return startFleet();
   common ??= startFleet({ shared: true });
   return common;

@@ -11,6 +11,13 @@ import { isRecord } from "../../src/text/record.ts";
 import { defaults, stateWith, thing } from "../support/gitops-files.ts";
 
 const policy = {
+  type: "dynamic",
+  svc_maintained_app_slug: "",
+  patch_when_closed: false,
+  notify_before_patching: false,
+  continuous_automations_enabled: false,
+  labels_include_all: [],
+  resend_configuration_profile: null,
   query: "SELECT 1",
   description: "",
   resolution: "",
@@ -25,6 +32,7 @@ const policy = {
   install_software: null,
 };
 const query = {
+  labels_include_all: [],
   query: "SELECT 1",
   description: "",
   interval: 0,
@@ -54,6 +62,7 @@ const profile = {
 };
 const labels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
 const ofPackage = {
+  configuration: "0a",
   slug: "",
   version: "",
   url: "https://x.example/a.pkg",
@@ -110,6 +119,8 @@ const things: StateThing[] = [
   thing("bootstrap_package", null, "a.pkg", { sha256: "0a" }),
   thing("bootstrap_package", "Ops", "b.pkg", { sha256: "0a" }),
   thing("license_agreement", null, "a.pdf", { sha256: "0a" }),
+  thing("logo_dark", null, "logo_dark", { sha256: "0a" }),
+  thing("logo_light", null, "logo_light", { sha256: "0a" }),
   thing("portal_token", null, "Example Ltd", { macos_team: "", ios_team: "", ipados_team: "", byod_team: "Ops" }),
   thing("licence_token", null, "Berlin", { teams: ["Ops"] }),
   thing("script", null, "tidy.sh", { sha256: "0a" }),
@@ -165,7 +176,7 @@ function changed(value: Json, [key, ...rest]: readonly string[]): Json {
 
 const written = (of: StateThing[]) => {
   const exported = exportFiles({ things: of, defaults, files });
-  return JSON.stringify([[...exported.files], [...exported.downloads]]);
+  return JSON.stringify([[...exported.files], [...exported.contents], [...exported.downloads]]);
 };
 
 const leftOf = ({ slug }: typeof ofPackage): string[] =>
@@ -176,6 +187,8 @@ const isLeft = ({ at, path }: Leaf): boolean => {
   const { kind, name, value } = things[at]!;
   // Some fields are those of maintained apps, the others those of other packages.
   if (kind === "package") return leftOf(value as typeof ofPackage).includes(path.join("."));
+  // The server determines the addresses of logos that are files.
+  if (kind === "config" && name === "org_info") return path.join(".").startsWith("org_logo_url");
   const inMdm =
     kind === "config" && name === "mdm" ? path : kind === "team_settings" && path[0] === "mdm" ? path.slice(1) : [];
   return inMdm.length > 0 && mdmLeft.some((left) => inMdm.join(".") === left || inMdm.join(".").startsWith(`${left}.`));

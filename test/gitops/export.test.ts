@@ -139,6 +139,13 @@ describe("the files of an export", () => {
         conditional_access_enabled: false,
         webhooks_and_tickets_enabled: false,
         run_script: null,
+        type: "dynamic",
+        svc_maintained_app_slug: "",
+        patch_when_closed: false,
+        notify_before_patching: false,
+        continuous_automations_enabled: false,
+        labels_include_all: [],
+        resend_configuration_profile: null,
         install_software: null,
       }),
     );

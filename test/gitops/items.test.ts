@@ -52,6 +52,7 @@ describe("what is left out", () => {
       logging: "snapshot",
       discard_data: false,
       labels_include_any: [],
+      labels_include_all: [],
     });
   });
 

@@ -91,7 +91,7 @@ describe("the schema of main files", () => {
     ["what is not built, empty", { name: "T", software: { packages: [] }, controls: { scripts: [] } }, true],
     ["software", { name: "T", software: { packages: [{ url: "https://x" }, { path: "a.yml" }] } }, true],
     [
-      "what is not built",
+      "settings of an app that are no file",
       { name: "T", software: { packages: [{ url: "https://x", configuration: { a: "b" } }] } },
       false,
     ],

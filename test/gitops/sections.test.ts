@@ -195,19 +195,16 @@ describe("problems", () => {
 
 describe("features that this server does not support", () => {
   it.each<[string, string]>([
-    ["org_settings: {org_info: {org_logo_path_dark_mode: a.png}}", "logo files"],
     ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
     [
       "name: T\ncontrols: {windows_settings: {enable_managed_local_account: true}}",
       "managed local accounts of Windows",
     ],
-    ["name: T\nsoftware: {packages: [{url: 'https://x', configuration: {a: b}}]}", "configurations of packages"],
     [
       "name: T\nsettings: {webhook_settings: {host_activities_webhook: {enable_host_activities_webhook: true}}}",
       "webhook of what happens to hosts",
     ],
-    ["name: T\npolicies: [{name: p, query: x, type: patch}]", "patch policies"],
   ])("%s", async (text, area) => {
     const controls = text.startsWith("org_settings") ? "\ncontrols: {}" : "";
     const { errors } = await told({ "f.yml": `${text}${controls}\n` });

@@ -30,6 +30,7 @@ const whole = {
   install_script: "",
   uninstall_script: "",
   post_install_script: "",
+  configuration: "",
   self_service: false,
   categories: [],
   default_categories: false,

@@ -36,6 +36,12 @@ const explained: Readonly<Record<string, string>> = {
   "policy.team": "the file's own",
   "policy.software_title_id": "policies name their software",
   "policy.script_id": "policies name their scripts",
+  "policy.resend_profile_uuid": "policies name their profiles",
+  "policy.install_software": "true only for patch policies, which need an app: test/gitops/policy-automations.test.ts",
+  "policy.svc_maintained_app_slug": "the same",
+  "policy.patch_when_closed": "the same",
+  "policy.notify_before_patching": "the same",
+  "policy.type": "the same",
   "query.team": "the file's own",
 };
 
@@ -258,7 +264,9 @@ describe("labels, policies and queries", () => {
     "query.logging": [{ logging: "differential" }, "differential"],
     "policy.labels_include_any": [{ labels_include_any: ["x"] }, ["x"]],
     "policy.labels_exclude_any": [{ labels_exclude_any: ["x"] }, ["x"]],
+    "policy.labels_include_all": [{ labels_include_all: ["x"] }, ["x"]],
     "query.labels_include_any": [{ labels_include_any: ["x"] }, ["x"]],
+    "query.labels_include_all": [{ labels_include_all: ["x"] }, ["x"]],
   };
   const cases = Object.entries(items).flatMap(([kind, [schema]]) =>
     Object.entries(schema.shape).map(

@@ -56,6 +56,35 @@ describe.each(bothEngines)("in-house apps on %s", (engine) => {
     expect([got.type, got.uuid]).toEqual(["InstallApplication", uuid]);
     return got.command;
   }
+  it("get the settings that the team has given them", async () => {
+    const plist = (text: string) =>
+      `<?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>Server</key><string>${text}</string></dict></plist>`;
+    const change = (configuration: string) =>
+      t.patch(`/software/titles/${app.title_id}/package`, { team_id: team, configuration });
+    const wrong = await change("no list");
+    expect([wrong.status, ((await wrong.json()) as { errors: object[] }).errors[0]]).toEqual([
+      422,
+      { name: "configuration", reason: expect.stringContaining("not a property list") },
+    ]);
+    const reply = await change(plist("a.example.com"));
+    expect(reply.status, await reply.clone().text()).toBe(200);
+    const { software_installer } = (await reply.json()) as { software_installer: Package };
+    expect(software_installer.configuration).toBe(plist("a.example.com"));
+    expect((await command(await asked())).Configuration).toEqual({ Server: "a.example.com" });
+    expect((await change("")).status).toBe(200);
+    expect((await t.store.softwareInstallers.get(app.installer_id))!.configuration).toBe("");
+
+    const form = new FormData();
+    form.set("team_id", String(team));
+    form.set("configuration", plist("x"));
+    form.set("software", new File(["#!/bin/sh\n"], "tool.sh"));
+    const script = await t.post("/software/package", form);
+    expect([script.status, ((await script.json()) as { errors: object[] }).errors[0]]).toEqual([
+      422,
+      { name: "configuration", reason: "only apps for iPhones and iPads can be configured" },
+    ]);
+  });
+
   const result = async (uuid: string) =>
     (await (await t.get(`/software/install/${uuid}/results`)).json()) as InstallResult;
   const statusOf = async () => {

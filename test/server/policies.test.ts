@@ -43,6 +43,8 @@ describe.each(rulesEngines)("policies on %s", (engine) => {
       team_id: null,
       calendar_events_enabled: false,
       conditional_access_enabled: false,
+      continuous_automations_enabled: false,
+      type: "dynamic",
       created_at: t.clock.iso(),
       updated_at: t.clock.iso(),
       passing_host_count: 0,

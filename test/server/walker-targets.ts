@@ -321,7 +321,7 @@ const onStoreApps = (call: (app: { title_id: number; team_id: number; name: stri
     const { store } = world.t;
     const team = teamOf(world, place);
     const { title_id, token_id } = await makeStoreApp(world.t, team);
-    await store.vppTokenTeams.upsert([{ token_id, scope: team ?? 0, team_id: team }], { on: ["scope"] });
+    await store.vppTokenTeams.upsert([{ token_id: token_id!, scope: team ?? 0, team_id: team }], { on: ["scope"] });
     const name = team === null ? "" : (await store.teams.get(team))!.name;
     return call({ title_id, team_id: team ?? 0, name });
   },

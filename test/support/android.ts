@@ -35,6 +35,8 @@ export interface AndroidService extends Fake {
   readonly operations: Map<string, Record<string, unknown>>;
   readonly deleted: string[];
   readonly webApps: Record<string, unknown>[];
+  /** What the store says of apps, by the names of their packages. */
+  readonly apps: Map<string, Record<string, unknown>>;
   /** The note of the newest enrollment token. */
   note: string;
   tokens: number;
@@ -128,6 +130,10 @@ export async function startAndroid(): Promise<AndroidService> {
       service.policies.set(path, { version, content: given });
       return json(200, { ...given, name: path, version: String(version) });
     }
+    if (method === "GET" && path.startsWith(`${enterprise}/applications/`)) {
+      const app = service.apps.get(path.split("/").at(-1)!);
+      return app ? json(200, { ...app, name: path }) : failure(404, "NOT_FOUND", "Requested entity was not found.");
+    }
     if (method === "POST" && path === `${enterprise}/webApps`) {
       if (String(given.startUrl).includes("refused")) return failure(400, "INVALID_ARGUMENT", "Invalid start URL");
       service.webApps.push(given);
@@ -193,6 +199,7 @@ export async function startAndroid(): Promise<AndroidService> {
     operations: new Map(),
     deleted: [],
     webApps: [],
+    apps: new Map(),
     note: "",
     tokens: 0,
     now: () => new Date(),

@@ -56,6 +56,13 @@ export async function refused(t: Caller, status: number, body: Applying): Promis
 }
 
 export const policy = (more: object = {}) => ({
+  type: "dynamic",
+  svc_maintained_app_slug: "",
+  patch_when_closed: false,
+  notify_before_patching: false,
+  continuous_automations_enabled: false,
+  labels_include_all: [] as string[],
+  resend_configuration_profile: null as string | null,
   query: "SELECT 1",
   description: "",
   resolution: "",
@@ -82,6 +89,7 @@ export const query = (more: object = {}) => ({
   logging: "snapshot",
   discard_data: false,
   labels_include_any: [] as string[],
+  labels_include_all: [] as string[],
   ...more,
 });
 

@@ -412,7 +412,14 @@ const policy = (labels: readonly string[]): fc.Arbitrary<Json> =>
       platform: platforms(policyPlatforms),
       critical: bool,
       labels: some(labels),
-      excludes: bool,
+      rule: fc.constantFrom("include_any", "include_all", "exclude_any"),
+      type: fc.constant("dynamic"),
+      continuous_automations_enabled: bool,
+      // Patch policies need an app, and profiles have to exist: test/gitops/policy-automations.test.ts.
+      svc_maintained_app_slug: fc.constant(""),
+      patch_when_closed: fc.constant(false),
+      notify_before_patching: fc.constant(false),
+      resend_configuration_profile: fc.constant(null),
       calendar_events_enabled: bool,
       conditional_access_enabled: bool,
       webhooks_and_tickets_enabled: bool,
@@ -422,10 +429,12 @@ const policy = (labels: readonly string[]): fc.Arbitrary<Json> =>
       install_software: fc.constant(null),
     })
     .map(
-      ({ labels: names, excludes, ...rest }): Json => ({
+      ({ labels: names, rule, ...rest }): Json => ({
         ...rest,
-        labels_include_any: excludes ? [] : names,
-        labels_exclude_any: excludes ? names : [],
+        labels_include_any: [],
+        labels_include_all: [],
+        labels_exclude_any: [],
+        [`labels_${rule}`]: names,
       }),
     );
 
@@ -433,18 +442,27 @@ const policy = (labels: readonly string[]): fc.Arbitrary<Json> =>
 const withoutCalendar = (value: Json): Json => ({ ...(value as Fields), calendar_events_enabled: false });
 
 const query = (labels: readonly string[]): fc.Arbitrary<Json> =>
-  fc.record({
-    query: sql,
-    description: text,
-    interval: fc.nat(604_800),
-    platform: platforms(queryPlatforms),
-    min_qengine_version: fc.constantFrom("", "5.12.1"),
-    observer_can_run: bool,
-    automations_enabled: bool,
-    logging: fc.constantFrom(...queryLoggings),
-    discard_data: bool,
-    labels_include_any: some(labels),
-  });
+  fc
+    .record({
+      all: bool,
+      query: sql,
+      description: text,
+      interval: fc.nat(604_800),
+      platform: platforms(queryPlatforms),
+      min_qengine_version: fc.constantFrom("", "5.12.1"),
+      observer_can_run: bool,
+      automations_enabled: bool,
+      logging: fc.constantFrom(...queryLoggings),
+      discard_data: bool,
+      labels: some(labels),
+    })
+    .map(
+      ({ labels: names, all, ...rest }): Json => ({
+        ...rest,
+        labels_include_any: all ? [] : names,
+        labels_include_all: all ? names : [],
+      }),
+    );
 
 const authority = fc.constantFrom(...caTypes).map((type): StateThing => {
   const own = isSingle(type) ? type : `${type}_1`;

@@ -67,6 +67,7 @@ const plurals: Record<string, KindName> = {
   to: "team",
   labels: "label",
   "labels-include-any": "label",
+  "labels-include-all": "label",
   "labels-exclude-any": "label",
   policies: "policy",
   queries: "query",

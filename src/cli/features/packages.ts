@@ -20,6 +20,7 @@ const textFlags = {
 
 export const packageFlags = {
   ...textFlags,
+  configuration: file("File with settings of an app for iPhones and iPads, as a property list"),
   "pre-install-query": Flags.string({
     summary: "Hosts install the package only if this query returns a row.",
     helpValue: "SQL",
@@ -35,19 +36,20 @@ export const packageFlags = {
 };
 
 type PackageFlags = {
-  readonly [K in keyof typeof textFlags | "pre-install-query"]?: string | undefined;
+  readonly [K in keyof typeof textFlags | "pre-install-query" | "configuration"]?: string | undefined;
 } & { readonly "self-service"?: boolean | undefined; readonly "automatic-install"?: boolean | undefined } & {
   readonly categories?: readonly string[] | undefined;
 } & Parameters<typeof labelsOf>[0];
 
 /** The fields of the request that the flags give. An empty name stands for an empty list. */
 export async function packageFields(io: Io, flags: PackageFlags) {
-  const text = async (flag: keyof typeof textFlags) =>
+  const text = async (flag: keyof typeof textFlags | "configuration") =>
     flags[flag] === undefined ? undefined : await readText(io, flags[flag], `--${flag}`);
   const given = {
     install_script: await text("install-script"),
     uninstall_script: await text("uninstall-script"),
     post_install_script: await text("post-install-script"),
+    configuration: await text("configuration"),
     pre_install_query: flags["pre-install-query"],
     self_service: flags["self-service"],
     automatic_install: flags["automatic-install"],

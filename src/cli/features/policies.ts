@@ -1,6 +1,6 @@
 // Shared by the policies commands: scope, lookup by name, columns, and the flags of the fields.
 import * as Flags from "@oclif/core/flags";
-import { Policy, policiesApi } from "../../api/policies.ts";
+import { Policy, policiesApi, policyTypes } from "../../api/policies.ts";
 import { nearest } from "../../text/nearest.ts";
 import { ClientCommand } from "../client-command.ts";
 import { notFound } from "../errors.ts";
@@ -50,6 +50,7 @@ export const policyFlags = {
   platform: Flags.string({ summary: "Only on these platforms, separated by commas: darwin, windows, linux, chrome." }),
   critical: Flags.boolean({ summary: "Mark the policy as critical (premium).", allowNo: true }),
   "labels-include-any": labelFlag("Only hosts with any of these labels (premium)."),
+  "labels-include-all": labelFlag("Only hosts with all of these labels (premium)."),
   "labels-exclude-any": labelFlag("Only hosts with none of these labels (premium)."),
   "calendar-events-enabled": Flags.boolean({
     summary: "Create calendar events for the users of failing hosts.",
@@ -61,6 +62,30 @@ export const policyFlags = {
     min: 0,
   }),
   "script-id": Flags.integer({ summary: "Script to run on failing hosts; 0 removes it (teams only).", min: 0 }),
+  "resend-profile-uuid": Flags.string({
+    summary: "Configuration profile that failing hosts get again; an empty text removes it (teams only).",
+    helpValue: "UUID",
+  }),
+  "continuous-automations-enabled": Flags.boolean({
+    summary: "Run automations at each failing answer, not only when a host begins to fail.",
+    allowNo: true,
+  }),
+  type: Flags.option({ options: policyTypes })({
+    summary: "patch: hosts pass if a maintained app is missing or up to date (teams only).",
+  }),
+  "svc-maintained-app-slug": Flags.string({
+    summary: "With --type patch: a maintained app that the team offers.",
+    helpValue: "SLUG",
+  }),
+  "install-software": Flags.boolean({ summary: "With --type patch: install the app on failing hosts.", allowNo: true }),
+  "patch-when-closed": Flags.boolean({
+    summary: "With --type patch: install the app only while it is closed; try again at each failing answer.",
+    allowNo: true,
+  }),
+  "notify-before-patching": Flags.boolean({
+    summary: "With --type patch: notify users five minutes before.",
+    allowNo: true,
+  }),
 };
 
 /** The body fields from the flags. */

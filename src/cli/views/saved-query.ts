@@ -35,6 +35,11 @@ export const savedQueryFlags = {
     helpValue: "NAME,NAME",
     multiple: true,
   }),
+  "labels-include-all": Flags.string({
+    summary: "Only on hosts with all of these labels (premium).",
+    helpValue: "NAME,NAME",
+    multiple: true,
+  }),
 };
 
 const plain = [
@@ -57,12 +62,16 @@ const fieldsOf = (flags: Readonly<Record<string, unknown>>, names: readonly stri
 
 /** The body fields from the flags. */
 export function savedQueryFields(
-  flags: Readonly<Record<string, unknown>> & { "labels-include-any"?: string[] | undefined },
+  flags: Readonly<Record<string, unknown>> & {
+    "labels-include-any"?: string[] | undefined;
+    "labels-include-all"?: string[] | undefined;
+  },
 ): Record<string, unknown> {
-  const labels = flags["labels-include-any"];
+  const { "labels-include-any": any, "labels-include-all": all } = flags;
   return {
     ...fieldsOf(flags, plain),
-    ...(labels === undefined ? {} : { labels_include_any: listOf(labels) }),
+    ...(any === undefined ? {} : { labels_include_any: listOf(any) }),
+    ...(all === undefined ? {} : { labels_include_all: listOf(all) }),
   };
 }
 

@@ -21,6 +21,7 @@ export default class PoliciesCreate extends PoliciesCommand {
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --name 'Screen locks' --platform darwin --query 'SELECT 1 FROM screenlock WHERE enabled = 1' --autofill",
+    "<%= config.bin %> <%= command.id %> --team Workstations --name 'Firefox is up to date' --type patch --svc-maintained-app-slug firefox/darwin --install-software --patch-when-closed",
     "<%= config.bin %> <%= command.id %> --team Workstations --name 'Not on battery' --query 'SELECT 1 FROM battery' --critical",
   ];
 
@@ -34,7 +35,7 @@ export default class PoliciesCreate extends PoliciesCommand {
     };
     if (body.query_id === undefined) {
       if (typeof body.name !== "string") body.name = await this.askText("Name", "--name");
-      if (typeof body.query !== "string") body.query = await this.askText("Query", "--query");
+      if (typeof body.query !== "string" && body.type !== "patch") body.query = await this.askText("Query", "--query");
     }
     if (flags["dry-run"]) {
       this.trying(`create policy ${body.name ?? ""} ${scope.name}`, null, changesOf({}, body));

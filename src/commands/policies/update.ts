@@ -15,6 +15,7 @@ export default class PoliciesUpdate extends PoliciesCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> 'Disk encrypted' --resolution 'Turn on FileVault in System Settings.'",
     "<%= config.bin %> <%= command.id %> 'Firewall on' --team Workstations --no-critical",
+    "<%= config.bin %> <%= command.id %> 'Firewall on' --team Workstations --continuous-automations-enabled",
   ];
 
   async run() {

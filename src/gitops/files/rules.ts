@@ -29,6 +29,15 @@ export function checkOrgSettings(value: Value, report: Report): void {
     if (text(sso, "metadata") === "" && text(sso, "metadata_url") === "")
       report("sso_settings.metadata", "either metadata or metadata_url is required when enable_sso is true");
   }
+  const info = part(value, "org_info");
+  for (const [mode, older] of [
+    ["dark", "org_logo_url"],
+    ["light", "org_logo_url_light_background"],
+  ] as const) {
+    const path = `org_logo_path_${mode}_mode`;
+    if (text(info, path) !== "" && text(info, older) !== "")
+      report(`org_info.${path}`, `cannot be given together with org_logo_url_${mode}_mode`);
+  }
   const gitops = part(value, "gitops");
   const url = text(gitops, "repository_url");
   if (url !== "" && !/^https?:\/\/\S+$/i.test(url)) report("gitops.repository_url", "must be an http or https URL");

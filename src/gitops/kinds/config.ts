@@ -32,6 +32,10 @@ const yaraValue = (rules: readonly YaraText[]): Value =>
 
 /** The form in which the server stores values: blanks around texts are removed, and each key has one spelling. */
 function asKept(name: string, value: Value): Value {
+  if (name === "org_info") {
+    const { org_logo_path_dark_mode: _dark, org_logo_path_light_mode: _light, ...info } = value;
+    return info;
+  }
   if (name === "mdm") return { ...value, end_user_authentication: trimmed(objectIn(value, "end_user_authentication")) };
   if (name === "sso_settings" || name === "conditional_access") return trimmed(value);
   if (name !== "smtp_settings") return value;
@@ -55,12 +59,23 @@ function desired({ global, noTeam, current }: Run): Thing[] {
     const isKept = keptSections.has(name);
     if (isKept && !isRecord(given)) return [];
     const base = (isKept ? current.value("config", null, name) : undefined) ?? defaults.config[name];
-    return [section(name, asKept(name, over(schema, base, given)))];
+    const value = asKept(name, over(schema, base, given));
+    return [section(name, name === "org_info" ? withLogos(value, global.named, current) : value)];
   });
   const controls = global.values.controls ?? noTeam?.values.controls;
   const mdm = section("mdm", desiredMdm(objectIn(settings, "mdm"), controls, current));
   return [...sections, mdm, section("yara_rules", yaraValue(global.yaraRules))];
 }
+
+/** Of a logo that is a file, the server determines the address. */
+function withLogos(info: Value, named: NonNullable<Run["global"]>["named"], current: Run["current"]): Value {
+  const before = fieldsOf(current.value("config", null, "org_info"));
+  const addresses = Object.entries(logoAddresses).filter(([kind]) => named[kind] !== undefined);
+  return { ...info, ...Object.fromEntries(addresses.map(([, key]) => [key, before[key] ?? ""])) };
+}
+
+/** The settings with the addresses of logos, by the kinds of their files. */
+const logoAddresses = { logo_dark: "org_logo_url", logo_light: "org_logo_url_light_background" } as const;
 
 function desiredMdm(org: Value, controls: Value | null | undefined, current: Run["current"]): Value {
   const base = current.state.defaults.config.mdm as Value;
@@ -112,10 +127,14 @@ function exported({ file, objects, addFile }: ExportScope): ExportedSections {
   if (file !== "global") return {};
   const all = objects.all(null, "config").map(({ name, value }) => [name, fieldsOf(value)] as const);
   const { mdm, yara_rules: yara = {}, ...sections } = Object.fromEntries(all);
+  const isFile = (key: string) =>
+    Object.entries(logoAddresses).some(([kind, address]) => address === key && objects.all(null, kind).length > 0);
+  const info = Object.entries(sections.org_info ?? {}).filter(([key]) => !isFile(key));
   for (const [name, contents] of Object.entries(yara)) addFile(`lib/yara/${name}`, String(contents));
   return {
     settings: {
       ...sections,
+      ...(sections.org_info ? { org_info: Object.fromEntries(info) } : {}),
       ...(mdm ? { mdm: pick(mdm, isOrgMdm) } : {}),
       yara_rules: Object.keys(yara)
         .sort()

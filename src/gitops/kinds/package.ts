@@ -13,7 +13,13 @@ import type { Download, Kind } from "./kind.ts";
 
 const KIND = "package";
 
-const scripts = ["pre_install_query", "install_script", "uninstall_script", "post_install_script"] as const;
+const scripts = [
+  "pre_install_query",
+  "install_script",
+  "uninstall_script",
+  "post_install_script",
+  "configuration",
+] as const;
 type Scripts = { readonly [K in (typeof scripts)[number]]?: string };
 
 type Common = Pick<PackageFile, "self_service" | "display_name" | "setup_experience"> &
@@ -90,6 +96,9 @@ function withFile(value: Json, sha256: string | null, before: Json | undefined):
   return { ...fields, sha256: sha256 ?? words(fieldsOf(before).sha256) };
 }
 
+/** Of exported texts that are no scripts. */
+const extensions: Readonly<Record<string, string>> = { pre_install_query: ".sql", configuration: ".plist" };
+
 /** Activities of software have no team for hosts without one. */
 export const isOffered = (details: Details, owner: Owner): boolean =>
   isOfTeam(details, owner) || (owner === NO_TEAM_NAME && isOfTeam(details, null));
@@ -110,15 +119,16 @@ function exported(scope: ExportScope): ExportedSections {
   for (const { name, value } of scope.objects.all(scope.owner, KIND)) {
     const fields = fieldsOf(value);
     const { slug, version, url, sha256, categories, default_categories, icon, ...rest } = fields;
-    const { pre_install_query, install_script, uninstall_script, post_install_script, ...plain } = rest;
+    const { pre_install_query, install_script, uninstall_script, post_install_script, configuration, ...plain } = rest;
     const isWindows = /\.(msi|exe|ps1)$|\/windows$/i.test(name.replace(/[?#].*$/, ""));
     const file = names.of(slug ? name : name.split("/").at(-1) || name);
-    const texts = Object.entries({ pre_install_query, install_script, uninstall_script, post_install_script });
+    const scriptTexts = { pre_install_query, install_script, uninstall_script, post_install_script };
+    const texts = Object.entries({ ...scriptTexts, configuration: configuration ?? "" });
     const given = {
       ...Object.fromEntries(
         texts.flatMap(([key, digest]) => {
           if (digest === "") return [];
-          const extension = key === "pre_install_query" ? ".sql" : isWindows ? ".ps1" : ".sh";
+          const extension = extensions[key] ?? (isWindows ? ".ps1" : ".sh");
           return [[key, { path: write(scope, `${file}-${key.replaceAll("_", "-")}${extension}`, String(digest)) }]];
         }),
       ),

@@ -1,41 +1,61 @@
 // Policies.
-import { basename, dirname, resolve } from "node:path";
+import { basename } from "node:path";
 import { z } from "zod";
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { policyPlatforms } from "../../api/policies.ts";
+import { policyPlatforms, policyTypes } from "../../api/policies.ts";
 import type { Current } from "../desired/current.ts";
-import type { Collected, Placed } from "../files/collect.ts";
+import type { Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import { anyOf, coversPath, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
 import { choice, flag, labelNames, name, platforms, sql, text } from "../schema/fields.ts";
-import { notBuilt } from "../schema/not-built.ts";
 import type { Kind } from "./kind.ts";
-import type { Package } from "./package.ts";
-import type { StoreApp } from "./store-app.ts";
+import { linkedSoftware } from "./references/policy.ts";
+
+const KIND = "policy";
 
 const named = (description: string) => z.string().min(1).max(1024).nullish().meta({ description });
+const lists = ["labels_include_any", "labels_include_all", "labels_exclude_any"] as const;
+
+const Software = z
+  .strictObject({
+    package_path: named("a file of the software of the same team: with one package, or a script"),
+    package: named("instead of package_path: the url, the digest or the script of the package"),
+    hash_sha256: named("instead of package_path: the digest of the package"),
+    app_store_id: named("instead of package_path: a store app for Macs"),
+    svc_maintained_app_slug: named("instead of package_path: a maintained app"),
+  })
+  .refine((given) => Object.values(given).filter(Boolean).length === 1, {
+    error: "give exactly one of package_path, hash_sha256, app_store_id, svc_maintained_app_slug and package",
+  });
+export type NamedSoftware = z.output<typeof Software>;
 
 export const PolicyFile = z
   .strictObject({
     name,
-    query: sql(65_536),
+    query: sql(65_536)
+      .nullish()
+      .transform((given) => given ?? "")
+      .meta({ description: "required, but not for the type patch" }),
     description: text(65_536),
     resolution: text(65_536),
     platform: platforms(policyPlatforms),
     critical: flag,
-    type: choice(["dynamic", "patch"], "dynamic").refine((type) => type === "dynamic", {
-      error: "this server does not support patch policies yet",
+    type: choice(policyTypes, "dynamic").meta({
+      description: "patch: hosts pass if a maintained app is missing or up to date",
     }),
     labels_include_any: labelNames(100),
+    labels_include_all: labelNames(100),
     labels_exclude_any: labelNames(100),
-    labels_include_all: notBuilt("policies by all of several labels"),
     calendar_events_enabled: flag,
     conditional_access_enabled: flag,
     webhooks_and_tickets_enabled: flag.meta({
       description: "report failing hosts with the webhook or ticket for failing policies",
     }),
-    continuous_automations_enabled: notBuilt("continuous automations"),
+    continuous_automations_enabled: z
+      .boolean()
+      .nullish()
+      .meta({ description: "automations run at each failing answer, not only when a host begins to fail" }),
     run_script: z
       .strictObject({
         path: z.string().min(1).nullish().meta({ description: "a file in the controls of the same team" }),
@@ -45,33 +65,65 @@ export const PolicyFile = z
       .nullish()
       .transform((given) => (given ? (given.name ?? basename(given.path!)) : null)),
     install_software: z
-      .strictObject({
-        package_path: named("a file of the software of the same team: with one package, or a script"),
-        package: named("instead of package_path: the url, the digest or the script of the package"),
-        hash_sha256: named("instead of package_path: the digest of the package"),
-        app_store_id: named("instead of package_path: a store app for Macs"),
-        svc_maintained_app_slug: named("instead of package_path: a maintained app"),
-      })
-      .refine((given) => Object.values(given).filter(Boolean).length === 1, {
-        error: "give exactly one of package_path, hash_sha256, app_store_id, svc_maintained_app_slug and package",
-      })
+      .union([Software, z.boolean()], { error: "expected an object, or true for the type patch" })
       .nullish()
-      .transform((given) => given ?? null),
-    resend_configuration_profile: notBuilt("policies that send profiles again"),
-    svc_maintained_app_slug: notBuilt("patch policies"),
-    patch_when_closed: notBuilt("patch policies"),
-    notify_before_patching: notBuilt("patch policies"),
+      .transform((given) => given || null)
+      .meta({ description: "true for the type patch: the app" }),
+    resend_configuration_profile: name
+      .nullish()
+      .transform((given) => given ?? null)
+      .meta({ description: "the name of a profile in the controls of the same team, which failing hosts get again" }),
+    svc_maintained_app_slug: named("for the type patch: a maintained app of the software of the same team").transform(
+      (given) => given ?? "",
+    ),
+    patch_when_closed: flag.meta({ description: "for the type patch: only while the app is closed" }),
+    notify_before_patching: flag.meta({ description: "for the type patch: users are notified five minutes before" }),
   })
   .superRefine((policy, context) => {
-    if (policy.labels_include_any.length > 0 && policy.labels_exclude_any.length > 0)
-      context.addIssue({
-        code: "custom",
-        path: ["labels_exclude_any"],
-        message: "give either labels_include_any or labels_exclude_any, not both",
-      });
-  });
+    const wrong = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+    const [list, other] = lists.filter((key) => policy[key].length > 0);
+    if (list && other) wrong(other, `give either ${list} or ${other}, not both`);
+    if (policy.type === "patch") checkPatch(policy, wrong);
+    else checkDynamic(policy, wrong);
+  })
+  .meta({ anyOf: [{ required: ["query"] }, { required: ["svc_maintained_app_slug"] }] });
 /** `installs` is the software that `install_software` means. */
 export type PolicyFile = z.output<typeof PolicyFile> & { readonly installs?: Json };
+
+type Given = Pick<
+  z.output<typeof PolicyFile>,
+  | "query"
+  | "platform"
+  | "install_software"
+  | "svc_maintained_app_slug"
+  | "patch_when_closed"
+  | "notify_before_patching"
+  | "continuous_automations_enabled"
+>;
+type Wrong = (path: string, message: string) => void;
+
+function checkPatch(policy: Given, wrong: Wrong): void {
+  const slug = policy.svc_maintained_app_slug;
+  if (slug === "") wrong("svc_maintained_app_slug", "is required for the type patch");
+  if (policy.query !== "") wrong("query", "cannot be given for the type patch: it follows from the app");
+  if (policy.platform !== "" && policy.platform !== slug.split("/").at(-1))
+    wrong("platform", "cannot be given for the type patch: it follows from the app");
+  if (policy.install_software !== null && policy.install_software !== true)
+    wrong("install_software", "must be true or false for the type patch, which installs its app");
+  if (policy.patch_when_closed && policy.continuous_automations_enabled === false)
+    wrong(
+      "continuous_automations_enabled",
+      "cannot be false with patch_when_closed, which tries again until the app is closed",
+    );
+}
+
+function checkDynamic(policy: Given, wrong: Wrong): void {
+  if (policy.query === "") wrong("query", "is required");
+  if (policy.install_software === true)
+    wrong("install_software", "can be true only for the type patch: name the software instead");
+  for (const key of ["svc_maintained_app_slug", "patch_when_closed", "notify_before_patching"] as const)
+    if (policy[key]) wrong(key, "is only for the type patch");
+}
 
 /** Whether the webhook covers a policy is stored in the settings of its team. */
 const WEBHOOK_OF_POLICIES = "webhook_settings.failing_policies_webhook.policy_ids";
@@ -81,59 +133,32 @@ function desired(policies: readonly Placed<PolicyFile>[], current: Current, prob
     if (value.critical && !current.isPremium)
       problems.warn(place("critical"), "critical is ignored: it needs the premium tier");
     return {
-      kind: "policy",
+      kind: KIND,
       owner,
       name: value.name,
       value: {
+        type: value.type,
         query: value.query,
         description: value.description,
         resolution: value.resolution,
-        platform: value.platform,
+        platform: value.type === "patch" ? "" : value.platform,
         critical: value.critical && current.isPremium,
         labels_include_any: value.labels_include_any,
+        labels_include_all: value.labels_include_all,
         labels_exclude_any: value.labels_exclude_any,
+        svc_maintained_app_slug: value.svc_maintained_app_slug,
+        patch_when_closed: value.patch_when_closed,
+        notify_before_patching: value.notify_before_patching,
+        continuous_automations_enabled: value.patch_when_closed || (value.continuous_automations_enabled ?? false),
         calendar_events_enabled: value.calendar_events_enabled,
         conditional_access_enabled: value.conditional_access_enabled,
         webhooks_and_tickets_enabled: value.webhooks_and_tickets_enabled,
         run_script: value.run_script,
+        resend_configuration_profile: value.resend_configuration_profile,
         install_software: value.installs ?? null,
       },
     };
   });
-}
-
-/** What the policy installs: one of the packages and apps that the same file lists. */
-function installs({ value, owner, file, place }: Placed<PolicyFile>, items: Collected, problems: Problems): Json {
-  const wanted = value.install_software;
-  if (!wanted || owner === null) return null;
-  const wrong = (message: string): null => {
-    problems.error(place("install_software"), `install_software: ${message}`);
-    return null;
-  };
-  const ofOwner = <T>(kind: string) =>
-    ((items.get(kind) ?? []) as readonly Placed<T>[]).filter((one) => one.owner === owner);
-  if (wanted.app_store_id) {
-    const app_store_id = wanted.app_store_id.trim();
-    const names = new Set([app_store_id, `${app_store_id}/darwin`]);
-    const isThere = ofOwner<StoreApp>("store_app").some((one) => names.has(one.value.name));
-    return isThere || file === ""
-      ? { app_store_id }
-      : wrong(`the software of the team has no app ${app_store_id} for Macs`);
-  }
-  const packages = ofOwner<Package>("package").map((one) => one.value);
-  const path = wanted.package_path && resolve(dirname(file), wanted.package_path);
-  const found = packages.filter((one) =>
-    path
-      ? one.from === path
-      : wanted.hash_sha256
-        ? one.sha256 === wanted.hash_sha256
-        : one.name === (wanted.svc_maintained_app_slug ?? wanted.package),
-  );
-  if (found.length > 1) return wrong("the file has several packages: name one of them by its hash_sha256");
-  if (found.length === 1) return { package: found[0]!.name };
-  const name = wanted.package_path ?? wanted.hash_sha256 ?? wanted.svc_maintained_app_slug ?? wanted.package!;
-  // Documents of the older format list no software.
-  return file === "" && !path ? { package: name } : wrong(`the software of the team has no package ${name}`);
 }
 
 export const policy: Kind<PolicyFile> = {
@@ -141,27 +166,45 @@ export const policy: Kind<PolicyFile> = {
   items: {
     list: "policies",
     schema: PolicyFile,
-    labelFields: ["labels_include_any", "labels_exclude_any"],
+    labelFields: ["labels_include_any", "labels_include_all", "labels_exclude_any"],
     defaults: {
+      type: "dynamic",
       description: "",
       resolution: "",
       platform: "",
       critical: false,
       labels_include_any: [],
+      labels_include_all: [],
       labels_exclude_any: [],
+      svc_maintained_app_slug: "",
+      patch_when_closed: false,
+      notify_before_patching: false,
+      continuous_automations_enabled: false,
       calendar_events_enabled: false,
       conditional_access_enabled: false,
       webhooks_and_tickets_enabled: false,
       run_script: null,
+      resend_configuration_profile: null,
       install_software: null,
     },
-    inFile: ({ run_script, ...value }) => (run_script ? { ...value, run_script: { name: run_script } } : value),
-    linked: (item, items, problems) => ({ ...item.value, installs: installs(item, items, problems) }),
+    inFile: ({ run_script, query, ...value }) => ({
+      ...(value.type === "patch" ? {} : { query: query! }),
+      ...value,
+      ...(run_script ? { run_script: { name: run_script } } : {}),
+    }),
+    linked: (item, items, problems) => ({ ...item.value, installs: linkedSoftware(item, items, KIND, problems) }),
     check({ value, owner, place }, problems) {
       if (owner === null && value.run_script !== null)
         problems.error(place("run_script"), "run_script: only policies of a team can run a script");
       if (owner === null && value.install_software !== null)
         problems.error(place("install_software"), "install_software: only policies of a team can install software");
+      if (owner === null && value.resend_configuration_profile !== null)
+        problems.error(
+          place("resend_configuration_profile"),
+          "resend_configuration_profile: only policies of a team can send a profile again",
+        );
+      if (owner === null && value.type === "patch")
+        problems.error(place("type"), "type: only policies of a team can be of the type patch");
       if (owner === NO_TEAM_NAME && value.calendar_events_enabled)
         problems.error(
           place("calendar_events_enabled"),

@@ -5,28 +5,36 @@ import type { Placed } from "../files/collect.ts";
 import { anyOf, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
 import { choice, flag, labelNames, name, platforms, sql, text } from "../schema/fields.ts";
-import { notBuilt } from "../schema/not-built.ts";
 import type { Kind } from "./kind.ts";
 
-export const QueryFile = z.strictObject({
-  name,
-  query: sql(SQL_MAX),
-  description: text(10_000),
-  interval: z
-    .int()
-    .min(0)
-    .max(MAX_INTERVAL)
-    .nullish()
-    .transform((given) => given ?? 0),
-  platform: platforms(queryPlatforms),
-  min_qengine_version: text(64).transform((given) => given.trim()),
-  observer_can_run: flag,
-  automations_enabled: flag,
-  logging: choice(queryLoggings, "snapshot"),
-  discard_data: flag,
-  labels_include_any: labelNames(1000),
-  labels_include_all: notBuilt("queries by all of several labels"),
-});
+export const QueryFile = z
+  .strictObject({
+    name,
+    query: sql(SQL_MAX),
+    description: text(10_000),
+    interval: z
+      .int()
+      .min(0)
+      .max(MAX_INTERVAL)
+      .nullish()
+      .transform((given) => given ?? 0),
+    platform: platforms(queryPlatforms),
+    min_qengine_version: text(64).transform((given) => given.trim()),
+    observer_can_run: flag,
+    automations_enabled: flag,
+    logging: choice(queryLoggings, "snapshot"),
+    discard_data: flag,
+    labels_include_any: labelNames(1000),
+    labels_include_all: labelNames(1000),
+  })
+  .superRefine((query, context) => {
+    if (query.labels_include_any.length > 0 && query.labels_include_all.length > 0)
+      context.addIssue({
+        code: "custom",
+        path: ["labels_include_all"],
+        message: "give either labels_include_any or labels_include_all, not both",
+      });
+  });
 export type QueryFile = z.output<typeof QueryFile>;
 
 const desired = (queries: readonly Placed<QueryFile>[]): Thing[] =>
@@ -45,6 +53,7 @@ const desired = (queries: readonly Placed<QueryFile>[]): Thing[] =>
       logging: value.logging,
       discard_data: value.discard_data,
       labels_include_any: value.labels_include_any,
+      labels_include_all: value.labels_include_all,
     },
   }));
 
@@ -60,7 +69,7 @@ export const query: Kind<QueryFile> = {
       },
     },
     schema: QueryFile,
-    labelFields: ["labels_include_any"],
+    labelFields: ["labels_include_any", "labels_include_all"],
     defaults: {
       description: "",
       interval: 0,
@@ -71,6 +80,7 @@ export const query: Kind<QueryFile> = {
       logging: "snapshot",
       discard_data: false,
       labels_include_any: [],
+      labels_include_all: [],
     },
     desired,
   },

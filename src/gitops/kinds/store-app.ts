@@ -56,11 +56,14 @@ function exported(scope: ExportScope): ExportedSections {
     const { configuration, icon, ...fields } = fieldsOf(value);
     const [app_store_id = "", platform] = name.split("/");
     const file = names.of(name);
+    const extension = platform === "android" ? "json" : "plist";
     return {
       app_store_id,
       ...(platform === undefined ? {} : { platform }),
       ...changed(fields, defaults),
-      ...(configuration ? { configuration: { path: write(scope, `${file}.plist`, String(configuration)) } } : {}),
+      ...(configuration
+        ? { configuration: { path: write(scope, `${file}.${extension}`, String(configuration)) } }
+        : {}),
       ...(icon ? { icon: { path: write(scope, `${file}.png`, String(icon)) } } : {}),
     };
   });

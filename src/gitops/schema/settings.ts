@@ -44,6 +44,13 @@ const failingPolicies = inFile(shape.webhook_settings.shape.failing_policies_web
   replaced: { policy_ids: policyIds },
 }).nullish();
 
+const logoPath = (mode: string) =>
+  z
+    .string()
+    .max(1024)
+    .nullish()
+    .meta({ description: `an image file with the logo for ${mode} backgrounds, instead of its URL` });
+
 /** Sections of org_settings by their names in the configuration. */
 export const orgSections = {
   org_info: inFile(shape.org_info, {
@@ -51,7 +58,10 @@ export const orgSections = {
       org_logo_url: "org_logo_url_dark_mode",
       org_logo_url_light_background: "org_logo_url_light_mode",
     },
-    notBuilt: { org_logo_path_dark_mode: "logo files", org_logo_path_light_mode: "logo files" },
+    replaced: {
+      org_logo_path_dark_mode: logoPath("dark"),
+      org_logo_path_light_mode: logoPath("light"),
+    },
   }),
   server_settings: inFile(shape.server_settings, {
     newer: {

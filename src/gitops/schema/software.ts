@@ -1,9 +1,8 @@
 // Software that teams offer, as it stands in files.
 import { z } from "zod";
 import { setupPlatforms } from "../../api/setup-experience.ts";
-import { BatchApp, storePlatforms } from "../../api/store-apps.ts";
+import { APP_NUMBER, APP_PACKAGE, BatchApp, isAppId, storePlatforms } from "../../api/store-apps.ts";
 import { flag, labelNames, name, platforms, text } from "./fields.ts";
-import { notBuilt } from "./not-built.ts";
 
 const LABELS_MAX = 1000;
 const labelLists = {
@@ -82,7 +81,7 @@ export const PackageFile = z
     setup_experience_platform: platforms(setupPlatforms)
       .transform((list) => list.split(",").sort().join(","))
       .meta({ description: "whose setup installs it; default: its own platform" }),
-    configuration: notBuilt("configurations of packages"),
+    configuration: file("a property list with settings of an app for iPhones and iPads (.ipa)"),
   })
   .superRefine((given, context) => {
     onlyOneList(given, context);
@@ -127,19 +126,29 @@ const time = BatchApp.shape.auto_update_window_start.unwrap();
 
 export const StoreAppFile = z
   .strictObject({
-    app_store_id: z.string().regex(/^\d{1,20}$/, { error: "must be the number of an app in the store, in quotes" }),
+    app_store_id: z.string().refine((id) => APP_NUMBER.test(id) || APP_PACKAGE.test(id), {
+      error: "must be the number of an app in the store, in quotes, or the name of a package of Android",
+    }),
     platform: z.enum(storePlatforms).nullish().meta({ description: "default: all platforms of the app" }),
     icon,
     ...shown,
     categories: categories.nullish().transform((given) => given ?? []),
     ...labelLists,
-    configuration: file("a property list with settings of the app (iPhones and iPads)"),
+    configuration: file("settings of the app: a property list for iPhones and iPads, a JSON file for Android"),
     auto_update_enabled: flag.meta({ description: "iPhones and iPads" }),
     auto_update_window_start: time.nullish().meta({ description: "in the host's local time, as HH:MM" }),
     auto_update_window_end: time.nullish().meta({ description: "may be on the next day" }),
   })
   .superRefine((given, context) => {
     onlyOneList(given, context);
+    if (!isAppId(given.app_store_id, given.platform === "android"))
+      wrong(
+        context,
+        "app_store_id",
+        given.platform === "android"
+          ? "must be the name of a package, such as com.example.app"
+          : "must be the number of an app in the store; the names of packages need the platform android",
+      );
     for (const key of ["auto_update_window_start", "auto_update_window_end"] as const)
       if (given.auto_update_enabled && !given[key]) wrong(context, key, "is required with auto_update_enabled");
   });

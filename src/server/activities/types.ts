@@ -66,12 +66,13 @@ interface StoreAppDetails extends TeamDetails {
   software_title: string;
   software_title_id: number;
   app_store_id: string;
-  platform: "darwin" | "ios" | "ipados";
+  platform: "darwin" | "ios" | "ipados" | "android";
   self_service: boolean;
   labels_include_any?: ShownLabel[];
   labels_include_all?: ShownLabel[];
   labels_exclude_any?: ShownLabel[];
-  configuration?: { plist: string };
+  /** For Android, the JSON object itself. */
+  configuration?: { plist: string } | Readonly<Record<string, unknown>>;
 }
 /** The token of a location whose licences the organization has bought. */
 interface LocationDetails {
@@ -180,7 +181,24 @@ export interface ActivityTypes extends CaActivities {
   created_declaration_profile: TeamDetails & { profile_name: string; identifier: string };
   deleted_declaration_profile: TeamDetails & { profile_name: string; identifier: string };
   edited_declaration_profile: TeamDetails;
-  resent_configuration_profile: HostDetails & { profile_name: string };
+  /** The policy that failed, if it asked for it. */
+  resent_configuration_profile: HostDetails & {
+    profile_name: string;
+    profile_uuid?: string;
+    policy_id?: number;
+    policy_name?: string;
+  };
+  notified_end_user_before_patching: HostDetails & {
+    patch_notification_uuid: string;
+    software_titles: readonly string[];
+    policy_ids: readonly number[];
+    /** Seconds between the message and the installation. */
+    time_before: number;
+    install_at: string | null;
+    status: "notified" | "failed";
+    script_execution_id: string;
+    exit_code: number | null;
+  };
   resent_configuration_profile_batch: { profile_name: string; host_count: number };
   created_team: { team_id: number; team_name: string };
   deleted_team: { team_id: number; team_name: string };

@@ -229,7 +229,7 @@ export async function createConfigCache(
       if (team.scoped.length === 0) return team.for(host.platform, host.platformLike);
       const memberOf = await memberships.add(host.id);
       const keys = team.scoped
-        .filter(({ labels, hosts }) => hosts.has(host.id) || labels.some((id) => memberOf.has(id)))
+        .filter((item) => isFor(item, host.id, memberOf))
         .map(({ key }) => key)
         .join(",");
       host.choice = { of: team, keys, until: clock.now() + CHOICE_TTL };
@@ -241,5 +241,9 @@ export async function createConfigCache(
     },
   };
 }
+
+/** Whether the host gets the scoped item. */
+const isFor = ({ labels, needsAll, hosts }: PlanItem, id: number, memberOf: ReadonlySet<number>): boolean =>
+  hosts.has(id) || (needsAll ? labels.every((one) => memberOf.has(one)) : labels.some((one) => memberOf.has(one)));
 
 const none: ReadonlySet<number> = new Set();

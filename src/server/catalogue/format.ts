@@ -33,7 +33,7 @@ export type CatalogueEntry = z.output<typeof CatalogueEntry>;
 
 const Version = z.object({
   version: line(255),
-  queries: z.object({ exists: query.min(1), patched: query.optional() }),
+  queries: z.object({ exists: query.min(1), patched: query.optional(), closed: query.optional() }),
   installer_url: z.string().superRefine((url, context) => {
     const problem = checkOutboundUrl(url);
     if (problem !== null) context.addIssue({ code: "custom", message: problem });

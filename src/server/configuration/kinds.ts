@@ -14,6 +14,7 @@ import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
 import { licenceToken } from "./kinds/licence-token/kind.ts";
 import { licenseAgreement } from "./kinds/license-agreement/kind.ts";
+import { darkLogo, lightLogo } from "./kinds/logo/kind.ts";
 import { packageKind } from "./kinds/package/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
 import { portalToken } from "./kinds/portal-token/kind.ts";
@@ -39,6 +40,8 @@ export const kinds: readonly Kind[] = [
   portalToken,
   licenceToken,
   licenseAgreement,
+  darkLogo,
+  lightLogo,
   setupAssistant,
   bootstrapPackage,
   declarationAsset,

@@ -2,8 +2,10 @@
 import type { PolicyCreated } from "../../api/policies.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
-import { addPolicy } from "../policies/service.ts";
+import { patchPolicyOf } from "../policies/patch.ts";
+import { addPolicy, changePolicy, removePolicies } from "../policies/service.ts";
 import { eq } from "../store/query.ts";
+import type { TeamScope } from "../teams/access.ts";
 import type { Installer } from "./hosts.ts";
 
 export const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -57,6 +59,50 @@ export async function addPolicyFor(
     software_title_id: title_id,
   };
   await addPolicy(inside, team_id ?? 0, given);
+}
+
+export interface Patching {
+  readonly patch?: boolean | undefined;
+  readonly patch_when_closed?: boolean | undefined;
+  readonly notify_before_patching?: boolean | undefined;
+}
+
+const patchFields = ["patch", "patch_when_closed", "notify_before_patching"] as const;
+export const mentionsPatching = (given: Patching): boolean => patchFields.some((field) => given[field] !== undefined);
+
+/** Creates, changes or deletes the policy that keeps a maintained app up to date. In the same transaction. */
+export async function setPatching(
+  inside: Context,
+  installer: Installer,
+  team: TeamScope,
+  { patch, patch_when_closed, notify_before_patching }: Patching,
+): Promise<void> {
+  const { store } = inside;
+  const app = installer.catalogue_app_id === null ? null : await store.catalogueApps.get(installer.catalogue_app_id);
+  if (app === null) throw invalid("patch", "only packages of maintained apps can be patched");
+  const before = await patchPolicyOf(store, installer);
+  if (patch === false) {
+    if (before) await removePolicies(inside, [before], () => team.team_name);
+    return;
+  }
+  const chosen = {
+    ...(patch_when_closed === undefined ? {} : { patch_when_closed }),
+    ...(notify_before_patching === undefined ? {} : { notify_before_patching }),
+  };
+  if (before) {
+    await changePolicy(inside, before, { ...chosen, ...(patch ? { install_software: true } : {}) });
+    return;
+  }
+  if (!patch) throw invalid("patch", "must be true: no policy patches the app yet");
+  await addPolicy(inside, installer.team_id ?? 0, {
+    name: await freeName(inside, `[Patch] ${app.name} (${app.platform})`),
+    description: `Updates ${app.name} on hosts that have an older version.`,
+    type: "patch",
+    svc_maintained_app_slug: app.slug,
+    install_software: true,
+    patch_when_closed: true,
+    ...chosen,
+  });
 }
 
 /** Names of policies are unique in a team, and an earlier policy may have been kept. */

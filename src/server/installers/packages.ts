@@ -10,12 +10,13 @@ import { authorize, inTeam } from "../core/security/access.ts";
 import { downloadOf } from "../files/service.ts";
 import { resolveTargets } from "../labels/targeting.ts";
 import { issueToken, takeToken } from "../mail/one-time.ts";
+import { checkPreInstallQuery } from "../policies/patch.ts";
 import { changingPolicies } from "../policies/service.ts";
 import { titleIdFor } from "../software/titles.ts";
 import { and, everything, oneOf } from "../store/query.ts";
 import { type TeamScope, teamIdNamed, teamScope } from "../teams/access.ts";
 import { installerFor } from "./access.ts";
-import { addInstallPolicy } from "./automatic.ts";
+import { addInstallPolicy, mentionsPatching, setPatching } from "./automatic.ts";
 import type { Installer } from "./hosts.ts";
 import { type ReadFile, readInstaller } from "./read.ts";
 import { checkScripts, checkScriptVariables, isScript, sentTexts, type Texts } from "./scripts.ts";
@@ -52,6 +53,7 @@ export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, 
     uninstall_script: given.uninstall_script || scripts.uninstall,
     post_install_script: given.post_install_script ?? "",
     pre_install_query: given.pre_install_query ?? "",
+    configuration: given.configuration ?? "",
   };
   checkScripts(read, texts);
   return isScript(read.kind) ? { ...texts, install_script: scripts.install } : texts;
@@ -103,7 +105,7 @@ export async function changePackage(
   if (found !== undefined && found.read.kind !== before.kind)
     throw invalid(FILE, `the file has the type .${found.read.kind}, the package that it is to replace .${before.kind}`);
   const texts = changedTexts(before, found, sentTexts(ctx, given));
-  if (given.automatic_install) authorize(ctx, "policies:write", team.team_id);
+  if (given.automatic_install || mentionsPatching(given)) authorize(ctx, "policies:write", team.team_id);
   return changingPackages(ctx, async (inside) => {
     const { store } = inside;
     const installer = await store.softwareInstallers.get(before.id);
@@ -112,6 +114,7 @@ export async function changePackage(
     if (found !== undefined && (await titleIdFor(store, found.read.title)) !== titleId)
       throw invalid(FILE, `the file is a package of another title: ${JSON.stringify(found.read.title.name)}`);
     await checkScriptVariables(store, texts);
+    await checkPreInstallQuery(store, installer, texts.pre_install_query ?? installer.pre_install_query);
     const changes: InstallerChanges = {
       ...(file === undefined ? {} : { file }),
       ...(found === undefined ? {} : { read: found.read }),
@@ -130,6 +133,7 @@ export async function changePackage(
     const changed = await updateInstaller(inside, installer, team, changes);
     if (given.automatic_install && (await policiesThatInstall(store, changed)).length === 0)
       await addInstallPolicy(inside, changed);
+    if (mentionsPatching(given)) await setPatching(inside, changed, team, given);
     return { software_installer: await wire(inside, changed) };
   });
 }
@@ -146,6 +150,7 @@ function changedTexts(before: Installer, found: ReadFile | undefined, given: Tex
     uninstall_script: given.uninstall_script ?? before.uninstall_script,
     post_install_script: given.post_install_script ?? before.post_install_script,
     pre_install_query: given.pre_install_query ?? before.pre_install_query,
+    configuration: given.configuration ?? before.configuration,
   });
   return { ...defined(given), ...(found && isScript(before.kind) ? { install_script: found.scripts.install } : {}) };
 }

@@ -1,5 +1,7 @@
 // The scripts and the query of a package: how they arrive, and what is accepted.
 import { PACKAGE_SCRIPT_MAX, SCRIPTS_ENCODED } from "../../api/packages.ts";
+import { readPlistDict } from "../../plist/read.ts";
+import { BadPlist, type PlistDict } from "../../plist/value.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, invalid } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -8,7 +10,13 @@ import { checkVariables, type VariableUser } from "../variables/use.ts";
 import type { Installer } from "./hosts.ts";
 import type { InstallerKind } from "./tables.ts";
 
-export const textFields = ["install_script", "uninstall_script", "post_install_script", "pre_install_query"] as const;
+export const textFields = [
+  "install_script",
+  "uninstall_script",
+  "post_install_script",
+  "pre_install_query",
+  "configuration",
+] as const;
 export type TextField = (typeof textFields)[number];
 export type Texts = { readonly [F in TextField]?: string | undefined };
 
@@ -26,12 +34,14 @@ export function sentTexts({ headers }: Pick<Context, "headers">, given: Texts): 
   for (const field of textFields) {
     const text = given[field];
     if (text === undefined) continue;
-    const decoded = encoding === "" ? text : decode(text, field);
+    const decoded = encoding === "" || field === "configuration" ? text : decode(text, field);
     if (decoded.length > PACKAGE_SCRIPT_MAX) throw invalid(field, `has more than ${PACKAGE_SCRIPT_MAX} characters`);
-    texts[field] = field === "pre_install_query" ? decoded.trim() : decoded.replaceAll("\r\n", "\n");
+    texts[field] = isTrimmed(field) ? decoded.trim() : decoded.replaceAll("\r\n", "\n");
   }
   return texts;
 }
+
+const isTrimmed = (field: TextField): boolean => field === "pre_install_query" || field === "configuration";
 
 function decode(text: string, field: string): string {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw badRequest("is not base64", field);
@@ -57,9 +67,30 @@ export function checkScripts({ kind, platform }: Pick<Installer, "kind" | "platf
   const query = texts.pre_install_query ?? "";
   if (query !== "" && !/^(select|with)\b/i.test(query))
     throw invalid("pre_install_query", "must be a SELECT statement");
+  if (texts.configuration) {
+    if (kind !== "ipa") throw invalid("configuration", "only apps for iPhones and iPads can be configured");
+    checkAppConfiguration(texts.configuration);
+  }
   if (kind !== "ipa") return;
   for (const field of textFields)
-    if (texts[field]) throw invalid(field, "packages for iPhones and iPads have no scripts");
+    if (field !== "configuration" && texts[field])
+      throw invalid(field, "packages for iPhones and iPads have no scripts");
+}
+
+const CONFIGURATION_MAX = 1024 * 1024;
+
+/** The settings of an app for iPhones and iPads, which the device gets with it. Throws `BadPlist`. */
+export const appConfiguration = (text: string): PlistDict =>
+  readPlistDict(Buffer.from(text), { bytes: CONFIGURATION_MAX });
+
+/** 422 for a text that is no property list. */
+export function checkAppConfiguration(text: string): void {
+  try {
+    appConfiguration(text);
+  } catch (error) {
+    if (error instanceof BadPlist) throw invalid("configuration", `not a property list: ${error.message}`);
+    throw error;
+  }
 }
 
 /** 422 for variables that do not exist. Call it in the transaction that stores the texts. */

@@ -39,6 +39,7 @@ export type InstallerChoices = Pick<
   | "uninstall_script"
   | "post_install_script"
   | "pre_install_query"
+  | "configuration"
   | "self_service"
   | "categories"
   | "display_name"

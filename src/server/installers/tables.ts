@@ -40,6 +40,8 @@ export const softwareInstallers = table(
     post_install_script: text().default(""),
     /** Hosts install the package only if this query returns a row. Empty: always. */
     pre_install_query: text().default(""),
+    /** A property list with settings of an app for iPhones and iPads. Empty: none. */
+    configuration: text().default(""),
     /** Whether users of hosts may install it themselves. */
     self_service: bool().default(false),
     /** Names of categories, as users of hosts see them. */

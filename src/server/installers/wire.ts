@@ -1,11 +1,12 @@
 // Packages as replies show them.
 import { fullPath } from "../../api/endpoint.ts";
-import type { InstallCounts, ListedPackage, Package } from "../../api/packages.ts";
+import type { InstallCounts, ListedPackage, Package, PatchPolicy } from "../../api/packages.ts";
 import { packagesApi } from "../../api/packages.ts";
 import type { Context } from "../core/context.ts";
 import { groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { shownTargets, targetLists } from "../labels/targeting.ts";
+import type { PolicyRow } from "../policies/applies.ts";
 import { oneOf } from "../store/query.ts";
 import { type Installer, labelsOfInstallers } from "./hosts.ts";
 
@@ -37,7 +38,7 @@ export async function policiesOf(
   installers: readonly Offered[],
 ): Promise<ReadonlyMap<number, InstallPolicies>> {
   const titles = installers.map(({ title_id }) => title_id);
-  const rows = await store.policies.pick(["id", "name", "scope", "team_id", "software_title_id"], {
+  const rows = await store.policies.pick(["id", "name", "type", "scope", "team_id", "software_title_id"], {
     where: oneOf("software_title_id", titles),
     order: [{ column: "id", direction: "asc" }],
   });
@@ -45,10 +46,32 @@ export async function policiesOf(
   return new Map(
     installers.map(({ id, team_id, title_id }) => [
       id,
-      (byPlace.get(`${team_id} ${title_id}`) ?? []).map((row) => ({ id: row.id, name: row.name, type: "dynamic" })),
+      (byPlace.get(`${team_id} ${title_id}`) ?? []).map(({ id, name, type }) => ({ id, name, type })),
     ]),
   );
 }
+
+/** The policies that keep these packages up to date, by the ids of the packages. */
+async function patchPoliciesOf(store: ServerTx, rows: readonly Installer[]): Promise<ReadonlyMap<number, PatchPolicy>> {
+  const apps = [...new Set(rows.flatMap(({ catalogue_app_id }) => catalogue_app_id ?? []))];
+  if (apps.length === 0) return new Map();
+  const policies = await store.policies.list({ where: oneOf("catalogue_app_id", apps) });
+  const ofPlace = new Map(policies.map((policy) => [`${policy.team_id} ${policy.catalogue_app_id}`, policy]));
+  return new Map(
+    rows.flatMap(({ id, team_id, catalogue_app_id }) => {
+      const policy = ofPlace.get(`${team_id} ${catalogue_app_id}`);
+      return policy ? [[id, patchPolicyOnWire(policy)] as const] : [];
+    }),
+  );
+}
+
+const patchPolicyOnWire = (policy: PolicyRow): PatchPolicy => ({
+  id: policy.id,
+  name: policy.name,
+  install_software: policy.software_title_id !== null,
+  patch_when_closed: policy.patch_when_closed,
+  notify_before_patching: policy.notify_before_patching,
+});
 
 export const policiesThatInstall = async (store: ServerTx, installer: Installer): Promise<InstallPolicies> =>
   (await policiesOf(store, [installer])).get(installer.id) ?? [];
@@ -64,9 +87,10 @@ export async function packagesOnWire(
     store,
     rows.map(({ id }) => id),
   );
-  const [show, policies, counts] = [
+  const [show, policies, patches, counts] = [
     await shownTargets(store, [...labels.values()].flat()),
     await policiesOf(store, rows),
+    await patchPoliciesOf(store, rows),
     await extensions.installCounts(store, rows),
   ];
   return rows.map((row): Package => {
@@ -85,12 +109,14 @@ export async function packagesOnWire(
       uninstall_script: row.uninstall_script,
       post_install_script: row.post_install_script,
       pre_install_query: row.pre_install_query,
+      ...(row.configuration === "" ? {} : { configuration: row.configuration }),
       hash_sha256: row.sha256,
       self_service: row.self_service,
       status: counts.get(row.id) ?? NO_HOSTS,
       svc_maintained_app_id: row.catalogue_app_id,
       ...(row.pinned_version === "" ? {} : { pinned_version: row.pinned_version }),
       automatic_install_policies: orNull(policies.get(row.id) ?? []),
+      patch_policy: patches.get(row.id) ?? null,
       categories: orNull(row.categories),
       labels_include_all: lists.labels_include_all ?? null,
       labels_include_any: lists.labels_include_any ?? null,

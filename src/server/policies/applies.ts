@@ -2,6 +2,7 @@
 import { platformFamily } from "../core/platforms.ts";
 import type { ServerTx } from "../core/tables.ts";
 import type { LabelScope } from "../labels/scope.ts";
+import type { LabelRule } from "../labels/targeting.ts";
 import { eq, oneOf, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { policies } from "./tables.ts";
@@ -50,16 +51,19 @@ export function isOnPlatform(list: string, platform: string, platformLike: strin
 export async function labelScopes(
   store: Pick<ServerTx, "policyLabels">,
   policyIds?: readonly number[],
-): Promise<Map<number, LabelScope & { include_any: number[]; exclude_any: number[] }>> {
+): Promise<Map<number, PolicyScope>> {
   const rows = await store.policyLabels.list(policyIds ? { where: oneOf("policy_id", policyIds) } : {});
-  const scopes = new Map<number, { include_any: number[]; exclude_any: number[] }>();
-  for (const { policy_id, label_id, excludes } of rows) {
-    const scope = scopes.get(policy_id) ?? { include_any: [], exclude_any: [] };
+  const scopes = new Map<number, PolicyScope>();
+  for (const { policy_id, label_id, excludes, requires_all } of rows) {
+    const scope = scopes.get(policy_id) ?? { include_any: [], include_all: [], exclude_any: [] };
     scopes.set(policy_id, scope);
-    (excludes ? scope.exclude_any : scope.include_any).push(label_id);
+    scope[excludes ? "exclude_any" : requires_all ? "include_all" : "include_any"].push(label_id);
   }
   return scopes;
 }
+
+/** Label ids by rule. A policy uses at most one of the lists. */
+export type PolicyScope = LabelScope & Record<LabelRule, number[]>;
 
 /** The label ids of each host, by host id. */
 export async function labelsByHost(

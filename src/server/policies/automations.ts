@@ -77,7 +77,7 @@ export async function recordFailing(
   );
 }
 
-/** As `recordFailing`, for policies that install software or run a script: whoever does it is notified. */
+/** As `recordFailing`, for policies that do something with failing hosts: whoever does it is notified. */
 export async function recordActions(
   store: ServerTx,
   pairs: readonly { readonly policy_id: number; readonly host_id: number }[],
@@ -92,12 +92,17 @@ export async function recordActions(
 }
 
 /** Whether the policy does something with hosts that newly fail it. */
-export const acts = ({ software_title_id, script_id }: Pick<PolicyRow, "software_title_id" | "script_id">): boolean =>
-  software_title_id !== null || script_id !== null;
+export const acts = (policy: Pick<PolicyRow, "software_title_id" | "script_id" | "resend_profile_uuid">): boolean =>
+  policy.software_title_id !== null || policy.script_id !== null || policy.resend_profile_uuid !== null;
 
 /** False if another server has taken it. Runs in the transaction that acts on it. */
 export const takeAction = async (store: ServerTx, id: number): Promise<boolean> =>
   (await store.policyInstalls.delete(eq("id", id))) > 0;
+
+/** The script that notifies the user of the host before the action. */
+export async function setNotice(store: ServerTx, id: number, notice_uuid: string): Promise<void> {
+  await store.policyInstalls.update({ where: eq("id", id), set: { notice_uuid } });
+}
 
 /** Hosts per write while resetting a policy. */
 const BATCH = 1000;

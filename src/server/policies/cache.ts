@@ -44,12 +44,14 @@ export interface PolicySnapshot {
   readonly revision: number;
   /** Ids of the policies with an enabled automation. */
   readonly automated: ReadonlySet<number>;
-  /** Ids of the policies that install software or run a script. */
+  /** Ids of the policies that do something with failing hosts. */
   readonly acting: ReadonlySet<number>;
   /** Ids of the policies whose results decide whether hosts may sign in to other services. */
   readonly gating: ReadonlySet<number>;
   /** Called in the transaction in which hosts change results of `gating`. */
   readonly gateChanged: (tx: ServerTx, hostIds: readonly number[], now: string) => Promise<void>;
+  /** Ids of those among both whose automations run at each failing answer. */
+  readonly continuous: ReadonlySet<number>;
   for(host: Omit<AskedHost, "id">): PolicyList;
 }
 
@@ -84,11 +86,13 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
       "software_title_id",
       "script_id",
       "conditional_access_enabled",
+      "resend_profile_uuid",
+      "continuous_automations_enabled",
     ] as const;
     const rows = await store.policies.pick(columns);
     const scopes = await labelScopes(store);
     const asked = rows.map(
-      ({ id, result_id, query, scope, team_id, platform, asked_revision }): AskedPolicy => ({
+      ({ id, result_id, asked_revision, query, scope, team_id, platform }): AskedPolicy => ({
         id,
         result_id,
         query,
@@ -99,9 +103,17 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
         revision: Math.max(result_id, asked_revision),
       }),
     );
+    const automated = await automatedPolicies(services);
+    const acting = new Set(rows.filter(acts).map(({ id }) => id));
+    const continuous = new Set(
+      rows
+        .filter((row) => row.continuous_automations_enabled && (automated.has(row.id) || acting.has(row.id)))
+        .map(({ id }) => id),
+    );
     const automations = {
-      automated: await automatedPolicies(services),
-      acting: new Set(rows.filter(acts).map(({ id }) => id)),
+      automated,
+      acting,
+      continuous,
       gating: new Set(rows.filter((row) => row.conditional_access_enabled).map(({ id }) => id)),
       gateChanged: services.extensions.gatingResultsChanged,
     };
@@ -135,7 +147,7 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
 
 function snapshotOf(
   policies: readonly AskedPolicy[],
-  automations: Pick<PolicySnapshot, "automated" | "acting" | "gating" | "gateChanged">,
+  automations: Pick<PolicySnapshot, "automated" | "acting" | "continuous" | "gating" | "gateChanged">,
   onOverflow: (teamId: number | null, left: number) => void,
 ): PolicySnapshot {
   const lists = new Map<string, PolicyList>();

@@ -23,7 +23,7 @@ interface Candidate extends PolicyAnswers {
   readonly policies: readonly AskedPolicy[];
 }
 
-/** Hosts whose results are expected to change, according to data read before the transaction. */
+/** Hosts whose results are expected to change, or to start automations, according to data read before the transaction. */
 export interface PolicyPlan {
   readonly snapshot: PolicySnapshot;
   readonly candidates: readonly Candidate[];
@@ -47,10 +47,15 @@ export async function planPolicies(
     .map((item): Candidate => ({ ...item, policies: policies.get(item.host.id)! }))
     .filter((item) => {
       const row = rows.get(item.host.id);
-      return !isSame(row, after(item, row));
+      return !isSame(row, after(item, row)) || failsAgain(snapshot, item);
     });
   return candidates.length > 0 ? { snapshot, candidates } : null;
 }
+
+/** Whether the host has just reported that it fails a policy whose automations run each time. */
+const failsAgain = ({ continuous }: PolicySnapshot, item: Candidate): boolean =>
+  continuous.size > 0 &&
+  item.policies.some((policy) => continuous.has(policy.id) && countedAnswer(item, policy) === false);
 
 export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number): Promise<void> {
   const ids = plan.candidates.map(({ host }) => host.id);
@@ -62,25 +67,32 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
   const before = byId(await resultsOf(tx, ids));
   const diff = new CountDiff();
   const changes: Change[] = [];
+  const unchanged: Change[] = [];
   for (const item of plan.candidates) {
     const teamId = teams.get(item.host.id);
     if (teamId === undefined) continue;
     // A host that was transferred meanwhile keeps no results of its old team's policies.
     const policies = item.policies.filter((policy) => isOfTeam(policy, teamId));
     const old = before.get(item.host.id);
-    const row = after({ ...item, policies }, old);
-    if (isSame(old, row)) continue;
+    const answered = { ...item, policies };
+    const row = after(answered, old);
+    const change: Change = { before: old, after: row, answered };
+    if (isSame(old, row)) {
+      unchanged.push(change);
+      continue;
+    }
     diff.note(old, row);
-    changes.push({ before: old, after: row, policies });
+    changes.push(change);
   }
-  if (changes.length === 0) return;
-  await tx.hostPolicies.upsert(
-    changes.map((change) => rowOf(change.after)),
-    { on: ["id"], returning: [] },
-  );
-  await recordCounts(tx, diff);
+  if (changes.length > 0) {
+    await tx.hostPolicies.upsert(
+      changes.map((change) => rowOf(change.after)),
+      { on: ["id"], returning: [] },
+    );
+    await recordCounts(tx, diff);
+  }
   if (plan.snapshot.automated.size + plan.snapshot.acting.size > 0)
-    await recordAutomations(tx, plan.snapshot, changes, now);
+    await recordAutomations(tx, plan.snapshot, [...changes, ...unchanged], now);
   const gated = changes.filter((change) => changesGate(change, plan.snapshot)).map(({ after: { id } }) => id);
   if (gated.length > 0) await plan.snapshot.gateChanged(tx, gated, isoAt(now));
 }
@@ -88,11 +100,12 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
 interface Change {
   readonly before: HostPoliciesRow | undefined;
   readonly after: HostPoliciesRow;
-  readonly policies: readonly AskedPolicy[];
+  /** With the policies that apply to the host now. */
+  readonly answered: Candidate;
 }
 
 /** Whether the host has another result of a policy that decides about its sign-ins. */
-const changesGate = ({ before, after, policies }: Change, { gating }: PolicySnapshot): boolean =>
+const changesGate = ({ before, after, answered: { policies } }: Change, { gating }: PolicySnapshot): boolean =>
   gating.size > 0 &&
   policies.some(
     ({ id, result_id }) =>
@@ -103,7 +116,7 @@ const changesGate = ({ before, after, policies }: Change, { gating }: PolicySnap
 
 async function recordAutomations(
   tx: ServerTx,
-  { automated, acting }: PolicySnapshot,
+  { automated, acting, continuous }: PolicySnapshot,
   changes: readonly Change[],
   now: number,
 ): Promise<void> {
@@ -111,12 +124,14 @@ async function recordAutomations(
   const actions: { policy_id: number; host_id: number }[] = [];
   const recovered = new Map<number, number[]>();
   for (const change of changes)
-    for (const { id, result_id } of change.policies) {
+    for (const policy of change.answered.policies) {
+      const { id, result_id } = policy;
       if (!automated.has(id) && !acting.has(id)) continue;
       const failed = change.before?.failing.includes(result_id) ?? false;
       const fails = change.after.failing.includes(result_id);
-      if (fails && !failed && automated.has(id)) failing.push({ policy_id: id, host_id: change.after.id });
-      if (fails && !failed && acting.has(id)) actions.push({ policy_id: id, host_id: change.after.id });
+      const starts = (fails && !failed) || (continuous.has(id) && countedAnswer(change.answered, policy) === false);
+      if (starts && automated.has(id)) failing.push({ policy_id: id, host_id: change.after.id });
+      if (starts && acting.has(id)) actions.push({ policy_id: id, host_id: change.after.id });
       if (failed && !fails) recovered.set(id, [...(recovered.get(id) ?? []), change.after.id]);
     }
   await recordFailing(tx, failing, isoAt(now));
@@ -128,16 +143,25 @@ async function recordAutomations(
   }
 }
 
+/** Undefined: the report has no result of the policy, or one of an earlier version of its query. Null: the query failed. */
+function countedAnswer(
+  { answers, asked }: Pick<PolicyAnswers, "answers" | "asked">,
+  { id, result_id }: AskedPolicy,
+): boolean | null | undefined {
+  return asked === null || result_id <= asked ? answers.get(id) : undefined;
+}
+
 /** The host's results after this report. Only policies that apply to the host have a result. */
-function after({ host, policies, answers, asked }: Candidate, row: HostPoliciesRow | undefined): HostPoliciesRow {
+function after(item: Candidate, row: HostPoliciesRow | undefined): HostPoliciesRow {
+  const { host, policies } = item;
   const passing: number[] = [];
   const failing: number[] = [];
   const passed = new Set(row?.passing);
   const failed = new Set(row?.failing);
-  for (const { id, result_id } of policies) {
-    const answer = answers.get(id);
-    // A result of an earlier version of the query is ignored.
-    const counts = answer !== undefined && (asked === null || result_id <= asked);
+  for (const policy of policies) {
+    const { result_id } = policy;
+    const answer = countedAnswer(item, policy);
+    const counts = answer !== undefined;
     if (counts ? answer === true : passed.has(result_id)) passing.push(result_id);
     else if (counts ? answer === false : failed.has(result_id)) failing.push(result_id);
   }

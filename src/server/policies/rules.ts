@@ -3,6 +3,7 @@ import { type PolicyChanges, policyPlatforms } from "../../api/policies.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { inTeam } from "../core/security/access.ts";
+import type { LabelRule } from "../labels/targeting.ts";
 import { and, eq } from "../store/query.ts";
 import type { Place, PolicyRow } from "./applies.ts";
 
@@ -32,14 +33,23 @@ export function checkedPlatform(given: string): string {
 
 type Given = Omit<PolicyChanges, "name" | "query">;
 
+export interface GivenLabels {
+  readonly names: readonly string[];
+  readonly rule: LabelRule;
+}
+
+const labelRules: readonly LabelRule[] = ["include_any", "include_all", "exclude_any"];
+
 /** The labels by which a payload restricts the policy; undefined if it does not mention labels. */
-export function givenLabels(given: Given): { names: readonly string[]; excludes: boolean } | undefined {
-  const include = given.labels_include_any ?? undefined;
-  const exclude = given.labels_exclude_any ?? undefined;
-  if (include?.length && exclude?.length)
-    throw refused("only one of labels_include_any and labels_exclude_any may be given", "labels_exclude_any");
-  if (exclude?.length) return { names: exclude, excludes: true };
-  return include || exclude ? { names: include ?? [], excludes: false } : undefined;
+export function givenLabels(given: Given): GivenLabels | undefined {
+  const lists = labelRules.flatMap((rule) => {
+    const names = given[`labels_${rule}`] ?? undefined;
+    return names === undefined ? [] : [{ names, rule }];
+  });
+  const [list, other] = lists.filter(({ names }) => names.length > 0);
+  if (list && other)
+    throw refused(`only one of labels_${list.rule} and labels_${other.rule} may be given`, `labels_${other.rule}`);
+  return list ?? (lists.length > 0 ? { names: [], rule: "include_any" } : undefined);
 }
 
 /** 400 for options that require a premium license. */
@@ -48,10 +58,11 @@ export function checkTier(ctx: Context, given: Given): void {
   const refuse = (option: string, field: string) => badRequest(`option ${option} requires a premium license`, field);
   if (given.critical) throw refuse("Critical", "critical");
   if (given.labels_include_any?.length) throw refuse("LabelsIncludeAny", "labels_include_any");
+  if (given.labels_include_all?.length) throw refuse("LabelsIncludeAll", "labels_include_all");
   if (given.labels_exclude_any?.length) throw refuse("LabelsExcludeAny", "labels_exclude_any");
 }
 
-/** A software package or script to run on failing hosts must belong to the policy's team. */
+/** What the policy does with failing hosts, such as a package that they install, must belong to the policy's team. */
 export async function checkAutomations({ store }: Context, { scope, team_id }: Place, given: Given): Promise<void> {
   const title = given.software_title_id ?? 0;
   const script = given.script_id ?? 0;
@@ -75,6 +86,14 @@ export async function checkAutomations({ store }: Context, { scope, team_id }: P
     if ((await store.scripts.count(and(inTeam(team_id ?? 0), eq("id", script)))) === 0)
       throw refused(`script ${script} does not exist in the team`, "script_id");
   }
+  const profile = given.resend_profile_uuid ?? "";
+  if (profile !== "") {
+    const field = "resend_profile_uuid";
+    if (scope === "global") throw refused(`${field} cannot be set on a global policy`, field);
+    const ofTeam = and(inTeam(team_id ?? 0), eq("uuid", profile), eq("is_own", false));
+    if ((await store.configurationProfiles.count(ofTeam)) === 0)
+      throw refused(`configuration profile ${profile} does not exist in the team`, field);
+  }
 }
 
 export type Columns = Pick<
@@ -89,13 +108,19 @@ export type Columns = Pick<
   | "conditional_access_enabled"
   | "software_title_id"
   | "script_id"
+  | "resend_profile_uuid"
+  | "continuous_automations_enabled"
+  | "type"
+  | "catalogue_app_id"
+  | "patch_when_closed"
+  | "notify_before_patching"
 >;
 
-/** The validated columns that a payload sets. */
+/** The validated columns that a payload sets, without those of patch policies that follow from their app (patch.ts). */
 export function columnsOf(given: PolicyChanges): Partial<Columns> {
   const set: Partial<Columns> = {};
   if (given.name !== undefined) set.name = checkedName(given.name);
-  if (given.query !== undefined) set.query = checkedQuery(given.query);
+  if (given.query !== undefined && given.type !== "patch") set.query = checkedQuery(given.query);
   if (given.description !== undefined) set.description = given.description;
   if (given.resolution !== undefined) set.resolution = given.resolution;
   if (given.platform !== undefined) set.platform = checkedPlatform(given.platform);
@@ -104,6 +129,12 @@ export function columnsOf(given: PolicyChanges): Partial<Columns> {
   if (given.conditional_access_enabled !== undefined) set.conditional_access_enabled = given.conditional_access_enabled;
   if (given.software_title_id !== undefined) set.software_title_id = given.software_title_id || null;
   if (given.script_id !== undefined) set.script_id = given.script_id || null;
+  if (given.resend_profile_uuid !== undefined) set.resend_profile_uuid = given.resend_profile_uuid || null;
+  if (given.continuous_automations_enabled !== undefined)
+    set.continuous_automations_enabled = given.continuous_automations_enabled;
+  if (given.type !== undefined) set.type = given.type;
+  if (given.patch_when_closed !== undefined) set.patch_when_closed = given.patch_when_closed;
+  if (given.notify_before_patching !== undefined) set.notify_before_patching = given.notify_before_patching;
   return set;
 }
 
@@ -117,9 +148,15 @@ export const wholeColumns = (given: PolicyChanges): Columns => ({
   conditional_access_enabled: false,
   software_title_id: null,
   script_id: null,
+  resend_profile_uuid: null,
+  continuous_automations_enabled: false,
+  type: "dynamic",
+  catalogue_app_id: null,
+  patch_when_closed: false,
+  notify_before_patching: false,
   ...columnsOf(given),
   name: checkedName(given.name),
-  query: checkedQuery(given.query),
+  query: given.type === "patch" ? "" : checkedQuery(given.query),
 });
 
 /**
@@ -127,6 +164,13 @@ export const wholeColumns = (given: PolicyChanges): Columns => ({
  */
 export function outdatesResults(before: PolicyRow, set: Partial<Columns>): boolean {
   const differs = (column: keyof Columns) => set[column] !== undefined && set[column] !== before[column];
-  const isNew = (column: "software_title_id" | "script_id") => differs(column) && set[column] !== null;
-  return differs("query") || differs("platform") || isNew("software_title_id") || isNew("script_id");
+  const isNew = (column: "software_title_id" | "script_id" | "resend_profile_uuid") =>
+    differs(column) && set[column] !== null;
+  return (
+    differs("query") ||
+    differs("platform") ||
+    isNew("software_title_id") ||
+    isNew("script_id") ||
+    isNew("resend_profile_uuid")
+  );
 }

@@ -15,12 +15,20 @@ import { knows, placeFor, sameTeam } from "./access.ts";
 import { type Place, type PolicyRow, placeOf, teamIdOf } from "./applies.ts";
 import { forgetInConfig } from "./automations.ts";
 import { POLICIES_LOCK } from "./counts.ts";
+import { patchColumns } from "./patch.ts";
 import { removeResults } from "./results.ts";
-import { type Columns, checkAutomations, checkTier, columnsOf, givenLabels, refused, wholeColumns } from "./rules.ts";
+import {
+  type Columns,
+  checkAutomations,
+  checkTier,
+  columnsOf,
+  type GivenLabels,
+  givenLabels,
+  refused,
+  wholeColumns,
+} from "./rules.ts";
 import { policyOnWire } from "./wire.ts";
 import { type Changed, insertPolicies, type PolicyLabels, updatePolicies } from "./write.ts";
-
-type Labels = NonNullable<ReturnType<typeof givenLabels>>;
 
 /** Serializes changes of policies; caches are notified at the commit. */
 export const changingPolicies = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
@@ -44,7 +52,12 @@ export async function createPolicy(
   const labels = givenLabels(given);
   await checkAutomations(ctx, place, given);
   return changingPolicies(ctx, async (inside) => {
-    const row = await insertPolicy(inside, place, columns, labels);
+    const row = await insertPolicy(
+      inside,
+      place,
+      { ...columns, ...(await patchColumns(inside, place, given)) },
+      labels,
+    );
     await recordActivity(inside, "created_policy", await detailsOf(inside, row));
     return { policy: await policyOnWire(inside, row) };
   });
@@ -52,7 +65,9 @@ export async function createPolicy(
 
 /** Runs in a transaction of `changingPolicies`. The caller has checked the request. */
 export async function addPolicy(inside: Context, teamId: number, given: PolicyChanges): Promise<PolicyRow> {
-  const row = await insertPolicy(inside, placeOf(teamId), wholeColumns(given), undefined);
+  const place = placeOf(teamId);
+  const columns = { ...wholeColumns(given), ...(await patchColumns(inside, place, given)) };
+  const row = await insertPolicy(inside, place, columns, undefined);
   await recordActivity(inside, "created_policy", await detailsOf(inside, row));
   return row;
 }
@@ -72,7 +87,7 @@ export async function insertPolicy(
   ctx: Context,
   place: Place,
   columns: Columns,
-  labels: Labels | undefined,
+  labels: GivenLabels | undefined,
 ): Promise<PolicyRow> {
   const [row] = await insertPolicies(ctx, [{ place, columns, labels: labels && (await labelsNamed(ctx, labels)) }]);
   return row!;
@@ -93,19 +108,39 @@ export async function modifyPolicy(
     if (!before || !knows(inside, before)) throw notFound("policy", id);
     if (!sameTeam(before, place)) throw badRequest("policy does not belong to team/global");
     await checkAutomations(inside, place, given);
-    const change = await updatePolicy(inside, before, set, labels);
-    await recordActivity(inside, "edited_policy", await detailsOf(inside, change.row));
+    const change = await changeInside(inside, before, { given, set, labels });
     return { ...change, policy: await policyOnWire(inside, change.row) };
   });
   settleResults(ctx, [changed]);
   return { policy: changed.policy };
 }
 
+interface Changing {
+  readonly given: PolicyChanges;
+  readonly set: Partial<Columns>;
+  readonly labels: GivenLabels | undefined;
+}
+
+async function changeInside(inside: Context, before: PolicyRow, { given, set, labels }: Changing): Promise<Changed> {
+  const ofPatch = await patchColumns(inside, before, given, before);
+  const change = await updatePolicy(inside, before, { ...set, ...ofPatch }, labels);
+  await recordActivity(inside, "edited_policy", await detailsOf(inside, change.row));
+  return change;
+}
+
+/**
+ * Runs in a transaction of `changingPolicies`. The caller has checked the request. Results that the change invalidates
+ * are removed by the job that recounts.
+ */
+export async function changePolicy(inside: Context, before: PolicyRow, given: PolicyChanges): Promise<void> {
+  await changeInside(inside, before, { given, set: columnsOf(given), labels: undefined });
+}
+
 export async function updatePolicy(
   ctx: Context,
   before: PolicyRow,
   set: Partial<Columns>,
-  labels: Labels | undefined,
+  labels: GivenLabels | undefined,
 ): Promise<Changed> {
   const [changed] = await updatePolicies(ctx, [{ before, set, labels: labels && (await labelsNamed(ctx, labels)) }]);
   return changed!;
@@ -190,10 +225,9 @@ export async function policiesLeave({ store }: Context, teamId: number): Promise
   return (ctx) => dropResults(ctx, results);
 }
 
-async function labelsNamed(ctx: Context, { names, excludes }: Labels): Promise<PolicyLabels> {
-  const field = excludes ? "labels_exclude_any" : "labels_include_any";
-  const labels = await resolveLabelNames(ctx, names, "policy", field);
-  return { ids: labels.map(({ id }) => id), excludes };
+async function labelsNamed(ctx: Context, { names, rule }: GivenLabels): Promise<PolicyLabels> {
+  const labels = await resolveLabelNames(ctx, names, "policy", `labels_${rule}`);
+  return { ids: labels.map(({ id }) => id), rule };
 }
 
 async function teamNameOf({ store }: Context, { team_id }: Place): Promise<string | null> {

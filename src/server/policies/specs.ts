@@ -7,11 +7,12 @@ import { nameKey } from "../core/name-key.ts";
 import { and, eq } from "../store/query.ts";
 import { placeFor } from "./access.ts";
 import { inPlace, type Place } from "./applies.ts";
-import { checkAutomations, checkTier, givenLabels, wholeColumns } from "./rules.ts";
+import { patchColumns } from "./patch.ts";
+import { checkAutomations, checkTier, type GivenLabels, givenLabels, wholeColumns } from "./rules.ts";
 import { changingPolicies, insertPolicy, settleResults, updatePolicy } from "./service.ts";
 import type { Changed } from "./write.ts";
 
-const NO_LABELS = { names: [], excludes: false };
+const NO_LABELS: GivenLabels = { names: [], rule: "include_any" };
 
 /** Applies all specs in one transaction; all are validated first. */
 export async function applySpecs(ctx: Context, given: readonly PolicySpec[]): Promise<Record<string, never>> {
@@ -37,12 +38,17 @@ export async function applySpecs(ctx: Context, given: readonly PolicySpec[]): Pr
       const place = places.get(teamKey(spec.team))!;
       await checkAutomations(inside, place, spec);
       const { policies } = inside.store;
+      const typed = { ...spec, type: columns.type };
       const before = await policies.first({ where: and(inPlace(place), eq("name", columns.name)) });
       if (before) {
-        // The platform of an existing policy is kept.
+        // The platform of an existing policy is kept, unless it follows from an app.
         const { platform: _platform, ...set } = columns;
-        changes.push(await updatePolicy(inside, before, set, labels));
-      } else await insertPolicy(inside, place, columns, labels);
+        const ofPatch = await patchColumns(inside, place, typed, before);
+        changes.push(await updatePolicy(inside, before, { ...set, ...ofPatch }, labels));
+      } else {
+        const whole = { ...columns, ...(await patchColumns(inside, place, typed)) };
+        await insertPolicy(inside, place, whole, labels);
+      }
     }
     if (given.length > 0) await recordActivity(inside, "applied_spec_policy", { policies: given });
   });

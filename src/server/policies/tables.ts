@@ -11,6 +11,9 @@ declare module "../core/tables.ts" {
   }
 }
 
+/** Patch policies have the query of their maintained app. */
+export type PolicyType = "dynamic" | "patch";
+
 export const policies = table(
   "policies",
   {
@@ -22,6 +25,7 @@ export const policies = table(
     /** Set only for scope `team`. */
     team_id: ref("teams").nullable().onDelete("cascade"),
     name: text().search(),
+    /** Of a patch policy it follows from its app (patch.ts). */
     query: text(),
     description: text().default(""),
     resolution: text().default(""),
@@ -33,6 +37,17 @@ export const policies = table(
     conditional_access_enabled: bool().default(false),
     software_title_id: int().nullable(),
     script_id: int().nullable(),
+    /** A profile of the policy's team that failing hosts get again. */
+    resend_profile_uuid: text().nullable(),
+    /** Automations run at each failing answer, not only when a host begins to fail. */
+    continuous_automations_enabled: bool().default(false),
+    type: text<PolicyType>().default("dynamic"),
+    /** The maintained app of a patch policy. */
+    catalogue_app_id: int().nullable(),
+    /** The app is patched only while it is closed. */
+    patch_when_closed: bool().default(false),
+    /** Users are notified before their app is patched. */
+    notify_before_patching: bool().default(false),
     /** Identifies the results in `hostPolicies`. Assigning a new one clears all results. */
     result_id: int().unique(),
     /**
@@ -46,7 +61,7 @@ export const policies = table(
   { unique: [["scope", "team_id", "name"]] },
 );
 
-/** Labels that restrict a policy: to hosts with any of them, or to hosts with none of them. */
+/** Labels that restrict a policy: to hosts with any of them, with all of them, or with none of them. */
 export const policyLabels = table(
   "policy_labels",
   {
@@ -54,6 +69,7 @@ export const policyLabels = table(
     policy_id: ref("policies"),
     label_id: ref("labels").onDelete("restrict"),
     excludes: bool().default(false),
+    requires_all: bool().default(false),
   },
   { unique: [["policy_id", "label_id"]] },
 );
@@ -84,9 +100,16 @@ export const policyEvents = table(
   { unique: [["policy_id", "host_id"]] },
 );
 
-/** Hosts that newly fail a policy that installs software or runs a script, until they were asked to do it. */
+/** Hosts that newly fail a policy that does something with them, until they were asked to do it. */
 export const policyInstalls = table(
   "policy_installs",
-  { id: id(), policy_id: ref("policies"), host_id: ref("hosts"), at: time() },
+  {
+    id: id(),
+    policy_id: ref("policies"),
+    host_id: ref("hosts"),
+    at: time(),
+    /** The script that notifies the user of the host before the app is patched. Null: none was asked for. */
+    notice_uuid: text().nullable(),
+  },
   { unique: [["policy_id", "host_id"]] },
 );

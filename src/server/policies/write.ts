@@ -4,6 +4,7 @@ import { parts } from "../core/concurrency/parts.ts";
 import { type Context, service } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
 import { checkLicenseRuns } from "../core/http/tier.ts";
+import type { LabelRule } from "../labels/targeting.ts";
 import { newResultIds } from "../result-ids/new-ids.ts";
 import { oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
@@ -14,7 +15,7 @@ import { scopeTrim } from "./scope-trim.ts";
 
 export interface PolicyLabels {
   readonly ids: readonly number[];
-  readonly excludes: boolean;
+  readonly rule: LabelRule;
 }
 
 export interface NewPolicy {
@@ -146,7 +147,7 @@ async function addPremium({ store }: Context, changes: readonly PolicyChange[]):
   );
   return narrowed.some(({ before, labels }) => {
     const scope = scopes.get(before.id);
-    const ids = new Set(labels!.excludes ? scope?.exclude_any : scope?.include_any);
+    const ids = new Set(scope?.[labels!.rule]);
     return labels!.ids.some((id) => !ids.has(id));
   });
 }
@@ -163,11 +164,22 @@ const columnsAfter = (before: PolicyRow, set: Partial<Columns>): Columns => ({
   conditional_access_enabled: before.conditional_access_enabled,
   software_title_id: before.software_title_id,
   script_id: before.script_id,
+  resend_profile_uuid: before.resend_profile_uuid,
+  continuous_automations_enabled: before.continuous_automations_enabled,
+  type: before.type,
+  catalogue_app_id: before.catalogue_app_id,
+  patch_when_closed: before.patch_when_closed,
+  notify_before_patching: before.notify_before_patching,
   ...set,
 });
 
 const labelRows = (policy_id: number, labels: PolicyLabels | undefined) =>
-  (labels?.ids ?? []).map((label_id) => ({ policy_id, label_id, excludes: labels!.excludes }));
+  (labels?.ids ?? []).map((label_id) => ({
+    policy_id,
+    label_id,
+    excludes: labels!.rule === "exclude_any",
+    requires_all: labels!.rule === "include_all",
+  }));
 
 async function unlessTaken<R>(names: readonly string[], write: Promise<R>): Promise<R> {
   try {

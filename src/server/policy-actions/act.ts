@@ -1,19 +1,23 @@
-// Installs software and runs scripts on hosts that newly fail a policy. Any server may do any part.
+// Does what policies do with hosts that fail them. Any server may do any part.
 import { channels } from "../core/channels.ts";
 import { minutes } from "../core/clock.ts";
 import { startTriggeredTask } from "../core/concurrency/triggered-task.ts";
-import { type Services, serviceContext, within } from "../core/context.ts";
+import { type Context, type Services, serviceContext, within } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Job } from "../core/job.ts";
 import { startedPart } from "../core/running.ts";
+import { resendForPolicy } from "../mdm/profiles/resend.ts";
 import { operationLock } from "../operations/queue.ts";
-import { takeAction } from "../policies/automations.ts";
+import type { PolicyRow } from "../policies/applies.ts";
+import { setNotice, takeAction } from "../policies/automations.ts";
 import type { policyInstalls } from "../policies/tables.ts";
-import { runForPolicy } from "../scripts/run.ts";
-import { requestInstall } from "../software-installs/service.ts";
+import { runForPolicy, runNotice } from "../scripts/run.ts";
+import { hasPendingRun, requestInstall } from "../software-installs/service.ts";
 import type { RowOf } from "../store/table.ts";
+import { noticeScript, noticeState, recordNotice } from "./notice.ts";
 
 const BATCH = 200;
+type Asked = RowOf<typeof policyInstalls>;
 
 export const policyActions = startedPart("actions of policies", (services) =>
   startTriggeredTask(
@@ -38,31 +42,74 @@ async function actDue(services: Services, signal: AbortSignal): Promise<void> {
     }
 }
 
-async function act(services: Services, { id, policy_id, host_id }: RowOf<typeof policyInstalls>): Promise<void> {
+async function act(services: Services, { id, policy_id, host_id }: Asked): Promise<void> {
   const ctx = serviceContext(services);
   await services.store.tx(async (store) => {
-    if (!(await takeAction(store, id))) return;
+    // Another server may have taken it, or the host passes again.
+    const row = await store.policyInstalls.get(id);
+    if (row === null) return;
     // It may have been deleted, or do nothing any more.
     const policy = await store.policies.get(policy_id);
     const inside = { ...within(ctx, store), config: ctx.config.over(store) };
-    const unlessRefused = async (what: string, work: () => Promise<unknown>): Promise<void> => {
-      try {
-        await work();
-      } catch (error) {
-        // The host cannot do it, or is about to. What refuses has written nothing.
-        if (!(error instanceof ApiError) || error.status >= 500) throw error;
-        services.log.info({ policy_id, host_id, reason: error.errors[0]?.reason ?? error.message }, what);
+    if (policy?.notify_before_patching && policy.software_title_id !== null) {
+      const next = await noticeFirst(inside, row, policy);
+      if (next === "wait") return;
+      if (next === "drop") {
+        await takeAction(store, id);
+        return;
       }
-    };
+    }
+    if (!(await takeAction(store, id))) return;
+    const unless = (what: string, work: () => Promise<unknown>) => unlessRefused(inside, row, what, work);
     const titleId = policy?.software_title_id ?? null;
     if (titleId !== null)
-      await unlessRefused("a policy did not install software", () =>
+      await unless("a policy did not install software", () =>
         requestInstall(inside, { hostId: host_id, titleId, policyId: policy_id }),
       );
     const script_id = policy?.script_id ?? null;
     if (script_id !== null)
-      await unlessRefused("a policy did not run a script", () =>
-        runForPolicy(inside, { host_id, script_id }, policy_id),
-      );
+      await unless("a policy did not run a script", () => runForPolicy(inside, { host_id, script_id }, policy_id));
+    const profile = policy?.resend_profile_uuid ?? null;
+    if (policy && profile !== null)
+      await unless("a policy did not send a profile again", () => resendForPolicy(inside, host_id, profile, policy));
   }, operationLock(host_id));
+}
+
+/** What is refused has written nothing. Returns whether it was done. */
+async function unlessRefused(
+  { log }: Pick<Context, "log">,
+  { policy_id, host_id }: Asked,
+  what: string,
+  work: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    // The host cannot do it, or is about to.
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    log.info({ policy_id, host_id, reason: error.errors[0]?.reason ?? error.message }, what);
+    return false;
+  }
+}
+
+/** The user of the host is notified before the app is installed, once. `drop`: it is about to be installed already. */
+async function noticeFirst(inside: Context, row: Asked, policy: PolicyRow): Promise<"wait" | "install" | "drop"> {
+  const { store, clock } = inside;
+  const { host_id, notice_uuid: uuid } = row;
+  const [host, title] = [await store.hosts.get(host_id), await store.softwareTitles.get(policy.software_title_id!)];
+  if (!host || !title || (await hasPendingRun(store, host_id, title.id))) return "drop";
+  if (uuid === null) {
+    const app = await inside.extensions.offeredApp(store, host.team_id, { id: policy.catalogue_app_id ?? 0 });
+    if (!app?.offer) return "drop";
+    const text = noticeScript(app.platform, app.name, app.offer.version);
+    const asked = await unlessRefused(inside, row, "the user of a host was not notified before patching", async () =>
+      setNotice(store, row.id, (await runNotice(inside, host_id, text, policy.id)).uuid),
+    );
+    return asked ? "wait" : "install";
+  }
+  const state = await noticeState(store, uuid, clock.now());
+  if (!state.isOver) return "wait";
+  await recordNotice(inside, host, policy, { ...state, uuid, title: title.name });
+  return "install";
 }

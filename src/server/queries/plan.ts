@@ -31,6 +31,8 @@ export interface PlanItem {
   readonly value: Readonly<Record<string, unknown>>;
   /** If not empty, only hosts with one of these labels, and the hosts in `hosts`, get the item. */
   readonly labels: readonly number[];
+  /** Hosts need all of the labels. */
+  readonly needsAll?: true;
   readonly hosts: ReadonlySet<number>;
 }
 
@@ -187,9 +189,16 @@ async function scheduledItems(
     (row) => row.automations_enabled || (row.logging === "snapshot" && reportsEnabled && !row.discard_data),
   );
   const scopes = new Map<number, number[]>();
+  const needAll = new Set<number>();
   if (rows.length > 0)
-    for (const { query_id, label_id } of await store.queryLabels.pick(["query_id", "label_id"]))
+    for (const { query_id, label_id, requires_all } of await store.queryLabels.pick([
+      "query_id",
+      "label_id",
+      "requires_all",
+    ])) {
       scopes.set(query_id, [...(scopes.get(query_id) ?? []), label_id]);
+      if (requires_all) needAll.add(query_id);
+    }
   const items: Items = new Map();
   for (const row of rows) {
     const labels = (scopes.get(row.id) ?? []).sort((a, b) => a - b);
@@ -205,7 +214,7 @@ async function scheduledItems(
         ...(row.logging === "differential_ignore_removals" ? { removed: false } : {}),
         ...limits(row.platform, row.min_qengine_version, row.shard),
       },
-      labels: allHosts !== undefined && labels.includes(allHosts) ? [] : labels,
+      ...scopeOfItem(labels, needAll.has(row.id), allHosts),
       hosts: everyHost.hosts,
     };
     const team = items.get(row.team_id);
@@ -215,6 +224,16 @@ async function scheduledItems(
   for (const team of items.values()) team.sort((a, b) => (a.name! < b.name! ? -1 : 1));
   return items;
 }
+
+/** Every host has the label `allHosts`. */
+const scopeOfItem = (
+  labels: readonly number[],
+  needsAll: boolean,
+  allHosts: number | undefined,
+): Pick<PlanItem, "labels" | "needsAll"> =>
+  needsAll
+    ? { labels: labels.filter((id) => id !== allHosts), needsAll }
+    : { labels: allHosts !== undefined && labels.includes(allHosts) ? [] : labels };
 
 interface PackItem {
   readonly item: PlanItem;

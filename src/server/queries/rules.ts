@@ -2,6 +2,7 @@
 import { type QueryFields, type QueryLogging, queryLoggings, queryPlatforms } from "../../api/queries.ts";
 import { badRequest } from "../core/errors.ts";
 import type { QueryRow } from "./access.ts";
+import type { QueryLabels } from "./write.ts";
 
 /** The stored form of a query name: NFC, trimmed. */
 export const queryName = (given: string): string => given.normalize("NFC").trim();
@@ -92,7 +93,7 @@ export const wholeFields = (given: QueryFields): QueryColumns => ({
 export function outdatesReport(
   before: QueryRow,
   set: Partial<QueryColumns>,
-  labels: { readonly before: readonly number[]; readonly after: readonly number[] | undefined },
+  labels: { readonly before: QueryLabels; readonly after: QueryLabels | undefined },
 ): boolean {
   const differs = (column: "query" | "platform" | "min_qengine_version") =>
     set[column] !== undefined && set[column] !== before[column];
@@ -102,13 +103,14 @@ export function outdatesReport(
     differs("min_qengine_version") ||
     (set.discard_data === true && !before.discard_data) ||
     (before.logging === "snapshot" && set.logging !== undefined && set.logging !== "snapshot") ||
-    (labels.after !== undefined && !sameIds(labels.before, labels.after))
+    (labels.after !== undefined && !areSame(labels.before, labels.after))
   );
 }
 
-function sameIds(a: readonly number[], b: readonly number[]): boolean {
-  const known = new Set(a);
-  return known.size === new Set(b).size && b.every((id) => known.has(id));
+function areSame(a: QueryLabels, b: QueryLabels): boolean {
+  const known = new Set(a.ids);
+  const isSameRule = a.all === b.all || known.size === 0;
+  return isSameRule && known.size === new Set(b.ids).size && b.ids.every((id) => known.has(id));
 }
 
 /** All stored texts of a platform list that contain this platform; empty text means all platforms. */

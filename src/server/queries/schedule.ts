@@ -12,6 +12,7 @@ import { mayRead, type QueryRow, queryFor, readable } from "./access.ts";
 import { checkedPlatform, wholeFields } from "./rules.ts";
 import { changingQueries, deleteQuery, insertQuery, refuseTwins, teamOf, updateQuery } from "./service.ts";
 import { noStats } from "./wire.ts";
+import { NO_LABELS } from "./write.ts";
 
 type Given = ScheduleChange & { query_id: number; interval: number };
 
@@ -43,7 +44,7 @@ export async function createEntry(ctx: Context, teamId: number | null, given: Gi
       automations_enabled: true,
       logging: loggingOf(given, "snapshot"),
     });
-    const row = await insertQuery(inside, { ...columns, team_id: teamId, shard: given.shard ?? null }, []);
+    const row = await insertQuery(inside, { ...columns, team_id: teamId, shard: given.shard ?? null }, NO_LABELS);
     await recordActivity(inside, "created_saved_query", { query_id: row.id, query_name: row.name, ...team });
     return entryOf(row);
   });

@@ -13,7 +13,7 @@ import { UniqueViolation } from "../store/store.ts";
 import { admitToQuery, mayRead, type QueryRow, queryFor, readable } from "./access.ts";
 import { checkedFields, platformTexts, queryName, wholeFields } from "./rules.ts";
 import { queriesOnWire, queryOnWire } from "./wire.ts";
-import { insertQueries, updateQueries } from "./write.ts";
+import { insertQueries, NO_LABELS, type QueryLabels, updateQueries } from "./write.ts";
 
 type ListQuery = z.output<(typeof queriesApi)["list"]["query"]>;
 type Created = z.output<(typeof queriesApi)["create"]["body"]>;
@@ -54,7 +54,7 @@ export async function createQuery(ctx: Context, given: Created): Promise<Query> 
   return changingQueries(ctx, async (inside) => {
     const team = await teamOf(inside, teamId);
     const labels = await scopeOf(inside, given);
-    const row = await insertQuery(inside, { ...columns, team_id: teamId }, labels ?? []);
+    const row = await insertQuery(inside, { ...columns, team_id: teamId }, labels ?? NO_LABELS);
     await recordActivity(inside, "created_saved_query", { query_id: row.id, query_name: row.name, ...team });
     return queryOnWire(inside, row);
   });
@@ -155,28 +155,36 @@ export async function teamOf(
   return { team_id: teamId, team_name: team.name };
 }
 
-/** The label ids for the names in a payload; undefined if it does not mention labels. */
-export async function scopeOf(
+type LabelLists = Pick<QueryFields, "labels_include_any" | "labels_include_all">;
+
+/** The labels in a payload; undefined if it does not mention labels. 400 for two lists, and without a premium license. */
+export function givenLabels(
   ctx: Context,
-  { labels_include_any: names }: Pick<QueryFields, "labels_include_any">,
-): Promise<readonly number[] | undefined> {
-  if (names === undefined) return undefined;
-  if (names === null || names.length === 0) return [];
-  checkLabelTier(ctx, names);
-  const labels = await resolveLabelNames(ctx, names, "query", "labels_include_any");
-  return labels.map(({ id }) => id);
+  { labels_include_any: any, labels_include_all: all }: LabelLists,
+): { readonly names: readonly string[]; readonly all: boolean } | undefined {
+  if (any === undefined && all === undefined) return undefined;
+  if (any?.length && all?.length)
+    throw badRequest("only one of labels_include_any and labels_include_all may be given", "labels_include_all");
+  const isAll = Boolean(all?.length);
+  const names = (isAll ? all : any) ?? [];
+  const field = isAll ? "labels_include_all" : "labels_include_any";
+  if (names.length > 0 && !isPremium(ctx)) throw badRequest(`option ${field} requires a premium license`, field);
+  return { names, all: isAll };
 }
 
-/** 400 for options that require a premium license. */
-export function checkLabelTier(ctx: Context, names: readonly string[]): void {
-  if (names.length > 0 && !isPremium(ctx))
-    throw badRequest("option labels_include_any requires a premium license", "labels_include_any");
+/** The label ids for the names in a payload; undefined if it does not mention labels. */
+export async function scopeOf(ctx: Context, lists: LabelLists): Promise<QueryLabels | undefined> {
+  const given = givenLabels(ctx, lists);
+  if (given === undefined) return undefined;
+  const { names, all } = given;
+  const labels = await resolveLabelNames(ctx, names, "query", all ? "labels_include_all" : "labels_include_any");
+  return { ids: labels.map(({ id }) => id), all };
 }
 
 export async function insertQuery(
   inside: Context,
   columns: ReturnType<typeof wholeFields> & { team_id: number | null; shard?: number | null },
-  labels: readonly number[],
+  labels: QueryLabels,
 ): Promise<QueryRow> {
   await nameFree(inside, columns.team_id, columns.name);
   const [row] = await insertQueries(inside, [{ columns, labels }]);
@@ -188,7 +196,7 @@ export async function updateQuery(
   ctx: Context,
   before: QueryRow,
   set: ReturnType<typeof checkedFields> & { shard?: number | null },
-  labels: readonly number[] | undefined,
+  labels: QueryLabels | undefined,
 ): Promise<QueryRow> {
   if (set.name !== undefined && set.name !== before.name) await nameFree(ctx, before.team_id, set.name);
   const [row] = await updateQueries(ctx, [{ before, set, labels }]);

@@ -10,6 +10,7 @@ import { mayRead, type QueryRow } from "./access.ts";
 import { queryName, wholeFields } from "./rules.ts";
 import { changingQueries, insertQuery, queriesOf, scopeOf, updateQuery } from "./service.ts";
 import { labelsOfQueries } from "./wire.ts";
+import { NO_LABELS } from "./write.ts";
 
 /** Applies all specs in one transaction; all are validated first. */
 export async function applyQuerySpecs(ctx: Context, specs: readonly GivenSpec[]): Promise<void> {
@@ -19,7 +20,7 @@ export async function applyQuerySpecs(ctx: Context, specs: readonly GivenSpec[])
     for (const { spec, columns } of checked) {
       const teamId = await teamNamed(inside, spec.team);
       authorize(inside, "queries:write", teamId);
-      const labels = (await scopeOf(inside, spec)) ?? [];
+      const labels = (await scopeOf(inside, spec)) ?? NO_LABELS;
       const before = await inside.store.queries.first({ where: and(eq("team_id", teamId), eq("name", columns.name)) });
       applied.push(
         before
@@ -74,6 +75,7 @@ async function specsOf({ store }: Pick<Context, "store">, rows: readonly QueryRo
     automations_enabled: row.automations_enabled,
     logging: row.logging,
     discard_data: row.discard_data,
-    labels_include_any: (labels.get(row.id) ?? []).map(({ name }) => name),
+    labels_include_any: (labels.get(row.id)?.any ?? []).map(({ name }) => name),
+    ...(labels.get(row.id)?.all.length ? { labels_include_all: labels.get(row.id)!.all.map(({ name }) => name) } : {}),
   }));
 }

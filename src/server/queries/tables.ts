@@ -45,10 +45,18 @@ export const queries = table(
   { unique: [["team_id", "name"]] },
 );
 
-/** Labels that restrict a scheduled query to hosts with any of them. Without labels it runs on all hosts. */
+/**
+ * Labels that restrict a scheduled query to hosts with any of them, or with all of them. Without labels it runs on all
+ * hosts.
+ */
 export const queryLabels = table(
   "query_labels",
-  { id: id(), query_id: ref("queries"), label_id: ref("labels").onDelete("restrict") },
+  {
+    id: id(),
+    query_id: ref("queries"),
+    label_id: ref("labels").onDelete("restrict"),
+    requires_all: bool().default(false),
+  },
   { unique: [["query_id", "label_id"]] },
 );
 

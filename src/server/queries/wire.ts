@@ -46,7 +46,8 @@ export async function queriesOnWire({ store }: Pick<Context, "store">, rows: rea
       author_id: row.author_id,
       author_name: author?.name ?? "",
       author_email: author?.email ?? "",
-      labels_include_any: labels.get(row.id) ?? [],
+      labels_include_any: labels.get(row.id)?.any ?? [],
+      ...(labels.get(row.id)?.all.length ? { labels_include_all: labels.get(row.id)!.all } : {}),
       packs: packs.get(row.id) ?? [],
       stats: row.stats ?? noStats,
     };
@@ -56,21 +57,26 @@ export async function queriesOnWire({ store }: Pick<Context, "store">, rows: rea
 export const queryOnWire = async (ctx: Pick<Context, "store">, row: QueryRow): Promise<Query> =>
   (await queriesOnWire(ctx, [row]))[0]!;
 
+type ShownLabels = Record<"any" | "all", { id: number; name: string }[]>;
+
 /** The names of the labels that restrict each query. */
 export async function labelsOfQueries(
   store: Context["store"],
   ids: readonly number[],
-): Promise<Map<number, { id: number; name: string }[]>> {
-  const found = new Map<number, { id: number; name: string }[]>();
+): Promise<ReadonlyMap<number, ShownLabels>> {
+  const found = new Map<number, ShownLabels>();
   if (ids.length === 0) return found;
   const pairs = await store.queryLabels.list({ where: oneOf("query_id", ids) });
   const names = await labelNames(
     store,
     pairs.map(({ label_id }) => label_id),
   );
-  for (const { query_id, label_id } of pairs) {
+  for (const { query_id, label_id, requires_all } of pairs) {
     const label = names.get(label_id);
-    if (label) found.set(query_id, [...(found.get(query_id) ?? []), { id: label.id, name: label.name }]);
+    if (!label) continue;
+    const lists = found.get(query_id) ?? { any: [], all: [] };
+    found.set(query_id, lists);
+    lists[requires_all ? "all" : "any"].push({ id: label.id, name: label.name });
   }
   return found;
 }

@@ -9,16 +9,23 @@ import { oneOf } from "../store/query.ts";
 import type { QueryRow } from "./access.ts";
 import { outdatesReport, type QueryColumns } from "./rules.ts";
 
+/** Labels that restrict a query to hosts with any of them, or with all of them. */
+export interface QueryLabels {
+  readonly ids: readonly number[];
+  readonly all: boolean;
+}
+export const NO_LABELS: QueryLabels = { ids: [], all: false };
+
 export interface NewQuery {
   readonly columns: QueryColumns & { team_id: number | null; shard?: number | null };
-  readonly labels: readonly number[];
+  readonly labels: QueryLabels;
 }
 
 /** The names must be free. */
 export async function insertQueries(ctx: Context, given: readonly NewQuery[]): Promise<QueryRow[]> {
   const { store, clock, user } = ctx;
   for (const { columns } of given) admitQuery(ctx, columns);
-  if (given.some(({ columns, labels }) => columns.team_id !== null || labels.length > 0)) checkLicenseRuns(ctx);
+  if (given.some(({ columns, labels }) => columns.team_id !== null || labels.ids.length > 0)) checkLicenseRuns(ctx);
   const now = clock.iso();
   const author_id = user.kind === "user" ? user.id : null;
   const rows: QueryRow[] = [];
@@ -26,13 +33,14 @@ export async function insertQueries(ctx: Context, given: readonly NewQuery[]): P
     const made = await store.queries.insertMany(
       some.map(({ columns }) => ({ ...columns, created_at: now, updated_at: now, author_id })),
     );
-    await store.queryLabels.insertMany(
-      made.flatMap(({ id }, i) => some[i]!.labels.map((label_id) => ({ query_id: id, label_id }))),
-    );
+    await store.queryLabels.insertMany(made.flatMap(({ id }, i) => labelRows(id, some[i]!.labels)));
     rows.push(...made);
   }
   return rows;
 }
+
+const labelRows = (query_id: number, { ids, all }: QueryLabels) =>
+  ids.map((label_id) => ({ query_id, label_id, requires_all: all }));
 
 function admitQuery(ctx: Context, { name, query, team_id }: Pick<QueryRow, "name" | "query" | "team_id">): void {
   admitKeptSql(ctx, query, team_id, `the query ${JSON.stringify(name)}`);
@@ -42,7 +50,7 @@ export interface QueryChange {
   readonly before: QueryRow;
   readonly set: Partial<QueryColumns> & { shard?: number | null };
   /** Undefined: unchanged. */
-  readonly labels: readonly number[] | undefined;
+  readonly labels: QueryLabels | undefined;
 }
 
 /** Deletes stored reports that a change invalidates. New names must be free. */
@@ -59,10 +67,13 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
   const { store, clock } = ctx;
   const ids = changes.map(({ before }) => before.id);
   const now = clock.iso();
-  const current = new Map<number, { id: number; label_id: number }[]>(ids.map((id) => [id, []]));
+  const current = new Map<number, { id: number; label_id: number; requires_all: boolean }[]>(ids.map((id) => [id, []]));
   for (const { query_id, ...one } of await store.queryLabels.list({ where: oneOf("query_id", ids) }))
     current.get(query_id)?.push(one);
-  const labelsOf = (id: number) => current.get(id)!.map(({ label_id }) => label_id);
+  const labelsOf = (id: number): QueryLabels => ({
+    ids: current.get(id)!.map(({ label_id }) => label_id),
+    all: current.get(id)!.some(({ requires_all }) => requires_all),
+  });
 
   const outdated = changes.filter(({ before, set, labels }) =>
     outdatesReport(before, set, { before: labelsOf(before.id), after: labels }),
@@ -76,7 +87,7 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
     );
   const relabelled = changes.flatMap(({ before: { id }, labels }) => (labels === undefined ? [] : [{ id, labels }]));
   const gone = relabelled.flatMap(({ id, labels }) =>
-    current.get(id)!.filter(({ label_id }) => !labels.includes(label_id)),
+    current.get(id)!.filter((one) => !labels.ids.includes(one.label_id) || one.requires_all !== labels.all),
   );
   if (gone.length > 0)
     await store.queryLabels.delete(
@@ -85,9 +96,9 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
         gone.map(({ id }) => id),
       ),
     );
-  const fresh = relabelled.flatMap(({ id, labels }) =>
-    labels.filter((label_id) => !labelsOf(id).includes(label_id)).map((label_id) => ({ query_id: id, label_id })),
-  );
+  const isKept = (id: number, { label_id, requires_all }: { label_id: number; requires_all: boolean }) =>
+    current.get(id)!.some((one) => one.label_id === label_id && one.requires_all === requires_all);
+  const fresh = relabelled.flatMap(({ id, labels }) => labelRows(id, labels).filter((row) => !isKept(id, row)));
   if (fresh.length > 0) checkLicenseRuns(ctx);
   await store.queryLabels.insertMany(fresh);
   await store.queries.updateEach(

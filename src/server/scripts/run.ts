@@ -143,6 +143,14 @@ export const runForPolicy = (
   policyId: number,
 ): Promise<unknown> => start(ctx, given, { policyId });
 
+/** Runs a script of the server's own, which is saved nowhere, for a policy. */
+export const runNotice = (
+  ctx: Context,
+  host_id: number,
+  script_contents: string,
+  policyId: number,
+): Promise<{ readonly uuid: string }> => start(ctx, { host_id, script_contents }, { policyId });
+
 /** How often the store is asked for the result. */
 const POLL = seconds(1) / 2;
 

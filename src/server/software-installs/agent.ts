@@ -11,7 +11,7 @@ import { answerOperation, operationInTurn, operationLock, sendContent } from "..
 import { operations } from "../operations/tables.ts";
 import { and, eq, exists } from "../store/query.ts";
 import { cancelRun, INSTALL_TIMEOUT, type InstallSteps } from "./kinds.ts";
-import { stepsOf } from "./service.ts";
+import { stepsFor } from "./service.ts";
 import { statusOf } from "./status.ts";
 import type { InstallAnswer, InstallRun } from "./tables.ts";
 
@@ -41,9 +41,8 @@ async function isCurrent({ store }: Context, run: InstallRun, { content_id }: Op
   const installer = await store.softwareInstallers.get(run.installer_id);
   const host = await store.hosts.get(run.host_id);
   const content = content_id === null ? null : await store.operationContents.get(content_id);
-  return (
-    installer !== null && installer.team_id === host?.team_id && content?.content === JSON.stringify(stepsOf(installer))
-  );
+  if (installer === null || installer.team_id !== host?.team_id) return false;
+  return content?.content === JSON.stringify(await stepsFor(store, installer, run.policy_id));
 }
 
 async function cancelOutdated(inside: Context, run: InstallRun, operation: Operation): Promise<void> {

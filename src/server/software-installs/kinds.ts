@@ -21,7 +21,7 @@ import type { ScriptResult } from "../operations/tables.ts";
 import { endExecution, expandedScript, storedResult } from "../scripts/executions.ts";
 import { eq } from "../store/query.ts";
 import { maskSecrets } from "../variables/use.ts";
-import { refreshStatus, statusOf } from "./status.ts";
+import { isUnmet, refreshStatus, statusOf, waitsUntilClosed } from "./status.ts";
 import type { InstallAnswer, InstallRun, RunStatus } from "./tables.ts";
 
 /** Seconds that hosts have. */
@@ -112,11 +112,14 @@ async function entryOf(
   };
 }
 
-export async function endRun(inside: Inside, operation: Operation, status: RunStatus, answer: InstallAnswer | null) {
+export async function endRun(inside: Inside, operation: Operation, ended: RunStatus, answer: InstallAnswer | null) {
   const { store, clock } = inside;
   const before = await store.softwareInstallRuns.get(operation.id);
   const host = await store.hosts.get(operation.host_id);
   if (!before || !host) return;
+  // The app is open: nothing was tried, and the policy asks again when the host fails it again.
+  const isOpen = answer !== null && isUnmet(answer) && (await waitsUntilClosed(store, before.policy_id));
+  const status = isOpen ? "canceled" : ended;
   const set = { status, answer, file_id: null, ended_at: clock.iso() };
   await store.softwareInstallRuns.update({ where: eq("id", before.id), set });
   await refreshStatus(store, before);

@@ -1,4 +1,6 @@
 // Asks hosts to install and uninstall software that their team offers.
+
+import { closedQueryOf } from "../catalogue/patching.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -12,7 +14,7 @@ import { appOfTitle } from "../store-apps/apps.ts";
 import { requestStoreApp } from "../store-apps/installs.ts";
 import { requestInHouse } from "./in-house.ts";
 import { INSTALL_TIMEOUT, type InstallSteps, softwareInstall, softwareUninstall } from "./kinds.ts";
-import { isPending, refreshStatus } from "./status.ts";
+import { isPending, refreshStatus, waitsUntilClosed } from "./status.ts";
 
 export interface AskedOfHost {
   readonly hostId: number;
@@ -50,7 +52,7 @@ export async function requestInstall(ctx: Context, asked: AskedOfHost): Promise<
       return { uuid, kind: "package" };
     }
     await requireReady(store, host, installer);
-    const content = JSON.stringify(stepsOf(installer));
+    const content = JSON.stringify(await stepsFor(store, installer, asked.policyId ?? null));
     const asking = { hostIds: [host.id], content, timeout: INSTALL_TIMEOUT };
     const [operation] = await addOperations(inside, softwareInstall, asking);
     const { id, uuid } = operation!;
@@ -121,13 +123,20 @@ export const hasPendingRun = async (store: ServerTx, hostId: number, titleId: nu
     and(eq("host_id", hostId), eq("title_id", titleId), isPending, exists(operations, "id", isOpen)),
   )) > 0;
 
-export const stepsOf = (installer: Installer): InstallSteps => ({
+const stepsOf = (installer: Installer): InstallSteps => ({
   sha256: installer.sha256,
   pre_install_query: installer.pre_install_query,
   install_script: installer.install_script,
   uninstall_script: installer.uninstall_script,
   post_install_script: installer.post_install_script,
 });
+
+/** The same for a policy, which may install it only while the app is closed. */
+export async function stepsFor(store: ServerTx, installer: Installer, policyId: number | null): Promise<InstallSteps> {
+  const steps = stepsOf(installer);
+  const closed = (await waitsUntilClosed(store, policyId)) ? await closedQueryOf(store, installer) : null;
+  return closed === null ? steps : { ...steps, pre_install_query: closed };
+}
 
 interface NewRun {
   readonly id: number;

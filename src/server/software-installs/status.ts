@@ -10,7 +10,7 @@ export function statusOf(answer: InstallAnswer): "installed" | "failed_install" 
   const { post_install_script_exit_code: post, install_script_exit_code: install } = answer;
   if (post !== null) return post === 0 ? "installed" : "failed_install";
   if (install !== null) return install === 0 ? "installed" : "failed_install";
-  return answer.pre_install_condition_output === "" ? "failed_install" : null;
+  return isUnmet(answer) ? "failed_install" : null;
 }
 
 const ended: Readonly<Record<"uninstalled" | "canceled", true>> = { uninstalled: true, canceled: true };
@@ -28,5 +28,15 @@ export async function refreshStatus(store: ServerTx, { host_id, title_id }: Pick
   const state = last && isShown(last.status) ? { status: last.status, installer_id: last.installer_id } : null;
   await setInstallStatus(store, { host_id, title_id }, state);
 }
+
+/** Whether the policy that asks for an installation lets it wait until the app is closed. */
+export async function waitsUntilClosed(store: Pick<ServerTx, "policies">, policyId: number | null): Promise<boolean> {
+  const policy = policyId === null ? null : await store.policies.get(policyId);
+  return policy?.patch_when_closed ?? false;
+}
+
+/** Whether the host has not begun, because the query before the installation returned no row. */
+export const isUnmet = ({ pre_install_condition_output, install_script_exit_code }: InstallAnswer): boolean =>
+  install_script_exit_code === null && pre_install_condition_output === "";
 
 export const isPending = oneOf("status", ["pending_install", "pending_uninstall"]);

@@ -60,7 +60,10 @@ async function resultOnWire(store: ServerTx, run: InstallRun, host_display_name:
 export function messageOf({ status, answer }: InstallRun): string {
   if (status === "pending_install")
     return "The host installs the software as soon as it is online, or is installing it now.";
-  if (status === "canceled") return "The installation was cancelled before the host began.";
+  if (status === "canceled")
+    return answer === null
+      ? "The installation was cancelled before the host began."
+      : "The app was open, so it was not patched. The policy tries again when the host fails it again.";
   if (status === "installed") return "";
   if (answer === null) return "The host did not report a result in time.";
   const { install_script_exit_code: install, post_install_script_exit_code: post } = answer;

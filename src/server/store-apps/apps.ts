@@ -1,8 +1,7 @@
 // Which store apps a team offers.
 import type { z } from "zod";
-import type { BatchApp, LicensedApp, StoreApp, storeAppsApi } from "../../api/store-apps.ts";
-import { readPlistDict } from "../../plist/read.ts";
-import { BadPlist } from "../../plist/value.ts";
+import { type BatchApp, isAppId, type LicensedApp, type StoreApp, type storeAppsApi } from "../../api/store-apps.ts";
+import { isDeeper, isRecord } from "../../text/record.ts";
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, conflict, invalid, notFound, upstreamFailed } from "../core/errors.ts";
@@ -11,6 +10,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { addPolicyFor, quote } from "../installers/automatic.ts";
 import { installerOfTitle } from "../installers/hosts.ts";
 import { changingPackages } from "../installers/packages.ts";
+import { checkAppConfiguration } from "../installers/scripts.ts";
 import type { OtherOffer } from "../installers/service.ts";
 import { resolveTargets } from "../labels/targeting.ts";
 import { teamFor } from "../mdm/profiles/access.ts";
@@ -21,6 +21,7 @@ import { titleIdFor } from "../software/titles.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import { teamIdNamed } from "../teams/access.ts";
+import { androidListing } from "./android.ts";
 import { labelListsOf, writeLabels } from "./labels.ts";
 import { readListings } from "./library.ts";
 import { LookupError } from "./store-lookup.ts";
@@ -32,7 +33,12 @@ type Added = z.output<typeof storeAppsApi.add.body>;
 type Edited = Omit<z.output<typeof storeAppsApi.edit.body>, "team_id">;
 
 /** The inventory's names of the apps of a platform. */
-const sources: Readonly<Record<StorePlatform, string>> = { darwin: "apps", ios: "ios_apps", ipados: "ipados_apps" };
+const sources: Readonly<Record<StorePlatform, string>> = {
+  darwin: "apps",
+  ios: "ios_apps",
+  ipados: "ipados_apps",
+  android: "android_apps",
+};
 
 export async function requireToken(store: ServerTx, team: TeamName): Promise<VppTokenRow> {
   const token = await tokenOfTeam(store, team.team_id);
@@ -106,9 +112,11 @@ async function listingsOf(
 export async function addApp(ctx: Context, given: Added): Promise<{ software_title_id: number; name: string }> {
   const team = await teamFor(ctx, "packages:write", given.team_id);
   const { app_store_id: adamId, platform } = given;
-  const token = await requireToken(ctx.store, team);
-  const asset = await requireAsset(ctx.store, token, adamId, platform);
-  const listing = (await listingsOf(ctx, token, asset)).find((one) => one.platform === platform);
+  checkAppId(adamId, platform);
+  if (platform === "android" && given.self_service === undefined)
+    throw invalid("self_service", "is required for Android");
+  const token = platform === "android" ? null : await requireToken(ctx.store, team);
+  const [listing] = await listingsFor(ctx, token, { app_store_id: adamId, platform });
   if (!listing) throw invalid("platform", `the store has no version of the app ${adamId} for the platform ${platform}`);
   checkSettings(platform, given);
   if (given.ensure !== undefined) {
@@ -133,7 +141,8 @@ type Given = Omit<Edited, Windows> &
   };
 export interface NewApp {
   readonly listing: ListingRow;
-  readonly token: VppTokenRow;
+  /** Null: it is for Android. */
+  readonly token: VppTokenRow | null;
   readonly given: Given;
 }
 
@@ -148,7 +157,7 @@ export async function insertApp(inside: Context, team: TeamName, { listing, toke
     created_at: clock.iso(),
     team_id: team.team_id,
     title_id,
-    token_id: token.id,
+    token_id: token?.id ?? null,
     adam_id,
     platform,
     ...columnsOf(given),
@@ -178,21 +187,42 @@ const columnsOf = (given: { readonly [K in keyof Copied]?: Copied[K] | undefined
 
 /** 422 for settings that hosts of the platform do not have. `now`: what is stored. */
 export function checkSettings(platform: StorePlatform, given: Given, now?: StoreAppRow): void {
-  const isPhone = platform !== "darwin";
-  if (given.configuration) {
-    if (!isPhone) throw invalid("configuration", "only apps for iPhones and iPads can be configured");
-    try {
-      readPlistDict(Buffer.from(given.configuration), { bytes: 1024 * 1024 });
-    } catch (error) {
-      if (error instanceof BadPlist) throw invalid("configuration", `not a property list: ${error.message}`);
-      throw error;
-    }
+  const isPhone = platform === "ios" || platform === "ipados";
+  if (given.configuration && platform === "android") checkJson(given.configuration);
+  else if (given.configuration) {
+    if (!isPhone) throw invalid("configuration", "apps for Macs cannot be configured");
+    checkAppConfiguration(given.configuration);
   }
   if (!(given.auto_update_enabled ?? now?.auto_update_enabled)) return;
   if (!isPhone) throw invalid("auto_update_enabled", "only apps for iPhones and iPads are updated by the server");
   for (const name of ["auto_update_window_start", "auto_update_window_end"] as const)
     if (((given[name] === undefined ? now?.[name] : given[name]) ?? null) === null)
       throw invalid(name, "is required with auto_update_enabled");
+}
+
+const DEPTH_MAX = 64;
+
+function checkJson(configuration: string): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(configuration);
+  } catch {
+    throw invalid("configuration", "is not valid JSON");
+  }
+  if (!isRecord(value)) throw invalid("configuration", "must be a JSON object");
+  if (isDeeper(value, DEPTH_MAX))
+    throw invalid("configuration", `has more than ${DEPTH_MAX} lists and objects inside each other`);
+}
+
+/** 422 if the id is not one of the platform's store. */
+export function checkAppId(id: string, platform: StorePlatform | undefined): void {
+  if (isAppId(id, platform === "android")) return;
+  throw invalid(
+    "app_store_id",
+    platform === "android"
+      ? "must be the name of a package, such as com.example.app"
+      : "must be the number of an app in the store; the names of packages need the platform android",
+  );
 }
 
 /** The app of this title that the team offers; null: it offers none. */
@@ -274,6 +304,9 @@ export const listingOf = (
 ): Promise<ListingRow | null> =>
   store.storeListings.first({ where: and(eq("adam_id", adam_id), eq("platform", platform)) });
 
+const configurationOf = ({ platform, configuration }: StoreAppRow) =>
+  platform === "android" ? (JSON.parse(configuration) as Readonly<Record<string, unknown>>) : { plist: configuration };
+
 /** For the activity feed. */
 async function detailsOf(store: ServerTx, row: StoreAppRow, team: TeamName) {
   const title = await store.softwareTitles.get(row.title_id);
@@ -285,7 +318,7 @@ async function detailsOf(store: ServerTx, row: StoreAppRow, team: TeamName) {
     self_service: row.self_service,
     ...team,
     ...(await labelListsOf(store, [row.id])).get(row.id),
-    ...(row.configuration === "" ? {} : { configuration: { plist: row.configuration } }),
+    ...(row.configuration === "" ? {} : { configuration: configurationOf(row) }),
   };
 }
 
@@ -330,24 +363,32 @@ export const unset = {
 } satisfies Given;
 
 async function readBatch(ctx: Context, team: TeamName, items: readonly BatchApp[]): Promise<Map<string, NewApp>> {
-  const token = await requireToken(ctx.store, team);
+  const isLicensed = items.some(({ platform }) => platform !== "android");
+  const licences = isLicensed ? await requireToken(ctx.store, team) : null;
   const wanted = new Map<string, NewApp>();
-  for (const [i, { app_store_id, platform, ...given }] of items.entries())
+  for (const [i, { app_store_id, platform, ...given }] of items.entries()) {
+    checkAppId(app_store_id, platform);
+    const token = platform === "android" ? null : licences;
     for (const listing of await listingsFor(ctx, token, { app_store_id, platform })) {
       const key = `${app_store_id} ${listing.platform}`;
       if (wanted.has(key)) throw invalid(`app_store_apps.${i}.app_store_id`, `${listing.name} is listed twice`);
       checkSettings(listing.platform, given);
       wanted.set(key, { listing, token, given: { ...given, every_platform: platform === undefined } });
     }
+  }
   return wanted;
 }
 
-/** The app on the platform, or else on each platform that the organization has licences for. Not in a transaction. */
+/**
+ * The app on the platform, or else on each platform that the organization has licences for. Without a token, it is for
+ * Android. Not in a transaction.
+ */
 export async function listingsFor(
   ctx: Context,
-  token: VppTokenRow,
+  token: VppTokenRow | null,
   { app_store_id, platform }: Pick<BatchApp, "app_store_id" | "platform">,
 ): Promise<ListingRow[]> {
+  if (token === null) return [await androidListing(ctx, app_store_id)];
   const asset = await requireAsset(ctx.store, token, app_store_id, platform);
   const listings = await listingsOf(ctx, token, asset);
   return platform === undefined ? listings : listings.filter((one) => one.platform === platform);

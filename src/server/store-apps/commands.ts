@@ -1,9 +1,9 @@
 // The commands by which devices install store apps, and show that they have done so.
-import { readPlistDict } from "../../plist/read.ts";
 import { dictsIn, type PlistDict, stringIn } from "../../plist/value.ts";
 import { channels } from "../core/channels.ts";
 import { isoAt, seconds } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
+import { appConfiguration } from "../installers/scripts.ts";
 import type { AppleDeviceListener } from "../mdm/apple/channel/listeners.ts";
 import { APPLE_LANE, type AppleAnswer, answerOf, appleCommandKind } from "../mdm/apple/commands/kind.ts";
 import { sendAppleCommands } from "../mdm/apple/commands/send.ts";
@@ -29,9 +29,7 @@ export const installCommand = (app: StoreAppRow): PlistDict & { RequestType: str
   ChangeManagementState: "Managed",
   ManagementFlags: REMOVE_WITH_MANAGEMENT,
   Options: { PurchaseMethod: BY_LICENCE },
-  ...(app.configuration === ""
-    ? {}
-    : { Configuration: readPlistDict(Buffer.from(app.configuration), { bytes: 1024 * 1024 }) }),
+  ...(app.configuration === "" ? {} : { Configuration: appConfiguration(app.configuration) }),
 });
 
 /** `InstallApplication`: the device has accepted it, or refuses. */

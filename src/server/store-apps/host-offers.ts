@@ -1,6 +1,8 @@
 // Store apps in the view of a host's software.
+import { storePlatforms } from "../../api/store-apps.ts";
 import { inTeam } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { withTitle } from "../host-list/selector/software.ts";
 import { inScope, labelsOfHost } from "../labels/scope.ts";
 import { scopeOf } from "../labels/targeting.ts";
 import { deviceOfHost } from "../mdm/apple/channel/devices.ts";
@@ -10,12 +12,21 @@ import { installStatuses } from "./installs.ts";
 import { labelsOfApps } from "./labels.ts";
 import type { InstallRow, ListingRow, StoreAppRow } from "./tables.ts";
 
+/** Which of these apps a device has. Its user installs them from the managed Play store, so no command does. */
+async function reportedBy(store: ServerTx, hostId: number, apps: readonly StoreAppRow[]): Promise<ReadonlySet<number>> {
+  const found = await Promise.all(
+    apps.map(async (app) => (await store.hosts.count(and(eq("id", hostId), withTitle(app.title_id)))) > 0),
+  );
+  return new Set(apps.filter((_, i) => found[i]).map(({ id }) => id));
+}
+
 /** The apps of the host's team for its platform. */
 export const appsForHost: HostOffers = async (store, host) => {
   const apps = await store.storeApps.list({
     where: and(inTeam(host.team_id ?? 0), oneOf("platform", platformsOf(host))),
   });
   if (apps.length === 0) return [];
+  const reported = host.platform === "android" ? await reportedBy(store, host.id, apps) : null;
   const [installs, listings, available] = await Promise.all([
     store.storeAppInstalls.list({
       where: eq("host_id", host.id),
@@ -37,7 +48,7 @@ export const appsForHost: HostOffers = async (store, host) => {
       isAvailable: available.has(app.id),
       isSelfService: app.self_service,
       shown: {
-        status: last === undefined ? null : installStatuses[last.status],
+        status: reported ? (reported.has(app.id) ? "installed" : null) : last ? installStatuses[last.status] : null,
         icon_url: listing?.icon_url ?? null,
         app_store_app: onHost(app, listing, last),
       },
@@ -46,7 +57,7 @@ export const appsForHost: HostOffers = async (store, host) => {
 };
 
 const platformsOf = ({ platform }: OfferedHost): StoreAppRow["platform"][] =>
-  (["darwin", "ios", "ipados"] as const).filter((one) => one === platform);
+  storePlatforms.filter((one) => one === platform);
 
 async function availableTo(
   store: ServerTx,

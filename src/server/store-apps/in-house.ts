@@ -2,6 +2,7 @@
 // apps, but without a licence: they fetch a manifest, and the file that it names.
 import type { Content, Download } from "../../api/bodies.ts";
 import { inHouseAppsApi } from "../../api/in-house-apps.ts";
+import type { PlistDict } from "../../plist/value.ts";
 import { writePlist } from "../../plist/write.ts";
 import { channels } from "../core/channels.ts";
 import { hours, isoAt } from "../core/clock.ts";
@@ -10,6 +11,7 @@ import { notThere } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
 import { downloadOf } from "../files/service.ts";
 import type { Installer } from "../installers/hosts.ts";
+import { appConfiguration } from "../installers/scripts.ts";
 import { appleCommandKind, type MadeLate } from "../mdm/apple/commands/kind.ts";
 import { deviceUrl } from "../mdm/apple/trust/service.ts";
 import { commandOf } from "../mdm/commands/rows.ts";
@@ -48,8 +50,15 @@ export const inHouseInstallCommand: MadeLate = async (ctx, operation) => {
     InstallAsManaged: true,
     ChangeManagementState: "Managed",
     ManagementFlags: REMOVE_WITH_MANAGEMENT,
+    ...(await configurationOf(ctx, row)),
   };
 };
+
+/** The settings of the app, as the team has them when the device gets the command. */
+async function configurationOf({ store }: Pick<Context, "store">, row: InstallRow | null): Promise<PlistDict> {
+  const installer = row?.installer_id == null ? null : await store.softwareInstallers.get(row.installer_id);
+  return installer?.configuration ? { Configuration: appConfiguration(installer.configuration) } : {};
+}
 
 const addressOf = (ctx: Context, path: string, titleId: number, token: string): Promise<string | null> =>
   deviceUrl(ctx, `${path.replace(":id", String(titleId))}?token=${encodeURIComponent(token)}`);

@@ -157,6 +157,7 @@ export async function refusalOf(store: ServerTx, host: HostRow, app: StoreAppRow
   const isKnown = scope.exclude_any.length === 0 || host.label_updated_at !== null;
   if (!isKnown || !inScope(await labelsOfHost(store, host.id), scope))
     return `the app is not offered to hosts with the labels of ${host.display_name}`;
+  if (app.platform === "android") return `users of ${host.display_name} install the app from the managed Play store`;
   const device = await deviceOfHost(store, host.id);
   if (!device) return `${host.display_name} is not managed by this server`;
   // Licences are assigned to serial numbers, which personal devices do not report.

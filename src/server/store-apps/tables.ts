@@ -93,8 +93,9 @@ export const storeApps = table(
     created_at: time(),
     team_id: ref("teams").nullable().onDelete("cascade"),
     title_id: ref("software_titles").onDelete("restrict"),
-    /** Whose licences hosts get. */
-    token_id: ref("vpp_tokens"),
+    /** Whose licences hosts get. Null: apps for Android need none. */
+    token_id: ref("vpp_tokens").nullable().onDelete("cascade"),
+    /** Of an app for Android, the name of its package. */
     adam_id: text(),
     platform: text<StorePlatform>(),
     /** Whoever added it named no platform: the team offers it on all that are licensed. */
@@ -103,7 +104,7 @@ export const storeApps = table(
     categories: json<readonly string[]>(),
     /** What users see instead of the store's name; empty: that. */
     display_name: text().default(""),
-    /** A property list with the app's settings; empty: none. */
+    /** The app's settings: a property list, or JSON for Android; empty: none. */
     configuration: text().default(""),
     install_during_setup: bool().default(false),
     /** As of packages. */

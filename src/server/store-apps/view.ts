@@ -3,6 +3,7 @@ import type { StoreApp } from "../../api/store-apps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { orNull, policiesOf } from "../installers/wire.ts";
 import { eq, oneOf } from "../store/query.ts";
+import { hostsWithApp } from "./android.ts";
 import { labelListsOf } from "./labels.ts";
 import type { StoreAppRow } from "./tables.ts";
 
@@ -17,7 +18,7 @@ export async function appsOnWire(store: ServerTx, rows: readonly StoreAppRow[]):
         rows.map(({ adam_id }) => adam_id),
       ),
     }),
-    Promise.all(ids.map((id) => countsOf(store, id))),
+    Promise.all(rows.map((row) => countsOf(store, row))),
     policiesOf(store, rows),
   ]);
   const known = new Map(listings.map((one) => [`${one.adam_id} ${one.platform}`, one]));
@@ -46,7 +47,10 @@ export async function appsOnWire(store: ServerTx, rows: readonly StoreAppRow[]):
 }
 
 /** The hosts of the app by the state of their latest installation. */
-async function countsOf(store: ServerTx, appId: number): Promise<StoreApp["status"]> {
+async function countsOf(store: ServerTx, app: StoreAppRow): Promise<StoreApp["status"]> {
+  // Devices report which of these apps they have.
+  if (app.platform === "android") return { installed: await hostsWithApp(store, app), pending: 0, failed: 0 };
+  const { id: appId } = app;
   const rows = await store.storeAppInstalls.pick(["host_id", "status"], {
     where: eq("store_app_id", appId),
     order: [{ column: "id", direction: "asc" }],

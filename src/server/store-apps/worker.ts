@@ -58,7 +58,7 @@ async function assign(services: Services, row: InstallRow): Promise<void> {
   const { store, clock } = services;
   if (isInHouse(row)) return sendInHouse(services, row);
   const app = row.store_app_id === null ? null : await store.storeApps.get(row.store_app_id);
-  const token = app && (await store.vppTokens.get(app.token_id));
+  const token = app?.token_id ? await store.vppTokens.get(app.token_id) : null;
   if (!app || !token) return fail(services, row, "the team no longer offers the app");
   try {
     if (await hasLicence(services, row, app, token)) return await sendCommand(services, row, app);

@@ -12,7 +12,7 @@ export const offerFlags = {
   "include-all": labels("Only hosts with all of these labels. Can be repeated."),
   "exclude-any": labels("Only hosts without these labels. Can be repeated."),
   configuration: Flags.string({
-    summary: "File with a property list of the app's settings (iPhones and iPads).",
+    summary: "File with settings of the app: a property list (iPhones and iPads), or JSON (Android).",
     helpValue: "FILE",
   }),
 };

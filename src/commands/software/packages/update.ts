@@ -20,10 +20,23 @@ export default class SoftwarePackagesUpdate extends UploadCommand {
     file: Flags.string({ summary: "File that replaces the package.", helpValue: "FILE" }),
     "display-name": Flags.string({ summary: "Name that users of hosts see.", helpValue: "NAME" }),
     ...packageFlags,
+    patch: Flags.boolean({
+      summary: "Create a policy that updates the maintained app on hosts with an older version; --no-patch deletes it.",
+      allowNo: true,
+    }),
+    "patch-when-closed": Flags.boolean({
+      summary: "That policy updates the app only while it is closed (the default of a new one).",
+      allowNo: true,
+    }),
+    "notify-before-patching": Flags.boolean({
+      summary: "That policy notifies users five minutes before.",
+      allowNo: true,
+    }),
     ...dryRunFlag,
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> 1 --no-self-service",
+    "<%= config.bin %> <%= command.id %> 'Mozilla Firefox' --team Workstations --patch --notify-before-patching",
     "<%= config.bin %> <%= command.id %> 1 --team Workstations --file tool.sh",
   ];
 
@@ -33,6 +46,11 @@ export default class SoftwarePackagesUpdate extends UploadCommand {
     const fields = {
       ...(await packageFields(this.io, flags)),
       ...(flags["display-name"] === undefined ? {} : { display_name: flags["display-name"] }),
+      ...(flags.patch === undefined ? {} : { patch: flags.patch }),
+      ...(flags["patch-when-closed"] === undefined ? {} : { patch_when_closed: flags["patch-when-closed"] }),
+      ...(flags["notify-before-patching"] === undefined
+        ? {}
+        : { notify_before_patching: flags["notify-before-patching"] }),
     };
     if (flags.file === undefined && Object.keys(fields).length === 0)
       throw usage("nothing is to be changed", "Give --file, or a flag for what is to change.");

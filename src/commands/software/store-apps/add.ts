@@ -8,7 +8,7 @@ export default class SoftwareStoreAppsAdd extends ClientCommand {
   static override summary = "Offer a store app to the hosts of a team.";
   static override description = "`svc software store-apps list` shows the apps that the organization has licences of.";
   static override endpoints = [storeAppsApi.add];
-  static override args = { app: args.required("id of the app in the store") };
+  static override args = { app: args.required("id of the app in the store, or the name of its package on Android") };
   static override flags = {
     ...teamFlag,
     platform: Flags.option({ summary: "Platform of the hosts.", options: storePlatforms, default: "darwin" })(),
@@ -19,6 +19,7 @@ export default class SoftwareStoreAppsAdd extends ClientCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> 361309726 --team Workstations --self-service",
     "<%= config.bin %> <%= command.id %> 310633997 --platform ios",
+    "<%= config.bin %> <%= command.id %> com.example.mail --platform android --self-service",
   ];
 
   async run() {

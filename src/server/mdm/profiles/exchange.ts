@@ -1,5 +1,6 @@
 // Replaces several profiles of a team at once.
 import type { Context } from "../../core/context.ts";
+import { profilesExchanged } from "../../policies/profiles.ts";
 import { eq } from "../../store/query.ts";
 import type { ProfileRow } from "./platform.ts";
 import type { Upload } from "./rules.ts";
@@ -34,6 +35,7 @@ export async function exchangeProfiles(
   await renameApart(inside, changes);
   const changed = await changeProfiles(inside, changes);
   const made = await addProfiles(inside, teamId, added);
+  await profilesExchanged(inside.store, removed, made);
   return [...removed, ...changed, ...made];
 }
 

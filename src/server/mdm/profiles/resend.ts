@@ -15,11 +15,22 @@ export async function resendToHost(ctx: Context, hostId: number, uuid: string): 
   return resend(ctx, host, uuid);
 }
 
-/** The caller has found that the request may do this on the host. */
+/** Sends a profile again to a host that fails a policy. */
+export async function resendForPolicy(
+  ctx: Context,
+  hostId: number,
+  uuid: string,
+  policy: { readonly id: number; readonly name: string },
+): Promise<void> {
+  await resend(ctx, await hostFor(ctx, "profiles:resend", hostId), uuid, policy);
+}
+
+/** The caller has found that the request may do this on the host. `policy`: the one that asks for it. */
 export async function resend(
   ctx: Context,
   host: Pick<HostRow, "id" | "display_name">,
   uuid: string,
+  policy?: { readonly id: number; readonly name: string },
 ): Promise<Record<string, never>> {
   await requireAnyMdm(ctx);
   await ctx.store.tx(async (store) => {
@@ -34,7 +45,12 @@ export async function resend(
     await recordActivity(
       inside,
       "resent_configuration_profile",
-      { host_id: host.id, host_display_name: host.display_name, profile_name: row.name },
+      {
+        host_id: host.id,
+        host_display_name: host.display_name,
+        profile_name: row.name,
+        ...(policy ? { profile_uuid: uuid, policy_id: policy.id, policy_name: policy.name } : {}),
+      },
       { hostId: host.id },
     );
     await notifyProfiles(store, { hostIds: [host.id] });

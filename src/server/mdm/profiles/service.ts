@@ -9,6 +9,7 @@ import { page } from "../../core/http/paging.ts";
 import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { type ResolvedLabel, resolveTargets } from "../../labels/targeting.ts";
+import { checkProfilesUnused } from "../../policies/profiles.ts";
 import { and, eq, not, oneOf } from "../../store/query.ts";
 import { UniqueViolation } from "../../store/store.ts";
 import { checkVariables } from "../../variables/use.ts";
@@ -143,6 +144,7 @@ export async function deleteProfile(ctx: Context, uuid: string): Promise<Record<
   const profile = await profileFor(ctx, "profiles:write", uuid);
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
+    await checkProfilesUnused(store, [profile]);
     await removeProfiles(inside, [profile]);
     await recordEntries(inside, [platformOf(ctx, profile.platform).deleted(profile, await teamOf(inside, profile))]);
   }, CHANGES);

@@ -128,6 +128,7 @@ async function entriesOf(
       install_script: isDefault("install") ? "" : digestOf(row.install_script),
       uninstall_script: isDefault("uninstall") ? "" : digestOf(row.uninstall_script),
       post_install_script: digestOf(row.post_install_script),
+      configuration: digestOf(row.configuration),
       self_service: row.self_service,
       categories: [...row.categories],
       default_categories:

@@ -27,6 +27,8 @@ const PackageValue = z.strictObject({
   install_script: digest,
   uninstall_script: digest,
   post_install_script: digest,
+  /** Settings of an app for iPhones and iPads. */
+  configuration: digest.default(""),
   self_service: z.boolean(),
   categories: z.array(z.string().min(1).max(255)).max(100),
   /** The categories are those of the catalogue, whatever is in the list. */

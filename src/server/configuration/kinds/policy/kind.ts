@@ -1,6 +1,7 @@
 import { parts } from "../../../core/concurrency/parts.ts";
 import { labelScopes } from "../../../policies/applies.ts";
 import { POLICIES_LOCK } from "../../../policies/counts.ts";
+import { profilesResent, slugsOf } from "../../../policies/wire.ts";
 import { eq, oneOf } from "../../../store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { inPages, mayWriteConfig, ofTier, PAGE } from "../../shared-rows.ts";
@@ -27,7 +28,10 @@ export const policy: Kind<PolicyRows, PolicyWanted> = {
       ctx,
       policies.flatMap(({ software_title_id }) => software_title_id ?? []),
     );
-    return { policies, labels: await labelScopes(ctx.store, ids), scripts, software };
+    const labels = await labelScopes(ctx.store, ids);
+    const profiles = await profilesResent(ctx.store, policies);
+    const slugs = await slugsOf(ctx.store, policies);
+    return { policies, labels, scripts, profiles, slugs, software };
   },
   things: policyThings,
   read: readPolicy,

@@ -8,7 +8,7 @@ import type { Work } from "../../work.ts";
 import { packageNames, placeOf } from "../package/rows.ts";
 import type { InstalledSoftware } from "./value.ts";
 
-/** By team and title (`placeOf`). Of store apps, only those of Macs: only Macs answer policies. */
+/** What patch policies install is not named. By team and title (`placeOf`). Of store apps, only those of Macs: only Macs answer policies. */
 export async function softwareOf(
   { store }: Context,
   titles: readonly number[],

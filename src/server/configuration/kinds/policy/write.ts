@@ -9,6 +9,8 @@ import { inTeam } from "../../../core/security/access.ts";
 import { labelsAmong, type NamedLabel } from "../../../labels/scope.ts";
 import { type Place, type PolicyRow, placeOf } from "../../../policies/applies.ts";
 import { type Reported, setReported } from "../../../policies/automations.ts";
+import { patchColumns } from "../../../policies/patch.ts";
+import type { Columns } from "../../../policies/rules.ts";
 import { dropResults, removePolicies, settleResults } from "../../../policies/service.ts";
 import {
   type Changed,
@@ -43,10 +45,16 @@ export async function writePolicies(
   const wasReported = reportedPolicies(work.shared);
   const reported = new Reporting(work);
   const offered = new OfferedSoftware(work);
-  const automationsOf = async (owner: string | null, wanted: PolicyWanted) => ({
-    script_id: await scriptOf(work, owner, wanted),
-    software_title_id: await offered.titleOf(placeNamed(work, owner).team_id, wanted.install_software),
-  });
+  const automationsOf = async (owner: string | null, wanted: PolicyWanted, before?: PolicyRow) => {
+    const { install_software: software } = wanted;
+    const { team_id } = placeNamed(work, owner);
+    return {
+      script_id: await scriptOf(work, owner, wanted),
+      resend_profile_uuid: await profileOf(work, owner, wanted),
+      software_title_id: software === true ? null : await offered.titleOf(team_id, software),
+      ...(await ofPatch(work, owner, wanted, before)),
+    };
+  };
 
   const fresh: NewPolicy[] = [];
   for await (const { owner, wanted, ...step } of inTurns(creating(steps))) {
@@ -54,8 +62,8 @@ export async function writePolicies(
       ids: idsOf(wanted, labels),
       automations: await automationsOf(owner, wanted),
     }));
-    const columns = { ...wanted.columns, ...automations };
-    fresh.push({ place: placeNamed(work, owner), columns, labels: { ids, excludes: wanted.labels.excludes } });
+    const columns: Columns = { ...wanted.columns, catalogue_app_id: null, ...automations };
+    fresh.push({ place: placeNamed(work, owner), columns, labels: { ids, rule: wanted.labels.rule } });
   }
   const rows = await insertPolicies(ctx, fresh);
   for (const [i, step] of creating(steps).entries())
@@ -70,7 +78,7 @@ export async function writePolicies(
     const { isReported } = step.wanted;
     if (wasReported(before) !== isReported) reported.say(step.owner, isReported, before.id);
     const change = await locating(step, async () =>
-      changeOf(existing, before, step.wanted, labels, await automationsOf(step.owner, step.wanted)),
+      changeOf(existing, before, step.wanted, labels, await automationsOf(step.owner, step.wanted, before)),
     );
     if (change) changes.push(change);
   }
@@ -96,8 +104,8 @@ function later(work: Work, settled: readonly Changed[]): void {
   if (settled.length > 0) work.later.push((outside) => settleResults(outside, settled));
 }
 
-const idsOf = ({ labels: { names, excludes } }: PolicyWanted, known: ReadonlyMap<string, NamedLabel>): number[] =>
-  labelsAmong(known, names, "policy", excludes ? "labels_exclude_any" : "labels_include_any").map(({ id }) => id);
+const idsOf = ({ labels: { names, rule } }: PolicyWanted, known: ReadonlyMap<string, NamedLabel>): number[] =>
+  labelsAmong(known, names, "policy", `labels_${rule}`).map(({ id }) => id);
 
 /** This apply may have created the script. */
 async function scriptOf(work: Work, owner: string | null, { run_script }: PolicyWanted): Promise<number | null> {
@@ -108,27 +116,62 @@ async function scriptOf(work: Work, owner: string | null, { run_script }: Policy
   return found.id;
 }
 
+/** This apply may have created the profile. */
+async function profileOf(work: Work, owner: string | null, { resend_configuration_profile: name }: PolicyWanted) {
+  if (name === null) return null;
+  const where = and(inTeam(placeNamed(work, owner).team_id ?? 0), eq("name", name), eq("is_own", false));
+  const found = await work.ctx.store.configurationProfiles.first({ where });
+  if (!found) throw invalid("resend_configuration_profile", `the team has no profile ${JSON.stringify(name)}`);
+  return found.uuid;
+}
+
+/** What follows from the type of the policy. This apply may have added the app to the packages of the team. */
+async function ofPatch(
+  work: Work,
+  owner: string | null,
+  wanted: PolicyWanted,
+  before?: PolicyRow,
+): Promise<Partial<Columns>> {
+  const { ctx } = work;
+  const place = placeNamed(work, owner);
+  const { type, patch_when_closed, notify_before_patching, continuous_automations_enabled } = wanted.columns;
+  const slug = wanted.svc_maintained_app_slug;
+  // Its file is downloaded by the real apply only.
+  const isLater = async () => !(await ctx.extensions.offeredApp(ctx.store, place.team_id, { slug }))?.offer;
+  if (type === "patch" && slug !== "" && ctx.dryRun !== null && (await isLater()))
+    return { query: before?.query ?? "SELECT 1", platform: before?.platform ?? "" };
+  const given = {
+    type,
+    patch_when_closed,
+    notify_before_patching,
+    continuous_automations_enabled,
+    install_software: wanted.install_software === true,
+    ...(slug === "" ? {} : { svc_maintained_app_slug: slug }),
+  };
+  return patchColumns(ctx, place, given, before);
+}
+
 /** Null if only the recipients of automations change. */
 function changeOf(
   existing: PolicyRows,
   before: PolicyRow,
   wanted: PolicyWanted,
   known: ReadonlyMap<string, NamedLabel>,
-  automations: Pick<PolicyRow, "script_id" | "software_title_id">,
+  automations: Partial<Columns>,
 ): PolicyChange | null {
   const { platform, ...rest } = { ...wanted.columns, ...automations };
   const samePlatforms = platformsOf(policyPlatforms, platform) === platformsOf(policyPlatforms, before.platform);
   // A different order of the same platforms is no change: results are kept.
   const set = samePlatforms ? rest : { platform, ...rest };
   const scope = existing.labels.get(before.id);
-  const { excludes } = wanted.labels;
+  const { rule } = wanted.labels;
   const ids = idsOf(wanted, known);
-  const old = (excludes ? scope?.exclude_any : scope?.include_any) ?? [];
-  const others = (excludes ? scope?.include_any : scope?.exclude_any) ?? [];
-  const sameLabels = others.length === 0 && old.length === ids.length && ids.every((id) => old.includes(id));
+  const old = scope?.[rule] ?? [];
+  const all = Object.values(scope ?? {}).flat();
+  const sameLabels = all.length === old.length && old.length === ids.length && ids.every((id) => old.includes(id));
   const differs = (Object.keys(set) as (keyof typeof set)[]).some((column) => set[column] !== before[column]);
   if (sameLabels && !differs) return null;
-  return { before, set, labels: sameLabels ? undefined : { ids, excludes } };
+  return { before, set, labels: sameLabels ? undefined : { ids, rule } };
 }
 
 export const placeNamed = ({ teams }: Work, owner: string | null): Place =>
@@ -161,10 +204,16 @@ function pathOfType(steps: readonly Step<PolicyWanted>[]) {
       const {
         webhooks_and_tickets_enabled: _reported,
         run_script: _script,
-        install_software: _software,
+        resend_configuration_profile: _profile,
+        install_software: software,
         ...value
       } = wantedPolicyValue(wanted);
-      return { name: wanted.columns.name, team: owner, ...value };
+      return {
+        name: wanted.columns.name,
+        team: owner,
+        ...value,
+        ...(software === true ? { install_software: true } : {}),
+      };
     },
     ({ owner, name }): PolicySpec => ({ name, team: owner }),
   );

@@ -1,4 +1,5 @@
 import { QUERIES_LOCK } from "../../../queries/service.ts";
+import type { QueryLabels } from "../../../queries/write.ts";
 import { everything, isNull, oneOf } from "../../../store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { inPages, mayWriteConfig, ofTier, PAGE } from "../../shared-rows.ts";
@@ -16,9 +17,9 @@ export const query: Kind<QueryRows, QueryWanted> = {
     const queries = await inPages(ctx.store.queries.pages({ where }, PAGE));
     const ids = queries.map(({ id }) => id);
     const ofThese = mayWriteConfig(ctx) ? everything : oneOf("query_id", ids);
-    const labels = new Map<number, number[]>();
-    for (const { query_id, label_id } of await ctx.store.queryLabels.pick(["query_id", "label_id"], { where: ofThese }))
-      labels.set(query_id, [...(labels.get(query_id) ?? []), label_id]);
+    const labels = new Map<number, QueryLabels>();
+    for (const { query_id, label_id, requires_all } of await ctx.store.queryLabels.list({ where: ofThese }))
+      labels.set(query_id, { ids: [...(labels.get(query_id)?.ids ?? []), label_id], all: requires_all });
     return { queries, labels };
   },
   things: queryThings,

@@ -5,7 +5,8 @@ import type { Context } from "../../../core/context.ts";
 import { invalid } from "../../../core/errors.ts";
 import type { QueryRow } from "../../../queries/access.ts";
 import { type QueryColumns, wholeFields } from "../../../queries/rules.ts";
-import { checkLabelTier } from "../../../queries/service.ts";
+import { givenLabels } from "../../../queries/service.ts";
+import type { QueryLabels } from "../../../queries/write.ts";
 import type { Given } from "../../changes.ts";
 import { namesOf, parsed, platformsOf } from "../../parse.ts";
 import type { SharedRows } from "../../shared-rows.ts";
@@ -15,10 +16,15 @@ const QueryValue = z.strictObject(QueryFields.omit({ name: true }).shape);
 
 export interface QueryWanted {
   readonly columns: QueryColumns;
-  readonly labels: readonly string[];
+  readonly labels: WantedLabels;
 }
 
-export const queryValue = (columns: Omit<QueryColumns, "name">, labels: readonly string[]) => ({
+interface WantedLabels {
+  readonly names: readonly string[];
+  readonly all: boolean;
+}
+
+export const queryValue = (columns: Omit<QueryColumns, "name">, { names, all }: WantedLabels) => ({
   description: columns.description,
   query: columns.query,
   interval: columns.interval,
@@ -28,12 +34,13 @@ export const queryValue = (columns: Omit<QueryColumns, "name">, labels: readonly
   automations_enabled: columns.automations_enabled,
   logging: columns.logging,
   discard_data: columns.discard_data,
-  labels_include_any: [...labels].sort(),
+  labels_include_any: all ? [] : [...names].sort(),
+  labels_include_all: all ? [...names].sort() : [],
 });
 
 export interface QueryRows {
   readonly queries: readonly QueryRow[];
-  readonly labels: ReadonlyMap<number, readonly number[]>;
+  readonly labels: ReadonlyMap<number, QueryLabels>;
 }
 
 export function* queryThings({ queries, labels }: QueryRows, shared: SharedRows): Generator<Thing> {
@@ -44,14 +51,18 @@ export function* queryThings({ queries, labels }: QueryRows, shared: SharedRows)
       kind: "query",
       owner: row.team_id === null ? null : teams.get(row.team_id)!,
       name: row.name,
-      value: queryValue(row, namesOf(labels.get(row.id), names)),
+      value: queryValue(row, {
+        names: namesOf(labels.get(row.id)?.ids, names),
+        all: labels.get(row.id)?.all ?? false,
+      }),
     };
 }
 
 export function readQuery(ctx: Context, { name, value, action }: Given): QueryWanted {
-  const { labels_include_any: given, ...fields } = parsed(QueryValue, value);
-  const labels = [...new Set((given ?? []).map((label) => label.normalize("NFC").trim()))];
-  checkLabelTier(ctx, labels);
+  const { labels_include_any, labels_include_all, ...fields } = parsed(QueryValue, value);
+  const given = givenLabels(ctx, { labels_include_any, labels_include_all });
+  const names = [...new Set((given?.names ?? []).map((label) => label.normalize("NFC").trim()))];
+  const labels = { names, all: given?.all ?? false };
   const columns = wholeFields({ ...fields, name });
   if (action === "create" && !isOneLine(name)) throw invalid("change.name", NOT_ONE_LINE);
   if (columns.name !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");

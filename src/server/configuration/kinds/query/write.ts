@@ -5,7 +5,13 @@ import { channels } from "../../../core/channels.ts";
 import { inTurns } from "../../../core/concurrency/parts.ts";
 import { labelsAmong } from "../../../labels/scope.ts";
 import { removeQueries } from "../../../queries/service.ts";
-import { insertQueries, type NewQuery, type QueryChange, updateQueries } from "../../../queries/write.ts";
+import {
+  insertQueries,
+  type NewQuery,
+  type QueryChange,
+  type QueryLabels,
+  updateQueries,
+} from "../../../queries/write.ts";
 import { briefly } from "../../brief.ts";
 import { locating, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
@@ -29,7 +35,11 @@ export async function writeQueries(
     }),
   );
   const idsOf = (step: Step<QueryWanted>) =>
-    locating(step, () => labelsAmong(labels, step.wanted.labels, "query", "labels_include_any").map(({ id }) => id));
+    locating(step, (): QueryLabels => {
+      const { names, all } = step.wanted.labels;
+      const field = all ? "labels_include_all" : "labels_include_any";
+      return { ids: labelsAmong(labels, names, "query", field).map(({ id }) => id), all };
+    });
 
   const fresh: NewQuery[] = [];
   for await (const step of inTurns(creating(steps))) {

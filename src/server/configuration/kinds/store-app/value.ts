@@ -1,6 +1,6 @@
 // Values of store apps: what requests may contain.
 import { z } from "zod";
-import { BatchApp, storePlatforms } from "../../../../api/store-apps.ts";
+import { BatchApp, isAppId, storePlatforms } from "../../../../api/store-apps.ts";
 import type { Context } from "../../../core/context.ts";
 import { invalid } from "../../../core/errors.ts";
 import type { StorePlatform } from "../../../store-apps/tables.ts";
@@ -16,7 +16,7 @@ const StoreAppValue = z.strictObject({
   self_service: z.boolean(),
   categories: z.array(z.string().min(1).max(255)).max(100),
   display_name: z.string().max(255),
-  /** A property list, by its digest. Empty: none. */
+  /** A property list or, for Android, JSON, by its digest. Empty: none. */
   configuration: z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" }),
   /** An image, by its digest. Empty: that of the store. */
   icon: z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" }),
@@ -47,7 +47,7 @@ export function readApp(_: Context, { name, value }: Given, _texts: unknown, con
   const given = parsed(StoreAppValue, value);
   const [adamId = "", platform, ...more] = name.split("/");
   const known = storePlatforms.find((one) => one === platform);
-  if (!/^\d{1,20}$/.test(adamId) || (platform !== undefined && known === undefined) || more.length > 0)
+  if (!isAppId(adamId, known === "android") || (platform !== undefined && known === undefined) || more.length > 0)
     throw invalid("change.name", `must be the number of an app in the store, or as 361285480/${storePlatforms[0]}`);
   const bytes = contents.get(given.configuration);
   if (bytes && bytes.length > MAX) throw invalid("configuration", `is larger than ${MAX} bytes`);

@@ -25,20 +25,20 @@ import { appObjects, KIND, type StoreAppRows } from "./rows.ts";
 import type { StoreAppWanted } from "./value.ts";
 
 /** By the index of the change: what the store says of the app on each platform. */
-type Listings = ReadonlyMap<number, { readonly token: VppTokenRow; readonly listings: readonly ListingRow[] }>;
+type Listings = ReadonlyMap<number, { readonly token: VppTokenRow | null; readonly listings: readonly ListingRow[] }>;
 type AppPart = Part<StoreAppRows, StoreAppWanted, Listings>;
 
 /** Before the transaction, because the store may be asked. */
 export async function findListings(ctx: Context, steps: readonly Step<StoreAppWanted>[]): Promise<Listings> {
   await keepIcons(ctx, steps);
-  const found = new Map<number, { token: VppTokenRow; listings: ListingRow[] }>();
+  const found = new Map<number, { token: VppTokenRow | null; listings: ListingRow[] }>();
   for (const step of steps)
     await locating(step, async () => {
       const { owner, wanted } = step;
       const team = await teamBefore(ctx, owner);
       // Refused later, as if there were no such team.
       if (team === null) return;
-      const token = await requireToken(ctx.store, team);
+      const token = wanted.platform === "android" ? null : await requireToken(ctx.store, team);
       const listings = await listingsFor(ctx, token, { app_store_id: wanted.adamId, platform: wanted.platform });
       if (listings.length === 0)
         throw invalid("base", `the store has no version of the app ${wanted.adamId} for ${wanted.platform}`);
@@ -78,7 +78,7 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
     await locating(step, async () => {
       const team = scopeOf(work, step.owner);
       const { token, listings } = prepared.get(step.index)!;
-      if ((await requireToken(work.ctx.store, team)).id !== token.id)
+      if (token !== null && (await requireToken(work.ctx.store, team)).id !== token.id)
         throw conflict("the team has got another token of the licence programme meanwhile");
       for (const listing of listings) {
         const where = and(inTeam(team.team_id ?? 0), eq("adam_id", listing.adam_id), eq("platform", listing.platform));

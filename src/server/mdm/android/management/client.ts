@@ -13,6 +13,16 @@ const SignUp = z.object({ name, url: z.url().max(4096) });
 const Named = z.object({ name });
 const EnrollmentToken = z.object({ value: z.string().min(1).max(4096), qrCode: z.string().max(16_384).default("") });
 const Policy = z.object({ name, version: z.coerce.number().int().min(0) });
+const Application = z.object({
+  title: z.string().max(1024).catch("").default(""),
+  iconUrl: z.url().max(4096).catch("").default(""),
+  appVersions: z
+    .array(
+      z.object({ versionString: z.string().max(255).catch("").default(""), production: z.boolean().default(false) }),
+    )
+    .catch([])
+    .default([]),
+});
 const Done = z.object({});
 const Any = z.record(z.string(), z.unknown());
 
@@ -39,6 +49,8 @@ export interface AndroidClient {
   createToken(enterprise: string, token: NewEnrollmentToken): Promise<z.output<typeof EnrollmentToken>>;
   /** Returns the name of the app. */
   createWebApp(enterprise: string, app: Json): Promise<string>;
+  /** What the store says of an app. */
+  application(name: string): Promise<z.output<typeof Application>>;
   /** What the API knows of the device, in its own words. */
   device(name: string): Promise<Json>;
   setPolicyOfDevice(name: string, policyName: string): Promise<void>;
@@ -121,6 +133,7 @@ function clientOf(services: Needs, account: ServiceAccount): AndroidClient {
         },
       }),
     createWebApp: async (enterprise, body) => (await call(Named, "POST", `${enterprise}/webApps`, { body })).name,
+    application: (name) => call(Application, "GET", name),
     device: (name) => call(Any, "GET", name),
     setPolicyOfDevice: async (name, policyName) =>
       void (await call(Done, "PATCH", name, { query: { updateMask: "policyName" }, body: { policyName } })),

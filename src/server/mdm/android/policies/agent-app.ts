@@ -13,16 +13,19 @@ import { groupBy } from "../../../core/maps.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { hostMdm } from "../../../mdm-status/tables.ts";
 import { and, eq, exists, isNull, not, oneOf, or } from "../../../store/query.ts";
+import { appsOfTeam, type OfferedToTeam } from "./store-apps.ts";
 import { androidPolicies } from "./tables.ts";
 import { wantPolicies } from "./wanted.ts";
 
 /** What is sent to the agents of a team. */
 export interface AgentOfTeam {
-  /** Of all of it; empty: there is no app. */
+  /** Of all of it; empty: there is nothing. */
   readonly digest: string;
   readonly templateIds: readonly number[];
   /** The managed configuration, without what is the host's own; null: there is no app. */
   readonly configuration: AgentConfiguration | null;
+  /** The store apps that the team offers. */
+  readonly apps: readonly OfferedToTeam[];
 }
 
 interface AgentConfiguration {
@@ -32,14 +35,16 @@ interface AgentConfiguration {
   readonly certificate_templates: readonly { readonly id: number; readonly updated_at: string }[];
 }
 
-const none: AgentOfTeam = { digest: "", templateIds: [], configuration: null };
+const digestOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
 
 type Source = Pick<Services, "settings" | "config"> & { readonly store: ServerTx };
 
 export async function agentOfTeam(source: Source, teamId: number | null): Promise<AgentOfTeam> {
   const { store, settings } = source;
   const name = settings.android_agent_package;
-  if (name === undefined) return none;
+  const apps = await appsOfTeam(store, teamId);
+  if (name === undefined)
+    return { digest: apps.length === 0 ? "" : digestOf(apps), templateIds: [], configuration: null, apps };
   const order = [{ column: "id", direction: "asc" }] as const;
   const where = teamId === null ? isNull("team_id") : eq("team_id", teamId);
   const templates = await store.certificateTemplates.pick(["id", "updated_at"], { where, order });
@@ -51,10 +56,8 @@ export async function agentOfTeam(source: Source, teamId: number | null): Promis
     enroll_secret: secret?.secret ?? "",
     certificate_templates: templates.map(({ id, updated_at }) => ({ id, updated_at })),
   };
-  const digest = createHash("sha256")
-    .update(JSON.stringify([name, configuration]))
-    .digest("hex");
-  return { digest, configuration, templateIds: templates.map(({ id }) => id) };
+  const digest = digestOf([name, configuration, ...(apps.length === 0 ? [] : [apps])]);
+  return { digest, configuration, templateIds: templates.map(({ id }) => id), apps };
 }
 
 /** What is the host's own in the managed configuration. */
@@ -124,7 +127,8 @@ export const androidAgents = settingsFollower(
   "agents of Android devices",
   {
     failure: "cannot send the list of certificates to the agents of Android devices; trying again",
-    also: [channels.certificateTemplates, channels.enrollSecrets],
+    // Changes of what teams offer are announced with those of policies.
+    also: [channels.certificateTemplates, channels.enrollSecrets, channels.policies],
   },
   (services) => sendToAgents(services),
 );

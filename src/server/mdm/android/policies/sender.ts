@@ -12,6 +12,7 @@ import { type Sending, sendDue, senderOf, sentAll } from "../sending.ts";
 import { agentOfTeam, withAgentApp } from "./agent-app.ts";
 import { policyOfHost } from "./of-host.ts";
 import { policyNameOf } from "./reported.ts";
+import { withStoreApps } from "./store-apps.ts";
 
 const policySending: Sending = {
   what: "the policy",
@@ -27,12 +28,13 @@ async function send(services: Services, hostId: number, own: Predicate): Promise
   const row = await store.androidPolicies.first({ where: own });
   if (!row) return;
   if (!device) return void (await store.androidPolicies.update({ where: own, set: { due: false } }));
-  const [host] = await store.hosts.pick(["team_id", "uuid"], { where: eq("id", hostId) });
+  const [host] = await store.hosts.pick(["id", "team_id", "uuid", "label_updated_at"], { where: eq("id", hostId) });
   if (!host) return;
   const agent = await agentOfTeam(services, host.team_id);
   const { policy: ofProfiles } = await policyOfHost(store, hostId);
+  const withApps = await withStoreApps(store, ofProfiles, agent.apps, host);
   const ofHost = { uuid: host.uuid, renewals: await renewalsOf(store, hostId) };
-  const policy = withAgentApp(ofProfiles, services.settings.android_agent_package, agent, ofHost);
+  const policy = withAgentApp(withApps, services.settings.android_agent_package, agent, ofHost);
   try {
     const version = await deliver(androidClient(services), { device: device.name, policy, isFirst: row.version === 0 });
     await templatesSent(services, hostId, agent.templateIds);

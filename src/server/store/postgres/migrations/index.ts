@@ -83,6 +83,8 @@ import { migration as m0096 } from "./0096-settings-of-hosts.ts";
 import { migration as m0097 } from "./0097-devices-in-the-directory.ts";
 import { migration as m0098 } from "./0098-used-signatures.ts";
 import { migration as m0099 } from "./0099-renewal-of-android-certificates.ts";
+import { migration as m0100 } from "./0100-patch-policies-and-continuous-automations.ts";
+import { migration as m0101 } from "./0101-configurations-of-packages-and-store-apps-of-android.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -170,4 +172,6 @@ export const migrations: readonly Migration[] = [
   m0097,
   m0098,
   m0099,
+  m0100,
+  m0101,
 ];

@@ -1,0 +1,110 @@
+// What policies of teams name: software, scripts and profiles of the same team, which its files must contain.
+import { dirname, resolve } from "node:path";
+import { NO_TEAM_NAME } from "../../../api/configuration.ts";
+import type { Collected, Placed } from "../../files/collect.ts";
+import type { Problems } from "../../files/problems.ts";
+import type { Json } from "../../plan/diff.ts";
+import type { Package } from "../package.ts";
+import type { NamedSoftware, PolicyFile } from "../policy.ts";
+import type { StoreApp } from "../store-app.ts";
+
+const PROFILES = "configuration_profile";
+
+type Policy = Placed<PolicyFile>;
+
+/** Documents of the older format list no scripts, profiles and software. */
+const isDocument = ({ file }: Policy): boolean => file === "";
+
+/** The items of a kind that belong to the team of the policy. Controls of hosts without a team may be global. */
+function ofOwner<T>(items: Collected, kind: string, owner: string | null): readonly T[] {
+  const isControl = kind === "script" || kind === PROFILES;
+  const owners = isControl && owner === NO_TEAM_NAME ? [owner, null] : [owner];
+  return ((items.get(kind) ?? []) as readonly Placed<T>[])
+    .filter((one) => owners.includes(one.owner))
+    .map((one) => one.value);
+}
+
+/**
+ * What the policy installs: one of the packages and apps that the same file lists. Reports what is not there. `own`: the
+ * kind of the policy itself.
+ */
+export function linkedSoftware(policy: Policy, items: Collected, own: string, problems: Problems): Json {
+  const { value, owner } = policy;
+  if (owner === null) return null;
+  checkNamed(policy, items, problems);
+  if (value.type === "patch") {
+    checkPatched(policy, items, own, problems);
+    return value.install_software === true || null;
+  }
+  const wanted = value.install_software;
+  return wanted === null || wanted === true ? null : installs(policy, wanted, items, problems);
+}
+
+function installs(policy: Policy, wanted: NamedSoftware, items: Collected, problems: Problems): Json {
+  const { owner, file, place } = policy;
+  const wrong = (message: string): null => {
+    problems.error(place("install_software"), `install_software: ${message}`);
+    return null;
+  };
+  if (wanted.app_store_id) {
+    const app_store_id = wanted.app_store_id.trim();
+    const names = new Set([app_store_id, `${app_store_id}/darwin`]);
+    const isThere = ofOwner<StoreApp>(items, "store_app", owner).some((one) => names.has(one.name));
+    return isThere || isDocument(policy)
+      ? { app_store_id }
+      : wrong(`the software of the team has no app ${app_store_id} for Macs`);
+  }
+  const path = wanted.package_path && resolve(dirname(file), wanted.package_path);
+  const found = ofOwner<Package>(items, "package", owner).filter((one) =>
+    path
+      ? one.from === path
+      : wanted.hash_sha256
+        ? one.sha256 === wanted.hash_sha256
+        : one.name === (wanted.svc_maintained_app_slug ?? wanted.package),
+  );
+  if (found.length > 1) return wrong("the file has several packages: name one of them by its hash_sha256");
+  if (found.length === 1) return { package: found[0]!.name };
+  const name = wanted.package_path ?? wanted.hash_sha256 ?? wanted.svc_maintained_app_slug ?? wanted.package!;
+  return isDocument(policy) && !path ? { package: name } : wrong(`the software of the team has no package ${name}`);
+}
+
+function checkNamed(policy: Policy, items: Collected, problems: Problems): void {
+  const { value, owner, place } = policy;
+  if (isDocument(policy)) return;
+  const named = [
+    ["run_script", "script", value.run_script],
+    ["resend_configuration_profile", PROFILES, value.resend_configuration_profile],
+  ] as const;
+  for (const [key, kind, wanted] of named)
+    if (wanted !== null && !ofOwner<{ name: string }>(items, kind, owner).some(({ name }) => name === wanted))
+      problems.error(
+        place(key),
+        `${key}: the controls of the team have no ${kind.replace("_", " ")} ${JSON.stringify(wanted)}`,
+      );
+}
+
+/** The app of a patch policy is in the software of the team, and no other policy of the team patches it. */
+function checkPatched(policy: Policy, items: Collected, own: string, problems: Problems): void {
+  const { value, owner, place } = policy;
+  const slug = value.svc_maintained_app_slug;
+  const others = ofOwner<PolicyFile>(items, own, owner).filter(
+    (one) => one.type === "patch" && one.svc_maintained_app_slug === slug,
+  );
+  if (others.length > 1 && others[0]!.name !== value.name)
+    problems.error(
+      place("svc_maintained_app_slug"),
+      `svc_maintained_app_slug: the policy ${JSON.stringify(others[0]!.name)} patches ${slug} already`,
+    );
+  if (isDocument(policy)) return;
+  const app = ofOwner<Package>(items, "package", owner).find((one) => one.slug === slug);
+  if (!app)
+    problems.error(
+      place("svc_maintained_app_slug"),
+      `svc_maintained_app_slug: the software of the team has no maintained app ${slug}`,
+    );
+  else if (value.patch_when_closed && app.pre_install_query)
+    problems.error(
+      place("patch_when_closed"),
+      `patch_when_closed cannot be used while the app ${slug} has a pre_install_query`,
+    );
+}
