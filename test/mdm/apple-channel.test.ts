@@ -30,12 +30,47 @@ const remove = (t: TestApp, hostId: number, ...identifiers: string[]) => {
     ),
   );
 };
+/** A dictionary of texts as a binary property list, which may contain any character. */
+function binaryDict(texts: Readonly<Record<string, string>>): Buffer {
+  const objects = Object.entries(texts)
+    .flat()
+    .map((text) => {
+      const units = Buffer.from(text, "utf16le").swap16();
+      const length = Buffer.alloc(5);
+      length.writeUInt8(0x12);
+      length.writeUInt32BE(text.length, 1);
+      return Buffer.concat([Buffer.from([0x6f]), length, units]);
+    });
+  const count = objects.length / 2;
+  const refs = Array.from({ length: count }, (_, i) => [1 + 2 * i, 2 + 2 * i]);
+  const dict = Buffer.from([0xd0 | count, ...refs.map(([key]) => key!), ...refs.map(([, value]) => value!)]);
+  const all = [dict, ...objects];
+  const offsets = Buffer.alloc(4 * all.length);
+  let at = 8;
+  for (const [i, one] of all.entries()) {
+    offsets.writeUInt32BE(at, 4 * i);
+    at += one.length;
+  }
+  const trailer = Buffer.alloc(32);
+  trailer.set([4, 1], 6);
+  trailer.writeBigUInt64BE(BigInt(all.length), 8);
+  trailer.writeBigUInt64BE(BigInt(at), 24);
+  return Buffer.concat([Buffer.from("bplist00"), ...all, offsets, trailer]);
+}
 const command = async (t: TestApp, uuid: string) => {
   const row = await t.store.mdmCommands.first({ where: eq("command_uuid", uuid) });
   return [row!.status, (await t.store.operations.get(row!.id))!.state];
 };
 
 describe.each(bothEngines)("an Apple device on %s", (engine) => {
+  it("is refused under a name that no device can have, while others who ask at the same time get their replies", async () => {
+    const t = await startApp({ engine });
+    const { device } = await enrolled(t);
+    const named = (name: string) => device.raw(binaryDict({ UDID: name, Status: "Idle" }));
+    const replies = await Promise.all([named("a\0b"), named("\ud800"), device.idle(), named("x".repeat(100_000))]);
+    expect(replies.map((reply) => (reply === null ? null : (reply as Response).status))).toEqual([400, 400, null, 403]);
+  });
+
   it("enrolls, gets its commands in order, answers each once, and leaves", async () => {
     const t = await startApp({ engine });
     const { device, hostId } = await enrolled(t);
