@@ -77,7 +77,7 @@ export const setupExperienceApi = {
     ...premium,
     method: "GET",
     path: "/setup_experience/software",
-    summary: "List the software that hosts can install during their setup, and what they do install.",
+    summary: "List the software that hosts can install during their setup: first what they do install, in this order.",
     access: read,
     query: pagingAfter("name", "hosts_count").extend({ platform: Platforms, team_id: QueriedTeam }),
     response: z.object({

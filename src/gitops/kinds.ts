@@ -22,6 +22,7 @@ import { portalToken } from "./kinds/portal-token.ts";
 import { query } from "./kinds/query.ts";
 import { script } from "./kinds/script.ts";
 import { setupAssistant } from "./kinds/setup-assistant.ts";
+import { setupOrder } from "./kinds/setup-order.ts";
 import { setupScript } from "./kinds/setup-script.ts";
 import { storeApp } from "./kinds/store-app.ts";
 import { team } from "./kinds/team.ts";
@@ -54,6 +55,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   setup_script: setupScript,
   package: packageKind,
   store_app: storeApp,
+  setup_order: setupOrder,
   policy,
   query,
 };

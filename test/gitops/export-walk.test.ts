@@ -131,6 +131,8 @@ const things: StateThing[] = [
   thing("package", "Ops", "firefox/darwin", { ...ofPackage, slug: "firefox/darwin", url: "", sha256: "" }),
   thing("package", NO_TEAM_NAME, "own.sh", { ...ofPackage, url: "" }),
   thing("store_app", "Ops", "42/ios", storeApp),
+  thing("package", "Ops", "x", { ...ofPackage, url: "" }),
+  thing("setup_order", "Ops", "software", { software: [] }),
   thing("certificate_template", null, "VPN", {
     certificate_authority_name: "WIFI",
     subject_name: "/CN=x",

@@ -134,12 +134,12 @@ describe("problems", () => {
   });
 });
 
-it("a label with a custom host vital that the server does not have is an error in its place", async () => {
+it("a label with a custom host vital that the server does not have is a warning in its place, because the same apply may add it", async () => {
   const of = (id: number) =>
     `org_settings: {}\ncontrols: {}\nlabels:\n  - {name: L, label_membership_type: host_vitals, criteria: {vital: custom_host_vital, custom_host_vital_id: ${id}, value: x}}\n`;
   const state = stateWith([], { custom_host_vitals: [3] });
-  await expect(wantedOf({ "d.yml": of(99) }, state)).rejects.toThrow(
-    /d\.yml:4:\d+: label "L": there is no custom host vital with the id 99/,
-  );
-  expect((await wantedOf({ "d.yml": of(3) }, state)).find("label", null, "L")).toMatchObject({ query: "" });
+  expect((await wantedOf({ "d.yml": of(99) }, state)).warnings).toEqual([
+    expect.stringMatching(/d\.yml:4:\d+: .*label "L": there is no custom host vital with the id 99/),
+  ]);
+  expect((await wantedOf({ "d.yml": of(3) }, state)).warnings).toEqual([]);
 });

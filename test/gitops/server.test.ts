@@ -129,7 +129,7 @@ describe.each(bothEngines)("files on %s", (engine) => {
     );
     const files = ["default.yml", "no-team.yml", "ops.yml"].flatMap((name) => ["-f", join(dir, name)]);
     const applied = await gitops(app, ["apply", ...files, ...options], { env });
-    expect(applied).toMatchObject({ exitCode: 0 });
+    expect(applied, applied.stderr).toMatchObject({ exitCode: 0 });
     const plan = await gitops(app, ["plan", ...files, "-o", "json"], { env });
     expect(JSON.parse(plan.stdout)).toMatchObject({ changes: [] });
 

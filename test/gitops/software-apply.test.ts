@@ -501,3 +501,59 @@ describe("drift of software", () => {
     ]);
   });
 });
+
+describe.each(bothEngines)("the order of a setup on %s", (engine) => {
+  it("is that of the items in files, is exported, and is seen by a plan when it changes on the server", async () => {
+    const t = await startApp({ engine, settings: allowLocal });
+    const item = (name: string) => `    - {path: lib/${name}, setup_experience: true}\n`;
+    const team = (...names: string[]) =>
+      `name: Ops\nsoftware:\n  packages:\n    - {path: lib/z.sh}\n${names.map(item).join("")}`;
+    const files = Object.fromEntries(["a.sh", "b.sh", "c.sh", "z.sh"].map((name) => [`lib/${name}`, script(name)]));
+    const given = { "default.yml": GLOBAL, "team.yml": team("c.sh", "a.sh"), ...files };
+    const { apply, plan, dir } = await withFiles(t, given);
+    const made = await apply();
+    expect(made.exitCode, made.stderr).toBe(0);
+    const ops = (await t.store.teams.first({ where: eq("name", "Ops") }))!;
+    const installed = async (): Promise<[string, number][]> => {
+      const reply = await t.get(`/setup_experience/software?platform=linux&team_id=${ops.id}`);
+      const { software_titles } = (await reply.json()) as {
+        software_titles: { id: number; software_package: { name: string; install_during_setup: boolean } }[];
+      };
+      return software_titles
+        .filter(({ software_package: { install_during_setup } }) => install_during_setup)
+        .map(({ id, software_package }) => [software_package.name, id]);
+    };
+    const names = async () => (await installed()).map(([name]) => name);
+    expect(await names()).toEqual(["c.sh", "a.sh"]);
+    expect((await plan()).exitCode).toBe(0);
+
+    await writeFile(join(dir, "team.yml"), team("c.sh", "b.sh", "a.sh"));
+    expect((await apply()).exitCode).toBe(0);
+    // What is new comes after what the server has, but in the order of the list.
+    expect(await names()).toEqual(["c.sh", "b.sh", "a.sh"]);
+    expect((await plan()).exitCode).toBe(0);
+
+    const software_title_ids = (await installed()).map(([, id]) => id).reverse();
+    await t.request("PUT", "/setup_experience/software", { platform: "linux", team_id: ops.id, software_title_ids });
+    expect(await names()).toEqual(["a.sh", "b.sh", "c.sh"]);
+    const drifted = await plan();
+    expect([drifted.exitCode, drifted.stdout]).toEqual([9, expect.stringContaining('~ setup order "software"')]);
+
+    const exported = join(dir, "exported");
+    expect((await gitops(t, ["export", "--dir", exported])).exitCode).toBe(0);
+    const text = await readFile(join(exported, "teams/ops.yml"), "utf8");
+    expect([...text.matchAll(/scripts\/(\w)\.sh/g)].map(([, name]) => name)).toEqual(["a", "b", "c", "z"]);
+    const main = ["-f", join(exported, "default.yml"), "-f", join(exported, "teams/ops.yml")];
+    const env = { ENROLL_SECRET: "a-secret", ENROLL_SECRET_OPS: "another" };
+    const same = await gitops(t, ["plan", ...main, "--exit-code"], { env });
+    expect([same.exitCode, same.stdout], same.stderr).toEqual([0, expect.any(String)]);
+
+    expect((await apply()).exitCode).toBe(0);
+    expect(await names()).toEqual(["c.sh", "b.sh", "a.sh"]);
+    const edits = await t.store.activities.list({ where: eq("type", "edited_setup_experience_software") });
+    expect(edits.at(-1)!.details).toMatchObject({ platform: "linux", team_id: ops.id, team_name: "Ops" });
+    await writeFile(join(dir, "team.yml"), team("c.sh"));
+    expect((await apply()).exitCode).toBe(0);
+    expect([await names(), (await plan()).exitCode]).toEqual([["c.sh"], 0]);
+  });
+});

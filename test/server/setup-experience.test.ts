@@ -44,6 +44,22 @@ const entries = async (t: TestApp) =>
     .filter(({ type }) => /setup|script/.test(type));
 
 describe.each(bothEngines)("the software of a setup on %s", (engine) => {
+  it("is listed in the order in which hosts install it, unless another order is asked for", async () => {
+    const t = await startApp({ engine });
+    const ids: number[] = [];
+    for (const name of ["a.sh", "b.sh", "c.sh", "d.sh"]) ids.push(await offer(t, name));
+    const [a, b, c, d] = ids as [number, number, number, number];
+    const listed = async (query = "") => (await list(t, `platform=linux${query}`)).map(({ id }) => id);
+    await choose(t, [c, a], { platform: "linux" });
+    expect(await listed()).toEqual([c, a, b, d]);
+    await choose(t, [a, c], { platform: "linux" });
+    expect(await listed()).toEqual([a, c, b, d]);
+    await choose(t, [d, b], { platform: "linux" });
+    expect(await listed("&per_page=2")).toEqual([d, b]);
+    expect(await listed("&per_page=2&page=1")).toEqual([a, c]);
+    expect(await listed("&order_key=name")).toEqual([a, b, c, d]);
+  });
+
   it("is chosen for each platform, and titles left out are unset", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);

@@ -37,7 +37,7 @@ export function desiredOf(
   );
   checkLabelUse(items, state, global !== undefined, problems);
   const things = kindList.flatMap(
-    ([name, kind]) => kind.items?.desired(items.get(name) ?? [], current, problems) ?? kind.desired?.(run) ?? [],
+    ([name, kind]) => kind.items?.desired(items.get(name) ?? [], current, problems) ?? kind.desired?.(run, items) ?? [],
   );
   const isComplete = (thing: ThingKey): boolean => {
     const kind = kinds[thing.kind];

@@ -80,7 +80,7 @@ export interface Kind<T extends Named = Named> {
   /** Rules that one main file must satisfy, checked before the server is asked. */
   check?(file: FileScope, problems: Problems): void;
   /** For kinds that stand in sections: the objects that the files ask for. */
-  desired?(run: Run): Thing[];
+  desired?(run: Run, items: Collected): Thing[];
   /** Whether the files are the complete list (for items: default: if they have the owner), so that this object, which they do not contain, is deleted. */
   isComplete?(thing: ThingKey, run: Run): boolean;
   /** For kinds whose object is a file that a section names. */

@@ -77,7 +77,7 @@ function desired(labels: readonly Placed<LabelFile>[], current: Current, problem
         return those ?? [];
       });
     checkVital(value.criteria, current, (reason) =>
-      problems.error(place("criteria"), `label ${JSON.stringify(name)}: ${reason}`),
+      problems.warn(place("criteria"), `label ${JSON.stringify(name)}: ${reason}`),
     );
     const before = current.value("label", null, name);
     const kept = isRecord(before) ? before.hosts : null;
@@ -93,11 +93,16 @@ function desired(labels: readonly Placed<LabelFile>[], current: Current, problem
   });
 }
 
-/** The server refuses a vital that it does not have. Older servers do not list theirs. */
-function checkVital(criteria: LabelCriteria | null, { state }: Current, refuse: (reason: string) => void): void {
+/**
+ * The server refuses a vital that it does not have when the apply writes the label; the same apply may add it. Older
+ * servers do not list theirs.
+ */
+function checkVital(criteria: LabelCriteria | null, { state }: Current, warn: (reason: string) => void): void {
   const id = criteria !== null && "custom_host_vital_id" in criteria ? criteria.custom_host_vital_id : null;
   if (id === null || (state.custom_host_vitals ?? [id]).includes(id)) return;
-  refuse(`there is no custom host vital with the id ${id}; \`svc vitals list\` shows those that exist`);
+  warn(
+    `there is no custom host vital with the id ${id}, so the apply fails unless it adds that: see \`svc vitals list\``,
+  );
 }
 
 export const label: Kind<LabelFile> = {

@@ -1,15 +1,15 @@
 // Packages and maintained apps that teams offer to their hosts.
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import type { Current } from "../desired/current.ts";
 import { changed, type Fields, fieldsOf } from "../export/fields.ts";
 import { FileNames, fileName } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Placed } from "../files/collect.ts";
 import { textOf } from "../files/item-files.ts";
-import { type Details, isOfTeam } from "../plan/activities.ts";
-import { isSame, type Json, type Owner, type Thing } from "../plan/diff.ts";
+import { isOffered } from "../plan/activities.ts";
+import { isSame, type Json, type Thing } from "../plan/diff.ts";
 import { MaintainedAppFile, PackageFile } from "../schema/software.ts";
 import type { Download, Kind } from "./kind.ts";
+import { inSetupOrder } from "./setup-order.ts";
 
 const KIND = "package";
 
@@ -99,10 +99,6 @@ function withFile(value: Json, sha256: string | null, before: Json | undefined):
 /** Of exported texts that are no scripts. */
 const extensions: Readonly<Record<string, string>> = { pre_install_query: ".sql", configuration: ".plist" };
 
-/** Activities of software have no team for hosts without one. */
-export const isOffered = (details: Details, owner: Owner): boolean =>
-  isOfTeam(details, owner) || (owner === NO_TEAM_NAME && isOfTeam(details, null));
-
 const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
 const defaults = {
   self_service: false,
@@ -116,7 +112,7 @@ function exported(scope: ExportScope): ExportedSections {
   const names = new FileNames();
   const packages: Fields[] = [];
   const apps: Fields[] = [];
-  for (const { name, value } of scope.objects.all(scope.owner, KIND)) {
+  for (const { name, value } of inSetupOrder(scope, KIND)) {
     const fields = fieldsOf(value);
     const { slug, version, url, sha256, categories, default_categories, icon, ...rest } = fields;
     const { pre_install_query, install_script, uninstall_script, post_install_script, configuration, ...plain } = rest;

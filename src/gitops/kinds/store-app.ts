@@ -3,10 +3,12 @@ import { changed, type Fields, fieldsOf } from "../export/fields.ts";
 import { FileNames } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Placed } from "../files/collect.ts";
+import { isOffered } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
 import { StoreAppFile } from "../schema/software.ts";
 import type { Kind } from "./kind.ts";
-import { isOffered, write } from "./package.ts";
+import { write } from "./package.ts";
+import { inSetupOrder } from "./setup-order.ts";
 
 const KIND = "store_app";
 
@@ -52,7 +54,7 @@ const defaults = {
 
 function exported(scope: ExportScope): ExportedSections {
   const names = new FileNames();
-  const apps = scope.objects.all(scope.owner, KIND).map(({ name, value }): Fields => {
+  const apps = inSetupOrder(scope, KIND).map(({ name, value }): Fields => {
     const { configuration, icon, ...fields } = fieldsOf(value);
     const [app_store_id = "", platform] = name.split("/");
     const file = names.of(name);

@@ -47,6 +47,10 @@ export function isOfTeam({ team_id, team_name }: Details, owner: string | null):
   return owner === NO_TEAM_NAME ? team_id === 0 : team_name === owner;
 }
 
+/** Activities of software have no team for hosts without one. */
+export const isOffered = (details: Details, owner: string | null): boolean =>
+  isOfTeam(details, owner) || (owner === NO_TEAM_NAME && isOfTeam(details, null));
+
 export function namesItem(list: Json | undefined, name: string, owner: string | null): boolean {
   return Array.isArray(list) && list.some((one) => isRecord(one) && one.name === name && (one.team || null) === owner);
 }

@@ -21,6 +21,7 @@ import { portalToken } from "./kinds/portal-token/kind.ts";
 import { query } from "./kinds/query/kind.ts";
 import { script } from "./kinds/script/kind.ts";
 import { setupAssistant } from "./kinds/setup-assistant/kind.ts";
+import { setupOrder } from "./kinds/setup-order/kind.ts";
 import { setupScript } from "./kinds/setup-script/kind.ts";
 import { storeApp } from "./kinds/store-app/kind.ts";
 import { team } from "./kinds/team/kind.ts";
@@ -51,6 +52,7 @@ export const kinds: readonly Kind[] = [
   setupScript,
   packageKind,
   storeApp,
+  setupOrder,
   policy,
   query,
 ];

@@ -60,7 +60,7 @@ export async function listSetupSoftware(ctx: Context, query: z.output<typeof set
     found.flatMap((some) => some.flatMap(({ title_id, position }) => (position === null ? [] : title_id))),
   );
   const ids = [...new Set(found.flat().map(({ title_id }) => title_id))];
-  const { software_titles, ...around } = await pageOfTitles(ctx, team_id ?? 0, ids, query);
+  const { software_titles, ...around } = await pageOfTitles(ctx, team_id ?? 0, ids, query, [...chosen]);
   return { ...around, software_titles: software_titles.map((title) => asChosen(title, chosen.has(title.id))) };
 }
 

@@ -157,16 +157,34 @@ async function withoutHostsToo(store: ServerTx, sums: readonly TitleSum[], where
   return titles.map(({ id, name }) => ({ title_id: id, name, hosts_count: countOf.get(id) ?? 0 }));
 }
 
-/** A page of these titles as lists of the team show them, also of those that are on none of its hosts. */
-export async function pageOfTitles(ctx: Context, teamId: number, ids: readonly number[], query: PageQuery) {
+/**
+ * A page of these titles as lists of the team show them, also of those that are on none of its hosts. Unless the query
+ * asks for an order, those in `first` come first, in the order there.
+ */
+export async function pageOfTitles(
+  ctx: Context,
+  teamId: number,
+  ids: readonly number[],
+  query: PageQuery,
+  first: readonly number[] = [],
+) {
   const { store } = ctx;
   checkAfter(ctx, query);
   const counts = and(oneOf("title_id", ids), eq("scope", teamId));
   const sums = sumTitles(await store.softwareTitleCounts.list({ where: counts }));
   const all = await withoutHostsToo(store, sums, oneOf("id", ids));
-  const { items, meta } = pageOfSums(all, query, ({ title_id }) => title_id);
+  const { items, meta } =
+    query.order_key === undefined && query.after === undefined && first.length > 0
+      ? pageOfArray(startingWith(first, all), query)
+      : pageOfSums(all, query, ({ title_id }) => title_id);
   const software_titles = await titlesOnWire(ctx, [teamId], items, teamId);
   return { counts_updated_at: await countedAt(store), count: all.length, software_titles, meta };
+}
+
+function startingWith(first: readonly number[], all: readonly TitleSum[]): TitleSum[] {
+  const rankOf = new Map(first.map((id, rank) => [id, rank]));
+  const rank = ({ title_id }: TitleSum): number => rankOf.get(title_id) ?? first.length;
+  return all.toSorted((a, b) => rank(a) - rank(b) || compareText(a.name, b.name) || a.title_id - b.title_id);
 }
 
 /** Refuses what a list from the store would refuse. */

@@ -17,6 +17,7 @@ const view: View = {
 
 export default class SetupExperienceSoftwareList extends ClientCommand {
   static override summary = "List the software that hosts of a team can install during their setup.";
+  static override description = "What they do install comes first, in the order in which they install it.";
   static override endpoints = [setupExperienceApi.software];
   static override flags = { ...queryFlags(setupExperienceApi.software), ...teamFlag, ...limitFlags };
   static override examples = [

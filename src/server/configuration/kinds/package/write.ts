@@ -148,7 +148,7 @@ function textsOf({ value, texts }: PackageWanted, before: Installer | null) {
   return all;
 }
 
-/** The order in which hosts install software is not part of the files, so it stays. */
+/** The order in which hosts install software is an object of its own, which is written later: until then it stays. */
 function setupOf({ value }: PackageWanted, { read }: Found, before: Installer | null): Partial<InstallerChoices> {
   if (!value.setup_experience) return { install_during_setup: false, setup_positions: {} };
   const platforms = platformsIn(value);
