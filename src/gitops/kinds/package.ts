@@ -9,7 +9,7 @@ import { isOffered } from "../plan/activities.ts";
 import { isSame, type Json, type Thing } from "../plan/diff.ts";
 import { MaintainedAppFile, PackageFile } from "../schema/software.ts";
 import type { Download, Kind } from "./kind.ts";
-import { inSetupOrder } from "./setup-order.ts";
+import { inSetupOrder } from "./setup/order.ts";
 
 const KIND = "package";
 

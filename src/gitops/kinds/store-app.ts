@@ -8,7 +8,7 @@ import type { Thing } from "../plan/diff.ts";
 import { StoreAppFile } from "../schema/software.ts";
 import type { Kind } from "./kind.ts";
 import { write } from "./package.ts";
-import { inSetupOrder } from "./setup-order.ts";
+import { inSetupOrder } from "./setup/order.ts";
 
 const KIND = "store_app";
 

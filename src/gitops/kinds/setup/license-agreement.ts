@@ -1,10 +1,10 @@
 // The license agreement that users see before their device enrolls.
-import { EULA_MAX } from "../../api/eula.ts";
-import { thing } from "../desired/values.ts";
-import { fieldsOf } from "../export/fields.ts";
-import { safeName } from "../export/names.ts";
-import { largeFileValue } from "../files/large-values.ts";
-import type { Kind } from "./kind.ts";
+import { EULA_MAX } from "../../../api/eula.ts";
+import { thing } from "../../desired/values.ts";
+import { fieldsOf } from "../../export/fields.ts";
+import { safeName } from "../../export/names.ts";
+import { largeFileValue } from "../../files/large-values.ts";
+import type { Kind } from "../kind.ts";
 
 const KIND = "license_agreement";
 

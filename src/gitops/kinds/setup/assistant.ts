@@ -1,15 +1,15 @@
 // Setup assistant profiles: what devices show that enroll automatically.
 import { basename } from "node:path";
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { isRecord } from "../../text/record.ts";
-import { thing } from "../desired/values.ts";
-import { fieldsOf } from "../export/fields.ts";
-import { safeName } from "../export/names.ts";
-import { escaped } from "../export/text.ts";
-import { readSource, shownAs } from "../files/include.ts";
-import { substitute } from "../files/substitute.ts";
-import { isOfTeam } from "../plan/activities.ts";
-import type { Kind } from "./kind.ts";
+import { NO_TEAM_NAME } from "../../../api/configuration.ts";
+import { isRecord } from "../../../text/record.ts";
+import { thing } from "../../desired/values.ts";
+import { fieldsOf } from "../../export/fields.ts";
+import { safeName } from "../../export/names.ts";
+import { escaped } from "../../export/text.ts";
+import { readSource, shownAs } from "../../files/include.ts";
+import { substitute } from "../../files/substitute.ts";
+import { isOfTeam } from "../../plan/activities.ts";
+import type { Kind } from "../kind.ts";
 
 const KIND = "setup_assistant";
 

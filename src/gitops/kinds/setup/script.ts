@@ -1,14 +1,14 @@
 // The script that hosts run at the end of their setup.
 import { basename } from "node:path";
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { SCRIPT_MAX } from "../../api/scripts.ts";
-import { fileName } from "../export/names.ts";
-import type { ExportedSections, ExportScope } from "../export/scope.ts";
-import type { Placed } from "../files/collect.ts";
-import { isOfTeam } from "../plan/activities.ts";
-import type { Thing } from "../plan/diff.ts";
-import { ScriptFile } from "../schema/scripts.ts";
-import type { Kind } from "./kind.ts";
+import { NO_TEAM_NAME } from "../../../api/configuration.ts";
+import { SCRIPT_MAX } from "../../../api/scripts.ts";
+import { fileName } from "../../export/names.ts";
+import type { ExportedSections, ExportScope } from "../../export/scope.ts";
+import type { Placed } from "../../files/collect.ts";
+import { isOfTeam } from "../../plan/activities.ts";
+import type { Thing } from "../../plan/diff.ts";
+import { ScriptFile } from "../../schema/scripts.ts";
+import type { Kind } from "../kind.ts";
 
 const KIND = "setup_script";
 

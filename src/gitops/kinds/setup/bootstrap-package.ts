@@ -1,12 +1,12 @@
 // Bootstrap packages: what Macs install first after they have enrolled automatically.
-import { PACKAGE_MAX } from "../../api/bootstrap.ts";
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { thing } from "../desired/values.ts";
-import { fieldsOf } from "../export/fields.ts";
-import { safeName } from "../export/names.ts";
-import { largeFileValue } from "../files/large-values.ts";
-import { isOfTeam } from "../plan/activities.ts";
-import type { Kind } from "./kind.ts";
+import { PACKAGE_MAX } from "../../../api/bootstrap.ts";
+import { NO_TEAM_NAME } from "../../../api/configuration.ts";
+import { thing } from "../../desired/values.ts";
+import { fieldsOf } from "../../export/fields.ts";
+import { safeName } from "../../export/names.ts";
+import { largeFileValue } from "../../files/large-values.ts";
+import { isOfTeam } from "../../plan/activities.ts";
+import type { Kind } from "../kind.ts";
 
 const KIND = "bootstrap_package";
 
