@@ -278,6 +278,10 @@ describe.each(rulesEngines)("a replacement of packages on %s", (engine) => {
       expect([done.status, done.message]).toEqual(["completed", ""]);
       expect(await t.store.softwareInstallers.list()).toMatchObject([{ file_name: name, platform: "linux" }]);
     }
+    // Its server has only a part of the file.
+    const cut = await startFiles(() => ({ status: 200, body: deb.subarray(0, -20) }));
+    const refused = await replaced(t, [{ url: `${cut.url}/cut.deb` }]);
+    expect([refused.status, refused.message]).toEqual(["failed", expect.stringContaining("damaged or incomplete")]);
     const unnamed = await startFiles(() => ({ status: 200, body: deb }));
     const done = await replaced(t, [{ url: `${unnamed.url}/plain` }]);
     expect(done.message).toContain("package 1 (plain of 127.0.0.1): url: ");
