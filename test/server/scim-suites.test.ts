@@ -13,7 +13,7 @@ const ERROR = "urn:ietf:params:scim:api:messages:2.0:Error";
 const PATCH = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
 const MEDIA_TYPE = "application/scim+json; charset=utf-8";
 
-interface Told {
+interface ScimReply {
   readonly status: number;
   readonly type: string | null;
   readonly location: string | null;
@@ -29,7 +29,12 @@ describe.each(bothEngines)("the published test suites of SCIM on %s", (engine) =
     token = (await makeUser(t, "maintainer", { api_only: true })).token;
   });
 
-  async function send(method: string, path: string, body?: object, more: Record<string, string> = {}): Promise<Told> {
+  async function send(
+    method: string,
+    path: string,
+    body?: object,
+    more: Record<string, string> = {},
+  ): Promise<ScimReply> {
     const reply = await t.raw(`/api/v1/svc/scim${path}`, {
       method,
       headers: {

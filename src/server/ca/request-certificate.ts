@@ -81,7 +81,7 @@ async function checkIdentity(ctx: Context, request: SigningRequest, idp: Introsp
   if (email !== username) throw invalidToken();
 }
 
-/** A host that has signed the request proves only itself: whom the certificate is to name must be its user. */
+/** A host that has signed the request proves only itself: the people that the certificate names must be its users. */
 async function checkUsers({ store }: Context, hostId: number, request: SigningRequest): Promise<void> {
   const named = [...request.emails, ...request.userPrincipalNames, ...request.subjectNames];
   if (named.length === 0) return;

@@ -9,7 +9,8 @@ import { eq, lt } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import { signer, TOLERANCE } from "./identity.ts";
 
-const LIMIT = { scope: "signed requests", most: 60, ofAll: 3_000, span: minutes(1) };
+/** A whole office may send from one address. */
+const LIMIT = { scope: "signed requests", most: 300, ofAll: 3_000, span: minutes(1) };
 
 export interface SigningHost {
   readonly id: number;
