@@ -54,6 +54,11 @@ describe.each(rulesEngines)("simulated Windows devices on %s", (engine) => {
     const [{ device } = fleet.hosts[0]!] = fleet.hosts;
     expect(device.nodes.get("./device/vendor/msft/policy/config/camera/allowcamera")?.data).toBe("1");
     expect(await statusesOf(t), "the agents have reported them").toEqual(Array(4).fill("verified"));
+    for (const { enrollment_status, connected_to_svc } of await t.store.hostMdm.list())
+      expect({ enrollment_status, connected_to_svc }, "the agents' registries say so too").toEqual({
+        enrollment_status: "On (manual)",
+        connected_to_svc: true,
+      });
 
     // Somebody changes the setting: it is sent again.
     device.nodes = new Map([...device.nodes].filter(([path]) => !path.includes("allowcamera")));

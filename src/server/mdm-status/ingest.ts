@@ -4,6 +4,7 @@
 import { tableExists } from "../agent-protocol/detail-query.ts";
 import { type Row, text } from "../agent-protocol/rows.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
+import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { type InventorySource, NOTHING_TO_WRITE, type Reported, type SourceWriter } from "../hosts/inventory/source.ts";
@@ -22,12 +23,19 @@ type HostMdmRow = Pick<InsertOf<typeof hostMdm>, "id" | (typeof reportedMdmColum
 const solutionOf = ({ enrolled, name, server_url }: MdmInventory): Solution | null =>
   enrolled && (name !== "" || server_url !== "") ? { name, server_url } : null;
 
+/** Milliseconds between a device's enrollment and the first report of its agent that includes it, at most. */
+const JUST = minutes(5);
+
 function rowOf(
   { hostId, value: mdm }: Reported<MdmInventory>,
   solutionId: number | null,
   old: RowOf<typeof hostMdm> | undefined,
   isAssigned: boolean,
-): HostMdmRow {
+  now: number,
+): HostMdmRow | null {
+  // The agent has asked its host before that enrolled.
+  const hasJustEnrolled = old?.connected_to_svc === true && now - Date.parse(old.enrolled_at ?? "") < JUST;
+  if (hasJustEnrolled && !mdm.enrolled) return null;
   // The agent cannot distinguish a personal enrollment from another manual one.
   const staysPersonal = old?.enrollment_status === "On (personal)" && mdm.enrollment_status === "On (manual)";
   // The agent does not know what the business portal will do at the next setup.
@@ -41,7 +49,7 @@ function rowOf(
   };
 }
 
-function startMdm({ store }: Services): SourceWriter<MdmInventory> {
+function startMdm({ store, clock }: Services): SourceWriter<MdmInventory> {
   const solutions = createSolutions(store);
   return {
     /** Stores new products, and plans the writes of the others. */
@@ -57,7 +65,9 @@ function startMdm({ store }: Services): SourceWriter<MdmInventory> {
       const rows = answers.flatMap((answer) => {
         const solution = solutionOf(answer.value);
         const old = known.get(answer.hostId);
-        const row = rowOf(answer, solution === null ? null : ids.of(solution), old, assigned.has(answer.hostId));
+        const solutionId = solution === null ? null : ids.of(solution);
+        const row = rowOf(answer, solutionId, old, assigned.has(answer.hostId), clock.now());
+        if (row === null) return [];
         return old && reportedMdmColumns.every((column) => row[column] === old[column]) ? [] : [row];
       });
       return rows.length === 0 ? NOTHING_TO_WRITE : { write: (tx) => writeReportedMdm(tx, rows) };

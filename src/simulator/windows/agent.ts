@@ -23,6 +23,12 @@ interface Server {
   readonly enrollSecret: string;
 }
 
+/** What the registry of a managed device has of its enrollment. */
+export interface Enrolled {
+  readonly discoveryUrl: string;
+  readonly providerId: string;
+}
+
 export class WindowsAgents {
   readonly machine: Machine;
   private readonly server: Server;
@@ -53,11 +59,11 @@ export class WindowsAgents {
     return this.key;
   }
 
-  /** Answers the queries that are due. */
-  async report(nodes: Nodes): Promise<void> {
+  /** Answers the queries that are due. `enrolled`: the device's enrollment; null: there is none. */
+  async report(nodes: Nodes, enrolled: Enrolled | null): Promise<void> {
     const work = readWork(await this.call(PATHS.distributed_read, { node_key: this.nodeKey }));
     const view = this.view();
-    const answer = (sql: string) => bridgeAnswer(sql, nodes) ?? answerSql(sql, view);
+    const answer = (sql: string) => bridgeAnswer(sql, nodes) ?? enrollmentAnswer(sql, enrolled) ?? answerSql(sql, view);
     const found = (sql: string) =>
       sql.includes("'mdm_bridge'") ? rowsAnswer([{ "1": "1" }]) : discoveryAnswer(sql, this.machine, answer);
     const results = new Results();
@@ -102,6 +108,16 @@ function textIn(reply: Record<string, unknown>, name: string): string {
 }
 
 const rowsAnswer = (rows: Record<string, string>[]): SqlAnswer => ({ status: 0, message: "", rows });
+
+/** The answer to a query of the registry's device management enrollments; null: it is another query. */
+function enrollmentAnswer(sql: string, enrolled: Enrolled | null): SqlAnswer | null {
+  if (!/\bFROM registry\b/i.test(sql) || !sql.includes("\\Microsoft\\Enrollments\\")) return null;
+  const key = "HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Enrollments\\5A9C1C0B-3E2C-4F55-8A0D-0C5E6B1B7A11";
+  if (enrolled === null) return rowsAnswer([]);
+  const { discoveryUrl, providerId } = enrolled;
+  const values = { UPN: "", DiscoveryServiceFullURL: discoveryUrl, ProviderID: providerId, EnrollmentState: "1" };
+  return rowsAnswer(Object.entries(values).map(([name, data]) => ({ key, name, data })));
+}
 
 const INPUT = /mdm_command_input = '((?:[^']|'')*)'/i;
 

@@ -64,6 +64,11 @@ export class WindowsDevice {
     return this.enrollment !== null && !this.left;
   }
 
+  /** Of the server that manages it; null: none does. */
+  get providerId(): string | null {
+    return this.isEnrolled ? (this.enrollment?.providerId ?? null) : null;
+  }
+
   /** How many answers the server has not taken. */
   get unsent(): number {
     return this.answers.size - this.taken.size;

@@ -11,7 +11,7 @@ import {
 } from "../fleet.ts";
 import type { Machine } from "../inventory/machine.ts";
 import { Web } from "../web.ts";
-import { machineOf, WindowsAgents } from "./agent.ts";
+import { type Enrolled, machineOf, WindowsAgents } from "./agent.ts";
 import { WindowsDevice } from "./device.ts";
 import { type EnrollmentFacts, userToken } from "./enrollment.ts";
 import { type WindowsReport, windowsReportOf } from "./report.ts";
@@ -150,11 +150,15 @@ export class WindowsFleet {
     return report;
   }
 
+  private enrolled({ providerId }: WindowsDevice): Enrolled | null {
+    return providerId === null ? null : { providerId, discoveryUrl: `${this.options.serverUrl}${DISCOVERY}` };
+  }
+
   private async connect({ device, agents }: WindowsHost): Promise<void> {
     if (this.work.stopping || !device.isEnrolled) return;
     await device.connect();
     try {
-      await this.stats.timed("queries", () => agents.report(device.nodes));
+      await this.stats.timed("queries", () => agents.report(device.nodes, this.enrolled(device)));
       this.stats.reports++;
     } catch {
       // It is counted. The agent reports again later.
