@@ -192,7 +192,7 @@ describe("the examples in help", () => {
     await writeFile(join(folder, "secret.txt"), "secret\n");
     const { code, output } = await run(argv, folder, {});
     if (/dpkg-deb is not installed/.test(output)) expect(output).toContain("apt-get install dpkg");
-    else expect([code, output]).toEqual([0, expect.stringMatching(/wrote \S*svc-agent\S+/)]);
+    else expect([code, output]).toEqual([0, expect.stringMatching(/wrote \S*agent\S*/)]);
   });
 
   it.each(examples.filter(({ id }) => id === "agent:status" || id === "agent:logs"))("$text", async ({ argv }) => {
