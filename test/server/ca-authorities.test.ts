@@ -538,11 +538,7 @@ describe("the check of an authority before it is saved", () => {
       const answer = await refusal(
         await strict.post(PATH, { custom_scep_proxy: { ...bodies.custom_scep_proxy, url } }),
       );
-      expect(answer, url).toEqual([
-        422,
-        "custom_scep_proxy.url",
-        expect.stringContaining("private addresses are blocked"),
-      ]);
+      expect(answer, url).toEqual([422, "custom_scep_proxy.url", expect.stringMatching(/addresses .*are blocked/)]);
     }
     expect(fake.requests).toEqual([]);
     const t = await start();

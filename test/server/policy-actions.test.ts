@@ -89,7 +89,7 @@ describe.each(bothEngines)("what policies do with hosts on %s", (engine) => {
     expect(await resent(), "it is still on its way").toHaveLength(1);
     await t.store.hostProfiles.update({ where, set: { status: "failed" } });
     await host.answer({ [policy.id]: false });
-    expect(await resent()).toHaveLength(2);
+    await expect.poll(resent).toHaveLength(2);
 
     expect(await reasonOf(await t.delete(`/configuration_profiles/${uuid}`))).toEqual([
       409,

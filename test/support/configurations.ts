@@ -591,7 +591,7 @@ function fieldsOf({ kind, owner, name: own, value }: StateThing): { path: string
 
 /** Keys whose values are subject to rules with others. */
 const bound =
-  /^(enable$|enable_(?!host_users|software_inventory|analytics|ssl_tls|start_tls|release|sso_idp_login|jit)|.*_enabled$|windows_|label_membership_type|criteria|hosts|platform|metadata|entity_id|minimum_version|deadline|grace|mode|interval|server_url|provider_|directory_|authentication_|name$|config|overrides|update_channels|sender_address|user_name|server$|query$)/;
+  /^(enable$|enable_(?!host_users|software_inventory|analytics|ssl_tls|start_tls|release|sso_idp_login|jit)|.*_enabled$|windows_|label_membership_type|criteria|hosts|platform|metadata|entity_id|minimum_version|deadline|grace|mode|interval|server_url|provider_|directory_|authentication_|name$|config|overrides|update_channels|sender_address|user_name|server$|query$|type$|svc_maintained_|patch_when_closed|notify_before_|resend_configuration_profile)/;
 const ofQueries = new Set([
   "interval",
   "query",

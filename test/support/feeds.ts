@@ -88,10 +88,12 @@ export const nvdFiles = (year: string, cves: readonly object[]): Record<string, 
 export const osvFiles = (
   ecosystem: string,
   advisories: readonly { readonly id: string }[],
+  more: Readonly<Record<string, string>> = {},
 ): Record<string, Buffer> => ({
-  [`osv/${ecosystem}/all.zip`]: zip(
-    Object.fromEntries(advisories.map((advisory) => [`${advisory.id}.json`, JSON.stringify(advisory)])),
-  ),
+  [`osv/${ecosystem}/all.zip`]: zip({
+    ...Object.fromEntries(advisories.map((advisory) => [`${advisory.id}.json`, JSON.stringify(advisory)])),
+    ...more,
+  }),
 });
 
 export const kevFiles = (cves: readonly string[]): Record<string, Buffer> => ({

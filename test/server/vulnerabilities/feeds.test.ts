@@ -88,6 +88,35 @@ describe.each(bothEngines)("feeds in a directory on %s", (engine) => {
     expect(await feed(t, "nvd-2024")).toMatchObject({ state: "current", error: "" });
   });
 
+  it("leave out few entries that cannot be read, and say so; with more of them a file is refused", async () => {
+    const { t, folder } = await fromFolder(engine);
+    await sync(t);
+    const good = Array.from({ length: 199 }, (_, n) =>
+      nvdCve(`CVE-2024-${1000 + n}`, [{ cpe: "a:gnu:bash", before: "5" }]),
+    );
+    writeFeeds(folder, nvdFiles("2024", [...good, nvdCve("CVE-2024-1; drop", [])]));
+    await sync(t);
+    const note = '1 of 200 entries cannot be read (the first: "CVE-2024-1; drop") and were left out';
+    expect(await feed(t, "nvd-2024")).toMatchObject({ state: "current", records: 398, error: note });
+    await sync(t);
+    expect(await feed(t, "nvd-2024"), "not imported again").toMatchObject({ state: "current", error: note });
+
+    const [first, third] = good;
+    const broken = { cve: { ...third!.cve, configurations: "x" } };
+    writeFeeds(folder, nvdFiles("2024", [first!, nvdCve("5", []), broken]));
+    await expect(sync(t)).rejects.toThrow('nvd-2024: 2 of 3 entries cannot be read (the first: "5")');
+    expect(await feed(t, "nvd-2024")).toMatchObject({ state: "failed", records: 398 });
+
+    const advisories = Array.from({ length: 120 }, (_, n) => ({ ...advisory, id: `UBUNTU-${n}` }));
+    writeFeeds(folder, {
+      ...nvdFiles("2024", [openssl]),
+      ...osvFiles("Ubuntu", advisories, { "broken.json": "{not json" }),
+    });
+    await sync(t);
+    expect(await feed(t, "osv-ubuntu")).toMatchObject({ state: "current", records: 120 });
+    expect((await feed(t, "osv-ubuntu")).error).toMatch(/^1 of 121 entries cannot be read/);
+  });
+
   it("refuse what is no file, and a .meta file that is none", async () => {
     const { t, folder } = await fromFolder(engine);
     mkdirSync(join(folder, "nvd/nvdcve-2.0-2023.json.gz"));

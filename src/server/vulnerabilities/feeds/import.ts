@@ -22,6 +22,7 @@ import { nvdEntries } from "./nvd.ts";
 import { osvEntries } from "./osv.ts";
 import { type Content, type FeedSource, FILE_MAX, feedSource } from "./source.ts";
 import type { vulnerabilityFeeds } from "./tables.ts";
+import { Tally } from "./tally.ts";
 
 type FeedRow = RowOf<typeof vulnerabilityFeeds>;
 
@@ -72,25 +73,28 @@ interface Import {
 async function importFeed(services: Services, { source, feed, row, signal }: Import): Promise<void> {
   const { clock, blobs } = services;
   const digest = feed.hasMeta ? digestIn(await source.meta(feed, signal)) : null;
-  const checked = { checked_at: clock.iso(), error: "" };
+  // What was left out of the file at its import is still left out.
+  const checked = { checked_at: clock.iso(), error: row.state === "current" ? row.error : "" };
   if (digest !== null && digest === row.digest && row.blob !== "") {
     await set(services, row, { ...checked, state: "current" });
     return;
   }
 
-  const made = { blob: "", size: 0, records: 0, digest: "" };
+  const made = { blob: "", size: 0, records: 0, digest: "", error: "" };
   // Without a reference file, an unchanged feed has to be read again.
   const known = row.blob === "" ? { etag: "", last_modified: "" } : row;
   const result = await source.read(feed, known, signal, async (content) => {
     await set(services, row, { state: "importing", bytes_read: 0, bytes_total: content.total });
     made.blob = `${BLOBS}${feed.name}.${randomBytes(8).toString("hex")}`;
     const hash = createHash("sha256");
-    const entries = counted(services, row, feed, content, hash, signal);
+    const tally = new Tally();
+    const entries = counted(services, row, feed, content, { hash, tally }, signal);
     const checkedEntries = async function* () {
       for await (const entry of entries) {
         made.records++;
         yield entry;
       }
+      made.error = tally.result();
       made.digest = hash.digest("hex");
       if (digest !== null && made.digest !== digest)
         throw new FeedError("the file's SHA-256 digest is not the one of its .meta file");
@@ -115,13 +119,19 @@ function digestIn(meta: string | null): string | null {
   return found?.[1]?.toLowerCase() ?? null;
 }
 
+/** What is found out of a file while it is read. */
+interface Marks {
+  readonly hash: ReturnType<typeof createHash>;
+  readonly tally: Tally;
+}
+
 /** The feed's entries; notes now and then how much of the feed was read. */
 async function* counted(
   services: Services,
   row: FeedRow,
   feed: Feed,
   content: Content,
-  hash: ReturnType<typeof createHash>,
+  marks: Marks,
   signal: AbortSignal,
 ): AsyncGenerator<Entry, void, undefined> {
   let read = 0;
@@ -135,7 +145,7 @@ async function* counted(
   const add = (count: number) => {
     read += count;
   };
-  for await (const entry of entriesOf(feed, { ...content, bytes: bytes() }, hash, add)) {
+  for await (const entry of entriesOf(feed, { ...content, bytes: bytes() }, marks, add)) {
     yield entry;
     signal.throwIfAborted();
     if (performance.now() - notedAt < NOTE_EVERY) continue;
@@ -147,26 +157,26 @@ async function* counted(
 async function* entriesOf(
   feed: Feed,
   content: Content,
-  hash: ReturnType<typeof createHash>,
+  { hash, tally }: Marks,
   progress: (bytes: number) => void,
 ): AsyncGenerator<Entry, void, undefined> {
   if (feed.kind === "osv") {
-    yield* content.file === null ? downloadedAdvisories(content) : osvEntries(content.file, progress);
+    yield* content.file === null ? downloadedAdvisories(content, tally) : osvEntries(content.file, progress, tally);
     return;
   }
   const { bytes } = content;
   const plain = hashed(feed.path.endsWith(".gz") ? gunzipped(bytes) : bytes, hash);
   const read = { nvd: nvdEntries, kev: kevEntries, epss: epssEntries, msrc: msrcEntries }[feed.kind];
-  yield* read(plain);
+  yield* read(plain, tally);
 }
 
 /** The archive's directory is at its end, so it has to be on the disk. */
-async function* downloadedAdvisories(content: Content): AsyncGenerator<Entry, void, undefined> {
+async function* downloadedAdvisories(content: Content, tally: Tally): AsyncGenerator<Entry, void, undefined> {
   const folder = await mkdtemp(join(tmpdir(), "svc-feed-"));
   try {
     const file = join(folder, "all.zip");
     await pipeline(content.bytes, createWriteStream(file));
-    yield* osvEntries(file, () => undefined);
+    yield* osvEntries(file, () => undefined, tally);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

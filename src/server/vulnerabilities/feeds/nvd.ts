@@ -4,6 +4,7 @@ import { type CpeRange, type CveRecord, cveKey, type ProductRecord, productKey }
 import type { Entry } from "../reference/table-file.ts";
 import { isCve, isShort } from "./cve.ts";
 import { jsonElements } from "./json-elements.ts";
+import { Tally } from "./tally.ts";
 
 const TEXT_MAX = 4_000;
 /** Of CVSS. */
@@ -11,9 +12,15 @@ const SCORE_MAX = 10;
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-export async function* nvdEntries(content: AsyncIterable<Buffer>): AsyncGenerator<Entry, void, undefined> {
-  for await (const element of jsonElements(content, "vulnerabilities"))
-    if (isRecord(element) && isRecord(element.cve)) yield* entriesOf(element.cve);
+export async function* nvdEntries(
+  content: AsyncIterable<Buffer>,
+  tally: Tally = new Tally(),
+): AsyncGenerator<Entry, void, undefined> {
+  for await (const element of jsonElements(content, "vulnerabilities")) {
+    const cve = isRecord(element) && isRecord(element.cve) ? element.cve : {};
+    const isReadable = isCve(cve.id) && (cve.configurations === undefined || Array.isArray(cve.configurations));
+    if (tally.note(isReadable, JSON.stringify(cve.id ?? null))) yield* entriesOf(cve);
+  }
 }
 
 function* entriesOf(cve: Record<string, unknown>): Generator<Entry, void, undefined> {

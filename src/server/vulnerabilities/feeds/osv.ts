@@ -5,6 +5,7 @@ import { type PackageRecord, packageKey } from "../reference/records.ts";
 import type { Entry } from "../reference/table-file.ts";
 import { isCve, isShort } from "./cve.ts";
 import { FeedError } from "./errors.ts";
+import { Tally } from "./tally.ts";
 
 const ENTRIES_MAX = 2_000_000;
 const ADVISORY_MAX = 32 * 1024 * 1024;
@@ -16,6 +17,7 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 export async function* osvEntries(
   path: string,
   progress: (bytes: number) => void,
+  tally: Tally = new Tally(),
 ): AsyncGenerator<Entry, void, undefined> {
   const { openPromise } = await import("yauzl");
   let archive: ZipFile;
@@ -36,7 +38,8 @@ export async function* osvEntries(
       const parts: Buffer[] = [];
       for await (const part of await archive.openReadStreamPromise(entry)) parts.push(part as Buffer);
       progress(entry.compressedSize);
-      yield* advisoryEntries(parsed(parts, entry.fileName));
+      const advisory = parsed(parts);
+      if (tally.note(isRecord(advisory), entry.fileName)) yield* advisoryEntries(advisory);
     }
   } catch (error) {
     if (error instanceof FeedError) throw error;
@@ -48,11 +51,12 @@ export async function* osvEntries(
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function parsed(parts: readonly Buffer[], name: string): unknown {
+/** Null: it is no JSON. */
+function parsed(parts: readonly Buffer[]): unknown {
   try {
     return JSON.parse(Buffer.concat(parts).toString("utf8"));
   } catch {
-    throw new FeedError(`${name} is not valid JSON`);
+    return null;
   }
 }
 
