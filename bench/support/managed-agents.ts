@@ -1,4 +1,5 @@
 // Simulated managed agents of benchmarks and soak tests: their calls, and the enrollment of many.
+import { setTimeout as pause } from "node:timers/promises";
 import type { Reply, Send } from "../../test/agent/agents.ts";
 import { SECRET } from "./fill.ts";
 
@@ -15,11 +16,16 @@ export const agentCalls =
   (path, body) =>
     send(`/api/v1/svc/agent${path}`, body, { "content-type": "application/json" });
 
-/** The parsed reply of a call that has to succeed. */
+const RETRY_MS = 200;
+
+/** The parsed reply of a call that has to succeed. It is repeated while the server refuses it because of its load. */
 export async function mustCall(call: AgentCall, path: string, body: object): Promise<Reply["json"]> {
-  const { status, text, json } = await call(path, body);
-  if (status >= 300) throw new Error(`${path}: ${status} ${text.slice(0, 300)}`);
-  return json;
+  for (;;) {
+    const { status, text, json } = await call(path, body);
+    if (status < 300) return json;
+    if (status !== 503) throw new Error(`${path}: ${status} ${text.slice(0, 300)}`);
+    await pause(RETRY_MS);
+  }
 }
 
 /** Does the work for all items, this many at a time. */
@@ -31,7 +37,7 @@ export async function forAll<T>(items: readonly T[], most: number, work: (item: 
   await Promise.all(Array.from({ length: most }, worker));
 }
 
-const AT_ONCE = 50;
+const AT_ONCE = 16;
 const PAGE = 500;
 
 type Api = (method: string, path: string, body?: unknown) => Promise<unknown>;
