@@ -29,6 +29,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   "windows-idle": () => import("./windows-idle.ts"),
   bootstrap: () => import("./bootstrap.ts"),
   scripts: () => import("./scripts.ts"),
+  packages: () => import("./packages.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);
