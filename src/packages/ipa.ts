@@ -71,7 +71,7 @@ const WINDOW = 256 * 1024;
  */
 function aheadIn(file: PackageFile): PackageFile {
   let at = 0;
-  let window = Buffer.alloc(0);
+  let window: Buffer = Buffer.alloc(0);
   return {
     name: file.name,
     size: file.size,
