@@ -28,6 +28,8 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   "apple-idle": () => import("./apple-idle.ts"),
   "windows-idle": () => import("./windows-idle.ts"),
   bootstrap: () => import("./bootstrap.ts"),
+  scripts: () => import("./scripts.ts"),
+  packages: () => import("./packages.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);

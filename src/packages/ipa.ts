@@ -1,5 +1,6 @@
 // Apps for iPhones and iPads: a zip archive with Payload/NAME.app/Info.plist.
 import { Readable } from "node:stream";
+import type { RandomAccessReader as RandomReader } from "yauzl";
 import { readPlistDict } from "../plist/read.ts";
 import { stringIn } from "../plist/value.ts";
 import { cleanText, guarded, PackageError, type PackageFile, type PackageInfo, part, plainName } from "./package.ts";
@@ -32,11 +33,20 @@ function readPlist(bytes: Buffer) {
   }
 }
 
-async function infoOf(file: PackageFile): Promise<Buffer> {
+async function infoOf(given: PackageFile): Promise<Buffer> {
+  const file = aheadIn(given);
   const { fromRandomAccessReaderPromise, RandomAccessReader } = await import("yauzl");
   class Reader extends RandomAccessReader {
     override _readStreamForRange(start: number, end: number): Readable {
       return Readable.from(rangesOf(file, start, end));
+    }
+
+    // Without a stream for each of the two reads that an entry of the directory takes.
+    override read(...[buffer, offset, length, position, done]: Parameters<RandomReader["read"]>): void {
+      part(file, position, length).then((bytes) => {
+        bytes.copy(buffer, offset);
+        done(null);
+      }, done);
     }
   }
   const archive = await fromRandomAccessReaderPromise(new Reader(), file.size, { autoClose: false });
@@ -51,6 +61,29 @@ async function infoOf(file: PackageFile): Promise<Buffer> {
     return Buffer.concat(chunks);
   }
   throw new PackageError("is not an app for iPhones and iPads: it has no Payload/NAME.app/Info.plist");
+}
+
+const WINDOW = 256 * 1024;
+
+/**
+ * The file, of which small parts are read together with what follows: each read costs an opened file or a request to a
+ * bucket, and an archive has thousands of entries.
+ */
+function aheadIn(file: PackageFile): PackageFile {
+  let at = 0;
+  let window: Buffer = Buffer.alloc(0);
+  return {
+    name: file.name,
+    size: file.size,
+    async read(start, end) {
+      if (end - start > WINDOW) return file.read(start, end);
+      if (start < at || end > at + window.length) {
+        window = await file.read(start, Math.min(file.size, start + WINDOW));
+        at = start;
+      }
+      return window.subarray(start - at, end - at);
+    },
+  };
 }
 
 const CHUNK = 64 * 1024;

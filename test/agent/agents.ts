@@ -77,6 +77,8 @@ export function throughUrl(url: string, connections: number): { send: Send; clos
         (res) => {
           const chunks: Buffer[] = [];
           res.on("data", (chunk: Buffer) => chunks.push(chunk));
+          // The server was killed within its reply.
+          res.on("error", reject);
           res.on("end", () =>
             resolve(
               replyOf(res.statusCode ?? 0, Buffer.concat(chunks).toString(), res.headers as Record<string, string>),

@@ -7,8 +7,14 @@ import { defaultScripts } from "../../src/packages/default-scripts.ts";
 import { plainStreamName } from "../../src/packages/msi.ts";
 import { PackageError, type PackageFile, type PackageInfo } from "../../src/packages/package.ts";
 import { readPackage } from "../../src/packages/read.ts";
+import {
+  alteredPackages,
+  packageFolder as folder,
+  hostilePackages,
+  type NamedFile,
+  soundPackages,
+} from "../support/damaged-packages.ts";
 
-const folder = "test/fixtures/packages";
 const fileOf = (name: string, bytes: Buffer): PackageFile => ({
   name,
   size: bytes.length,
@@ -141,31 +147,8 @@ describe("files that are no packages", () => {
 });
 
 describe("hostile packages", () => {
-  const member = (name: string, content: Buffer, size = content.length) =>
-    Buffer.concat([
-      Buffer.from(
-        `${name.padEnd(16)}${"0".padEnd(12)}${"0".padEnd(6)}${"0".padEnd(6)}${"644".padEnd(8)}${String(size).padEnd(10)}\`\n`,
-      ),
-      content,
-    ]);
-  const deb = (name: string, content: Buffer, size?: number) =>
-    Buffer.concat([Buffer.from("!<arch>\n"), member(name, content, size)]);
-
-  it("cannot unpack without end", async () => {
-    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-    expect(await refusal("a.deb", deb("control.tar.gz", bomb))).toContain("damaged");
-  });
-
-  it("cannot lie about sizes", async () => {
-    expect(await refusal("a.deb", deb("control.tar.gz", Buffer.alloc(10), 4_000_000))).toContain("damaged");
-    expect(await refusal("a.deb", deb("control.tar.gz", Buffer.alloc(10), 999_999_999))).toContain("too large");
-    const tar = Buffer.alloc(1024);
-    tar.write("./control", 0);
-    tar.write("-1000\0", 124);
-    expect(await refusal("a.deb", deb("control.tar", tar))).toContain("damaged");
-    // A window of 2 GB for a few bytes.
-    const frame = Buffer.from("28b52ffd00a8010000", "hex");
-    expect(await refusal("a.deb", deb("control.tar.zst", frame))).toMatch(/damaged|description/);
+  it.each(hostilePackages().map((file) => [file.name, file] as const))("%s", async (name, { bytes, reason }) => {
+    expect(await refusal(name, bytes)).toContain(reason);
   });
 
   it("end in a loop neither of sectors nor of folders", async () => {
@@ -177,28 +160,12 @@ describe("hostile packages", () => {
   });
 
   it("are refused or read, however they are mutated, with bounded memory", { timeout: 120_000 }, async () => {
-    let seed = 20_261_123;
-    const random = (below: number): number => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return Math.floor((seed / 2_147_483_648) * below);
-    };
-    const names = (await readdir(folder)).filter((name) => !name.endsWith(".md") && !name.endsWith(".exe"));
-    const originals = await Promise.all(
-      names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })),
-    );
-    const exe = await readFile(join(folder, "hello.exe"));
+    const altered = alteredPackages(await soundPackages(), 20_261_123);
     const before = process.memoryUsage().rss;
     const outcomes = { read: 0, refused: 0 };
     for (let i = 0; i < 500; i++) {
-      const { name, bytes } = i % 10 === 0 ? { name: "hello.exe", bytes: exe } : originals[i % originals.length]!;
-      let mutated = Buffer.from(bytes);
-      for (let changes = 1 + random(6); changes > 0; changes--) {
-        const at = random(Math.min(mutated.length, 4096));
-        if (random(4) === 0) mutated.fill(random(2) * 255, at, Math.min(mutated.length, at + random(16)));
-        else mutated[at] = random(256);
-      }
-      if (random(5) === 0) mutated = mutated.subarray(0, random(mutated.length));
-      const outcome = await refusal(name, mutated);
+      const { name, bytes } = altered.next().value as NamedFile;
+      const outcome = await refusal(name, bytes);
       outcomes[outcome.startsWith("was read") ? "read" : "refused"]++;
     }
     expect(outcomes.read).toBeGreaterThan(50);

@@ -27,6 +27,7 @@ const soaks: Record<string, () => Promise<{ run: Soak }>> = {
   outbox: () => import("./outbox.ts"),
   gitops: () => import("./gitops.ts"),
   configuration: () => import("./configuration.ts"),
+  packages: () => import("./packages.ts"),
 };
 
 const [name, ...rest] = process.argv.slice(2);

@@ -1,29 +1,36 @@
 // kill -9 of the server while many hosts run scripts and install software, on Postgres (or `--engine lowdb`). Nothing that
 // was acknowledged may be lost, be done twice, or wait forever.
 //   npm run test:soak -- queue-kill --hosts 1000 --kills 100
-import { FormData, fetch } from "undici";
+import { FormData } from "undici";
+import {
+  type AgentCall,
+  agentCalls,
+  enrollManaged,
+  forAll,
+  type ManagedHost,
+} from "../../bench/support/managed-agents.ts";
+import { throughUrl } from "../agent/agents.ts";
 import { type Api, signIn } from "./apple-devices.ts";
 import type { SoakArgs } from "./main.ts";
 import { Bed, build } from "./support/bed.ts";
 import { between, insist, numberOf, pause, until } from "./support/check.ts";
 
-const SECRET = "secret-of-many-hosts";
 const SETTLED_MS = 15 * 60_000;
-/** Hosts in one request or batch. */
+/** Requests at the same time. */
 const AT_ONCE = 50;
 
 /** A managed agent with a journal in memory: it does everything once, and repeats answers until they are acknowledged. */
 class Agent {
   readonly id: number;
-  readonly #url: string;
+  readonly #call: AgentCall;
   readonly #key: string;
   readonly #answers = new Map<string, { path: string; body: object }>();
   /** What it has done, and whose answer was acknowledged. */
   readonly done = new Set<string>();
   twice = 0;
 
-  constructor(url: string, id: number, key: string) {
-    this.#url = url;
+  constructor(call: AgentCall, { id, key }: ManagedHost) {
+    this.#call = call;
     this.id = id;
     this.#key = key;
   }
@@ -31,12 +38,12 @@ class Agent {
   /** Fails while the server is away. */
   async turn(): Promise<void> {
     for (const [uuid, { path, body }] of this.#answers) {
-      const { status } = await post(this.#url, path, { agent_node_key: this.#key, ...body });
+      const { status } = await this.#call(path, { agent_node_key: this.#key, ...body });
       // 404: it was acknowledged before the reply was lost.
       if (status < 300 || status === 404) this.#answers.delete(uuid);
       else throw new Error(`${path}: ${status}`);
     }
-    const { json } = await post(this.#url, "/config", { agent_node_key: this.#key });
+    const { json } = await this.#call("/config", { agent_node_key: this.#key });
     const { pending_script_execution_ids: scripts = [], pending_software_installer_ids: installs = [] } =
       (json.notifications ?? {}) as Record<string, string[]>;
     for (const uuid of scripts)
@@ -55,7 +62,7 @@ class Agent {
   }
 
   async #do(uuid: string, asked: string, question: object, path: string, body: object): Promise<void> {
-    const { status } = await post(this.#url, asked, { agent_node_key: this.#key, ...question });
+    const { status } = await this.#call(asked, { agent_node_key: this.#key, ...question });
     if (status === 404) return;
     insist(status === 200, `${asked}: ${status}`);
     // Its answer was acknowledged, but the server wants it done again.
@@ -63,47 +70,6 @@ class Agent {
     this.done.add(uuid);
     this.#answers.set(uuid, { path, body });
   }
-}
-
-async function post(url: string, path: string, body: object) {
-  const reply = await fetch(`${url}/api/v1/svc/agent${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const text = await reply.text();
-  return { status: reply.status, json: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown> };
-}
-
-async function inParts<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < all.length; at += AT_ONCE) await Promise.all(all.slice(at, at + AT_ONCE).map(work));
-}
-
-async function enrollAll(bed: Bed, api: Api, hosts: number): Promise<Agent[]> {
-  await api.call("POST", "/spec/enroll_secret", { spec: { secrets: [{ secret: SECRET }] } });
-  const keys = new Map<string, string>();
-  await inParts(
-    Array.from({ length: hosts }, (_, i) => `M-${i}`),
-    async (uuid) => {
-      const { status, json } = await post(bed.url, "/enroll", {
-        enroll_secret: SECRET,
-        hardware_uuid: uuid,
-        hostname: uuid,
-        platform: "ubuntu",
-      });
-      insist(status === 200, () => `enroll: ${status} ${JSON.stringify(json)}`);
-      keys.set(uuid, json.agent_node_key as string);
-    },
-  );
-  const ids = new Map<string, number>();
-  for (let page = 0; ids.size < hosts; page++) {
-    const found = (await api.call("GET", `/hosts?per_page=500&page=${page}`)) as {
-      hosts: { id: number; uuid: string }[];
-    };
-    insist(found.hosts.length > 0, "hosts are missing");
-    for (const { id, uuid } of found.hosts) ids.set(uuid, id);
-  }
-  return [...keys].map(([uuid, key]) => new Agent(bed.url, ids.get(uuid)!, key));
 }
 
 async function upload(api: Api): Promise<{ scriptId: number; titleId: number }> {
@@ -131,10 +97,12 @@ export async function run(args: SoakArgs): Promise<string> {
   const rounds = Math.max(1, Math.round(kills / 10));
   const bed = await Bed.make({ engine: args.engine === "lowdb" ? "lowdb" : "postgres" });
   const stop = new AbortController();
+  const { send, close } = throughUrl(bed.url, AT_ONCE);
+  const call = agentCalls(send);
   try {
     await bed.start();
     const api = await signIn(bed);
-    const agents = await enrollAll(bed, api, hosts);
+    const agents = (await enrollManaged(call, api.call, hosts)).map((host) => new Agent(call, host));
     const { scriptId, titleId } = await upload(api);
     const workers = Array.from({ length: 16 }, (_, first) => working(agents, first, stop.signal));
     const acknowledged = { batches: [] as string[], installs: 0 };
@@ -161,6 +129,7 @@ export async function run(args: SoakArgs): Promise<string> {
     return `${kills} kills under ${hosts} hosts: ${acknowledged.batches.length * hosts} scripts and ${acknowledged.installs} installs acknowledged, all done once`;
   } finally {
     stop.abort();
+    close();
     await bed.dispose();
   }
 }
@@ -185,7 +154,7 @@ async function ask(
     host_ids: agents.map(({ id }) => id),
   })) as { batch_execution_id: string };
   acknowledged.batches.push(batch_execution_id);
-  await inParts(agents, async ({ id }) => {
+  await forAll(agents, AT_ONCE, async ({ id }) => {
     await api.call("POST", `/hosts/${id}/software/${titleId}/install`);
     acknowledged.installs++;
   });

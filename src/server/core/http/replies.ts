@@ -54,7 +54,7 @@ export function wholeReply(
   if (endpoint.produces === null) {
     if (value instanceof JsonStream) return null;
     headers["content-type"] = `${endpoint.mediaType}; charset=utf-8`;
-    return { status, headers, body: JSON.stringify(value) };
+    return { status, headers, body: compact(JSON.stringify(value)) };
   }
   if (isDownload(endpoint)) return null;
   headers["content-type"] = own["content-type"] ?? endpoint.produces;
@@ -63,6 +63,12 @@ export function wholeReply(
   // The query decides whether the reply is a file or its description.
   return content({ content: JSON.stringify(value), type: "application/json; charset=utf-8" }, status, headers);
 }
+
+/** Longer texts are passed on as bytes: Node would join a text with the headers, and copy it once more for that. */
+const LONG_TEXT = 16 * 1024;
+
+const compact = (text: string): string | Uint8Array<ArrayBuffer> =>
+  text.length > LONG_TEXT ? Buffer.from(text) : text;
 
 /** No content, or a redirect. */
 const isEmpty = (status: number): boolean => status === 204 || status === 205 || (status >= 300 && status < 400);
