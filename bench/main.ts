@@ -27,6 +27,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   vulnerabilities: () => import("./vulnerabilities.ts"),
   "vulnerability-import": () => import("./vulnerability-import.ts"),
   "vulnerability-matching": () => import("./vulnerability-matching.ts"),
+  "vulnerability-pairs": () => import("./vulnerability-pairs.ts"),
   "vulnerability-agents": () => import("./vulnerability-agents.ts"),
   "apple-idle": () => import("./apple-idle.ts"),
   "windows-idle": () => import("./windows-idle.ts"),
