@@ -35,13 +35,24 @@ const systems = [
   { name: "Red Hat Enterprise Linux", version: "9.4", platform: "rhel" },
 ];
 
-export async function fillHosts(services: Services, count: number, softwareEach: number): Promise<Filled> {
+interface Version {
+  readonly id: number;
+  readonly title_id: number;
+}
+
+/** `fill` inserts the software versions that the hosts have, the common ones first. */
+export async function fillHosts(
+  services: Services,
+  count: number,
+  softwareEach: number,
+  fill: (services: Services) => Promise<readonly Version[]> = fillSoftware,
+): Promise<Filled> {
   const { store, clock } = services;
   const dice = new Dice(42);
   const teams: number[] = [];
   for (let i = 0; i < 10; i++) teams.push((await makeTeam({ store, clock: clock as never }, `Team ${i}`)).id);
   const osVersions = await store.osVersions.insertMany(systems);
-  const versions = await fillSoftware(services);
+  const versions = await fill(services);
   const now = clock.iso();
   const label = { created_at: now, updated_at: now, label_type: "regular", label_membership_type: "dynamic" } as const;
   const [half, rare, ...more] = await store.labels.insertMany([
@@ -172,7 +183,7 @@ function seenOf(id: number, dice: Dice, now: number) {
 function inventoryOf(id: number, dice: Dice, versions: readonly { id: number; title_id: number }[], count: number) {
   const own = new Set([versions[0]!]);
   // The first third of the programs is on all hosts, the last program on a few.
-  while (own.size < count) own.add(versions[dice.int(dice.chance(0.8) ? TITLES / 3 : TITLES - 1)]!);
+  while (own.size < count) own.add(versions[dice.int(dice.chance(0.8) ? versions.length / 3 : versions.length - 1)]!);
   if (id % 2500 === 0) own.add(versions.at(-1)!);
   const list = [...own];
   return {

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { msrcEntries } from "../../src/server/vulnerabilities/feeds/msrc.ts";
 import { nvdEntries } from "../../src/server/vulnerabilities/feeds/nvd.ts";
 import { advisoryEntries } from "../../src/server/vulnerabilities/feeds/osv.ts";
-import type { SoftwareRow } from "../../src/server/vulnerabilities/matching/software.ts";
-import type { System } from "../../src/server/vulnerabilities/matching/systems.ts";
+import { matchSoftware, type SoftwareRow } from "../../src/server/vulnerabilities/matching/software.ts";
+import { matchSystem, type System } from "../../src/server/vulnerabilities/matching/systems.ts";
 import type { Library } from "../../src/server/vulnerabilities/reference/library.ts";
 import { buildKey, cveKey, packageKey, productKey } from "../../src/server/vulnerabilities/reference/records.ts";
 import type { Entry } from "../../src/server/vulnerabilities/reference/table-file.ts";
@@ -122,6 +122,8 @@ export interface KnownSoftware {
   readonly releases: readonly string[];
   readonly affected: ReadonlySet<string>;
   readonly unaffected: ReadonlySet<string>;
+  /** Those of both for which the matching is known to be wrong. */
+  readonly mistaken: ReadonlySet<string>;
 }
 
 export const softwareRow = (row: Partial<SoftwareRow>): SoftwareRow => ({
@@ -147,7 +149,8 @@ export const knownSoftware = (): KnownSoftware[] =>
       [...more.matchAll(/(\w+)=(.+?)(?=\s+\w+=|$)/g)].map(([, key, value]) => [key!, value!]),
     );
     const { on = "", ...rest } = fields;
-    const listed = cves.split(/\s+/).filter((cve) => cve !== "");
+    const marked = cves.split(/\s+/).filter((cve) => cve !== "");
+    const listed = marked.map((cve) => cve.replace(/^\?/, ""));
     return {
       line,
       row: softwareRow({
@@ -161,5 +164,42 @@ export const knownSoftware = (): KnownSoftware[] =>
       releases: on === "" ? [] : on.split(","),
       affected: new Set(listed.filter((cve) => !cve.startsWith("!"))),
       unaffected: new Set(listed.filter((cve) => cve.startsWith("!")).map((cve) => cve.slice(1))),
+      mistaken: new Set(marked.filter((cve) => cve.startsWith("?")).map((cve) => cve.replace(/^\?!?/, ""))),
     };
   });
+
+export interface Compared {
+  readonly pairs: number;
+  /** The share of what is found that is right. */
+  readonly precision: number;
+  /** The share of what is known that is found. */
+  readonly recall: number;
+  /** CVEs with their software that are known and not found, and found though they are not known. */
+  readonly missed: readonly string[];
+  readonly wrong: readonly string[];
+  /** Those of both that the table marks as mistakes. */
+  readonly marked: readonly string[];
+}
+
+/** Matches all known software with all advisories. */
+export async function comparePairs(): Promise<Compared> {
+  const library = await advisories();
+  const foundFor = async ({ row, system, releases }: KnownSoftware) =>
+    system === null ? (await matchSoftware(library, row, releases)).found : await matchSystem(library, system);
+  let pairs = 0;
+  let right = 0;
+  const missed: string[] = [];
+  const wrong: string[] = [];
+  const marked: string[] = [];
+  for (const known of knownSoftware()) {
+    const found = await foundFor(known);
+    pairs += known.affected.size + known.unaffected.size;
+    for (const cve of known.mistaken) marked.push(`${cve}: ${known.line}`);
+    for (const cve of known.affected)
+      if (found.has(cve)) right++;
+      else missed.push(`${cve}: ${known.line}`);
+    for (const cve of found.keys()) if (!known.affected.has(cve)) wrong.push(`${cve}: ${known.line}`);
+  }
+  const precision = right / (right + wrong.length);
+  return { pairs, precision, recall: right / (right + missed.length), missed, wrong, marked };
+}

@@ -1,6 +1,10 @@
 // What is stored of the vulnerabilities that versions have.
 import { describe, expect, it } from "vitest";
-import { replaceVulnerabilities, setMetadata } from "../../../src/server/software/vulnerabilities/service.ts";
+import {
+  replaceVulnerabilities,
+  replaceVulnerabilitiesOfAll,
+  setMetadata,
+} from "../../../src/server/software/vulnerabilities/service.ts";
 import { correctSeverities } from "../../../src/server/software/vulnerabilities/severity.ts";
 import { eq } from "../../../src/server/store/query.ts";
 import { startApp } from "../../support/app.ts";
@@ -33,6 +37,52 @@ describe.each(bothEngines)("vulnerabilities of versions on %s", (engine) => {
     expect(await t.store.tx((tx) => replaceVulnerabilities(tx, "os", os.id + 1, found("CVE-2026-0002"), AT))).toEqual(
       [],
     );
+  });
+
+  it("are replaced for several versions at once, each with its own; versions that were deleted are left out", async () => {
+    const t = await startApp({ engine });
+    const [one, two, three] = [
+      await makeSoftware(t, "App", "1.0"),
+      await makeSoftware(t, "App", "2.0"),
+      await makeSoftware(t, "App", "3.0"),
+    ];
+    const replace = (wanted: Readonly<Record<number, readonly string[]>>) =>
+      t.store.tx((tx) =>
+        replaceVulnerabilitiesOfAll(
+          tx,
+          "software",
+          new Map(Object.entries(wanted).map(([id, cves]) => [Number(id), found(...cves)])),
+          AT,
+        ),
+      );
+    const stored = async () =>
+      (await t.store.softwareCves.list())
+        .map(({ software_id, cve, resolved_in_version }) => `${software_id} ${cve} ${resolved_in_version}`)
+        .sort();
+    const deleted = three.id + 1_000;
+    expect(
+      await replace({
+        [one.id]: ["CVE-2026-0001", "CVE-2026-0002"],
+        [two.id]: ["CVE-2026-0002"],
+        [three.id]: ["CVE-2026-0003"],
+        [deleted]: ["CVE-2026-0009"],
+      }),
+    ).toEqual(["CVE-2026-0001", "CVE-2026-0002", "CVE-2026-0003"]);
+    expect(await replace({ [one.id]: [], [two.id]: ["CVE-2026-0002", "CVE-2026-0003"] })).toEqual(["CVE-2026-0003"]);
+    expect(await stored()).toEqual(
+      [
+        `${two.id} CVE-2026-0002 fixed 2`,
+        `${two.id} CVE-2026-0003 fixed 3`,
+        `${three.id} CVE-2026-0003 fixed 3`,
+      ].sort(),
+    );
+    expect((await t.store.vulnerabilities.list()).map(({ cve }) => cve).sort()).toEqual([
+      "CVE-2026-0001",
+      "CVE-2026-0002",
+      "CVE-2026-0003",
+    ]);
+    const vulnerable = await t.store.software.list({ where: eq("is_vulnerable", true) });
+    expect(vulnerable.map(({ id }) => id).sort()).toEqual([two.id, three.id].sort());
   });
 
   it("make the severity of a version, which follows what is known about them", async () => {

@@ -1,7 +1,8 @@
 // What other features store of vulnerabilities: which versions have which, and what is known about them.
-import { parts } from "../../core/concurrency/parts.ts";
+import { inTurns, parts } from "../../core/concurrency/parts.ts";
+import { groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
-import { eq, oneOf } from "../../store/query.ts";
+import { oneOf } from "../../store/query.ts";
 import { writeSeverities } from "./severity.ts";
 import { requestRecount } from "./state.ts";
 import { UNKNOWN_SCORE, UNKNOWN_TIME } from "./tables.ts";
@@ -11,75 +12,116 @@ export interface FoundVulnerability {
   readonly resolved_in_version: string | null;
 }
 
-interface Stored {
+interface Stored extends FoundVulnerability {
   readonly id: number;
-  readonly cve: string;
-  readonly resolved_in_version: string | null;
+  readonly version: number;
 }
 
-/** The rows of one version, whichever kind it is. */
+/** The rows of versions, whichever kind they are. */
 interface Rows {
-  exists(): Promise<boolean>;
-  list(): Promise<Stored[]>;
-  put(found: readonly FoundVulnerability[]): Promise<unknown>;
+  /** Which of the versions are not deleted. */
+  existing(versions: readonly number[]): Promise<number[]>;
+  list(versions: readonly number[]): Promise<Stored[]>;
+  put(found: readonly Omit<Stored, "id">[]): Promise<unknown>;
   remove(ids: readonly number[]): Promise<unknown>;
 }
 
 const columns = ["id", "cve", "resolved_in_version"] as const;
 
 const rowsOf = {
-  software: (tx: ServerTx, id: number): Rows => ({
-    exists: async () => (await tx.software.count(eq("id", id))) > 0,
-    list: () => tx.softwareCves.pick(columns, { where: eq("software_id", id) }),
+  software: (tx: ServerTx): Rows => ({
+    existing: async (versions) =>
+      (await tx.software.pick(["id"], { where: oneOf("id", versions) })).map(({ id }) => id),
+    list: async (versions) =>
+      (await tx.softwareCves.pick([...columns, "software_id"], { where: oneOf("software_id", versions) })).map(
+        ({ software_id: version, ...row }) => ({ ...row, version }),
+      ),
     put: (found) =>
       tx.softwareCves.upsert(
-        found.map((one) => ({ ...one, software_id: id })),
+        found.map(({ version: software_id, ...row }) => ({ ...row, software_id })),
         { on: ["software_id", "cve"], returning: [] },
       ),
     remove: (ids) => tx.softwareCves.delete(oneOf("id", ids)),
   }),
-  os: (tx: ServerTx, id: number): Rows => ({
-    exists: async () => (await tx.osVersions.count(eq("id", id))) > 0,
-    list: () => tx.osCves.pick(columns, { where: eq("os_version_id", id) }),
+  os: (tx: ServerTx): Rows => ({
+    existing: async (versions) =>
+      (await tx.osVersions.pick(["id"], { where: oneOf("id", versions) })).map(({ id }) => id),
+    list: async (versions) =>
+      (await tx.osCves.pick([...columns, "os_version_id"], { where: oneOf("os_version_id", versions) })).map(
+        ({ os_version_id: version, ...row }) => ({ ...row, version }),
+      ),
     put: (found) =>
       tx.osCves.upsert(
-        found.map((one) => ({ ...one, os_version_id: id })),
+        found.map(({ version: os_version_id, ...row }) => ({ ...row, os_version_id })),
         { on: ["os_version_id", "cve"], returning: [] },
       ),
     remove: (ids) => tx.osCves.delete(oneOf("id", ids)),
   }),
 };
 
-/**
- * Stores which vulnerabilities a software version or operating system version has; others that were stored are removed.
- * Returns the CVEs that were not stored for it before. A version that was deleted meanwhile is left out.
- */
-export async function replaceVulnerabilities(
+type Kind = keyof typeof rowsOf;
+
+/** `replaceVulnerabilitiesOfAll` of one version. */
+export const replaceVulnerabilities = (
   tx: ServerTx,
-  kind: keyof typeof rowsOf,
+  kind: Kind,
   id: number,
   found: readonly FoundVulnerability[],
   now: string,
-): Promise<string[]> {
-  const rows = rowsOf[kind](tx, id);
-  const wanted = new Map(found.map(({ cve, resolved_in_version }) => [cve.toUpperCase(), resolved_in_version]));
-  const stored = new Map((await rows.list()).map((row) => [row.cve, row]));
-  const gone = [...stored.values()].filter(({ cve }) => !wanted.has(cve)).map((row) => row.id);
-  const changed = [...wanted].filter(([cve, resolved]) => stored.get(cve)?.resolved_in_version !== resolved);
-  const fresh = [...wanted.keys()].filter((cve) => !stored.has(cve));
-  if (gone.length === 0 && changed.length === 0) return [];
-  if (!(await rows.exists())) return [];
+): Promise<string[]> => replaceVulnerabilitiesOfAll(tx, kind, new Map([[id, found]]), now);
 
+interface Change {
+  readonly gone: readonly number[];
+  readonly changed: readonly FoundVulnerability[];
+  readonly fresh: readonly string[];
+}
+
+function changeOf(stored: readonly Stored[], found: readonly FoundVulnerability[]): Change {
+  const wanted = new Map(found.map(({ cve, resolved_in_version }) => [cve.toUpperCase(), resolved_in_version]));
+  const before = new Map(stored.map((row) => [row.cve, row]));
+  return {
+    gone: stored.filter(({ cve }) => !wanted.has(cve)).map((row) => row.id),
+    changed: [...wanted]
+      .filter(([cve, resolved]) => before.get(cve)?.resolved_in_version !== resolved)
+      .map(([cve, resolved_in_version]) => ({ cve, resolved_in_version })),
+    fresh: [...wanted.keys()].filter((cve) => !before.has(cve)),
+  };
+}
+
+/**
+ * Stores which vulnerabilities software versions or operating system versions have, by their id; others that were stored
+ * for them are removed. Returns the CVEs that were not stored for one of them before. Versions that were deleted
+ * meanwhile are left out.
+ */
+export async function replaceVulnerabilitiesOfAll(
+  tx: ServerTx,
+  kind: Kind,
+  found: ReadonlyMap<number, readonly FoundVulnerability[]>,
+  now: string,
+): Promise<string[]> {
+  const rows = rowsOf[kind](tx);
+  const stored = groupBy(await rows.list([...found.keys()]), ({ version }) => version);
+  const changes = new Map<number, Change>();
+  for await (const [version, wanted] of inTurns(found)) {
+    const change = changeOf(stored.get(version) ?? [], wanted);
+    if (change.gone.length + change.changed.length > 0) changes.set(version, change);
+  }
+  if (changes.size === 0) return [];
+  const all = (await rows.existing([...changes.keys()])).map((version) => ({ version, ...changes.get(version)! }));
+
+  // In one order, so that transactions that store the same CVEs wait for each other only one way.
+  const fresh = [...new Set(all.flatMap((change) => change.fresh))].sort();
   for await (const some of parts(fresh))
     await tx.vulnerabilities.upsert(
       some.map((cve) => ({ cve, created_at: now })),
       { on: ["cve"], set: [], returning: [] },
     );
-  for await (const some of parts(gone)) await rows.remove(some);
-  for await (const some of parts(changed))
-    await rows.put(some.map(([cve, resolved_in_version]) => ({ cve, resolved_in_version })));
-  if (gone.length === 0 && fresh.length === 0) return [];
-  if (kind === "software") await writeSeverities(tx, [id]);
+  for await (const some of parts(all.flatMap(({ gone }) => gone))) await rows.remove(some);
+  for await (const some of parts(all.flatMap(({ version, changed }) => changed.map((one) => ({ ...one, version })))))
+    await rows.put(some);
+  const others = all.filter((change) => change.gone.length + change.fresh.length > 0).map(({ version }) => version);
+  if (others.length === 0) return [];
+  if (kind === "software") await writeSeverities(tx, others);
   await requestRecount(tx);
   return fresh;
 }

@@ -7,6 +7,7 @@ import { setMatched } from "../../software/matched.ts";
 import type { software } from "../../software/tables.ts";
 import {
   replaceVulnerabilities,
+  replaceVulnerabilitiesOfAll,
   setMetadata,
   type VulnerabilityMetadata,
 } from "../../software/vulnerabilities/service.ts";
@@ -90,8 +91,8 @@ export async function matchSoftwareRows(
 
   if (changed.size + known.length === 0 && also === undefined) return true;
   await store.tx(async (tx) => {
-    for (const [id, found] of changed)
-      await replaceVulnerabilities(tx, "software", id, listOf(found), services.clock.iso());
+    const wanted = new Map([...changed].map(([id, found]) => [id, listOf(found)]));
+    await replaceVulnerabilitiesOfAll(tx, "software", wanted, services.clock.iso());
     if (details.length > 0) {
       await setMetadata(tx, details);
       await writeSeverities(tx, [...changed.keys()]);

@@ -15,7 +15,7 @@ import { allReleases, releasesOf } from "./releases.ts";
 import type { vulnerabilityMatching } from "./tables.ts";
 
 /** Increased with every change of rules that should be applied to software that was matched before. */
-const RULES = "1";
+const RULES = "2";
 /** Versions that are in memory, and stored, at the same time. */
 const VERSIONS = 500;
 const inOrder = [{ column: "id", direction: "asc" }] as const;

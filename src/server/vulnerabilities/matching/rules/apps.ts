@@ -81,6 +81,11 @@ export const appRules: readonly AppRule[] = [
   { bundles: ["com.github.githubclient"], name: /^github desktop$/, products: ["github:desktop", "github:github"] },
   { name: /^node\.js$/, products: ["nodejs:node.js"] },
   {
+    name: /^python \d+\.\d+\.\d+ (add to path|development libraries|documentation|pip bootstrap|tcl\/tk support|test suite|utility scripts)\b.*/,
+    publisher: "python software foundation",
+    products: [],
+  },
+  {
     name: /^python (\d+\.\d+\.\d+)\b.*/,
     publisher: "python software foundation",
     products: ["python:python"],
@@ -145,6 +150,7 @@ export const appRules: readonly AppRule[] = [
   { bundles: ["org.gimp.gimp*"], name: /^gimp( \d.*)?$/, products: ["gimp:gimp"] },
   { bundles: ["org.inkscape.inkscape"], name: /^inkscape.*/, products: ["inkscape:inkscape"] },
   { bundles: ["org.audacityteam.audacity"], name: /^audacity( \d.*)?$/, products: ["audacityteam:audacity"] },
+  { bundles: ["net.kovidgoyal.calibre"], name: /^calibre( 64bit)?$/, products: ["calibre-ebook:calibre"] },
   { bundles: ["com.apple.itunes"], name: /^itunes$/, products: ["apple:itunes"] },
   { bundles: ["com.apple.garageband*"], products: ["apple:garageband"] },
   { bundles: ["com.apple.iwork.*"], products: [] },
@@ -185,7 +191,8 @@ export const appRules: readonly AppRule[] = [
   { bundles: ["com.teamviewer.teamviewer"], name: /^teamviewer( \d+)?$/, products: ["teamviewer:teamviewer"] },
   { bundles: ["com.philandro.anydesk"], name: /^anydesk$/, products: ["anydesk:anydesk"] },
   { bundles: ["net.tunnelblick.tunnelblick"], products: ["tunnelblick:tunnelblick"] },
-  { name: /^openvpn \d.*|^openvpn$/, products: ["openvpn:openvpn"] },
+  // The installer's version of 2.6.6 is 2.6.601.
+  { name: /^openvpn \d.*|^openvpn$/, products: ["openvpn:openvpn"], versionIn: /^openvpn (\d+\.\d+\.\d+)/ },
   { name: /^openvpn connect$/, products: ["openvpn:connect"] },
   { bundles: ["net.openvpn.connect.app"], products: ["openvpn:connect"] },
   {
