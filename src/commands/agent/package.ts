@@ -25,7 +25,8 @@ const systemNames = { linux: "Linux", darwin: "macOS", win32: "Windows" } as con
 /** On the hosts, whose system may be another one than this machine's. */
 function requireFullPath(flag: string, type: HostType, path: string): void {
   const isFull = type === "msi" ? /^[A-Za-z]:[\\/]/.test(path) : path.startsWith("/");
-  if (!isFull) throw usage(`${flag}: give the full path, such as ${nodePaths[type]}`);
+  const example = flag === "--node" ? nodePaths[type] : type === "msi" ? "D:\\svc-agent" : "/var/lib/svc-agent";
+  if (!isFull) throw usage(`${flag}: give the full path, such as ${example}`);
 }
 
 export default class AgentPackage extends BaseCommand {
