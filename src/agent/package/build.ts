@@ -1,4 +1,5 @@
-// Builds packages of the agent with the tools of the system. The same input gives the same bytes.
+// Builds packages of the agent with the tools of the system. The same input gives the same bytes, except for what
+// foreign tools make: msi, and pkg on macOS.
 import {
   chmod,
   copyFile,
@@ -28,15 +29,19 @@ import {
   rpmSpec,
   systemVersion,
 } from "./files.ts";
+import { buildMsi } from "./msi/build.ts";
+import { buildPkg } from "./pkg/build.ts";
 import { run } from "./tools.ts";
 
-export type PackageType = "deb" | "rpm" | "tar";
+export type PackageType = "deb" | "rpm" | "tar" | "pkg" | "msi";
 
 /** The name that each system's tools give to such files. */
 export function packageName(type: PackageType, version: string, program: PackageProgram): string {
   if (type === "deb") return `svc-agent_${systemVersion(version)}_${architectureOf("deb", program)}.deb`;
   if (type === "rpm") return `svc-agent-${systemVersion(version)}-1.${architectureOf("rpm", program)}.rpm`;
-  return `svc-agent-${version}${"executable" in program ? `-linux-${program.arch}` : ""}.tar.gz`;
+  const arch = "executable" in program ? `-${program.arch}` : "";
+  if (type === "tar") return `svc-agent-${version}${arch && `-linux${arch}`}.tar.gz`;
+  return `svc-agent-${version}${arch}.${type}`;
 }
 
 /** `epoch`: seconds since 1970 that all files get as their time. */
@@ -137,6 +142,8 @@ const builders: Record<PackageType, (build: Build) => Promise<void>> = {
     }));
     await writeFile(draft, gzipSync(createTar([...folders, ...contents])));
   },
+  pkg: buildPkg,
+  msi: buildMsi,
 };
 
 /** Folders before what is in them. */

@@ -1,11 +1,20 @@
 // The agent as a package of a Linux system: the files of an installation, and what dpkg and rpm run beside them.
 import { posix } from "node:path";
-import { configFolder, EXECUTABLE_PATH, type ServiceFile, type ServiceSetup, servicePlan } from "../service/plan.ts";
+import {
+  configFolder,
+  defaultStateDir,
+  EXECUTABLE_PATH,
+  type ServiceFile,
+  type ServiceSetup,
+  servicePlan,
+} from "../service/plan.ts";
 
 export const AGENT_PATH = "/opt/svc-agent/agent.mjs";
 
-export interface PackageSetup extends Omit<ServiceSetup, "platform" | "program"> {
+export interface PackageSetup extends Omit<ServiceSetup, "platform" | "program" | "stateDir"> {
   readonly version: string;
+  /** Null: the default of the host's system. */
+  readonly stateDir: string | null;
   readonly program: PackageProgram;
 }
 
@@ -18,10 +27,14 @@ export type PackageProgram =
 /** `content`: large ones are bytes. */
 export type PackageFile = Omit<ServiceFile, "content"> & { readonly content: string | Uint8Array };
 
-export function packageFiles({ program, ...setup }: PackageSetup): readonly PackageFile[] {
+const stateDirOf = ({ stateDir }: PackageSetup): string => stateDir ?? defaultStateDir("linux");
+
+/** The files of an installation on Linux. */
+export function packageFiles(setup: PackageSetup): readonly PackageFile[] {
+  const { program } = setup;
   const [path, content] = "executable" in program ? [EXECUTABLE_PATH, program.executable] : [AGENT_PATH, program.agent];
   const argv = "executable" in program ? [path] : [program.node, path];
-  const { files } = servicePlan({ ...setup, platform: "linux", program: argv });
+  const { files } = servicePlan({ ...setup, stateDir: stateDirOf(setup), platform: "linux", program: argv });
   return [{ path, content, mode: 0o755 }, ...files];
 }
 
@@ -89,7 +102,7 @@ export const debFiles = (setup: PackageSetup): readonly PackageFile[] =>
     {
       name: "postrm",
       content: debScript(
-        `${reload}if [ "$1" = purge ]; then rm -rf -- '${setup.stateDir.replaceAll("'", "'\\''")}'; fi\n`,
+        `${reload}if [ "$1" = purge ]; then rm -rf -- '${stateDirOf(setup).replaceAll("'", "'\\''")}'; fi\n`,
       ),
       mode: 0o755,
     },
