@@ -13,6 +13,7 @@ import { architectureIn } from "../../src/agent/package/program.ts";
 import { readPackage } from "../../src/packages/read.ts";
 import { needAgentFile } from "../support/agent-file.ts";
 import { runCli } from "../support/cli.ts";
+import { programOf } from "../support/programs.ts";
 import { haveProgram } from "../support/tools.ts";
 
 let all: string;
@@ -63,21 +64,6 @@ const packageCommand = (words: readonly string[]) =>
     ...["agent", "package", "--server-url", "https://svc.example.com", "--enroll-secret-file", join(all, "secret")],
     ...words,
   ]);
-
-/** The least of a program that shows its system and architecture. */
-function programOf(system: "macos" | "windows", type: number): Buffer {
-  const bytes = Buffer.alloc(256);
-  if (system === "macos") {
-    bytes.writeUInt32LE(0xfeedfacf, 0);
-    bytes.writeUInt32LE(type, 4);
-  } else {
-    bytes.write("MZ");
-    bytes.writeUInt32LE(0x80, 0x3c);
-    bytes.write("PE\0\0", 0x80);
-    bytes.writeUInt16LE(type, 0x84);
-  }
-  return bytes;
-}
 
 /** Runs the work with this PATH. */
 async function withPath<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -11,6 +11,7 @@ import { build, newFolder, serve } from "../e2e/support/svc.ts";
 import { commandsOf, root } from "../support/cli.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { freshDatabase } from "../support/postgres.ts";
+import { programOf } from "../support/programs.ts";
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 import { ACCESS_KEY, BUCKET, startS3 } from "../support/s3-server.ts";
 
@@ -190,8 +191,13 @@ describe("the examples in help", () => {
   it.each(examples.filter(({ id }) => id === "agent:package"))("$text", async ({ argv }) => {
     const folder = newFolder();
     await writeFile(join(folder, "secret.txt"), "secret\n");
+    const program = argv.includes("--program") ? argv[argv.indexOf("--program") + 1]! : null;
+    const [system, type] = program?.endsWith(".exe")
+      ? (["windows", 0x8664] as const)
+      : (["macos", 0x0100000c] as const);
+    if (program !== null) await writeFile(join(folder, program), programOf(system, type));
     const { code, output } = await run(argv, folder, {});
-    if (/dpkg-deb is not installed/.test(output)) expect(output).toContain("apt-get install dpkg");
+    if (/is not installed/.test(output)) expect(output).toMatch(/apt-get install (dpkg|wixl|msitools)/);
     else expect([code, output]).toEqual([0, expect.stringMatching(/wrote \S*agent\S*/)]);
   });
 

@@ -1,7 +1,7 @@
 /** Descriptions of the command topics, for `svc help`. */
 export const topics: Record<string, { description: string }> = {
   activities: { description: "Activities: who did what, and when." },
-  agent: { description: "Flag files for agents, and simulated agents." },
+  agent: { description: "The agent on this machine or for others, enrollment of new hosts, and simulated agents." },
   approvals: { description: "Wipes and deletes that need the approval of another admin." },
   audit: { description: "Integrity of the activity feed." },
   ca: { description: "Certificate authorities that issue hosts' certificates." },
