@@ -96,6 +96,9 @@ describe("a service", () => {
     const launcher = contentOf(windows, /run\.cmd$/);
     expect(launcher).toContain('"C:\\Program Files\\nodejs\\node.exe" "C:\\x.mjs" "run"');
     expect(launcher).toMatch(/:start\r\n[^\r]*\r\ntimeout [^\r]*\r\ngoto start\r\n$/);
+    const { closed, files } = servicePlan(windows);
+    expect(closed!.command).toEqual(["icacls", closed!.folder, ...closed!.command.slice(2)]);
+    expect(files.map(({ path }) => path).filter((path) => /secret$/.test(path))[0]).toContain(closed!.folder);
     const task = servicePlan(windows).start.find((command) => command.includes("/Create"))!;
     expect(task[task.indexOf("/TR") + 1]!.length).toBeLessThan(262);
   });

@@ -160,6 +160,7 @@ describe("a token of a directory", () => {
       ),
       "other claims": directoryToken(`${head}.${part({ ...claims, upn: "eve@example.com" })}.${signature}`),
       "signed with a key that is not published": await directory.sign(t, { keyNumber: 1 }),
+      "without the name of its key": await directory.sign(t, { namesKey: false }),
       "no token": directoryToken("x.y.z"),
       "not base64": { ...good, text: "?" },
       "sent as a token of this server": { ...good, valueType: userToken("").valueType },

@@ -29,6 +29,8 @@ interface Signing {
   readonly from?: number;
   readonly until?: number;
   readonly keyNumber?: number;
+  /** False: the header does not say which key has signed it. */
+  readonly namesKey?: boolean;
 }
 
 export const directoryToken = (text: string): SecurityToken => ({
@@ -51,11 +53,14 @@ export async function startDirectory(): Promise<Directory> {
     fake,
     settings: { directory_jwks_url: `${fake.url}/keys`, directory_issuer: ISSUER },
     keyNumber: 0,
-    async sign({ clock }, { claims = {}, audience, issuer, from = -60, until = 3600, keyNumber } = {}) {
+    async sign(
+      { clock },
+      { claims = {}, audience, issuer, from = -60, until = 3600, keyNumber, namesKey = true } = {},
+    ) {
       const number = keyNumber ?? directory.keyNumber;
       const now = Math.floor(clock.now() / 1000);
       const jwt = await new SignJWT({ tid: TENANT, upn: "Ada@Example.com", scp: "mdm_delegation", ...claims })
-        .setProtectedHeader({ alg: "RS256", kid: `k${number}`, typ: "JWT" })
+        .setProtectedHeader({ alg: "RS256", ...(namesKey ? { kid: `k${number}` } : {}), typ: "JWT" })
         .setIssuer(issuer ?? `${ISSUER}${TENANT}/`)
         .setAudience(audience ?? "https://svc.example.com")
         .setNotBefore(now + from)

@@ -63,6 +63,12 @@ export async function copyProgram(from: string, path: string, root: string | nul
   }
 }
 
+async function succeed(command: readonly string[]): Promise<void> {
+  const { code, text } = await run(command);
+  // launchd refuses to load what is loaded; the next command restarts it.
+  if (code !== 0 && command[1] !== "bootstrap") throw new CommandFailed(`${command.join(" ")} failed: ${text}`);
+}
+
 const isRunning = async (status: readonly string[]) => (await run(status)).code === 0;
 
 /** Starts or restarts the service only if something has changed, or if it does not run. */
@@ -72,17 +78,17 @@ export async function install(
   where: Where,
 ): Promise<{ changes: readonly Change[]; commands: readonly (readonly string[])[] }> {
   const changes: Change[] = [];
+  const commands = [...(plan.closed ? [plan.closed.command] : []), ...plan.start];
+  if (plan.closed && where.root === null && !where.isDryRun) {
+    await mkdir(plan.closed.folder, { recursive: true });
+    await succeed(plan.closed.command);
+  }
   for (const file of plan.files) changes.push(await writeOne(file, where));
   const isSame = changes.every(({ outcome }) => outcome === "unchanged");
   if (where.root !== null) return { changes, commands: [] };
   if (isSame && !where.restarts && (await isRunning(status))) return { changes, commands: [] };
-  if (!where.isDryRun)
-    for (const command of plan.start) {
-      const { code, text } = await run(command);
-      // launchd refuses to load what is loaded; the next command restarts it.
-      if (code !== 0 && command[1] !== "bootstrap") throw new CommandFailed(`${command.join(" ")} failed: ${text}`);
-    }
-  return { changes, commands: plan.start };
+  if (!where.isDryRun) for (const command of plan.start) await succeed(command);
+  return { changes, commands };
 }
 
 /** What is not there is no error. */

@@ -26,6 +26,8 @@ export interface ServiceSetup {
 }
 
 export interface ServicePlan {
+  /** A folder, and the command that closes it to others: before a file is written to it. */
+  readonly closed?: { readonly folder: string; readonly command: readonly string[] };
   readonly files: readonly ServiceFile[];
   /** Run after the files were written, if one has changed or the service does not run. */
   readonly start: readonly (readonly string[])[];
@@ -156,18 +158,15 @@ export function servicePlan(setup: ServiceSetup): ServicePlan {
         ["launchctl", "kickstart", "-k", `system/${LABEL}`],
       ],
     };
+  const closedFolder = win32.join(programData(), NAME);
   return {
+    // Only administrators and the system read the secret and the keys.
+    closed: {
+      folder: closedFolder,
+      command: ["icacls", closedFolder, "/inheritance:r", "/grant:r", "*S-1-5-18:(OI)(CI)F", "*S-1-5-32-544:(OI)(CI)F"],
+    },
     files: [...files, { path: launcher(), content: launcherOf(argv), mode: 0o644 }],
     start: [
-      // Only administrators and the system read the secret and the keys.
-      [
-        "icacls",
-        win32.join(programData(), NAME),
-        "/inheritance:r",
-        "/grant:r",
-        "*S-1-5-18:(OI)(CI)F",
-        "*S-1-5-32-544:(OI)(CI)F",
-      ],
       [
         "schtasks",
         "/Create",

@@ -6,7 +6,7 @@ import { conflict, notFound } from "../core/errors.ts";
 import type { Job } from "../core/job.ts";
 import { oneOf } from "../store/query.ts";
 import { allJobs } from "./all.ts";
-import { isBusy } from "./schedule.ts";
+import { isBusy, type Run } from "./schedule.ts";
 
 const LOCK = "jobs";
 
@@ -50,7 +50,7 @@ export async function requestJob(ctx: Context, name: string): Promise<void> {
     async (tx) => {
       const rows = await tx.jobRuns.list({ where: ofJobs(jobs) });
       const busy = rows.find(isBusy);
-      if (busy) throw conflict(`job ${busy.name} is already running`);
+      if (busy) throw conflict(alreadyRunning(busy));
       await tx.jobRuns.upsert(
         jobs.map((job) => ({ name: job.name, requested_at: ctx.clock.iso() })),
         { on: ["name"], returning: [] },
@@ -60,6 +60,11 @@ export async function requestJob(ctx: Context, name: string): Promise<void> {
     },
     { lock: LOCK },
   );
+}
+
+function alreadyRunning({ name, started_at, requested_at }: Run): string {
+  if (started_at === null || requested_at !== null) return `job ${name} was requested already`;
+  return `job ${name} is already running since ${started_at}; if its server has died, another one continues it within two minutes`;
 }
 
 const ofJobs = (jobs: readonly Job[]) =>

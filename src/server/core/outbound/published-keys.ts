@@ -1,5 +1,5 @@
 // Tokens (JWT) that another service signs, with the keys that it publishes (JWKS, RFC 7517).
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import { createLocalJWKSet, decodeProtectedHeader, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
 import { z } from "zod";
 import { minutes, seconds } from "../clock.ts";
 import type { Context } from "../context.ts";
@@ -53,6 +53,7 @@ export async function readSigned(
   token: string,
   expected: Expected,
 ): Promise<JWTPayload | null> {
+  if (!namesKey(token)) return null;
   for (const again of [false, true]) {
     const set = await keysOf(ctx, keys, expected.url, again);
     try {
@@ -70,6 +71,15 @@ export async function readSigned(
     }
   }
   return null;
+}
+
+/** Tokens name the key that has signed them. */
+function namesKey(token: string): boolean {
+  try {
+    return (decodeProtectedHeader(token).kid ?? "") !== "";
+  } catch {
+    return false;
+  }
 }
 
 async function keysOf(ctx: Context, kept: PublishedKeys, url: string, again: boolean): Promise<KeySet> {
