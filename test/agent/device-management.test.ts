@@ -111,7 +111,13 @@ describe.each(rulesEngines)("device management reported by agents on %s", (engin
     await mac(key, jamf);
     expect(await rowOf()).toMatchObject({ enrollment_status: "On (personal)", connected_to_svc: true, enrolled_at });
     expect(await shown()).toMatchObject({ last_mdm_enrolled_at: enrolled_at, mdm: { connected_to_svc: true } });
-    await mac(key, { enrolled: "false", installed_from_dep: "false", server_url: "" });
+    const off = { enrolled: "false", installed_from_dep: "false", server_url: "" };
+    await mac(key, off);
+    expect(await rowOf(), "the agent has asked before the enrollment").toMatchObject({
+      enrollment_status: "On (personal)",
+    });
+    t.clock.advance(minutes(6));
+    await mac(key, off);
     expect(await rowOf()).toMatchObject({ enrollment_status: "Off", solution_id: null });
   });
 

@@ -34,7 +34,7 @@ describe("tokens", () => {
     expect((await fleet.run(["tokens", "delete", "ci", "--dry-run"])).exitCode).toBe(0);
     expect((await fleet.run(["tokens", "delete", "ci", "--yes"])).exitCode).toBe(0);
     expect((await fleet.run(["hosts", "list"], { env })).exitCode).toBe(4);
-    const none = await fleet.run(["tokens", "delete", made.stdout.trim(), "--yes"]);
+    const none = await fleet.run(["tokens", "delete", `x${made.stdout.trim()}`, "--yes"]);
     expect(none.exitCode).toBe(3);
     expect(none.stderr).not.toContain(made.stdout.trim());
   });

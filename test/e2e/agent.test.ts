@@ -101,7 +101,10 @@ describe("the agent", () => {
     const { server, ca, call } = await startServer();
     const agent = await startAgent({ serverUrl: server.url, ca, signsRequests: true, identityKey: "p256" });
     await expect.poll(async () => (await hostsOf(call))[0]?.scripts_enabled, { timeout: 60_000 }).toBe(true);
-    const { certificate } = JSON.parse(await readFile(join(agent.stateDir, "identity.json"), "utf8"));
+    // The agent for queries enrolls by itself, and may be earlier.
+    const identityFile = join(agent.stateDir, "identity.json");
+    await expect.poll(() => existsSync(identityFile)).toBe(true);
+    const { certificate } = JSON.parse(await readFile(identityFile, "utf8"));
     const { publicKey } = new X509Certificate(Buffer.from(certificate, "base64"));
     expect(publicKey.asymmetricKeyDetails?.namedCurve).toBe("prime256v1");
     const [host] = await hostsOf(call);

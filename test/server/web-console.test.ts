@@ -1,6 +1,7 @@
 // The console: it shows only what the API would return to the same user, and does what the API would do for them.
 import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/core/random.ts";
+import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { vulnerabilityCounts } from "../../src/server/software/vulnerabilities/counts.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
@@ -207,6 +208,8 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     const unmanaged = await makeHost(t, { platform: "darwin" });
     await turnOnAppleMdm(t);
     const { id } = await enrolledDevice(t);
+    // It deletes what is known of updates that no setting asks for.
+    await t.services.running.of(profileReconciler).run();
     const report = { id, reported_at: t.clock.iso(), install_state: "downloading", pending_version: "15.2" };
     await t.store.appleUpdates.upsert([{ id, version: "15.2", deadline: "2026-05-01", is_declared: true, basis: "" }], {
       on: ["id"],
