@@ -24,7 +24,10 @@ export function haveProgram(program: string, debianPackage: string): boolean {
   const { CI, SVC_TEST_APT } = process.env;
   if ((CI || SVC_TEST_APT) && process.getuid?.() === 0)
     try {
-      for (const args of [["update"], ["-o", "DPkg::Lock::Timeout=120", "install", "-y", "--no-install-recommends", debianPackage]])
+      for (const args of [
+        ["update"],
+        ["-o", "DPkg::Lock::Timeout=120", "install", "-y", "--no-install-recommends", debianPackage],
+      ])
         execFileSync("apt-get", args, { stdio: "ignore", timeout: 300_000 });
     } catch {}
   return !skipWithout(isThere(program) ? [] : [program], `apt-get install ${debianPackage}`);
