@@ -1,17 +1,7 @@
-import { perSecond } from "../fleet.ts";
-import { columns } from "../report.ts";
-import { type RequestReport, requestRows, rounded } from "../request-stats.ts";
+import { type FleetReport, type FleetRun, fleetReportOf, renderFleetReport } from "../fleet-report.ts";
 import type { AppleRequest, AppleStats } from "./stats.ts";
 
-export interface AppleReport {
-  devices: number;
-  seconds: number;
-  requests: number;
-  requestsPerSecond: number;
-  errors: number;
-  byRequest: Record<AppleRequest, RequestReport>;
-  enrolled: number;
-  enrolledPerSecond: number;
+export interface AppleReport extends FleetReport<AppleRequest> {
   left: number;
   acknowledged: number;
   refused: number;
@@ -23,32 +13,18 @@ export interface AppleReport {
   keysEscrowed: number;
   /** Answers to commands that the server has not accepted before the end. */
   unsentAnswers: number;
-  recentErrors: string[];
 }
 
-export interface AppleRun {
-  readonly devices: number;
-  readonly seconds: number;
-  /** How long it took until the devices had enrolled. */
-  readonly enrollSeconds: number;
+export interface AppleRun extends FleetRun {
   readonly unsentAnswers: number;
 }
 
-export function appleReportOf(
-  stats: AppleStats,
-  { devices, seconds, enrollSeconds, unsentAnswers }: AppleRun,
-): AppleReport {
-  const { enrolled, left, acknowledged, refused, postponed, repeated, pushes } = stats;
+export function appleReportOf(stats: AppleStats, run: AppleRun): AppleReport {
+  const { unsentAnswers } = run;
+  const { left, acknowledged, refused, postponed, repeated, pushes } = stats;
   const { profilesInstalled, declarationsActive, keysEscrowed } = stats;
   return {
-    devices,
-    seconds: rounded(seconds),
-    requests: stats.count,
-    requestsPerSecond: perSecond(stats.count, seconds),
-    errors: stats.errors,
-    byRequest: stats.byRequest(),
-    enrolled,
-    enrolledPerSecond: perSecond(enrolled, enrollSeconds),
+    ...fleetReportOf(stats, run),
     left,
     acknowledged,
     refused,
@@ -59,7 +35,6 @@ export function appleReportOf(
     declarationsActive,
     keysEscrowed,
     unsentAnswers,
-    recentErrors: [...stats.recentErrors],
   };
 }
 
@@ -69,12 +44,7 @@ export const isComplete = ({ devices, enrolled, unsentAnswers }: AppleReport): b
 
 export function renderAppleReport(report: AppleReport): string {
   const { acknowledged, refused, postponed, repeated, unsentAnswers } = report;
-  const facts: [string, string][] = [
-    ["devices", `${report.devices}, ${report.enrolled} enrolled (${report.enrolledPerSecond}/s), ${report.left} left`],
-    [
-      "requests",
-      `${report.requests} in ${report.seconds.toFixed(1)} s (${report.requestsPerSecond}/s), ${report.errors} errors`,
-    ],
+  return renderFleetReport(report, `${report.left} left`, [
     [
       "commands",
       `${acknowledged} done, ${refused} failed, ${postponed} postponed, ${repeated} received again, ${unsentAnswers} answers not delivered`,
@@ -84,7 +54,5 @@ export function renderAppleReport(report: AppleReport): string {
       "state",
       `${report.profilesInstalled} profiles installed, ${report.declarationsActive} declarations active, ${report.keysEscrowed} recovery keys sent`,
     ],
-    ...report.recentErrors.map((reason): [string, string] => ["last error", reason]),
-  ];
-  return [...columns(requestRows(report.byRequest), true), "", ...columns(facts, false)].join("\n");
+  ]);
 }

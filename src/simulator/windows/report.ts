@@ -1,17 +1,7 @@
-import { perSecond } from "../fleet.ts";
-import { columns } from "../report.ts";
-import { type RequestReport, requestRows, rounded } from "../request-stats.ts";
+import { type FleetReport, type FleetRun, fleetReportOf, renderFleetReport } from "../fleet-report.ts";
 import type { WindowsRequest, WindowsStats } from "./stats.ts";
 
-export interface WindowsReport {
-  devices: number;
-  seconds: number;
-  requests: number;
-  requestsPerSecond: number;
-  errors: number;
-  byRequest: Record<WindowsRequest, RequestReport>;
-  enrolled: number;
-  enrolledPerSecond: number;
+export interface WindowsReport extends FleetReport<WindowsRequest> {
   left: number;
   wiped: number;
   done: number;
@@ -23,29 +13,17 @@ export interface WindowsReport {
   reports: number;
   /** Answers to commands that the server has not taken before the end. */
   unsentAnswers: number;
-  recentErrors: string[];
 }
 
-export interface WindowsRun {
-  readonly devices: number;
-  readonly seconds: number;
-  /** How long it took until the devices had enrolled. */
-  readonly enrollSeconds: number;
+export interface WindowsRun extends FleetRun {
   readonly unsentAnswers: number;
 }
 
 export function windowsReportOf(stats: WindowsStats, run: WindowsRun): WindowsReport {
-  const { devices, seconds, enrollSeconds, unsentAnswers } = run;
-  const { enrolled, left, wiped, done, refused, postponed, repeated, doubled, reports } = stats;
+  const { unsentAnswers } = run;
+  const { left, wiped, done, refused, postponed, repeated, doubled, reports } = stats;
   return {
-    devices,
-    seconds: rounded(seconds),
-    requests: stats.count,
-    requestsPerSecond: perSecond(stats.count, seconds),
-    errors: stats.errors,
-    byRequest: stats.byRequest(),
-    enrolled,
-    enrolledPerSecond: perSecond(enrolled, enrollSeconds),
+    ...fleetReportOf(stats, run),
     left,
     wiped,
     done,
@@ -55,7 +33,6 @@ export function windowsReportOf(stats: WindowsStats, run: WindowsRun): WindowsRe
     doubled,
     reports,
     unsentAnswers,
-    recentErrors: [...stats.recentErrors],
   };
 }
 
@@ -65,21 +42,11 @@ export const isWindowsComplete = ({ devices, enrolled, unsentAnswers, doubled }:
 
 export function renderWindowsReport(report: WindowsReport): string {
   const { done, refused, postponed, repeated, doubled, unsentAnswers } = report;
-  const facts: [string, string][] = [
-    [
-      "devices",
-      `${report.devices}, ${report.enrolled} enrolled (${report.enrolledPerSecond}/s), ${report.left} left, ${report.wiped} of them erased`,
-    ],
-    [
-      "requests",
-      `${report.requests} in ${report.seconds.toFixed(1)} s (${report.requestsPerSecond}/s), ${report.errors} errors`,
-    ],
+  return renderFleetReport(report, `${report.left} left, ${report.wiped} of them erased`, [
     [
       "commands",
       `${done} done, ${refused} failed, ${postponed} postponed, ${repeated} received again, ${doubled} received again after their answer, ${unsentAnswers} answers not delivered`,
     ],
     ["agents", `${report.reports} reports`],
-    ...report.recentErrors.map((reason): [string, string] => ["last error", reason]),
-  ];
-  return [...columns(requestRows(report.byRequest), true), "", ...columns(facts, false)].join("\n");
+  ]);
 }
