@@ -144,6 +144,44 @@ describe.each(bothEngines)("distributed queries on %s", (engine) => {
     expect(await t.store.softwareTitles.count()).toBe(3);
   });
 
+  test("software: each host shows its own paths, wherever others have the same version", async () => {
+    const npm = (paths: readonly string[]) => paths.map((path) => ({ name: "left-pad", version: "1.3.0", path }));
+    const reported: Record<string, readonly string[]> = {
+      ada: ["/home/ada/npm/left-pad"],
+      bob: ["/home/bob/npm/left-pad"],
+      none: [],
+      system: ["/usr/lib/left-pad"],
+      both: ["/home/bob/npm/left-pad", "/home/eve/npm/left-pad"],
+    };
+    const keys = new Map<string, string>();
+    for (const [name, paths] of Object.entries(reported)) {
+      const system_info = { hostname: name, uuid: name, hardware_serial: name };
+      keys.set(name, await enroll(send, { host_identifier: name, host_details: { system_info } }));
+      await write(keys.get(name)!, { svc_detail_query_software_npm: npm(paths.length === 0 ? [""] : paths) });
+    }
+    const pathsOf = async (name: string): Promise<string[]> => {
+      await t.agent.flush();
+      const found = (await t.store.hosts.list()).find(({ hostname }) => hostname === name)!;
+      const software = async (path: string): Promise<unknown> => (await t.get(`/hosts/${found.id}${path}`)).json();
+      const { host } = (await software("")) as { host: { software: { installed_paths: string[] }[] } };
+      const [{ installed_paths }] = host.software as [{ installed_paths: string[] }];
+      expect(await software("/software")).toMatchObject({ software: [{ installed_versions: [{ installed_paths }] }] });
+      return installed_paths;
+    };
+    for (const [name, paths] of Object.entries(reported)) expect(await pathsOf(name), name).toEqual(paths);
+
+    // What a failed source reported before is kept, even if others report another home folder.
+    const python = [{ name: "six", version: "1", path: "/home/zoe/six" }];
+    await write(
+      keys.get("ada")!,
+      { svc_detail_query_software_npm: [], svc_detail_query_software_python: python },
+      { svc_detail_query_software_npm: 1 },
+    );
+    expect(await pathsOf("ada")).toEqual(reported.ada);
+    await write(keys.get("ada")!, { svc_detail_query_software_npm: npm(["/home/zoe/npm/left-pad"]) });
+    expect(await pathsOf("ada")).toEqual(["/home/zoe/npm/left-pad"]);
+  });
+
   test("software_updated_at is the time of the last change, without results in another order and failed ones", async () => {
     const key = await enroll(send);
     const [curl, zsh] = ["curl", "zsh"].map((name) => ({ name, version: "1.0" }));

@@ -218,6 +218,7 @@ describe.each(rulesEngines)("automations on %s", (engine) => {
     const t = await start(engine);
     const bad = await makeSoftware(t, "Bad", "1.0");
     const good = await makeSoftware(t, "Good", "1.0");
+    await t.store.software.update({ where: eq("id", good.id), set: { usual_path: "/usr/good" } });
     const hosts = [await makeHost(t), await makeHost(t), await makeHost(t)];
     await makeInventory(t, hosts[0]!.id, [{ ...bad, paths: ["/a", "/b"] }, good]);
     await makeInventory(t, hosts[1]!.id, [good]);
@@ -237,7 +238,7 @@ describe.each(rulesEngines)("automations on %s", (engine) => {
     // The first one is older than 30 days by now.
     const told = receiver.bodies().map(({ vulnerability }) => vulnerability as Record<string, unknown>);
     expect(told.map(({ cve, hosts_affected }) => [cve, hosts_affected])).toEqual([
-      ["CVE-2026-0002", [expect.objectContaining({ id: hosts[0]!.id, software_installed_paths: [] })]],
+      ["CVE-2026-0002", [expect.objectContaining({ id: hosts[0]!.id, software_installed_paths: ["/usr/good"] })]],
       ["CVE-2026-0002", [expect.objectContaining({ id: hosts[1]!.id })]],
     ]);
     await t.store.softwareCves.insert({ software_id: bad.id, cve: "CVE-2026-0003" });

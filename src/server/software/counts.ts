@@ -286,7 +286,8 @@ async function startSoftwareCounts(services: Services): Promise<SoftwareCounts> 
       channel: channels.softwareCounts,
       least: seconds(1),
       more: seconds(1),
-      apart: seconds(5),
+      // While many hosts change, most changes are of the same counts.
+      apart: seconds(15),
       failure: "counts of software could not be updated",
     },
     async () => {

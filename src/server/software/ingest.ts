@@ -17,10 +17,11 @@ import {
 import { oneOf } from "../store/query.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import { CountChanges, listsOf, recordCountChanges, teamsOf } from "./count-changes.ts";
+import { HomeFolders, isUsual, usualPathOf } from "./installed-paths.ts";
 import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
 import { deviceSources, softwareQueries } from "./queries.ts";
 import { type SoftwareEntry, SoftwareRows, type SoftwareVersion, type StoredVersion } from "./rows.ts";
-import type { hostSoftware, InstalledDetails } from "./tables.ts";
+import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
 import { recordSoftware } from "./vulnerabilities/count-changes.ts";
 
 /** All results, because unchanged ones are recognized without reading their rows. */
@@ -35,6 +36,7 @@ function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefine
   return (
     new Set(row.software_ids).size === had.size &&
     row.software_ids.every((id) => had.has(id)) &&
+    row.home === old.home &&
     isDeepStrictEqual(row.details, old.details)
   );
 }
@@ -46,6 +48,17 @@ const firstOf = (entries: ReadonlyMap<string, SoftwareEntry>): ReadonlyMap<strin
   new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, ENTRIES_MAX));
 
 const HELD_MAX = 150_000;
+
+const storedVersion = (
+  row: Pick<RowOf<typeof software>, "id" | "title_id" | "name" | "source" | "usual_path">,
+): StoredVersion => ({
+  id: row.id,
+  titleId: row.title_id,
+  name: row.name,
+  source: row.source,
+  usualPath: row.usual_path,
+  isKnown: false,
+});
 
 async function startSoftware({ store, log }: Services): Promise<SourceWriter<SoftwareAnswer>> {
   const byIdentity = new Map<string, StoredVersion>();
@@ -99,16 +112,17 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
     );
     const titleIds = new Map(titleRows.map(({ key, id }) => [key, id]));
     const rows = await store.software.upsert(
-      missing.map(([, { version }], i) => ({
+      missing.map(([, { version, installed_paths }], i) => ({
         ...version.software,
         key: softwareKey(version.software),
         title_id: titleIds.get(titleKeys[i]!)!,
+        usual_path: usualPathOf(installed_paths[0]),
       })),
-      { on: ["key"], set: [], returning: ["id", "title_id"] },
+      { on: ["key"], set: [], returning: ["id", "title_id", "usual_path"] },
     );
     missing.forEach(([identity, { version }], i) => {
       const { name, source } = version.software;
-      const stored = { id: rows[i]!.id, titleId: rows[i]!.title_id, name, source, isKnown: false };
+      const stored = storedVersion({ ...rows[i]!, name, source });
       found.set(identity, stored);
       // Not cached if the cache was cleared in the meantime, because the version may have been deleted.
       if (before === forgotten) hold(identity, stored);
@@ -125,10 +139,10 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
       else missing.push(id);
     }
     if (missing.length > 0)
-      for (const row of await store.software.pick(["id", "title_id", "name", "source"], {
+      for (const row of await store.software.pick(["id", "title_id", "name", "source", "usual_path"], {
         where: oneOf("id", missing),
       }))
-        found.set(row.id, { id: row.id, titleId: row.title_id, name: row.name, source: row.source, isKnown: false });
+        found.set(row.id, storedVersion(row));
     return found;
   }
 
@@ -192,18 +206,29 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
         const detail = old?.details[id];
         if (detail) details[id] = detail;
       }
+      const versions: StoredVersion[] = [];
+      const homes = new HomeFolders();
+      for (const [identity, { installed_paths }] of reported) {
+        const version = held[versions.length] ?? made.get(identity)!;
+        versions.push(version);
+        homes.note(installed_paths[0], version.usualPath);
+      }
+      // What is kept was stored with the former one.
+      const home = kept.length > 0 && old !== undefined ? old.home : homes.chosen(old?.home ?? "");
       let i = 0;
-      for (const [identity, { installed_paths, last_opened_at }] of reported) {
-        const { id, titleId } = held[i++] ?? made.get(identity)!;
+      for (const { installed_paths, last_opened_at } of reported.values()) {
+        const { id, titleId, usualPath } = versions[i++]!;
         softwareIds.push(id);
         titleIds.add(titleId);
-        if (last_opened_at !== null || installed_paths.length > 0) details[id] = [last_opened_at, installed_paths];
+        if (!isUsual(installed_paths, usualPath, home)) details[id] = [last_opened_at, installed_paths];
+        else if (last_opened_at !== null) details[id] = [last_opened_at];
       }
       return {
         id: answer.hostId,
         software_ids: softwareIds,
         title_ids: [...titleIds],
         details,
+        home,
         fingerprint: answer.fingerprint,
       };
     });

@@ -33,6 +33,7 @@ export interface StoredVersion {
   readonly titleId: number;
   readonly name: string;
   readonly source: string;
+  readonly usualPath: string;
   /** False after the version may have been deleted. */
   isKnown: boolean;
 }

@@ -13,7 +13,8 @@ import { and, oneOf, type Predicate } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
 import type { HostOffer, OfferedHost } from "./host-offers.ts";
-import type { InstalledDetails, software } from "./tables.ts";
+import { installedPaths } from "./installed-paths.ts";
+import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
 import { wantedCves } from "./vulnerabilities/filter.ts";
 import { type OwnCve, ownCves, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
 
@@ -66,28 +67,27 @@ export async function softwareOfHosts(
   // Once for all hosts.
   const shown = new Map([...cves].map(([id, own]) => [id, own.map(rendered)]));
   const vulnerabilitiesOf = (id: number): HostSoftwareEntry["vulnerabilities"] => shown.get(id) ?? null;
-  return new Map(rows.map((row) => [row.id, entriesOf(row.software_ids, row.details, versions, vulnerabilitiesOf)]));
+  return new Map(rows.map((row) => [row.id, entriesOf(row, versions, vulnerabilitiesOf)]));
 }
 
 function entriesOf(
-  ids: readonly number[],
-  details: InstalledDetails,
+  { software_ids, details, home }: RowOf<typeof hostSoftware>,
   versions: ReadonlyMap<number, Version>,
   vulnerabilitiesOf: (id: number) => HostSoftwareEntry["vulnerabilities"],
 ): HostSoftwareEntry[] {
-  return ids
+  return software_ids
     .map((id) => versions.get(id))
     .filter((version) => version !== undefined)
     .sort((a, b) => compareText(a.name, b.name) || a.id - b.id)
-    .map((version) => entryOf(version, details[String(version.id)], vulnerabilitiesOf(version.id)));
+    .map((version) => entryOf(version, details[String(version.id)], home, vulnerabilitiesOf(version.id)));
 }
 
 function entryOf(
   version: Version,
   detail: InstalledDetails[string] | undefined,
+  home: string,
   vulnerabilities: HostSoftwareEntry["vulnerabilities"],
 ): HostSoftwareEntry {
-  const [openedAt, paths] = detail ?? [null, []];
   return {
     id: version.id,
     name: version.name,
@@ -97,10 +97,10 @@ function entryOf(
     extension_for: version.extension_for,
     ...(version.bundle_identifier === "" ? {} : { bundle_identifier: version.bundle_identifier }),
     ...(version.upgrade_code === "" ? {} : { upgrade_code: version.upgrade_code }),
-    ...(tellsOpened.has(version.source) ? { last_opened_at: openedAt } : {}),
+    ...(tellsOpened.has(version.source) ? { last_opened_at: detail?.[0] ?? null } : {}),
     generated_cpe: version.generated_cpe,
     vulnerabilities,
-    installed_paths: [...paths],
+    installed_paths: [...installedPaths(detail, version.usual_path, home)],
     ...signatureOf(version),
   };
 }
@@ -167,7 +167,9 @@ export async function titlesOfHost(
         ...(icons.has(title.id) ? { icon_url: icons.get(title.id)! } : {}),
         installed_versions: [...(byTitle.get(title.id) ?? [])]
           .sort((a, b) => compareText(a.version, b.version) || a.id - b.id)
-          .map((version) => installedOf(version, row?.details[String(version.id)], cves.get(version.id) ?? null)),
+          .map((version) =>
+            installedOf(version, row?.details[String(version.id)], row?.home ?? "", cves.get(version.id) ?? null),
+          ),
       }),
     ),
     meta,
@@ -197,12 +199,13 @@ function pageOf<T>(items: readonly T[], query: HostSoftwareQuery) {
 const installedOf = (
   version: Version,
   detail: InstalledDetails[string] | undefined,
+  home: string,
   vulnerabilities: string[] | null,
 ): HostSoftwareItem["installed_versions"][number] => ({
   version: version.version,
   bundle_identifier: version.bundle_identifier,
   last_opened_at: detail?.[0] ?? null,
   vulnerabilities,
-  installed_paths: [...(detail?.[1] ?? [])],
+  installed_paths: [...installedPaths(detail, version.usual_path, home)],
   ...signatureOf(version),
 });

@@ -46,6 +46,8 @@ export const software = table(
     source_package: text().default(""),
     /** The product of NVD with this version; empty: none is known. */
     generated_cpe: text().default(""),
+    /** Where the first host that reported it has it (installed-paths.ts). Never changes. */
+    usual_path: text().default(""),
     /** Whether the version was compared with vulnerability data: new ones are, within seconds. */
     is_matched: bool().default(false).index(),
     /** The identity of the version: equal keys mean the same version. */
@@ -60,8 +62,11 @@ export const software = table(
   { indexes: [["cvss_score"], ["epss_probability"], ["cve_published"], ["cisa_known_exploit"]] },
 );
 
-/** What one host reports about its software versions, by version id: [last opened (ISO or null), installed paths]. */
-export type InstalledDetails = Record<string, readonly [string | null, readonly string[]]>;
+/**
+ * What one host reports about its software versions, by version id: [last opened (ISO or null), installed paths]. Paths
+ * are left out if they are the version's usual ones (installed-paths.ts), and versions of which nothing is left.
+ */
+export type InstalledDetails = Record<string, readonly [lastOpened: string | null, paths?: readonly string[]]>;
 
 /**
  * The software of a host as a single row instead of one row per pair. With 10,000 hosts and 300 entries each, there
@@ -72,6 +77,8 @@ export const hostSoftware = table("host_software", {
   software_ids: ids("software"),
   title_ids: ids("software_titles"),
   details: packed<InstalledDetails>(),
+  /** The home folder in its paths (installed-paths.ts). */
+  home: text().default(""),
   /** A fingerprint of the last inventory, which detects an unchanged one without reading the row's lists. */
   fingerprint: text().default(""),
 });

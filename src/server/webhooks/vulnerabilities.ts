@@ -2,11 +2,13 @@
 // once.
 
 import { days, isoAt } from "../core/clock.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import { isPremium, type Services } from "../core/context.ts";
 import { serverUrl } from "../core/http/links.ts";
 import { checkDestination } from "../core/outbound/fetch.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { enqueueMany, type Outgoing } from "../outbox/service.ts";
+import { installedPaths } from "../software/installed-paths.ts";
 import { osCves, softwareCves, UNKNOWN_TIME, vulnerabilities } from "../software/vulnerabilities/tables.ts";
 import { type CveDetails, detailsOf, linkOf } from "../software/vulnerabilities/wire.ts";
 import { and, eq, exists, gt, gte, hasOf, isNull, lt, not, oneOf } from "../store/query.ts";
@@ -109,18 +111,25 @@ interface AffectedHost extends RenderedHost {
 
 async function affected(services: Services, cve: string): Promise<AffectedHost[]> {
   const { store } = services;
-  const versions = new Set(
-    (await store.softwareCves.pick(["software_id"], { where: eq("cve", cve) })).map((row) => String(row.software_id)),
+  const versionIds = (await store.softwareCves.pick(["software_id"], { where: eq("cve", cve) })).map(
+    (row) => row.software_id,
   );
+  const usualPaths = new Map<number, string>();
+  for await (const some of parts(versionIds))
+    for (const { id, usual_path } of await store.software.pick(["id", "usual_path"], { where: oneOf("id", some) }))
+      usualPaths.set(id, usual_path);
   const paths = new Map<number, string[]>();
-  if (versions.size > 0)
+  if (usualPaths.size > 0)
     for await (const page of store.hostSoftware.pages({
       where: hasOf("software_ids", softwareCves, eq("cve", cve), "software_id"),
     }))
-      for (const { id, details } of page)
+      for (const { id, software_ids, details, home } of page)
         paths.set(
           id,
-          Object.entries(details).flatMap(([version, [, installed]]) => (versions.has(version) ? installed : [])),
+          software_ids.flatMap((version) => {
+            const usualPath = usualPaths.get(version);
+            return usualPath === undefined ? [] : installedPaths(details[version], usualPath, home);
+          }),
         );
   for (const id of await byOs(store, cve)) if (!paths.has(id)) paths.set(id, []);
   const hosts = await renderedHosts(store, [...paths.keys()], await serverUrl(services));
