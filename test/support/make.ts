@@ -11,6 +11,7 @@ import type { operations } from "../../src/server/operations/tables.ts";
 import type { policies } from "../../src/server/policies/tables.ts";
 import { newResultIds } from "../../src/server/result-ids/new-ids.ts";
 import { writeHostSoftware } from "../../src/server/software/ingest.ts";
+import type { InstalledDetails } from "../../src/server/software/tables.ts";
 import {
   replaceVulnerabilities,
   setMetadata,
@@ -195,11 +196,8 @@ export async function makeInventory(
     id: hostId,
     software_ids: versions.map(({ id }) => id),
     title_ids: [...new Set(versions.map(({ title_id }) => title_id))],
-    details: Object.fromEntries(
-      versions.map(({ id, opened, paths }): [string, [string | null, string[]]] => [
-        String(id),
-        [opened ?? null, paths ?? []],
-      ]),
+    details: Object.fromEntries<InstalledDetails[string]>(
+      versions.map(({ id, opened = null, paths }) => [String(id), paths ? [opened, paths] : [opened]]),
     ),
   };
   await store.tx((tx) => writeHostSoftware(tx, [row]));
