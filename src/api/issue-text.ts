@@ -20,7 +20,7 @@ export function issueText(issue: z.core.$ZodIssue): string {
     case "too_big":
       return bound(issue.origin, issue.exact ? "exactly" : "at most", Number(issue.maximum), issue.inclusive !== false);
     case "invalid_value":
-      return issue.values.length > MOST_VALUES ? issue.message : `must be ${anyOf(issue.values.map(String))}`;
+      return issue.values.length > MOST_VALUES ? issue.message : `must be ${anyOf(issue.values.map(valueText))}`;
     default:
       return issue.message;
   }
@@ -69,5 +69,7 @@ function aType(expected: string): string {
   if (type === "array") return "a list";
   return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
 }
+
+const valueText = (value: unknown): string => (value === "" ? "empty" : String(value));
 
 const anyOf = (values: readonly string[]): string => (values.length === 1 ? values[0]! : `one of ${values.join(", ")}`);

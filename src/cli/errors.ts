@@ -94,7 +94,9 @@ function describeApiError(error: ApiCallError): ErrorReport {
       : status === 402
         ? "The server's license does not include this; `svc status` shows the tier."
         : status === 403
-          ? "`svc can-i` lists what your role allows."
+          ? error.errors.length > 0
+            ? "`svc can-i` lists what your role allows."
+            : "`svc can-i` lists what your role allows. Live queries may be turned off: see `svc config get server_settings.live_query_disabled`."
           : status === 409 || status === 412
             ? "Read the current state, then try again."
             : status === 429

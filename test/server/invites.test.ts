@@ -197,7 +197,7 @@ describe.each(rulesEngines)("invites on %s", (engine) => {
     expect(after).toMatchObject({ email: "new@example.com", position: "P", global_role: "maintainer" });
     expect(await status(t.as(null).get(`/invites/${one.token}`))).toBe(404);
     expect(await status(t.patch(path, { email: "two@example.com" }))).toBe(409);
-    expect(await field(await t.patch(path, { email: person.user.email }))).toBe("email");
+    expect(await status(t.patch(path, { email: person.user.email }))).toBe(409);
     expect(await status(t.patch("/invites/99", { name: "X" }))).toBe(404);
     const { status: code, ...rest } = await t.patch(path, { global_role: "gitops" });
     expect(code, JSON.stringify(rest)).toBe(422);

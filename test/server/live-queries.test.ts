@@ -230,6 +230,15 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
         ],
       });
       expect((await json(run(mixed, closed.id, [own.id, foreign.id]))).targeted_host_count).toBe(1);
+      // Who writes queries for one team does not decide what runs on hosts that they only observe.
+      const byMixed = await saved(t, { observer_can_run: true, team_id: team.id });
+      expect((await json(run(mixed, byMixed.id, [own.id, foreign.id]))).targeted_host_count).toBe(1);
+      expect(await reasonOf(run(mixed, byMixed.id, [foreign.id]))).toBe("no hosts targeted");
+      const inTeam = { query_id: byMixed.id, selected: { teams: [other.id] } };
+      for (const path of ["/queries/run", "/queries/live"])
+        expect((await mixed.post(path, inTeam)).status, path).toBe(403);
+      const counted = await json(mixed.post("/targets/count", { ...inTeam, selected: { hosts: [own.id, foreign.id] } }));
+      expect(counted.targets_count).toBe(1);
     });
 
     it("several at once, as with the deprecated GET, report failures one by one", async () => {

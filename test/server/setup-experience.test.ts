@@ -102,6 +102,25 @@ describe.each(bothEngines)("the software of a setup on %s", (engine) => {
     });
   });
 
+  it("cannot be deleted before it is left out", async () => {
+    const t = await startApp({ engine });
+    const id = await offer(t, "a.sh");
+    const { title_id: app } = await makeStoreApp(t, null, { platform: "darwin" });
+    await choose(t, [id, app], { platform: "darwin" });
+    const remove = (title: number) => t.request("DELETE", `/software/titles/${title}/available_for_install?team_id=0`);
+    for (const [title, what] of [
+      [id, "package"],
+      [app, "app"],
+    ] as const)
+      expect(await refusal(remove(title))).toEqual([
+        409,
+        "base",
+        `hosts install the ${what} during their setup: leave it out there first`,
+      ]);
+    await choose(t, [], { platform: "darwin" });
+    for (const title of [id, app]) expect((await remove(title)).status).toBe(204);
+  });
+
   it("has to be offered by the team for the platform", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);

@@ -26,7 +26,10 @@ export async function checkLive(ctx: Context, wanted: Wanted, prefix: string = w
     } catch (error) {
       if (!(error instanceof CaError)) throw error;
       const named = error.problem === "credentials" ? secretField : error.problem === "profile" ? "profile_id" : field;
-      throw invalid(`${prefix}.${named}`, `Invalid ${named}: ${error.message}. Correct it, or skip this check.`);
+      throw invalid(
+        `${prefix}.${named}`,
+        `Invalid ${named}: ${error.message}. Correct it, or skip this check with skip_check (--skip-check).`,
+      );
     }
   };
   switch (type) {

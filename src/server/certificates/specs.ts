@@ -9,7 +9,7 @@ import { nameKey } from "../core/name-key.ts";
 import { authorize } from "../core/security/access.ts";
 import { and, eq } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
-import { authorizeTeam } from "../teams/access.ts";
+import { authorizeTeam, knowsTeam } from "../teams/access.ts";
 import {
   checkAlternativeName,
   checkAuthority,
@@ -76,11 +76,11 @@ async function wantedOf(ctx: Context, specs: readonly TemplateSpec[]): Promise<W
 }
 
 /** Empty or `No team` means no team. 404 for an unknown team name. */
-async function teamNamed({ store }: Context, given: string | null | undefined) {
+async function teamNamed(ctx: Context, given: string | null | undefined) {
   const key = nameKey((given ?? "").trim());
   if (key === "" || key === "no team") return null;
-  const team = await store.teams.first({ where: eq("name_key", key) });
-  if (!team) throw notFound("team", given ?? "");
+  const team = await ctx.store.teams.first({ where: eq("name_key", key) });
+  if (!team || !knowsTeam(ctx, team.id)) throw notFound("team", given ?? "");
   return team;
 }
 

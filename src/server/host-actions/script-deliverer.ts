@@ -29,7 +29,7 @@ export const scriptDeliverer: Deliverer = {
 
   async require(ctx, host) {
     if ((await ctx.store.managedAgents.get(host.id)) === null)
-      throw invalid("host_id", `${host.display_name} has no managed agent, which runs scripts`);
+      throw invalid("host_id", `the host ${host.display_name} has no managed agent, which runs scripts`);
     // Null: the agent is too old to report it. It reports exit code -2 if scripts are disabled.
     if (host.scripts_enabled === false) throw invalid("host_id", `${host.display_name} does not have scripts enabled`);
   },

@@ -25,6 +25,7 @@ import {
   deleteInstaller,
   type InstallerChanges,
   type InstallerFile,
+  installedDuringSetup,
   updateInstaller,
 } from "./service.ts";
 import { packagesOnWire, policiesThatInstall } from "./wire.ts";
@@ -185,6 +186,7 @@ export async function deletePackage(ctx: Context, titleId: number, teamId: numbe
     const installer = await installerFor(inside, team, titleId);
     const [policy] = await policiesThatInstall(inside.store, installer);
     if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the package: change it first`);
+    if (installer.install_during_setup) throw installedDuringSetup("package");
     await deleteInstaller(inside, installer, team);
   });
   return {};

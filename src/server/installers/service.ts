@@ -2,7 +2,7 @@
 
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
-import { alreadyExists } from "../core/errors.ts";
+import { alreadyExists, conflict } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { type ResolvedLabel, shownTargets, targetLists } from "../labels/targeting.ts";
 import { POLICIES_LOCK } from "../policies/counts.ts";
@@ -175,6 +175,10 @@ export async function updateInstaller(
   await recordActivity(inside, "edited_software", await detailsOf(inside, installer, team));
   return installer;
 }
+
+/** 409: what hosts install while they are set up cannot be deleted. */
+export const installedDuringSetup = (what: "package" | "app") =>
+  conflict(`hosts install the ${what} during their setup: leave it out there first`);
 
 /** Runs in the caller's transaction (`changingPackages`). Hosts keep what they have installed. */
 export async function deleteInstaller(inside: Context, installer: Installer, team: TeamScope): Promise<void> {

@@ -37,10 +37,11 @@ export async function freeInvited(ctx: Context, email: string, but = 0): Promise
   if (over) await ctx.store.invites.delete(eq("id", over.id));
 }
 
-/** Existing users cannot be invited. */
-export async function checkNoUser({ store }: Pick<Context, "store">, email: string): Promise<void> {
-  if (await store.users.first({ where: eq("email", email) }))
-    throw invalid("email", `a user with the email ${email} exists`);
+/** Existing users cannot be invited: 422. 409 if the address of an invite becomes that of a user. */
+export async function checkNoUser({ store }: Pick<Context, "store">, email: string, isChange = false): Promise<void> {
+  if (!(await store.users.first({ where: eq("email", email) }))) return;
+  const reason = `a user with the email ${email} exists`;
+  throw isChange ? alreadyExists(reason) : invalid("email", reason);
 }
 
 /** All changes that decide who has an account use the same lock. */

@@ -112,7 +112,7 @@ async function checkChange(ctx: Context, id: number, given: ModifyInvite, email:
   const held = await rolesOf(ctx, before);
   const roles = await rolesAfter(ctx, held, given, false);
   if (email !== undefined && email !== before.email) {
-    await checkNoUser(ctx, email);
+    await checkNoUser(ctx, email, true);
     await checkNotInvited(ctx, email, id);
   }
   return { before, signIn, held, roles };

@@ -10,7 +10,7 @@ import type { HostRow } from "../hosts/access.ts";
 import { hostNamed } from "../hosts/identifier.ts";
 import { online } from "../hosts/status.ts";
 import { and, eq, gt, lt, oneOf, or } from "../store/query.ts";
-import { actionFor, selectionOf, targetsFor } from "../targets/select.ts";
+import { selectionOf, targetsFor } from "../targets/select.ts";
 import { endCampaign } from "./ending.ts";
 import { liveQueries } from "./hub.ts";
 import { assertEnabled, type Runnable, savedQuery, startCampaign } from "./service.ts";
@@ -146,7 +146,7 @@ async function askHost(ctx: Context, { id }: HostRow, sql: string): Promise<Host
 
 async function runOn(ctx: Context, { sql, query }: Runnable, hostIds: readonly number[]) {
   const selection = selectionOf({ hosts: hostIds });
-  const targets = await targetsFor(ctx, selection, actionFor(query), { strict: true });
+  const targets = await targetsFor(ctx, selection, query, { strict: true });
   const row = await startCampaign(ctx, { sql, query, selection, targets });
   await awaitEnd(ctx, row.id);
   return { targeted: row.targets_count, results: await answersTo(ctx, row.id) };

@@ -5,14 +5,14 @@ import { isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, forbidden, invalid, notFound, permissionDenied } from "../core/errors.ts";
 import { page } from "../core/http/paging.ts";
-import { authorize, maySomewhere, visible } from "../core/security/access.ts";
+import { maySomewhere } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { compileWhere } from "../host-list/selector/where.ts";
 import { spellingsOf } from "../hosts/identifier.ts";
 import { online } from "../hosts/status.ts";
 import { type QueryRow, queryFor } from "../queries/access.ts";
 import { and, eq, everything, gt, oneOf, or, type Predicate, same } from "../store/query.ts";
-import { actionFor, type Selection, selectionOf, targetsFor } from "../targets/select.ts";
+import { mayRunOn, runnableOn, type Selection, selectionOf, targetsFor } from "../targets/select.ts";
 import { endCampaign } from "./ending.ts";
 import { QUEUE_MAX, READER_LEASE, RUNNING_MAX } from "./limits.ts";
 import { notifyServers } from "./messages.ts";
@@ -34,9 +34,11 @@ export interface Runnable {
 /** A saved query that the caller may run on some host. A team's query requires a role on that team. */
 export async function savedQuery(ctx: Context, id: number): Promise<Runnable & { readonly query: QueryRow }> {
   const query = await queryFor(ctx, "queries:list", id);
-  const action = actionFor(query);
-  if (query.team_id !== null) authorize(ctx, action, query.team_id);
-  else if (!maySomewhere(ctx.user, action)) throw forbidden();
+  const isPermitted =
+    query.team_id !== null
+      ? mayRunOn(ctx.user, query, query.team_id)
+      : maySomewhere(ctx.user, query.observer_can_run ? "queries:run" : "queries:run_new");
+  if (!isPermitted) throw forbidden();
   return { sql: query.query, query };
 }
 
@@ -150,8 +152,9 @@ export async function createLiveQuery(ctx: Context, given: Created): Promise<Liv
   if (!given.selected && where === "") throw invalid("selected", "one of selected or where must be specified");
   // Refused instead of silently shortened, which would miss hosts that come online later.
   if ((given.queue_until ?? 0) > QUEUE_MAX) throw invalid("queue_until", "queue_until must be at most 7d");
-  const action = actionFor(what.query);
-  const chosen = given.selected ? await targetsFor(ctx, selection, action, { strict: true }) : visible(ctx, action);
+  const chosen = given.selected
+    ? await targetsFor(ctx, selection, what.query, { strict: true })
+    : runnableOn(ctx, what.query);
   const row = await startCampaign(ctx, {
     ...what,
     selection,
@@ -167,7 +170,7 @@ export async function startForSocket(ctx: Context, given: Started): Promise<z.in
   await assertEnabled(ctx);
   const what = await runnable(ctx, given);
   const selection = selectionOf(given.selected);
-  const targets = await targetsFor(ctx, selection, actionFor(what.query), { strict: true });
+  const targets = await targetsFor(ctx, selection, what.query, { strict: true });
   return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets, forSocket: true }));
 }
 
@@ -182,7 +185,7 @@ export async function startByNames(ctx: Context, given: StartedByNames): Promise
     throw badRequest(`Invalid label name(s): ${unknown.join(", ").slice(0, 1_000)}.`, "selected.labels");
   const hosts = await hostsNamed(ctx, [...new Set(given.selected.hosts ?? [])]);
   const selection = selectionOf({ hosts, labels: labels.map(({ id }) => id) });
-  const targets = await targetsFor(ctx, selection, actionFor(what.query), { strict: true });
+  const targets = await targetsFor(ctx, selection, what.query, { strict: true });
   return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets, forSocket: true }));
 }
 

@@ -4,7 +4,7 @@ import { isCarving } from "../carves/carving-sql.ts";
 import { may } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { viewerOf } from "../sessions/viewer.ts";
-import { actionFor } from "../targets/select.ts";
+import { mayRunOn } from "../targets/select.ts";
 import type { CampaignRow } from "./work.ts";
 
 /** Whether the query may be sent to hosts of that team. */
@@ -18,7 +18,7 @@ export async function standingOf(
   // Without a user it is the server's own query. A query whose user was deleted is ended elsewhere.
   if (!user) return () => true;
   const viewer = await viewerOf(store, user, null);
-  const action = actionFor(query_id === null ? null : await store.queries.get(query_id));
+  const query = query_id === null ? null : await store.queries.get(query_id);
   const carves = isCarving(sql);
-  return (teamId) => may(viewer, action, teamId) && (!carves || may(viewer, "carves:start", teamId));
+  return (teamId) => mayRunOn(viewer, query, teamId) && (!carves || may(viewer, "carves:start", teamId));
 }

@@ -5,6 +5,7 @@ import { type Context, isPremium } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { nameKey } from "../core/name-key.ts";
 import { and, eq } from "../store/query.ts";
+import { knowsTeam } from "../teams/access.ts";
 import { placeFor } from "./access.ts";
 import { inPlace, type Place } from "./applies.ts";
 import { patchColumns } from "./patch.ts";
@@ -64,6 +65,6 @@ async function placeNamed(ctx: Context, name: string | null | undefined): Promis
   if (key === "") return placeFor(ctx, "policies:write", null);
   if (key === NO_TEAM) return placeFor(ctx, "policies:write", 0);
   const team = await ctx.store.teams.first({ where: eq("name_key", key) });
-  if (!team) throw notFound("team", name!);
+  if (!team || !knowsTeam(ctx, team.id)) throw notFound("team", name!);
   return placeFor(ctx, "policies:write", team.id);
 }

@@ -2,15 +2,14 @@ import type { ReportRow } from "../../api/queries.ts";
 import type { Context } from "../core/context.ts";
 import { csvText } from "../core/csv.ts";
 import { bytesOf } from "../core/http/text-stream.ts";
-import { queryFor } from "./access.ts";
-import { reportPages } from "./report.ts";
+import { queryOfReport, reportPages } from "./report.ts";
 
 /** Maximum number of columns in one file. */
 const COLUMNS_MAX = 2000;
 
 /** Streams the report as CSV. Columns differ between hosts, so a first pass collects all of them. */
 export async function reportCsv(ctx: Context, id: number, teamId: number | undefined) {
-  const query = await queryFor(ctx, "queries:list", id);
+  const query = await queryOfReport(ctx, id, teamId);
   const found = new Set<string>();
   for await (const page of reportPages(ctx, query, teamId))
     for (const { columns } of page)

@@ -7,6 +7,7 @@ import { inTeam } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
 import { and, eq, exists, gt, oneOf, type Predicate } from "../store/query.ts";
+import { getTeamRow } from "../teams/access.ts";
 import { mayRead, type QueryRow, queryFor } from "./access.ts";
 import { hostsSeen } from "./service.ts";
 
@@ -69,8 +70,15 @@ export async function* reportPages(
 /** Reports with more rows are streamed. */
 const LONG = 200;
 
-export async function queryReport(ctx: Context, id: number, teamId: number | undefined) {
+/** The query of a report; 404 too if the report is limited to a team that the caller cannot see. */
+export async function queryOfReport(ctx: Context, id: number, teamId: number | undefined): Promise<QueryRow> {
   const query = await queryFor(ctx, "queries:list", id);
+  if (teamId) await getTeamRow(ctx, "queries:list", teamId);
+  return query;
+}
+
+export async function queryReport(ctx: Context, id: number, teamId: number | undefined) {
+  const query = await queryOfReport(ctx, id, teamId);
   const head = { query_id: id, report_clipped: await isClipped(ctx, query) };
   const pages = reportPages(ctx, query, teamId);
   if ((await storedRows(ctx.store, id)) > LONG) return jsonWithList(ctx, "results", pages, head);

@@ -62,7 +62,7 @@ async function scriptNamed(ctx: Context, { script_name, team_id }: ScriptRun): P
 
 async function requireAgent({ store }: Context, host: HostRow): Promise<void> {
   if ((await store.managedAgents.get(host.id)) === null)
-    throw invalid("host_id", `${host.display_name} has no managed agent, which runs scripts`);
+    throw invalid("host_id", `the host ${host.display_name} has no managed agent, which runs scripts`);
   // Null: the agent is too old to report it. It reports exit code -2 if scripts are disabled.
   if (host.scripts_enabled === false) throw invalid("host_id", `${host.display_name} does not have scripts enabled`);
 }

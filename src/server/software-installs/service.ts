@@ -106,7 +106,7 @@ async function installerOf(store: ServerTx, host: HostRow, { titleId, selfServic
 
 async function requireReady(store: ServerTx, host: HostRow, installer: Installer): Promise<void> {
   if ((await store.managedAgents.get(host.id)) === null)
-    throw badRequest(`${host.display_name} has no managed agent, which installs and uninstalls packages`);
+    throw badRequest(`the host ${host.display_name} has no managed agent, which installs and uninstalls packages`);
   // Null: the agent is too old to report it.
   if (host.scripts_enabled === false) throw badRequest(`${host.display_name} does not have scripts enabled`);
   await requireIdle(store, host, installer);

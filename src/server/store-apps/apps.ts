@@ -11,7 +11,7 @@ import { addPolicyFor, quote } from "../installers/automatic.ts";
 import { installerOfTitle } from "../installers/hosts.ts";
 import { changingPackages } from "../installers/packages.ts";
 import { checkAppConfiguration } from "../installers/scripts.ts";
-import type { OtherOffer } from "../installers/service.ts";
+import { installedDuringSetup, type OtherOffer } from "../installers/service.ts";
 import { resolveTargets } from "../labels/targeting.ts";
 import { teamFor } from "../mdm/profiles/access.ts";
 import type { TeamName } from "../mdm/profiles/platform.ts";
@@ -293,6 +293,7 @@ export const storeAppOffer: OtherOffer = {
     const installs = and(inTeam(team.team_id ?? 0), eq("software_title_id", titleId));
     const policy = await store.policies.first({ where: installs });
     if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the app: change it first`);
+    if (row.install_during_setup) throw installedDuringSetup("app");
     await removeApp(inside, team, row);
     return true;
   },

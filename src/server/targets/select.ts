@@ -1,11 +1,11 @@
 // Selects the hosts of a live query, and counts the hosts of target lists (part C, target rules).
-import type { Action } from "../../api/access.ts";
-import type { Context } from "../core/context.ts";
-import { authorize, visible } from "../core/security/access.ts";
+import type { Context, Viewer } from "../core/context.ts";
+import { forbidden } from "../core/errors.ts";
+import { may, visible } from "../core/security/access.ts";
 import { ALL_HOSTS } from "../labels/builtin-labels.ts";
 import { labelMembers } from "../labels/tables.ts";
 import { queryFor } from "../queries/access.ts";
-import { and, everything, exists, isNull, nothing, oneOf, or, type Predicate } from "../store/query.ts";
+import { and, eq, everything, exists, isNull, nothing, oneOf, or, type Predicate } from "../store/query.ts";
 
 export interface Selection {
   readonly hosts: readonly number[];
@@ -61,31 +61,39 @@ const ofTeams = (teams: readonly number[]): Predicate =>
         ),
       );
 
-/**
- * The permission that the caller needs on a host to run this query. Observers may run only queries that are marked
- * for them.
- */
-export const actionFor = (query: { readonly observer_can_run: boolean } | null): Action =>
-  query?.observer_can_run ? "queries:run" : "queries:run_new";
+/** Which saved query is to be run. Null: any SQL. */
+type Runs = { readonly observer_can_run: boolean; readonly team_id: number | null } | null;
 
 /**
- * The selected hosts on which the caller may run the query of that id (without one: any query). To run, named teams
- * must all be permitted.
+ * Whether the viewer may run the query on hosts of that team (null: hosts without one). Observers may run only queries
+ * that are marked for them, and a team's query only on its own hosts: its author may not be trusted with others.
  */
+export function mayRunOn(user: Viewer, query: Runs, teamId: number | null): boolean {
+  if (may(user, "queries:run_new", teamId)) return true;
+  const isForObservers = query?.observer_can_run && (query.team_id === null || query.team_id === teamId);
+  return isForObservers === true && may(user, "queries:run", teamId);
+}
+
+/** The hosts on which the caller may run the query. */
+export function runnableOn(ctx: Pick<Context, "user">, query: Runs): Predicate {
+  const anySql = visible(ctx, "queries:run_new");
+  if (!query?.observer_can_run) return anySql;
+  const marked = visible(ctx, "queries:run");
+  return or(anySql, query.team_id === null ? marked : and(marked, eq("team_id", query.team_id)));
+}
+
+/** The selected hosts on which the caller may run the query. To run it (`strict`), named teams must all be permitted. */
 export async function targetsFor(
   ctx: Context,
   selection: Selection,
-  action: Action,
+  query: Runs,
   options: { readonly strict: boolean },
 ): Promise<Predicate> {
-  if (options.strict) for (const id of selection.teams) authorize(ctx, action, id === 0 ? null : id);
-  return and(visible(ctx, action), await picked(ctx, selection));
+  if (options.strict)
+    for (const id of selection.teams) if (!mayRunOn(ctx.user, query, id === 0 ? null : id)) throw forbidden();
+  return and(runnableOn(ctx, query), await picked(ctx, selection));
 }
 
-/**
- * The permission for target lists. For a query that observers may run, hosts that the caller only observes are
- * included.
- */
-export async function actionOfQuery(ctx: Context, queryId: number | null | undefined): Promise<Action> {
-  return actionFor(queryId ? await queryFor(ctx, "queries:list", queryId) : null);
-}
+/** The query of a target list; null if it names none. */
+export const queryOfTargets = async (ctx: Context, queryId: number | null | undefined): Promise<Runs> =>
+  queryId ? queryFor(ctx, "queries:list", queryId) : null;

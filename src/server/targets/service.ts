@@ -11,7 +11,7 @@ import { labelCounts } from "../labels/counts.ts";
 import { labelOnWire } from "../labels/wire.ts";
 import { and, eq, everything, exists, not, oneOf, or, type Predicate, search } from "../store/query.ts";
 import { viewTeams } from "../teams/view.ts";
-import { actionOfQuery, type Selection, selectionOf, targetsFor } from "./select.ts";
+import { queryOfTargets, runnableOn, type Selection, selectionOf, targetsFor } from "./select.ts";
 
 type Search = z.output<(typeof targetsApi)["search"]["body"]>;
 type Count = z.output<(typeof targetsApi)["count"]["body"]>;
@@ -23,11 +23,11 @@ const byHostname = [{ column: "hostname", direction: "asc" }] as const;
 const butNot = (ids: readonly number[]): Predicate => (ids.length === 0 ? everything : not(oneOf("id", ids)));
 
 export async function searchTargets(ctx: Context, given: Search) {
-  const action = await actionOfQuery(ctx, given.query_id);
+  const query = await queryOfTargets(ctx, given.query_id);
   const selection = selectionOf(given.selected);
   const text = given.query?.trim() ?? "";
   const found = await ctx.store.hosts.list({
-    where: and(visible(ctx, action), search(["hostname", "primary_ip"], text), butNot(selection.hosts)),
+    where: and(runnableOn(ctx, query), search(["hostname", "primary_ip"], text), butNot(selection.hosts)),
     order: byHostname,
     limit: HOSTS_SHOWN,
   });
@@ -35,7 +35,7 @@ export async function searchTargets(ctx: Context, given: Search) {
     hostsOnWire(ctx, found),
     labelsFound(ctx, text, selection),
     teamsFound(ctx, text, selection),
-    countSelected(ctx, selection, action),
+    countSelected(ctx, selection, query),
   ]);
   return { targets: { hosts, labels, teams }, ...counts };
 }
@@ -56,8 +56,8 @@ async function teamsFound(ctx: Context, text: string, { teams }: Selection) {
   return (await viewTeams(ctx, rows)).map((team) => ({ ...team, display_text: team.name, count: team.host_count }));
 }
 
-async function countSelected(ctx: Context, selection: Selection, action: Awaited<ReturnType<typeof actionOfQuery>>) {
-  const where = await targetsFor(ctx, selection, action, { strict: false });
+async function countSelected(ctx: Context, selection: Selection, query: Awaited<ReturnType<typeof queryOfTargets>>) {
+  const where = await targetsFor(ctx, selection, query, { strict: false });
   const now = ctx.clock.now();
   const { hosts } = ctx.store;
   const [all, up, gone] = await Promise.all([
@@ -74,18 +74,18 @@ async function countSelected(ctx: Context, selection: Selection, action: Awaited
 }
 
 export async function countTargets(ctx: Context, given: Count) {
-  const action = await actionOfQuery(ctx, given.query_id);
-  const { targets_missing_in_action: _, ...counts } = await countSelected(ctx, selectionOf(given.selected), action);
+  const query = await queryOfTargets(ctx, given.query_id);
+  const { targets_missing_in_action: _, ...counts } = await countSelected(ctx, selectionOf(given.selected), query);
   return counts;
 }
 
 export async function searchHosts(ctx: Context, given: HostSearch) {
-  const action = await actionOfQuery(ctx, given.query_id);
+  const query = await queryOfTargets(ctx, given.query_id);
   const text = given.query?.trim() ?? "";
   const names = search(["display_name", "hostname", "hardware_serial", "uuid", "primary_ip"], text);
   const emails = text === "" ? names : or(names, exists(hostEmails, "host_id", search(["email"], text)));
   const rows = await ctx.store.hosts.list({
-    where: and(visible(ctx, action), emails, butNot(given.excluded_host_ids ?? [])),
+    where: and(runnableOn(ctx, query), emails, butNot(given.excluded_host_ids ?? [])),
     order: byHostname,
     limit: HOSTS_SHOWN,
   });

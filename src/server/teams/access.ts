@@ -8,7 +8,8 @@ import type { teams } from "./tables.ts";
 
 export type TeamRow = RowOf<typeof teams>;
 
-const knows = (ctx: Context, id: number): boolean =>
+/** Whether the caller may learn that the team exists. */
+export const knowsTeam = (ctx: Context, id: number): boolean =>
   ctx.user.kind === "service" || ctx.user.global_role !== null || ctx.user.teams.some((team) => team.id === id);
 
 /**
@@ -17,7 +18,7 @@ const knows = (ctx: Context, id: number): boolean =>
  */
 export function authorizeTeam(ctx: Context, action: Action, id: number): void {
   if (may(ctx.user, action, id)) return;
-  throw knows(ctx, id) ? forbidden() : notFound("team", id);
+  throw knowsTeam(ctx, id) ? forbidden() : notFound("team", id);
 }
 
 export async function getTeamRow(ctx: Context, action: Action, id: number): Promise<TeamRow> {

@@ -7,7 +7,7 @@ import { type VariableKey, variablesIn, written } from "./text.ts";
 export async function checkUnused({ store, extensions }: Context, key: VariableKey, what: string): Promise<void> {
   for (const user of extensions.variableUsers) {
     const use = await user.findUse(store, (text) => variablesIn(text).includes(key));
-    if (use !== null) throw conflict(`${what} is used by ${use}, as ${written(key)}: remove it there first`);
+    if (use !== null) throw conflict(`${what} (${written(key)}) is used by ${use}: remove it there first`);
   }
 }
 

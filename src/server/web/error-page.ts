@@ -12,6 +12,16 @@ const titles: Record<number, string> = {
   503: "Temporarily unavailable",
 };
 
+/** The reply to a link of a device's own page that is unknown or no longer valid. */
+export const linkEndedPage = (): Shown => ({
+  title: "This link does not work",
+  status: 401,
+  shape: "narrow",
+  body: html`<div class="card"><h1>This link does not work</h1>
+<div class="message bad" role="alert"><p>It is not valid any more, or it was not copied completely.</p></div>
+<p>Open the page again from the menu of the agent on your device, or ask the people who manage the device for a new link.</p></div>`,
+});
+
 /** An error as a page. `reference` is the id under which the server's log contains the failure. */
 export function errorPage(error: ApiError, signedIn = false, reference?: string): Shown {
   const title = titles[error.status] ?? (error.status >= 500 ? "Something went wrong" : "The request failed");
@@ -36,6 +46,7 @@ export function reasonOf(error: ApiError): string {
     return `Too many attempts: try again in ${inTime(error.retryAfter)}.`;
   const reasons = error.errors.map(({ reason }) => reason).filter((reason) => reason !== "");
   const text = reasons.length === 0 || reasons.join() === error.message ? error.message : reasons.join("; ");
+  if (error.status === 403 && text === "Forbidden") return "Your role does not allow this.";
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

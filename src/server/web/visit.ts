@@ -9,7 +9,7 @@ import { maySomewhere } from "../core/security/access.ts";
 import { authenticate } from "../sessions/auth.ts";
 import { hasUsers } from "../setup/service.ts";
 import { cookieJar, readCookie, setCookie } from "./cookies.ts";
-import { errorPage } from "./error-page.ts";
+import { errorPage, linkEndedPage } from "./error-page.ts";
 import { cameFromElsewhere, FORM_FIELD, formKey, formRefused, formToken, readForm, rightToken } from "./forms.ts";
 import { pageHeaders } from "./headers.ts";
 import { type Html, html } from "./html.ts";
@@ -41,10 +41,10 @@ export async function answerPage(
     answer = (await refusal(visit, page)) ?? (await page.answer(visit));
   } catch (thrown) {
     const error = asError(thrown);
-    answer =
-      error.status === 401 && page.access !== "open"
-        ? signInFirst(page, event.url)
-        : errorPage(error, isSignedIn(visit), ctx.requestId);
+    if (error.status !== 401) answer = errorPage(error, isSignedIn(visit), ctx.requestId);
+    else if (page.path.startsWith("/device/")) answer = linkEndedPage();
+    else if (page.access !== "open") answer = signInFirst(page, event.url);
+    else answer = errorPage(error, isSignedIn(visit), ctx.requestId);
   }
   const response = await respond(visit, ctx, page, answer);
   for (const cookie of cookies) response.headers.append("set-cookie", cookie);

@@ -83,8 +83,8 @@ export async function resultsOf(ctx: Context, query: z.output<typeof commandsApi
   const { store } = ctx;
   const { command_uuid } = query;
   const own = and(eq("command_uuid", command_uuid), await ofHosts(ctx, query.host_identifier));
-  if ((await store.mdmCommands.first({ where: own })) === null) throw notFound("command", command_uuid);
   await requireAnyMdm(ctx);
+  if ((await store.mdmCommands.first({ where: own })) === null) throw notFound("command", command_uuid);
   const { offset, limit } = windowOf({ page: query.page ?? 0, per_page: query.per_page ?? RESULTS_PER_PAGE });
   const found = await store.mdmCommands.pick(["id"], {
     where: and(own, not(isNull("result"))),

@@ -30,7 +30,7 @@ async function ownPage(visit: Visit): Promise<Answer> {
     body: html`<div class="head"><h1>${name}</h1><p>${hostStatus(host.status)} <span class="quiet">seen ${when(ctx, host.seen_time)}</span></p></div>
 ${messages[url.searchParams.get("status") ?? ""]}
 ${await setupCard(visit, host.id)}
-${failing > 0 ? note(`${failing} of your organization's policies ${failing === 1 ? "fails" : "fail"} on this device. See below how to fix ${failing === 1 ? "it" : "them"}.`) : isPremium(ctx) && (host.policies ?? []).length > 0 && good("This device passes all policies.")}
+${failing > 0 ? note(`${failing} of your organization's policies ${failing === 1 ? "fails" : "fail"} on this device. See below how to fix ${failing === 1 ? "it" : "them"}.`) : isPremium(ctx) && passesAll(host.policies ?? []) && good("This device passes all policies.")}
 <section class="card" aria-labelledby="device"><div class="head"><h2 id="device">This device</h2>
 <form method="post" action="${path}/refetch">${visit.csrf()}<button class="plain little">Refetch</button></form></div>
 ${facts([
@@ -58,6 +58,10 @@ ${await selfServiceCard(visit, token)}
 ${softwareCard(path, url.searchParams, software)}`,
   };
 }
+
+/** A policy without an answer is not passed. */
+const passesAll = (policies: NonNullable<DeviceHost["policies"]>): boolean =>
+  policies.length > 0 && policies.every(({ response }) => response === "pass");
 
 const messages: Readonly<Record<string, Html>> = {
   asked: good("Your device will send its details within minutes."),

@@ -65,6 +65,14 @@ export const softwareQuery = (params: URLSearchParams) => ({
 
 type Software = z.output<typeof hostsApi.software.response>;
 
+/** What this server was asked to do with a title, unless it is done. */
+const installStates: Readonly<Record<string, Html>> = {
+  pending_install: html` <span class="badge note">waiting to be installed</span>`,
+  failed_install: html` <span class="badge bad">installation failed</span>`,
+  pending_uninstall: html` <span class="badge note">waiting to be removed</span>`,
+  failed_uninstall: html` <span class="badge bad">removal failed</span>`,
+};
+
 export function softwareCard(path: string, params: URLSearchParams, { software, count, meta }: Software): Html {
   const searched = params.get(SEARCH)?.trim() ?? "";
   return html`<section class="card" aria-labelledby="software"><div class="head"><h2 id="software">Software</h2><span class="quiet small">${count}${searched !== "" && " found"}</span></div>
@@ -76,9 +84,9 @@ ${
   software.length === 0
     ? html`<p class="quiet">${searched === "" ? "No software is known." : "No software found."}</p>`
     : html`<table class="loose"><caption class="hidden">Software of this host</caption><thead><tr><th scope="col">Name</th><th scope="col">Version</th><th scope="col">Kind</th></tr></thead><tbody>
-${software.map(({ name, source, installed_versions: versions }) => {
+${software.map(({ name, source, status, installed_versions: versions }) => {
   const cves = new Set(versions.flatMap(({ vulnerabilities }) => vulnerabilities ?? []));
-  return html`<tr><th scope="row">${name}${cves.size > 0 && html` <span class="badge bad">${cves.size} CVE</span>`}</th><td>${versions.map(({ version }) => version).join(", ")}</td><td>${source.replaceAll("_", " ")}</td></tr>`;
+  return html`<tr><th scope="row">${name}${cves.size > 0 && html` <span class="badge bad">${cves.size} CVE</span>`}${installStates[status ?? ""]}</th><td>${versions.map(({ version }) => version).join(", ")}</td><td>${source.replaceAll("_", " ")}</td></tr>`;
 })}</tbody></table>`
 }
 ${pager(path, params, meta, "software", PAGE)}</section>`;

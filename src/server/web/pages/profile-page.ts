@@ -4,7 +4,8 @@ import { type Session, sessionsApi } from "../../../api/sessions.ts";
 import { tokensApi } from "../../../api/tokens.ts";
 import { type User, usersApi } from "../../../api/users.ts";
 import type { Context } from "../../core/context.ts";
-import { ApiError, permissionDenied } from "../../core/errors.ts";
+import { ApiError, notFound, permissionDenied } from "../../core/errors.ts";
+import { mailConfigured } from "../../mail/mail.ts";
 import { call } from "../call.ts";
 import { reasonOf } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
@@ -83,8 +84,8 @@ export const changeOwnEmail = (visit: Visit): Promise<Answer> => {
 export async function endSession(visit: Visit): Promise<Answer> {
   const id = visit.params.id ?? "";
   const { sessions } = await call(visit.ctx, sessionsApi.listOfUser, { params: { id: visit.ctx.user.id } });
-  if (sessions.some(({ session_id }) => String(session_id) === id))
-    await call(visit.ctx, sessionsApi.delete, { params: { id } });
+  if (!sessions.some(({ session_id }) => String(session_id) === id)) throw notFound("session", id);
+  await call(visit.ctx, sessionsApi.delete, { params: { id } });
   return { to: "/profile?status=ended" };
 }
 
@@ -105,6 +106,7 @@ async function profile(visit: Visit, outcome: Outcome): Promise<Shown> {
   ]);
   const status = url.searchParams.get("status") ?? "";
   const { made, error } = outcome;
+  const isMailed = await mailConfigured(ctx);
   return {
     title: "My account",
     script: made !== undefined,
@@ -114,7 +116,7 @@ async function profile(visit: Visit, outcome: Outcome): Promise<Shown> {
 ${error === undefined && made === undefined && Object.hasOwn(done, status) && good(done[status]!)}
 ${made !== undefined && madeCard(made)}
 <div class="grid"><div class="stack">${whoCard(user)}${!user.sso_enabled && passwordCard(visit, outcome)}</div>
-<div class="stack">${tokenCard(visit, outcome)}${!user.sso_enabled && emailCard(visit, outcome)}</div></div>
+<div class="stack">${tokenCard(visit, outcome)}${!user.sso_enabled && emailCard(visit, outcome, isMailed)}</div></div>
 ${rowsCard(
   ctx,
   visit.csrf(),
@@ -178,10 +180,11 @@ ${select("expires_in", "Expires after", "90d", lifetimes)}
 const emailCard = (
   visit: Visit,
   outcome: Outcome,
+  isMailed: boolean,
 ): Html => html`<section class="card" aria-labelledby="email"><h2 id="email">Change email</h2>
 ${wrongForm(outcome, "email", ["email", "password"])}
 <form method="post" action="/profile/email">${visit.csrf()}
-${field({ name: "email", label: "New email", type: "email", value: outcome.of === "email" ? outcome.given : "", autocomplete: "off", hint: "a link to confirm it is sent to this address", wrong: wrongField(outcome, "email", "email") })}
+${field({ name: "email", label: "New email", type: "email", value: outcome.of === "email" ? outcome.given : "", autocomplete: "off", hint: isMailed ? "a link to confirm it is sent to this address" : "it is changed at once, because this server sends no mail", wrong: wrongField(outcome, "email", "email") })}
 ${field({ name: "password", label: "Your password", type: "password", autocomplete: "current-password", max: 1024, wrong: wrongField(outcome, "email", "password") })}
 <button>Change email</button></form></section>`;
 

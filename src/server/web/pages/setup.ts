@@ -1,5 +1,6 @@
 // The part of a host's own page that shows the progress of its setup, until it has ended.
 import type { SetupItem } from "../../../api/setup-results.ts";
+import { days, isoAt } from "../../core/clock.ts";
 import { isPremium } from "../../core/context.ts";
 import { hostSetup } from "../../setup-experience/view.ts";
 import { type Html, html } from "../html.ts";
@@ -18,16 +19,20 @@ const scriptStates: typeof states = {
   failure: "has failed",
 };
 
-/** Null: the host has no setup, or it has ended. Only looks: the host's agent begins what comes next. */
+/** For how long a setup that failed is shown. */
+const FAILURE_SHOWN = days(1);
+
+/** Null: the host has no setup, or it has ended well, or long ago. Only looks: the host's agent begins what comes next. */
 export async function setupCard({ ctx }: Visit, hostId: number): Promise<Html | null> {
   const host = isPremium(ctx) ? await ctx.store.hosts.get(hostId) : null;
   if (!host) return null;
-  const { status, software, script } = await hostSetup(ctx, host);
-  if (status !== "pending" && status !== "running") return null;
+  const { status, software, script, ended_at } = await hostSetup(ctx, host);
+  const hasFailed = status === "failure" && ended_at !== null && ended_at > isoAt(ctx.clock.now() - FAILURE_SHOWN);
+  if (status !== "pending" && status !== "running" && !hasFailed) return null;
   const row = ({ display_name, status: state, error }: SetupItem, names: typeof states) =>
     html`<tr><th scope="row">${display_name}</th><td>${names[state]}${error !== null && html`<br><span class="quiet">${error}</span>`}</td></tr>`;
   return html`<section class="card" aria-labelledby="setup"><h2 id="setup">Setup</h2>
-<p>Your device is being set up. It installs one thing at a time. Reload this page to see how far it is.</p>
+<p>${hasFailed ? "The setup of your device has ended, but a part of it failed. Ask the people who manage the device for help." : "Your device is being set up. It installs one thing at a time. Reload this page to see how far it is."}</p>
 <table class="loose"><caption class="hidden">Setup</caption><thead><tr><th scope="col">Name</th><th scope="col">State</th></tr></thead><tbody>
 ${software.map((item) => row(item, states))}${script !== null && row(script, scriptStates)}</tbody></table></section>`;
 }
