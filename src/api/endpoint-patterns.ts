@@ -30,10 +30,11 @@ function fits(wanted: readonly string[], path: string): boolean {
   return wanted.every((part, i) => part === "*" || part === parts[i] || (part[0] === ":" && parts[i]![0] === ":"));
 }
 
-/** Whether the pattern matches the endpoint by any of its paths. */
-export function namesEndpoint(text: string, { method, path, aliases }: AnyEndpoint): boolean {
+/** Whether the pattern matches the endpoint by any of its paths. What `reveals` secrets must be named without `*`. */
+export function namesEndpoint(text: string, { method, path, aliases, reveals }: AnyEndpoint): boolean {
   const parsed = parsePattern(text);
   if (!parsed || (parsed.method !== "*" && parsed.method !== method)) return false;
+  if (reveals && (parsed.method === "*" || parsed.parts.includes("*"))) return false;
   return [path, ...aliases].some((one) => fits(parsed.parts, one));
 }
 

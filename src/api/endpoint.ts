@@ -76,6 +76,11 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly dryRun: true | string | null;
   /** Whether the reply may take minutes, because the server waits for a host, or downloads a file, before it replies. */
   readonly isSlow: boolean;
+  /**
+   * Whether the reply contains a key, a password or a link with which its reader can do more than read. API tokens may
+   * call it only if they name it: no pattern with `*` does.
+   */
+  readonly reveals: boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an endpoint of any shape, as a bound only
@@ -105,6 +110,7 @@ type Given<P, Q, B extends z.ZodType, R> = {
   mediaType?: MediaType;
   dryRun?: true | string;
   isSlow?: boolean;
+  reveals?: boolean;
 };
 
 /** Of endpoints without parameters; what is sent anyway is ignored. */
@@ -141,6 +147,7 @@ export function endpoint<
     mediaType: JSON_TYPE,
     dryRun: null,
     isSlow: false,
+    reveals: false,
     headers: noParams,
     ...(limit === undefined ? {} : { bodyLimit: limit }),
     ...given,

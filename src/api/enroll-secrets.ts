@@ -14,6 +14,7 @@ export const enrollSecretsApi = {
   getGlobal: endpoint({
     method: "GET",
     path: "/spec/enroll_secret",
+    reveals: true,
     summary: "Get the global enroll secrets.",
     access: { action: "enroll_secrets:read", scope: "global" },
     response: z.object({ spec: z.object({ secrets: z.array(EnrollSecret) }) }),
@@ -30,6 +31,7 @@ export const enrollSecretsApi = {
   getTeam: endpoint({
     method: "GET",
     path: "/teams/:id/secrets",
+    reveals: true,
     summary: "Get a team's enroll secrets.",
     tier: "premium",
     access: { action: "enroll_secrets:read", scope: "team" },

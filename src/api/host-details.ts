@@ -197,6 +197,7 @@ export const hostDetailsApi = {
   deviceUrl: endpoint({
     method: "GET",
     path: "/hosts/:id/device_url",
+    reveals: true,
     summary: "Get a link to the page that a host's user sees, valid for an hour; each access is recorded.",
     // On the page one can do what the host's user may do.
     access: { action: "hosts:lock", scope: "team" },
@@ -224,6 +225,7 @@ export const hostDetailsApi = {
   encryptionKey: endpoint({
     method: "GET",
     path: "/hosts/:id/encryption_key",
+    reveals: true,
     aliases: ["/mdm/hosts/:id/encryption_key"],
     summary: "Read the disk encryption key of a host; each access is recorded.",
     access: { action: "hosts:read_disk_key", scope: "team" },

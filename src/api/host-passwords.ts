@@ -12,6 +12,7 @@ export const hostPasswordsApi = {
   recoveryLock: endpoint({
     method: "GET",
     path: "/hosts/:id/recovery_lock_password",
+    reveals: true,
     summary: "Read the password of a Mac's recovery lock; each access is recorded.",
     access: read,
     params,
@@ -29,6 +30,7 @@ export const hostPasswordsApi = {
   managedAccount: endpoint({
     method: "GET",
     path: "/hosts/:id/managed_account_password",
+    reveals: true,
     summary: "Read the password of the managed local account of a Mac; each access is recorded.",
     access: read,
     params,

@@ -237,7 +237,9 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       const inTeam = { query_id: byMixed.id, selected: { teams: [other.id] } };
       for (const path of ["/queries/run", "/queries/live"])
         expect((await mixed.post(path, inTeam)).status, path).toBe(403);
-      const counted = await json(mixed.post("/targets/count", { ...inTeam, selected: { hosts: [own.id, foreign.id] } }));
+      const counted = await json(
+        mixed.post("/targets/count", { ...inTeam, selected: { hosts: [own.id, foreign.id] } }),
+      );
       expect(counted.targets_count).toBe(1);
     });
 

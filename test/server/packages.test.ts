@@ -259,6 +259,13 @@ describe.each(rulesEngines)("packages on %s", (engine) => {
     await t.patch(path, { team_id: 0, labels_exclude_any: ["Left out"] });
     await t.store.labelMembers.insert({ host_id: inside.id, label_id: other.id });
     expect(await all()).toEqual([null, title_id, null]);
+    expect(await refusal(t.delete(`/labels/id/${other.id}`))).toEqual([
+      422,
+      "base",
+      'the label "Left out" is in use (foreign key) by package "tool"',
+    ]);
+    // Earlier versions deleted labels of packages.
+    await t.store.installerLabels.update({ where: eq("label_id", other.id), set: { label_id: null } });
     await t.delete(`/labels/id/${other.id}`);
     expect(await all(), "a deleted label selects no further host").toEqual([null, null, null]);
     expect((await titleOf(t, title_id)).software_package!.labels_exclude_any).toEqual([

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { namesEndpoint } from "../../src/api/endpoint-patterns.ts";
 import { hostActionsApi } from "../../src/api/host-actions.ts";
+import { hostDetailsApi } from "../../src/api/host-details.ts";
 import { hostsApi } from "../../src/api/hosts.ts";
 import { labelsApi } from "../../src/api/labels.ts";
 import type { ApiToken } from "../../src/api/tokens.ts";
@@ -266,10 +267,17 @@ it("patterns match as documented", () => {
   expect(namesEndpoint("POST /spec/*", labelsApi.applySpecs)).toBe(true);
   expect(namesEndpoint("GET /hosts/*", hostsApi.list)).toBe(false);
   expect(namesEndpoint("GET /hosts/*", hostsApi.get)).toBe(true);
+  // What reveals secrets must be named.
+  for (const [pattern, named] of [
+    ["GET /hosts/*", false],
+    ["* /hosts/:id/device_url", false],
+    ["GET /hosts/:id/device_url", true],
+  ] as const)
+    expect(namesEndpoint(pattern, hostDetailsApi.deviceUrl), pattern).toBe(named);
   expect(namesEndpoint("POST /hosts/:any/wipe", hostActionsApi.wipe)).toBe(true);
   expect(namesEndpoint("POST /hosts/*/wipe", hostActionsApi.wipe)).toBe(true);
   // A number is not a parameter: an endpoint is allowed completely or not at all.
   expect(namesEndpoint("POST /hosts/7/wipe", hostActionsApi.wipe)).toBe(false);
-  expect(named("* /*")).toHaveLength(allEndpoints.length);
+  expect(named("* /*")).toHaveLength(allEndpoints.filter(({ endpoint }) => !endpoint.reveals).length);
   expect(named("GET /*").length).toBeLessThan(allEndpoints.length);
 });

@@ -67,7 +67,8 @@ export const installerLabels = table(
   {
     id: id(),
     installer_id: ref("software_installers"),
-    label_id: ref("labels").nullable(),
+    /** Null: a label that was deleted before labels in use were kept. */
+    label_id: ref("labels").nullable().onDelete("restrict"),
     name: text(),
     rule: text<LabelRule>(),
   },

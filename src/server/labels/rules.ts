@@ -109,10 +109,31 @@ export async function checkAllUnused(store: ServerTx, labels: readonly LabelRow[
   const ids = { policies: byPolicies.map((row) => row.policy_id), queries: byQueries.map((row) => row.query_id) };
   const policies = byId(await store.policies.pick(["id", "name"], { where: oneOf("id", ids.policies) }));
   const queries = byId(await store.queries.pick(["id", "name"], { where: oneOf("id", ids.queries) }));
+  const byPackages = await store.installerLabels.pick(["label_id", "installer_id"], { where, limit: MOST_USES });
+  const byApps = await store.storeAppLabels.pick(["label_id", "store_app_id"], { where, limit: MOST_USES });
+  const packages = await store.softwareInstallers.pick(["id", "title_id"], {
+    where: oneOf(
+      "id",
+      byPackages.map((row) => row.installer_id),
+    ),
+  });
+  const apps = await store.storeApps.pick(["id", "title_id"], {
+    where: oneOf(
+      "id",
+      byApps.map((row) => row.store_app_id),
+    ),
+  });
+  const titleIds = [...packages, ...apps].map((row) => row.title_id);
+  const titles = byId(await store.softwareTitles.pick(["id", "name"], { where: oneOf("id", titleIds) }));
+  const titleOf = (rows: typeof packages, id: number) =>
+    JSON.stringify(titles.get(rows.find((row) => row.id === id)?.title_id ?? 0));
   const users = new Map<number, string[]>();
   const use = (label: number, user: string) => users.set(label, [...(users.get(label) ?? []), user]);
   for (const { label_id, policy_id } of byPolicies) use(label_id, `policy ${JSON.stringify(policies.get(policy_id))}`);
   for (const { label_id, query_id } of byQueries) use(label_id, `query ${JSON.stringify(queries.get(query_id))}`);
+  for (const { label_id, installer_id } of byPackages)
+    if (label_id !== null) use(label_id, `package ${titleOf(packages, installer_id)}`);
+  for (const { label_id, store_app_id } of byApps) use(label_id, `app ${titleOf(apps, store_app_id)}`);
   return new Map(
     [...users].map(([id, using]) => [
       id,

@@ -86,6 +86,8 @@ import { migration as m0099 } from "./0099-renewal-of-android-certificates.ts";
 import { migration as m0100 } from "./0100-patch-policies-and-continuous-automations.ts";
 import { migration as m0101 } from "./0101-configurations-of-packages-and-store-apps-of-android.ts";
 import { migration as m0102 } from "./0102-usual-paths-of-software.ts";
+import { migration as m0103 } from "./0103-labels-of-packages-stay.ts";
+import { migration as m0104 } from "./0104-labels-of-packages-stay-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -176,4 +178,6 @@ export const migrations: readonly Migration[] = [
   m0100,
   m0101,
   m0102,
+  m0103,
+  m0104,
 ];
