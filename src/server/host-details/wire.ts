@@ -8,6 +8,7 @@ import { byId } from "../core/maps.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { geolocationOf } from "../hosts/geo.ts";
 import { type hostDetails, hostSeen, hosts } from "../hosts/tables.ts";
+import { conflictsOf } from "../managed-agent/copies.ts";
 import { type HostMdmView, mdmOfHosts, mdmSides } from "../mdm-status/host-view.ts";
 import { failingCounts, issuesSide, policiesOfHosts } from "../policies/results.ts";
 import { peopleOfHosts } from "../scim/people.ts";
@@ -158,8 +159,14 @@ async function addPacks(
   made: readonly Host[],
   details: ReadonlyMap<number, Details>,
 ): Promise<void> {
+  const conflicts = await conflictsOf(
+    ctx,
+    rows.map(({ id }) => id),
+  );
   for (const [at, host] of made.entries()) {
     const row = rows[at]!;
+    const conflict = conflicts.get(row.id);
+    if (conflict !== undefined) host.agent_conflict = conflict;
     const labelIds = (host.labels ?? []).map(({ id }) => id);
     const [packs, stats] = await Promise.all([
       packsOfHost(ctx.store, row, labelIds),
