@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { AgentUpdate } from "../agent-wire/update.ts";
+import type { BitlockerServer, Wanted } from "./disk-keys/bitlocker.ts";
 import type { KeyServer } from "./disk-keys/escrow.ts";
 import type { LuksKey } from "./disk-keys/luks.ts";
 import type { SetupItem, SetupServer } from "./first-setup.ts";
@@ -59,6 +60,8 @@ export interface ManagedConfig {
   readonly isSettingUp: boolean;
   /** Whether the server wants a key of the disk. */
   readonly wantsDiskKey: boolean;
+  /** What the server wants BitLocker to do; null: nothing. */
+  readonly bitlocker: Wanted | null;
   /** A newer agent that the server offers. */
   readonly update: AgentUpdate | null;
 }
@@ -104,7 +107,7 @@ interface Parts {
   readonly onLeft?: () => Promise<void>;
 }
 
-export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, KeyServer {
+export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, KeyServer, BitlockerServer {
   readonly #parts: Parts;
   /** Of this process, and nowhere on the disk: a copy of this machine has another one. */
   readonly #run = randomUUID();
@@ -136,6 +139,12 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
       installs: texts(notifications.pending_software_installer_ids),
       isSettingUp: notifications.run_setup_experience === true,
       wantsDiskKey: notifications.run_disk_encryption_escrow === true,
+      bitlocker:
+        notifications.enforce_bitlocker_encryption === true
+          ? "encrypt"
+          : notifications.rotate_disk_encryption_key === true
+            ? "rotate"
+            : null,
       update: updateIn(reply.agent_update),
     };
   }
@@ -150,6 +159,10 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
 
   async deliverLuks(data: LuksKey | { readonly client_error: string }): Promise<void> {
     await this.#call("/luks_data", { ...data });
+  }
+
+  async deliverBitlocker(data: Parameters<BitlockerServer["deliverBitlocker"]>[0]): Promise<void> {
+    await this.#call("/disk_encryption_key", { ...data });
   }
 
   async request(id: string): Promise<Script | null> {

@@ -1,5 +1,6 @@
 // The agent: loops that run until the signal.
 import { mkdir } from "node:fs/promises";
+import { Bitlocker } from "./disk-keys/bitlocker.ts";
 import { DiskKeyEscrow } from "./disk-keys/escrow.ts";
 import { FirstSetup } from "./first-setup.ts";
 import { HostIdentity } from "./identity.ts";
@@ -68,6 +69,7 @@ async function runLocked(options: AgentOptions, { signal, replaced }: Ends): Pro
   const installs = new InstallRunner({ stateDir, runsScripts, server: managed, query, log, signal });
   const setup = new FirstSetup(managed, log);
   const diskKeys = new DiskKeyEscrow({ server: managed, log });
+  const bitlocker = new Bitlocker({ server: managed, log });
   const updater =
     options.updates === undefined
       ? null
@@ -91,6 +93,7 @@ async function runLocked(options: AgentOptions, { signal, replaced }: Ends): Pro
     await updater?.confirm().catch((error: Error) => log("warn", `update: ${error.message}`));
     osqueryd?.use(config.flags);
     if (config.wantsDiskKey && process.platform === "linux") void diskKeys.start();
+    if (config.bitlocker !== null && process.platform === "win32") void bitlocker.start(config.bitlocker);
     for (const id of config.scripts) if (!signal.aborted) await scripts.run(id);
     for (const id of config.installs) if (!signal.aborted) await installs.run(id);
     if (!signal.aborted) await setup.turn(config.isSettingUp);

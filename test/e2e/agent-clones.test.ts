@@ -30,7 +30,9 @@ function start(server: Served, stateDir: string, uuid: string, ...flags: string[
   );
   watch(child);
   let log = "";
-  child.stderr!.on("data", (part) => void (log += String(part)));
+  child.stderr!.on("data", (part) => {
+    log += String(part);
+  });
   const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
   const stop = () => {
     child.kill("SIGTERM");

@@ -34,7 +34,7 @@ export async function recordRefused(
   metrics.enrollmentsRefused.inc({ agent });
   log.warn(
     { host_id: host.id, host_team_id: host.team_id, agent, address, reason },
-    "refused an agent of a known host; if it should have the host, transfer the host to the secret's team, or delete it",
+    "refused to enroll a known host; if this is wanted, transfer the host to the secret's team or delete it",
   );
   const type = "host_enrollment_rejected";
   await store.tx(

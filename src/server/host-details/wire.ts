@@ -8,7 +8,6 @@ import { byId } from "../core/maps.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { geolocationOf } from "../hosts/geo.ts";
 import { type hostDetails, hostSeen, hosts } from "../hosts/tables.ts";
-import { conflictsOf } from "../managed-agent/copies.ts";
 import { type HostMdmView, mdmOfHosts, mdmSides } from "../mdm-status/host-view.ts";
 import { failingCounts, issuesSide, policiesOfHosts } from "../policies/results.ts";
 import { peopleOfHosts } from "../scim/people.ts";
@@ -17,7 +16,7 @@ import { oneOf } from "../store/query.ts";
 import { side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
 import { packStatsOfHost, packsOfHost } from "./packs.ts";
-import { deviceMapping, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
+import { conflictsOfHosts, deviceMapping, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
 
 type Seen = Pick<RowOf<typeof hostSeen>, "seen_time" | "online_until">;
 type Details = RowOf<typeof hostDetails>;
@@ -159,7 +158,7 @@ async function addPacks(
   made: readonly Host[],
   details: ReadonlyMap<number, Details>,
 ): Promise<void> {
-  const conflicts = await conflictsOf(
+  const conflicts = await conflictsOfHosts(
     ctx,
     rows.map(({ id }) => id),
   );

@@ -1,14 +1,12 @@
 // Machines that were cloned with their agent: two with one key. See machines.ts for how they are told apart.
-import type { Host } from "../../api/host.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
-import { days, isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, authenticationRequired } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { recordRefused } from "../enrollment/refused.ts";
 import { requestRefetch } from "../hosts/write.ts";
-import { and, eq, oneOf } from "../store/query.ts";
+import { and, eq } from "../store/query.ts";
 import type { AgentHost } from "./agents.ts";
 import { judge, type Machine, type Verdict } from "./machines.ts";
 import { type Conflict, machineOf } from "./tables.ts";
@@ -79,19 +77,4 @@ export async function recordCopy(ctx: Context, hostId: number, kind: keyof typeo
   const conflict: Conflict = { detected_at: clock.iso(), address };
   await store.managedAgents.update({ where: eq("id", hostId), set: { conflict } });
   await recordRefused(ctx, { host, agent: "managed_agent", address, because: REASONS[kind] });
-}
-
-/** So long a conflict is shown. */
-const SHOWN = days(30);
-
-/** The conflicts of these hosts that are recent. */
-export async function conflictsOf(
-  { store, clock }: Pick<Context, "store" | "clock">,
-  hostIds: readonly number[],
-): Promise<ReadonlyMap<number, NonNullable<Host["agent_conflict"]>>> {
-  const since = isoAt(clock.now() - SHOWN);
-  const rows = await store.managedAgents.pick(["id", "conflict"], { where: oneOf("id", hostIds) });
-  return new Map(
-    rows.flatMap(({ id, conflict }) => (conflict && conflict.detected_at > since ? [[id, conflict]] : [])),
-  );
 }
