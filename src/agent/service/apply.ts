@@ -78,10 +78,10 @@ export async function install(
   where: Where,
 ): Promise<{ changes: readonly Change[]; commands: readonly (readonly string[])[] }> {
   const changes: Change[] = [];
-  const commands = [...(plan.closed ? [plan.closed.command] : []), ...plan.start];
+  const commands = [...(plan.closed?.commands ?? []), ...plan.start];
   if (plan.closed && where.root === null && !where.isDryRun) {
     await mkdir(plan.closed.folder, { recursive: true });
-    await succeed(plan.closed.command);
+    for (const command of plan.closed.commands) await succeed(command);
   }
   for (const file of plan.files) changes.push(await writeOne(file, where));
   const isSame = changes.every(({ outcome }) => outcome === "unchanged");
