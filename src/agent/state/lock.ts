@@ -12,10 +12,20 @@ const PATH_MAX = 100;
 export class StateInUse extends Error {}
 
 /**
- * Locks the folder until the returned function is called. Throws `StateInUse` if another process has locked it. Null: the
- * folder cannot be locked, because its path is too long for a socket.
+ * Locks the folder until the returned function is called. Throws `StateInUse` if another process has locked it. Null: it
+ * cannot be locked, for example because the disk is full, or its path is too long for a socket; the agent runs
+ * nevertheless.
  */
 export async function lockState(stateDir: string): Promise<(() => Promise<void>) | null> {
+  try {
+    return await lock(stateDir);
+  } catch (error) {
+    if (error instanceof StateInUse) throw error;
+    return null;
+  }
+}
+
+async function lock(stateDir: string): Promise<(() => Promise<void>) | null> {
   const path = await addressOf(stateDir);
   if (path === null) return null;
   for (let attempt = 1; ; attempt++) {
