@@ -10,7 +10,7 @@ import { SetupResults } from "./setup-results.ts";
 
 const text = (most: number) => z.string().max(most).default("");
 
-/** Of our own agent: finds machines that were cloned with it. What agents of others send under this name is not used. */
+/** Of our own agent: finds machines that were cloned with it. Other agents may send anything under this name. */
 const AgentMachine = z
   .object({
     run: z.string().min(1).max(64).meta({ description: "random, of this process" }),

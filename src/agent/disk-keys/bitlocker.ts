@@ -108,7 +108,8 @@ export class Bitlocker {
     try {
       const { password } = await call("GetKeyProtectorNumericalPassword", { VolumeKeyProtectorID: id });
       if (!/^\d{6}(-\d{6}){7}$/.test(password)) throw new NoKey("BitLocker returned no recovery password");
-      // Encrypted before the server has the key: if the agent ends in between, the server asks again, and gets another one.
+      // Encrypted before the server has the key: if the agent ends in between, the server asks again, and gets a new
+      // one.
       if (isNew) {
         await call("Encrypt", { EncryptionMethod: METHOD_OF_POLICY, EncryptionFlags: USED_SPACE_ONLY });
         log("info", "disk encryption: Windows encrypts the disk");

@@ -1,5 +1,5 @@
-// Runs scripts of Windows PowerShell, with objects in and out: neither texts of Windows, which are translated, nor secrets
-// in arguments, which every process can read.
+// Runs scripts of Windows PowerShell, with objects in and out: neither texts of Windows, which are translated, nor
+// secrets in arguments, which every process can read.
 import { spawn } from "node:child_process";
 import { NoKey } from "./luks.ts";
 

@@ -33,8 +33,8 @@ const launcherOf = (argv: readonly string[], log: string) =>
 const escaped = (text: string) => text.replace(/[&<>]|[^\x20-\x7e]/gu, (character) => `&#${character.codePointAt(0)};`);
 
 /**
- * Without these settings, Windows would end a task after three days, and neither start it on battery nor keep it running
- * there. S-1-5-18 is the system. https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema
+ * Without these settings, Windows would end a task after three days, and neither start it on battery nor keep it
+ * running there. S-1-5-18 is the system. https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema
  */
 const taskOf = (launcher: string) => `<?xml version="1.0"?>
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">

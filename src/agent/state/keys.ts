@@ -81,8 +81,8 @@ export class Keys {
   }
 
   /**
-   * Forgets the keys of a host that another machine has. `separates`: that machine has the same hardware UUID, so this one
-   * gets an identifier of its own.
+   * Forgets the keys of a host that another machine has. `separates`: that machine has the same hardware UUID, so this
+   * one gets an identifier of its own.
    */
   async leaveHost(separates: boolean): Promise<void> {
     const own = separates ? { instance_id: randomUUID(), is_separate: true } : {};

@@ -1,5 +1,5 @@
-// One agent for each state folder: two would use the same keys, and look to the server like a machine and its copy. The lock
-// is a socket, which the system closes with the process, however that ends.
+// One agent for each state folder: two would use the same keys, and look to the server like a machine and its copy. The
+// lock is a socket, which the system closes with the process, however that ends.
 import { randomUUID } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
@@ -12,8 +12,8 @@ const PATH_MAX = 100;
 export class StateInUse extends Error {}
 
 /**
- * Locks the folder until the returned function is called. Throws `StateInUse` if another process has locked it. Null: it
- * cannot be locked, for example because the disk is full, or its path is too long for a socket; the agent runs
+ * Locks the folder until the returned function is called. Throws `StateInUse` if another process has locked it. Null:
+ * it cannot be locked, for example because the disk is full, or its path is too long for a socket; the agent runs
  * nevertheless.
  */
 export async function lockState(stateDir: string): Promise<(() => Promise<void>) | null> {

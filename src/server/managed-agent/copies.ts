@@ -1,4 +1,4 @@
-// Machines that were cloned with their agent: two with one key. See machines.ts for how they are told apart.
+// Machines that were cloned with their agent: two with one key. See machines.ts for how they are recognized.
 import { channels, hostsPayload } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, authenticationRequired } from "../core/errors.ts";
@@ -16,10 +16,10 @@ const refusalOf = (name: "machine" | "hardware_uuid", reason: string) =>
   new ApiError(409, "Conflict", [{ name, reason }]);
 
 /** The refusal of a copy that has the hardware UUID of the original: it has to enroll under another identifier. */
-export const isCopy = (): ApiError =>
+export const copyRefused = (): ApiError =>
   refusalOf(
     "machine",
-    "another machine with this hardware UUID uses this host, from which the agent was copied: enroll as a host of its own",
+    "another machine with this hardware UUID has the host of this agent, which is a copy: enroll as a host of its own",
   );
 
 const hasOtherHardware = (): ApiError =>
@@ -29,8 +29,8 @@ const hasOtherHardware = (): ApiError =>
   );
 
 /**
- * Compares the caller's machine with the one that uses the key. Returns whether a copy had taken its place since its last
- * call. 409 for a copy.
+ * Compares the caller's machine with the one that uses the key. Returns whether a copy had taken its place since its
+ * last call. 409 for a copy.
  */
 export async function checkMachine(
   ctx: Context,
@@ -43,7 +43,7 @@ export async function checkMachine(
   const verdict = await compare(ctx, agent, key, machine);
   if (verdict !== "copy" && verdict !== "other hardware") return verdict === "returns";
   await recordCopy(ctx, agent.hostId, verdict);
-  throw verdict === "copy" ? isCopy() : hasOtherHardware();
+  throw verdict === "copy" ? copyRefused() : hasOtherHardware();
 }
 
 function compare({ store, clock }: Context, { hostId }: AgentHost, key: string, machine: Machine): Promise<Verdict> {
