@@ -99,7 +99,8 @@ export async function uninstall(plan: RemovalPlan, where: Where): Promise<readon
   for (const path of plan.paths) {
     const target = placed(path, where);
     const exists = (await stat(target).catch(() => null)) !== null;
-    if (exists && !where.isDryRun) await rm(target, { recursive: true });
+    // On Windows, files are in use until the processes of the task have ended.
+    if (exists && !where.isDryRun) await rm(target, { recursive: true, maxRetries: 10 });
     changes.push({ path: target, outcome: exists ? "removed" : "absent" });
   }
   if (hasCommands) for (const command of plan.after) await run(command);
