@@ -1,6 +1,7 @@
 // The host identity of this machine: a certificate with which the agent signs its requests. The server binds it to the
 // host, so that an enroll secret, which many machines have, is not enough to take the host's place.
 import { createHash, createPrivateKey, type KeyObject, randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { signRequest } from "../pki/http-signature.ts";
 import { selfSigned } from "../pki/issue.ts";
@@ -54,6 +55,12 @@ export class HostIdentity {
     const stored = await readObject(fileOf(parts));
     const isSame = stored?.server_url === parts.serverUrl && stored.hardware_uuid === parts.hardwareUuid;
     return new HostIdentity(parts, isSame ? identityIn(stored) : null);
+  }
+
+  /** The machine left its host, to which the identity is bound: it gets another one. */
+  async forget(): Promise<void> {
+    this.#known = null;
+    await rm(fileOf(this.#parts), { force: true });
   }
 
   /** The headers that sign the request. */

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { AgentUpdate } from "../agent-wire/update.ts";
+import type { BitlockerServer, Wanted } from "./disk-keys/bitlocker.ts";
 import type { KeyServer } from "./disk-keys/escrow.ts";
 import type { LuksKey } from "./disk-keys/luks.ts";
 import type { SetupItem, SetupServer } from "./first-setup.ts";
@@ -59,6 +60,8 @@ export interface ManagedConfig {
   readonly isSettingUp: boolean;
   /** Whether the server wants a key of the disk. */
   readonly wantsDiskKey: boolean;
+  /** What the server wants BitLocker to do; null: nothing. */
+  readonly bitlocker: Wanted | null;
   /** A newer agent that the server offers. */
   readonly update: AgentUpdate | null;
 }
@@ -84,6 +87,12 @@ function itemsIn(value: unknown): SetupItem[] {
   return [{ name: String(name), status: String(status), error: filled(error) }];
 }
 
+/** The text of a streamed reply is a function. */
+interface KeyedReply {
+  readonly status: number;
+  readonly text: string | (() => Promise<string>);
+}
+
 interface Parts {
   readonly connection: Connection;
   /** Signs the requests. Absent: they are not signed. */
@@ -94,14 +103,25 @@ interface Parts {
   readonly enrollSecret: string;
   readonly stateDir: string;
   readonly log: Log;
+  /** After the machine has left a host that another machine has, and before it enrolls again. */
+  readonly onLeft?: () => Promise<void>;
 }
 
-export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, KeyServer {
+export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, KeyServer, BitlockerServer {
   readonly #parts: Parts;
+  /** Of this process, and nowhere on the disk: a copy of this machine has another one. */
+  readonly #run = randomUUID();
   #enrolling: Promise<string> | null = null;
+  #leaving: Promise<void> | null = null;
+  #needsToken = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+  }
+
+  /** Whether the host's own page has no address, or the one of another machine. */
+  get needsToken(): boolean {
+    return this.#needsToken;
   }
 
   async ping(): Promise<void> {
@@ -111,6 +131,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
 
   async config(): Promise<ManagedConfig> {
     const reply = await this.#call("/config", {});
+    if (reply.renew_device_token === true) this.#needsToken = true;
     const notifications = { ...(reply.notifications as Record<string, unknown> | undefined) };
     return {
       flags: { ...(reply.command_line_startup_flags as Record<string, unknown> | undefined) },
@@ -118,6 +139,12 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
       installs: texts(notifications.pending_software_installer_ids),
       isSettingUp: notifications.run_setup_experience === true,
       wantsDiskKey: notifications.run_disk_encryption_escrow === true,
+      bitlocker:
+        notifications.enforce_bitlocker_encryption === true
+          ? "encrypt"
+          : notifications.rotate_disk_encryption_key === true
+            ? "rotate"
+            : null,
       update: updateIn(reply.agent_update),
     };
   }
@@ -126,11 +153,16 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
   async rotateDeviceToken(): Promise<void> {
     const token = randomUUID();
     await this.#call("/device_token", { device_auth_token: token });
+    this.#needsToken = false;
     await replaceFile(join(this.#parts.stateDir, "device-token"), `${token}\n`);
   }
 
   async deliverLuks(data: LuksKey | { readonly client_error: string }): Promise<void> {
     await this.#call("/luks_data", { ...data });
+  }
+
+  async deliverBitlocker(data: Parameters<BitlockerServer["deliverBitlocker"]>[0]): Promise<void> {
+    await this.#call("/disk_encryption_key", { ...data });
   }
 
   async request(id: string): Promise<Script | null> {
@@ -174,9 +206,13 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
   openPackage(installerId: number, headers: Record<string, string>, signal: AbortSignal): Promise<StreamedReply> {
     const path = `${PREFIX}/software_install/package?alt=media`;
     return this.#withKey(async (key) => {
-      const body = { agent_node_key: key, installer_id: installerId };
+      const body = { ...this.#caller(key), installer_id: installerId };
       const all = { ...headers, ...(await this.#signature(path, body)) };
-      return this.#parts.connection.stream(path, body, all, signal);
+      const reply = await this.#parts.connection.stream(path, body, all, signal);
+      if (reply.status !== 409) return reply;
+      // It is looked at here, and can be read only once.
+      const text = await reply.text();
+      return { ...reply, text: () => Promise.resolve(text) };
     });
   }
 
@@ -199,7 +235,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
   }
 
   async #call(path: string, body: object): Promise<Record<string, unknown>> {
-    const reply = await this.#withKey((key) => this.#post(path, { agent_node_key: key, ...body }));
+    const reply = await this.#withKey((key) => this.#post(path, { ...this.#caller(key), ...body }));
     if (reply.status !== 200 && reply.status !== 204) throw new Refused(path, reply);
     return objectOf(reply.text);
   }
@@ -213,15 +249,46 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
     return (await this.#parts.identity?.headersFor("POST", path, JSON.stringify(body))) ?? {};
   }
 
+  #caller(key: string) {
+    return { agent_node_key: key, agent_machine: this.#machine() };
+  }
+
+  #machine() {
+    return { run: this.#run, hardware_uuid: this.#parts.hardware.uuid };
+  }
+
   /** Refused keys are replaced once: the machine enrolls again, and repeats the call. */
-  async #withKey<R extends { readonly status: number }>(send: (key: string) => Promise<R>): Promise<R> {
+  async #withKey<R extends KeyedReply>(send: (key: string) => Promise<R>): Promise<R> {
     const { keys } = this.#parts;
     for (let isRetry = false; ; isRetry = true) {
       const key = keys.get("agent_node_key") ?? (await this.#enroll());
       const reply = await send(key);
+      const isLost = reply.status === 401 || (await this.#hasLeft(reply, key));
       if (reply.status === 401) await keys.drop("agent_node_key", key);
-      if (reply.status !== 401 || isRetry) return reply;
+      if (!isLost || isRetry) return reply;
     }
+  }
+
+  /** Leaves the host if another machine has it, from which this one was copied. */
+  async #hasLeft(reply: KeyedReply, key: string | null): Promise<boolean> {
+    if (reply.status !== 409) return false;
+    const text = typeof reply.text === "string" ? reply.text : await reply.text();
+    const { errors } = objectOf(text);
+    const [first] = Array.isArray(errors) ? errors : [];
+    const name = (first as { name?: unknown } | undefined)?.name;
+    if (name !== "machine" && name !== "hardware_uuid") return false;
+    const { keys, log, onLeft } = this.#parts;
+    // Several calls may be refused at the same time.
+    if (keys.get("agent_node_key") !== key) return true;
+    this.#leaving ??= (async () => {
+      log("warn", reasonIn(text));
+      await keys.leaveHost(name === "machine");
+      await onLeft?.();
+    })().finally(() => {
+      this.#leaving = null;
+    });
+    await this.#leaving;
+    return true;
   }
 
   #enroll(): Promise<string> {
@@ -231,7 +298,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
     return this.#enrolling;
   }
 
-  async #enrollOnce(): Promise<string> {
+  async #enrollOnce(isRetry = false): Promise<string> {
     const { keys, hardware, platform, enrollSecret, log } = this.#parts;
     const reply = await this.#post("/enroll", {
       enroll_secret: enrollSecret,
@@ -242,8 +309,10 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
       hardware_model: hardware.model,
       platform,
       // The query engine's identifier, so that both find the same host.
-      qengine_identifier: hardware.uuid,
+      qengine_identifier: keys.identifier,
+      agent_machine: this.#machine(),
     });
+    if (!isRetry && (await this.#hasLeft(reply, null))) return this.#enrollOnce(true);
     const { agent_node_key: key, agent_update_key: updateKey } = objectOf(reply.text);
     if (typeof key !== "string" || key === "") throw new Refused("enroll", reply);
     // The first one stays: whoever pretends to be the server later cannot replace it.
@@ -252,6 +321,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
     else if (filled(updateKey) !== known)
       log("warn", "the server signs updates with another key than before: they will not be installed");
     await keys.set("agent_node_key", key);
+    this.#needsToken = true;
     log("info", "enrolled for scripts and configuration");
     return key;
   }

@@ -1,6 +1,6 @@
 // Runs the osqueryd that is installed on this machine, which then answers the server's queries.
 import { spawn } from "node:child_process";
-import { access, constants, mkdir } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { rootCertificates } from "node:tls";
@@ -42,16 +42,26 @@ export function flagLines(recommended: readonly string[], given: Readonly<Record
   return [...flags].map(([name, value]) => `--${name}=${value}`);
 }
 
+/** Under which osqueryd enrolls. */
+export interface EngineIdentity {
+  readonly identifier: string;
+  /** False: the identifier is the hardware UUID, which osqueryd reads by itself. */
+  readonly isSeparate: boolean;
+}
+
 export class Osqueryd {
   readonly #program: string;
   readonly #options: AgentOptions;
+  readonly #identity: EngineIdentity;
   readonly #folder: string;
   #given: Readonly<Record<string, unknown>> = {};
   #restart = new AbortController();
 
-  constructor(program: string, options: AgentOptions) {
+  /** `identity` is read at each start. */
+  constructor(program: string, options: AgentOptions, identity: EngineIdentity) {
     this.#program = program;
     this.#options = options;
+    this.#identity = identity;
     this.#folder = join(options.stateDir, "osquery");
   }
 
@@ -59,6 +69,11 @@ export class Osqueryd {
   use(given: Readonly<Record<string, unknown>>): void {
     if (JSON.stringify(given) === JSON.stringify(this.#given)) return;
     this.#given = given;
+    this.#restart.abort();
+  }
+
+  /** Starts it again, under the identifier that the machine has now. */
+  restart(): void {
     this.#restart.abort();
   }
 
@@ -101,12 +116,24 @@ export class Osqueryd {
     return reason;
   }
 
+  /** The database of osqueryd has its key: a copy of this machine must not use it. */
+  async #forgetOther(): Promise<void> {
+    const { identifier } = this.#identity;
+    const file = join(this.#folder, "identifier");
+    const known = (await readFile(file, "utf8").catch(() => "")).trim();
+    if (known === identifier) return;
+    if (known !== "") await rm(join(this.#folder, "osquery.db"), { recursive: true, force: true });
+    await replaceFile(file, `${identifier}\n`);
+  }
+
   async #writeFiles(): Promise<string> {
     const { serverUrl, enrollSecret, ca } = this.#options;
     const path = (name: string) => join(this.#folder, name);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await replaceFile(path("secret"), enrollSecret);
     await replaceFile(path("certificates.pem"), ca ?? rootCertificates.join("\n"));
+    await this.#forgetOther();
+    const { identifier, isSeparate } = this.#identity;
     const recommended = osqueryFlags({ serverUrl, serverCerts: path("certificates.pem"), secretPath: path("secret") });
     const own = [
       `--database_path=${path("osquery.db")}`,
@@ -115,6 +142,7 @@ export class Osqueryd {
       `--extensions_socket=${path("osquery.em")}`,
       // Ends one that an earlier process of the agent has left.
       "--force=true",
+      ...(isSeparate ? ["--host_identifier=specified", `--specified_identifier=${identifier}`] : []),
     ];
     const flagFile = path("osquery.flags");
     await replaceFile(flagFile, `${flagLines([...recommended, ...own], this.#given).join("\n")}\n`);

@@ -1,5 +1,6 @@
 // The agent: loops that run until the signal.
 import { mkdir } from "node:fs/promises";
+import { Bitlocker } from "./disk-keys/bitlocker.ts";
 import { DiskKeyEscrow } from "./disk-keys/escrow.ts";
 import { FirstSetup } from "./first-setup.ts";
 import { HostIdentity } from "./identity.ts";
@@ -14,6 +15,7 @@ import { Osqueryd } from "./osqueryd.ts";
 import { QueryEngine } from "./queries/engine.ts";
 import { ScriptRunner } from "./scripts/runner.ts";
 import { Keys } from "./state/keys.ts";
+import { lockState } from "./state/lock.ts";
 import { Updater } from "./updates/updater.ts";
 
 const CONFIG_S = 30;
@@ -27,8 +29,24 @@ const DOWNLOAD = "/enroll/agent.mjs";
 export async function runAgent(options: AgentOptions, asked: AbortSignal): Promise<void> {
   const replaced = new AbortController();
   const signal = AbortSignal.any([asked, replaced.signal]);
-  const { serverUrl, stateDir, enrollSecret, runsScripts, scale, log } = options;
+  const { stateDir } = options;
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  const unlock = await lockState(stateDir);
+  try {
+    await runLocked(options, { signal, replaced });
+  } finally {
+    await unlock?.();
+  }
+}
+
+interface Ends {
+  readonly signal: AbortSignal;
+  /** Ends it for a newer version of itself. */
+  readonly replaced: AbortController;
+}
+
+async function runLocked(options: AgentOptions, { signal, replaced }: Ends): Promise<void> {
+  const { serverUrl, stateDir, enrollSecret, runsScripts, scale, log } = options;
   const [hardware, os] = await Promise.all([readHardware(options.hardware), readOs()]);
   const keys = await Keys.open(stateDir, serverUrl, hardware.uuid);
   const connection = new Connection(options);
@@ -38,13 +56,20 @@ export async function runAgent(options: AgentOptions, asked: AbortSignal): Promi
   const identity = signsRequests
     ? await HostIdentity.open({ connection, stateDir, serverUrl, hardwareUuid, enrollSecret, identityKey, log })
     : undefined;
-  const managed = new ManagedAgent({ connection, identity, keys, hardware, platform, enrollSecret, stateDir, log });
+  const osqueryd = options.osqueryd === null ? null : new Osqueryd(options.osqueryd, options, keys);
+  const onLeft = async () => {
+    await identity?.forget();
+    osqueryd?.restart();
+  };
+  const parts = { connection, identity, keys, hardware, platform, enrollSecret, stateDir, log, onLeft };
+  const managed = new ManagedAgent(parts);
   const scripts = new ScriptRunner({ stateDir, runsScripts, server: managed, log, signal });
   const engine = new QueryEngine({ options, keys, hardware, os, connection });
   const query = (sql: string) => engine.answer(sql);
   const installs = new InstallRunner({ stateDir, runsScripts, server: managed, query, log, signal });
   const setup = new FirstSetup(managed, log);
   const diskKeys = new DiskKeyEscrow({ server: managed, log });
+  const bitlocker = new Bitlocker({ server: managed, log });
   const updater =
     options.updates === undefined
       ? null
@@ -54,7 +79,6 @@ export async function runAgent(options: AgentOptions, asked: AbortSignal): Promi
           key: () => keys.get("update_key"),
           fetch: (most) => connection.bytes(DOWNLOAD, most),
         });
-  const osqueryd = options.osqueryd === null ? null : new Osqueryd(options.osqueryd, options);
 
   let isRecovered = false;
   let lastNamed = "";
@@ -69,9 +93,11 @@ export async function runAgent(options: AgentOptions, asked: AbortSignal): Promi
     await updater?.confirm().catch((error: Error) => log("warn", `update: ${error.message}`));
     osqueryd?.use(config.flags);
     if (config.wantsDiskKey && process.platform === "linux") void diskKeys.start();
+    if (config.bitlocker !== null && process.platform === "win32") void bitlocker.start(config.bitlocker);
     for (const id of config.scripts) if (!signal.aborted) await scripts.run(id);
     for (const id of config.installs) if (!signal.aborted) await installs.run(id);
     if (!signal.aborted) await setup.turn(config.isSettingUp);
+    if (managed.needsToken && !signal.aborted) await managed.rotateDeviceToken();
     // Between scripts and installs, never in the middle of one.
     if (config.update !== null && !signal.aborted && (await updater?.take(config.update))) replaced.abort();
     // The server names one script or install at a time, so the next one may wait already. What it names again although
@@ -92,6 +118,8 @@ export async function runAgent(options: AgentOptions, asked: AbortSignal): Promi
     ["device token", everySeconds(TOKEN_S, () => managed.rotateDeviceToken())],
     ...(osqueryd === null ? engine.turns() : []),
   ];
+  if (keys.copiedFrom !== null)
+    log("warn", `the keys are those of another machine (${keys.copiedFrom}): this one enrolls as a host of its own`);
   log("info", `svc agent ${options.version} runs for ${serverUrl} as ${hardware.hostname} (${hardware.uuid})`);
   try {
     await Promise.all([

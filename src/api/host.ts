@@ -164,6 +164,10 @@ export const Host = z.object({
   }),
   pack_stats: z.array(HostPackStats).nullable().meta({ description: "one host; null in lists" }),
   batteries: z.array(Battery).optional(),
+  agent_conflict: z
+    .object({ detected_at: Timestamp, address: z.string().meta({ description: "of the other machine" }) })
+    .optional()
+    .meta({ description: "one host, whose agent was copied to another machine within the last 30 days" }),
   geolocation: HostGeolocation.optional().meta({ description: "one host, where a geo-IP database is configured" }),
   maintenance_window: z.object({ starts_at: z.string(), timezone: z.string() }).nullable().optional(),
   users: z.array(HostUser).optional(),

@@ -10,11 +10,21 @@ import { SetupResults } from "./setup-results.ts";
 
 const text = (most: number) => z.string().max(most).default("");
 
+/** Of our own agent: finds machines that were cloned with it. Other agents may send anything under this name. */
+const AgentMachine = z
+  .object({
+    run: z.string().min(1).max(64).meta({ description: "random, of this process" }),
+    hardware_uuid: z.string().min(1).max(255),
+  })
+  .optional()
+  .catch(undefined);
+
 /** The agent's key. Third-party agents use the second name, and the third one in details of installs. */
 const keyNames = {
   agent_node_key: z.string().max(512).optional(),
   orbit_node_key: z.string().max(512).optional(),
   orbot_node_key: z.string().max(512).optional(),
+  agent_machine: AgentMachine,
 };
 // Required fields are checked after the key: without a key the reply is 401, even if other fields are missing.
 const keyed = <S extends z.ZodRawShape>(shape: S) => z.object({ ...keyNames, ...shape });
@@ -68,6 +78,7 @@ export const managedAgentApi = {
       osquery_identifier: text(255),
       computer_name: text(255),
       hardware_model: text(255),
+      agent_machine: AgentMachine,
     }),
     response: z.object({
       agent_node_key: z.string(),
@@ -88,6 +99,7 @@ export const managedAgentApi = {
         .object({ version: z.string(), sha256: z.string(), size: z.int(), signature: z.string() })
         .optional()
         .meta({ description: "a newer agent of this server, if the caller is an older one" }),
+      renew_device_token: z.boolean().optional().meta({ description: "a copy of this agent has replaced the token" }),
       notifications: z.object({
         pending_script_execution_ids: z.array(z.string()).optional(),
         pending_software_installer_ids: z.array(z.string()).optional().meta({ description: "install_uuid of each" }),

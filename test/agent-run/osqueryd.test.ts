@@ -1,9 +1,11 @@
 // How the agent runs osqueryd. A script takes its place.
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Osqueryd } from "../../src/agent/osqueryd.ts";
+import type { Level } from "../../src/agent/options.ts";
+import { type EngineIdentity, Osqueryd } from "../../src/agent/osqueryd.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -12,14 +14,14 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Each start of the program adds the flags that it gets to a file. */
-async function start(rest: string) {
+async function start(rest: string, identity: EngineIdentity = { identifier: "UUID-1", isSeparate: false }) {
   const program = join(folder, "osqueryd");
   const starts = join(folder, "starts");
   await writeFile(program, `#!/bin/sh\ncat "\${1#--flagfile=}" >> ${starts}\necho end >> ${starts}\n${rest}\n`);
   await chmod(program, 0o755);
   const lines: string[] = [];
   const stop = new AbortController();
-  const osqueryd = new Osqueryd(program, {
+  const options = {
     serverUrl: "https://svc.example.com",
     enrollSecret: "secret",
     stateDir: join(folder, "state"),
@@ -29,8 +31,9 @@ async function start(rest: string) {
     osqueryd: program,
     hardware: {},
     scale: 0.001,
-    log: (level, message) => lines.push(`${level}: ${message}`),
-  });
+    log: (level: Level, message: string) => void lines.push(`${level}: ${message}`),
+  };
+  const osqueryd = new Osqueryd(program, options, identity);
   const ended = osqueryd.run(stop.signal);
   const flagsOfStarts = async () =>
     (await readFile(starts, "utf8").catch(() => ""))
@@ -77,4 +80,27 @@ it("restarts it for other flags of the server, and not for the same", async () =
   stop.abort();
   await ended;
   expect(await flagsOfStarts()).toHaveLength(2);
+});
+
+it("does not let a copied machine use the database of the original, which has its key", async () => {
+  const database = join(folder, "state/osquery/osquery.db");
+  const first = await start("exec sleep 300");
+  await expect.poll(first.flagsOfStarts).toHaveLength(1);
+  first.stop.abort();
+  await first.ended;
+  await mkdir(database);
+  const again = await start("exec sleep 300");
+  await expect.poll(again.flagsOfStarts).toHaveLength(2);
+  again.stop.abort();
+  await again.ended;
+  expect(existsSync(database)).toBe(true);
+
+  const copy = await start("exec sleep 300", { identifier: "OWN", isSeparate: true });
+  await expect.poll(copy.flagsOfStarts).toHaveLength(3);
+  copy.stop.abort();
+  await copy.ended;
+  expect(existsSync(database)).toBe(false);
+  const [, , flags] = await copy.flagsOfStarts();
+  expect(flags).toEqual(expect.arrayContaining(["--host_identifier=specified", "--specified_identifier=OWN"]));
+  expect(flags).not.toContain("--host_identifier=uuid");
 });

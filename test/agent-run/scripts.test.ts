@@ -73,9 +73,9 @@ describe("a script", () => {
   });
 
   it("gets a file for PowerShell on Windows, and where its first line names it", () => {
-    expect(commandFor("Get-Date", "C:\\x", "win32").argv).toEqual(
-      expect.arrayContaining(["powershell.exe", "-File", expect.stringMatching(/script\.ps1$/)]),
-    );
+    const { argv } = commandFor("Get-Date", "C:\\a b", "win32");
+    expect(argv.slice(0, 4)).toEqual(["cmd.exe", "/d", "/s", "/c"]);
+    expect(argv[4]).toMatch(/^"chcp 65001 > nul & powershell\.exe [^"]* -File "C:\\a b.script\.ps1""$/);
     expect(commandFor("#!/usr/bin/env pwsh\r\n", "/x", "linux").argv).toEqual([
       "/usr/bin/env",
       "pwsh",

@@ -1,4 +1,5 @@
 // The agent as a service. Nothing is installed here: files are written below a folder, and commands are only compared.
+
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import {
 } from "../../src/agent/service/plan.ts";
 import { readSetup } from "../../src/agent/setup.ts";
 import { readPlist } from "../../src/plist/read.ts";
+import { parseXml } from "../../src/xml/xml.ts";
 
 let root: string;
 beforeEach(async () => {
@@ -95,12 +97,24 @@ describe("a service", () => {
     };
     const launcher = contentOf(windows, /run\.cmd$/);
     expect(launcher).toContain('"C:\\Program Files\\nodejs\\node.exe" "C:\\x.mjs" "run"');
-    expect(launcher).toMatch(/:start\r\n[^\r]*\r\ntimeout [^\r]*\r\ngoto start\r\n$/);
+    // `timeout` ends at once in a task, which has no console.
+    expect(launcher).toMatch(/:start\r\n[^\r]*\r\n[^\r]*\r\nping -n 6 [^\r]*\r\ngoto start\r\n$/);
     const { closed, files } = servicePlan(windows);
-    expect(closed!.command).toEqual(["icacls", closed!.folder, ...closed!.command.slice(2)]);
+    for (const command of closed!.commands) expect(command.slice(0, 2)).toEqual(["icacls", closed!.folder]);
     expect(files.map(({ path }) => path).filter((path) => /secret$/.test(path))[0]).toContain(closed!.folder);
-    const task = servicePlan(windows).start.find((command) => command.includes("/Create"))!;
-    expect(task[task.indexOf("/TR") + 1]!.length).toBeLessThan(262);
+    const create = servicePlan(windows).start.find((command) => command.includes("/Create"))!;
+    const path = create[create.indexOf("/XML") + 1]!;
+    const task = files.find((file) => file.path === path)!.content;
+    expect(parseXml(task, { most: 1_000, lenient: true }).name).toBe("Task");
+    expect(task).toMatch(/^[\x20-\x7e\n]*$/);
+    // The defaults of Windows would end it after three days, and on battery.
+    for (const setting of [
+      "<ExecutionTimeLimit>PT0S<",
+      "<DisallowStartIfOnBatteries>false<",
+      "<StopIfGoingOnBatteries>false<",
+      "<UserId>S-1-5-18<",
+    ])
+      expect(task).toContain(setting);
   });
 });
 

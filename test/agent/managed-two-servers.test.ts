@@ -80,3 +80,19 @@ it("are notified of a lock, of its end, of new options, and of a key that became
     await other.close();
   }
 });
+
+it("are known with the machine that uses their key on every server", async () => {
+  const t = await startApp({ engine: "postgres" });
+  const other = await second(t);
+  try {
+    const agent = await makeManaged(t);
+    const runOf = async () => (await other.find(agent.key, { address: "" })).run;
+    expect(await runOf()).toBeNull();
+    for (const run of ["first", "second"]) {
+      await agent.call("/config", { agent_machine: { run, hardware_uuid: agent.uuid } });
+      await expect.poll(runOf).toBe(run);
+    }
+  } finally {
+    await other.close();
+  }
+});

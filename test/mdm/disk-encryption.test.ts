@@ -391,6 +391,21 @@ describe.each(bothEngines)("agents on %s", (engine) => {
     await expect.poll(() => noticesOf(agent)).not.toHaveProperty("enforce_bitlocker_encryption");
   });
 
+  it("of Windows hosts are asked again after an error, until the setting is turned off", async () => {
+    const t = await started(engine);
+    const agent = await makeManaged(t, { platform: "windows" });
+    const { id } = await agent.host();
+    await t.store.hostMdm.insert({ id, enrollment_status: "On (manual)", connected_to_svc: true });
+    await turn(t, true);
+    await settle(t);
+    expect((await agent.call("/disk_encryption_key", { client_error: "no TPM" })).status).toBe(204);
+    expect((await hostOf(t, id)).os_settings.disk_encryption).toEqual({ status: "failed", detail: "no TPM" });
+    await expect.poll(() => noticesOf(agent)).toMatchObject({ enforce_bitlocker_encryption: true });
+    await turn(t, false);
+    await settle(t);
+    await expect.poll(() => noticesOf(agent)).not.toHaveProperty("enforce_bitlocker_encryption");
+  });
+
   it("of Windows hosts report whether the disk needs a PIN, if the team requires one", async () => {
     const t = await started(engine);
     await makeSecret(t);

@@ -127,7 +127,7 @@ export class QueryEngine {
   }
 
   async #enrollBody(): Promise<object> {
-    const { options, hardware } = this.#parts;
+    const { options, keys } = this.#parts;
     const session = await this.#session();
     try {
       const details: Record<string, Record<string, string>> = {};
@@ -137,7 +137,9 @@ export class QueryEngine {
       }
       return {
         enroll_secret: options.enrollSecret,
-        host_identifier: hardware.uuid,
+        host_identifier: keys.identifier,
+        // Servers that identify hosts by their UUID make an exception.
+        ...(keys.isSeparate ? { is_separate: true } : {}),
         platform_type: String(platformMask()),
         host_details: details,
       };

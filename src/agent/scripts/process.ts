@@ -68,6 +68,8 @@ export async function runProcess({ id, command: [file, ...args], cwd, env, timeo
     // A process group of its own. On Windows it would be a console of its own.
     detached: !isWindows,
     windowsHide: true,
+    // The words of `cmd.exe` are one line.
+    windowsVerbatimArguments: true,
   });
   const tail = new Tail();
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => tail.add(part));

@@ -40,8 +40,9 @@ export async function runScript({ id, contents, folder, timeout, env = {}, signa
 export function commandFor(contents: string, folder: string, platform: NodeJS.Platform = process.platform) {
   if (platform === "win32") {
     const file = join(folder, "script.ps1");
-    const options = ["-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File", file];
-    return { file, argv: ["powershell.exe", ...options] as [string, ...string[]] };
+    // Output that is not UTF-8, but in the code page of this Windows, could not be read.
+    const line = `chcp 65001 > nul & powershell.exe -NoProfile -NonInteractive -ExecutionPolicy Bypass -File "${file}"`;
+    return { file, argv: ["cmd.exe", "/d", "/s", "/c", `"${line}"`] as [string, ...string[]] };
   }
   const [, interpreter, argument] = /^#!\s*(\S+)(?:[ \t]+(\S.*?))?[ \t]*\r?(?:\n|$)/.exec(contents) ?? [];
   const file = join(folder, /pwsh$/.test(argument ?? interpreter ?? "") ? "script.ps1" : "script");

@@ -78,10 +78,10 @@ export async function install(
   where: Where,
 ): Promise<{ changes: readonly Change[]; commands: readonly (readonly string[])[] }> {
   const changes: Change[] = [];
-  const commands = [...(plan.closed ? [plan.closed.command] : []), ...plan.start];
+  const commands = [...(plan.closed?.commands ?? []), ...plan.start];
   if (plan.closed && where.root === null && !where.isDryRun) {
     await mkdir(plan.closed.folder, { recursive: true });
-    await succeed(plan.closed.command);
+    for (const command of plan.closed.commands) await succeed(command);
   }
   for (const file of plan.files) changes.push(await writeOne(file, where));
   const isSame = changes.every(({ outcome }) => outcome === "unchanged");
@@ -99,7 +99,8 @@ export async function uninstall(plan: RemovalPlan, where: Where): Promise<readon
   for (const path of plan.paths) {
     const target = placed(path, where);
     const exists = (await stat(target).catch(() => null)) !== null;
-    if (exists && !where.isDryRun) await rm(target, { recursive: true });
+    // On Windows, files are in use until the processes of the task have ended.
+    if (exists && !where.isDryRun) await rm(target, { recursive: true, maxRetries: 10 });
     changes.push({ path: target, outcome: exists ? "removed" : "absent" });
   }
   if (hasCommands) for (const command of plan.after) await run(command);

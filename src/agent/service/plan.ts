@@ -2,6 +2,7 @@
 
 import { posix, win32 } from "node:path";
 import type { IdentityKey } from "../options.ts";
+import { launcherIn, logOnWindows, statusOnWindows, windowsService } from "./windows.ts";
 
 export type ServicePlatform = "linux" | "darwin" | "win32";
 
@@ -26,8 +27,8 @@ export interface ServiceSetup {
 }
 
 export interface ServicePlan {
-  /** A folder, and the command that closes it to others: before a file is written to it. */
-  readonly closed?: { readonly folder: string; readonly command: readonly string[] };
+  /** A folder, and the commands that close it to others: before a file is written to it. */
+  readonly closed?: { readonly folder: string; readonly commands: readonly (readonly string[])[] };
   readonly files: readonly ServiceFile[];
   /** Run after the files were written, if one has changed or the service does not run. */
   readonly start: readonly (readonly string[])[];
@@ -66,9 +67,6 @@ export const executablePath = (platform: ServicePlatform): string =>
     ? win32.join(process.env.ProgramFiles ?? "C:\\Program Files", NAME, `${NAME}.exe`)
     : EXECUTABLE_PATH;
 
-const windowsLog = () => win32.join(programData(), NAME, "agent.log");
-const launcher = () => win32.join(configFolder("win32"), "run.cmd");
-
 /** systemd expands `%` and `$`, and splits words at spaces. */
 const unitWord = (word: string) => `"${word.replace(/[\\"]/g, "\\$&").replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
 
@@ -103,17 +101,6 @@ ${argv.map((word) => `    <string>${escaped(word)}</string>`).join("\n")}
 </dict>
 </plist>
 `;
-
-/** A task starts one program with a short line, and not again when it ends: so it starts this. */
-const launcherOf = (argv: readonly string[]) =>
-  [
-    "@echo off",
-    ":start",
-    `${argv.map((word) => `"${word.replaceAll("%", "%%")}"`).join(" ")} 2>> "${windowsLog()}"`,
-    "timeout /t 5 /nobreak > nul",
-    "goto start",
-    "",
-  ].join("\r\n");
 
 export function servicePlan(setup: ServiceSetup): ServicePlan {
   const { platform, program, serverUrl, enrollSecret, ca, pins, stateDir, runsScripts } = setup;
@@ -158,33 +145,7 @@ export function servicePlan(setup: ServiceSetup): ServicePlan {
         ["launchctl", "kickstart", "-k", `system/${LABEL}`],
       ],
     };
-  const closedFolder = win32.join(programData(), NAME);
-  return {
-    // Only administrators and the system read the secret and the keys.
-    closed: {
-      folder: closedFolder,
-      command: ["icacls", closedFolder, "/inheritance:r", "/grant:r", "*S-1-5-18:(OI)(CI)F", "*S-1-5-32-544:(OI)(CI)F"],
-    },
-    files: [...files, { path: launcher(), content: launcherOf(argv), mode: 0o644 }],
-    start: [
-      [
-        "schtasks",
-        "/Create",
-        "/TN",
-        NAME,
-        "/SC",
-        "ONSTART",
-        "/RU",
-        "SYSTEM",
-        "/RL",
-        "HIGHEST",
-        "/TR",
-        `"${launcher()}"`,
-        "/F",
-      ],
-      ["schtasks", "/Run", "/TN", NAME],
-    ],
-  };
+  return windowsService({ folder: win32.join(programData(), NAME), config: folder, argv, files });
 }
 
 /** `stateDir`: also forget the keys and the journal. */
@@ -210,7 +171,7 @@ export function removalPlan(platform: ServicePlatform, stateDir: string | null):
 
 /** The file by which the service manager knows the agent. */
 export const unitFile = (platform: ServicePlatform): string =>
-  platform === "linux" ? UNIT : platform === "darwin" ? DAEMON : launcher();
+  platform === "linux" ? UNIT : platform === "darwin" ? DAEMON : launcherIn(configFolder("win32"));
 
 /** Its exit code is 0 if the agent runs. */
 export const statusCommand = (platform: ServicePlatform): readonly string[] =>
@@ -218,7 +179,7 @@ export const statusCommand = (platform: ServicePlatform): readonly string[] =>
     ? ["systemctl", "is-active", NAME]
     : platform === "darwin"
       ? ["launchctl", "print", `system/${LABEL}`]
-      : ["schtasks", "/Query", "/TN", NAME];
+      : statusOnWindows;
 
 export function logCommand(
   platform: ServicePlatform,
@@ -227,6 +188,5 @@ export function logCommand(
   if (platform === "linux")
     return ["journalctl", "--unit", NAME, "--lines", String(lines), "--no-pager", ...(follow ? ["--follow"] : [])];
   if (platform === "darwin") return ["tail", "-n", String(lines), ...(follow ? ["-f"] : []), MAC_LOG];
-  const content = `Get-Content -LiteralPath '${windowsLog()}' -Tail ${lines}${follow ? " -Wait" : ""}`;
-  return ["powershell.exe", "-NoProfile", "-Command", content];
+  return logOnWindows(win32.join(programData(), NAME), { lines, follow });
 }

@@ -10,6 +10,8 @@ export interface AgentStatus {
   readonly running: boolean;
   readonly server_url: string | null;
   readonly hardware_uuid: string | null;
+  /** Another machine with this UUID has the host of that UUID, and this one is a host of its own. */
+  readonly shares_hardware_uuid: boolean;
   readonly enrolled_for_queries: boolean;
   readonly enrolled_for_scripts: boolean;
   /** The host's own page. Who has this address may see and do there what the page offers, for up to an hour. */
@@ -28,6 +30,7 @@ export async function agentStatus(platform: ServicePlatform, stateDir: string): 
     running: await isActive(statusCommand(platform)),
     server_url,
     hardware_uuid: text(known?.hardware_uuid),
+    shares_hardware_uuid: known?.is_separate === true,
     enrolled_for_queries: text(known?.node_key) !== null,
     enrolled_for_scripts: text(known?.agent_node_key) !== null,
     own_page: server_url === null || token === null ? null : `${server_url}/device/${token}`,

@@ -13,17 +13,22 @@ interface Remembered {
   readonly node_key: string | null;
   readonly agent_node_key: string | null;
   readonly update_key: string | null;
+  /** Another machine with the same hardware UUID has the host of that UUID: this one enrolls by its instance id. */
+  readonly is_separate: boolean;
 }
 
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
 export class Keys {
   readonly #path: string;
+  /** The machine that the folder was copied from; null: it is that of this machine. */
+  readonly copiedFrom: string | null;
   #known: Remembered;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(path: string, known: Remembered) {
+  private constructor(path: string, known: Remembered, copiedFrom: string | null) {
     this.#path = path;
+    this.copiedFrom = copiedFrom;
     this.#known = known;
   }
 
@@ -32,14 +37,17 @@ export class Keys {
     const path = join(stateDir, "agent.json");
     const stored = await readObject(path);
     const isSame = stored?.server_url === serverUrl && stored.hardware_uuid === hardwareUuid;
-    const keys = new Keys(path, {
+    const known: Remembered = {
       server_url: serverUrl,
       hardware_uuid: hardwareUuid,
       instance_id: (isSame ? text(stored.instance_id) : null) ?? randomUUID(),
       node_key: isSame ? text(stored.node_key) : null,
       agent_node_key: isSame ? text(stored.agent_node_key) : null,
       update_key: isSame ? text(stored.update_key) : null,
-    });
+      is_separate: isSame && stored.is_separate === true,
+    };
+    const otherUuid = text(stored?.hardware_uuid);
+    const keys = new Keys(path, known, otherUuid === hardwareUuid ? null : otherUuid);
     // Unchanged keys are not written, so that the agent starts on a full disk too.
     if (JSON.stringify(keys.#known) !== JSON.stringify(stored)) await keys.#write();
     return keys;
@@ -47,6 +55,15 @@ export class Keys {
 
   get instanceId(): string {
     return this.#known.instance_id;
+  }
+
+  /** Under which both protocols enroll. */
+  get identifier(): string {
+    return this.#known.is_separate ? this.#known.instance_id : this.#known.hardware_uuid;
+  }
+
+  get isSeparate(): boolean {
+    return this.#known.is_separate;
   }
 
   get(name: KeyName): string | null {
@@ -61,6 +78,16 @@ export class Keys {
   /** Forgets the key, unless another call has replaced it in the meantime. */
   async drop(name: KeyName, key: string): Promise<void> {
     if (this.#known[name] === key) await this.set(name, null);
+  }
+
+  /**
+   * Forgets the keys of a host that another machine has. `separates`: that machine has the same hardware UUID, so this
+   * one gets an identifier of its own.
+   */
+  async leaveHost(separates: boolean): Promise<void> {
+    const own = separates ? { instance_id: randomUUID(), is_separate: true } : {};
+    this.#known = { ...this.#known, ...own, node_key: null, agent_node_key: null };
+    await this.#write();
   }
 
   /** One write at a time, so that the last one is the newest. */

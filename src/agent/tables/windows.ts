@@ -144,6 +144,12 @@ export const bitlockerRow = (volume: Readonly<Record<string, string>>): Row => (
 const VOLUMES =
   "Get-CimInstance -Namespace root/CIMV2/Security/MicrosoftVolumeEncryption -ClassName Win32_EncryptableVolume | " +
   "Select-Object DeviceID, DriveLetter, PersistentVolumeID, ConversionStatus, ProtectionStatus, EncryptionMethod";
+const PROTECTORS =
+  "Get-CimInstance -Namespace root/CIMV2/Security/MicrosoftVolumeEncryption -ClassName Win32_EncryptableVolume | " +
+  "ForEach-Object { $Volume = $_; (Invoke-CimMethod -InputObject $Volume -MethodName GetKeyProtectors " +
+  "-Arguments @{ KeyProtectorType = [uint32]0 }).VolumeKeyProtectorID | ForEach-Object { [pscustomobject]@{ " +
+  "DriveLetter = $Volume.DriveLetter; Type = (Invoke-CimMethod -InputObject $Volume -MethodName " +
+  "GetKeyProtectorType -Arguments @{ VolumeKeyProtectorID = $_ }).KeyProtectorType } } }";
 const FEATURES = "Get-CimInstance -ClassName Win32_OptionalFeature | Select-Object Name, Caption, InstallState";
 const FEATURE_STATES: Readonly<Record<string, string>> = { 1: "Enabled", 2: "Disabled", 3: "Absent" };
 
@@ -192,6 +198,17 @@ export const windowsTables: readonly Table[] = [
       ...integer("version percentage_encrypted lock_status"),
     },
     rows: async () => (await jsonFromPowerShell(VOLUMES)).map(bitlockerRow),
+  },
+  {
+    // A table of managed agents, not of osquery.
+    name: "bitlocker_key_protectors",
+    platforms: WINDOWS,
+    columns: { ...text("drive_letter"), ...integer("key_protector_type") },
+    rows: async () =>
+      (await jsonFromPowerShell(PROTECTORS)).map(({ DriveLetter, Type }) => ({
+        drive_letter: DriveLetter,
+        key_protector_type: Number(Type),
+      })),
   },
   {
     name: "windows_optional_features",

@@ -90,6 +90,14 @@ export default class HostsGet extends ClientCommand {
               { key: "public_ip", header: "public ip" },
               { key: "qengine_version", header: "agent version" },
               {
+                key: "agent_conflict",
+                header: "agent copied",
+                text: () => {
+                  const { agent_conflict: conflict } = host;
+                  return conflict ? `to another machine, at ${conflict.address}, ${conflict.detected_at}` : "";
+                },
+              },
+              {
                 key: "users",
                 text: (users) => (Array.isArray(users) ? users.map(({ username }) => username).join(", ") : ""),
               },

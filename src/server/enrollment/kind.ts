@@ -65,6 +65,8 @@ export interface EnrollmentKind<R extends EnrollRequest> {
   lastEnrolled(tx: ServerTx, hosts: readonly HostRow[]): Promise<ReadonlyMap<number, string>>;
   /** Those of the hosts that enroll only by requests that name them (`hostId`), because the machine has proved that. */
   guarded?(tx: ServerTx, hosts: readonly HostRow[], now: number): Promise<ReadonlySet<number>>;
+  /** Those of the requests whose hosts another machine uses now. */
+  taken?(tx: ServerTx, matched: readonly (Matched<R> & { known: HostRow })[], now: number): Promise<ReadonlySet<R>>;
   /** Writes the keys and other rows of the protocol's own tables, in the transaction that enrolls the hosts. */
   write(tx: ServerTx, enrolled: readonly Enrolled<R>[], now: number): Promise<void>;
   /** Drops cached ids: a row that `reported` refers to was deleted, and the enrollment starts over. */
@@ -73,9 +75,11 @@ export interface EnrollmentKind<R extends EnrollRequest> {
 
 /** Why a host was not enrolled. `wait`: seconds after which it may try again; 0: it has to be allowed first. */
 export interface Refusal {
-  readonly refused: "team" | "device limit" | "cool-down" | "identity";
+  readonly refused: "team" | "device limit" | "cool-down" | "identity" | "machine";
   /** For the agent. */
   readonly reason: string;
+  /** `machine`: the host that another machine uses. */
+  readonly hostId?: number;
   readonly wait: number;
 }
 

@@ -15,27 +15,27 @@ const QUIET = hours(24);
 
 export interface Refused {
   readonly host: Pick<HostRow, "id" | "display_name" | "hardware_serial" | "uuid" | "platform" | "team_id">;
-  readonly secretTeam: number | null;
   readonly agent: EnrollingAgent;
   readonly address: string;
+  /** For administrators. */
+  readonly because: string;
 }
 
 /** Teams are given by id: viewers of the host may not be allowed to see the other team's name. */
-const reasonOf = (secretTeam: number | null, hostTeam: number | null): string => {
+export const secretOfOtherTeam = (secretTeam: number | null, hostTeam: number | null): string => {
   const secret = secretTeam === null ? "a global enroll secret" : `an enroll secret of team ${secretTeam}`;
   return `${secret} was used, but the host is in ${hostTeam === null ? "no team" : `team ${hostTeam}`}`;
 };
 
 export async function recordRefused(
   { store, clock, log, metrics, extensions }: Pick<Context, "store" | "clock" | "log" | "metrics" | "extensions">,
-  { host, secretTeam, agent, address }: Refused,
+  { host, agent, address, because: reason }: Refused,
 ): Promise<void> {
   metrics.enrollmentsRefused.inc({ agent });
   log.warn(
-    { host_id: host.id, host_team_id: host.team_id, secret_team_id: secretTeam, agent, address },
-    "refused to enroll a known host with an enroll secret of another team; if this is wanted, transfer the host to the secret's team or delete it",
+    { host_id: host.id, host_team_id: host.team_id, agent, address, reason },
+    "refused to enroll a known host; if this is wanted, transfer the host to the secret's team or delete it",
   );
-  const reason = reasonOf(secretTeam, host.team_id);
   const type = "host_enrollment_rejected";
   await store.tx(
     async (tx) => {

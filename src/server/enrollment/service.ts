@@ -18,7 +18,7 @@ import { enrollLock } from "./expected.ts";
 import type { Enrolled, EnrollmentKind, EnrollRequest, Outcome, Refusal } from "./kind.ts";
 import { matchHosts } from "./match.ts";
 import { moveEnrolledHosts } from "./move.ts";
-import { ENROLLED_ELSEWHERE, recordRefused } from "./refused.ts";
+import { ENROLLED_ELSEWHERE, recordRefused, secretOfOtherTeam } from "./refused.ts";
 import { judgeReenrollment } from "./rule.ts";
 
 /** The decision about one request. */
@@ -66,9 +66,9 @@ export function createHostEnrollment<R extends EnrollRequest>(
       if ("refused" in outcome && outcome.known)
         await recordRefused(services, {
           host: outcome.known,
-          secretTeam: request.teamId,
           agent: kind.agent,
           address: request.address,
+          because: secretOfOtherTeam(request.teamId, outcome.known.team_id),
         });
       return outcome;
     },
@@ -110,6 +110,8 @@ async function enrollOnce<R extends EnrollRequest>(
     const known = matches.flatMap((match) => match.known ?? []);
     const last = known.length === 0 ? new Map<number, string>() : await kind.lastEnrolled(tx, known);
     const guarded = kind.guarded ? await kind.guarded(tx, known, now) : new Set<number>();
+    const identified = matches.flatMap(({ request, known }) => (known ? [{ request, known }] : []));
+    const taken = kind.taken && known.length > 0 ? await kind.taken(tx, identified, now) : new Set<R>();
     let room = limit === undefined ? Number.POSITIVE_INFINITY : limit - (await tx.hosts.count());
     const plans = matches.map(({ request, known, identifier }, i): Plan => {
       const fields = { ...reported[i]!, updated_at: isoAt(now), last_enrolled_at: isoAt(now) };
@@ -117,6 +119,7 @@ async function enrollOnce<R extends EnrollRequest>(
         if (guarded.has(known.id) && request.hostId !== known.id) return withoutIdentity;
         const refused = refusalOf(ctx, request, { known, last: last.get(known.id), now });
         if (typeof refused === "object") return refused;
+        if (taken.has(request)) return { ...usedByAnother, hostId: known.id };
         const movesTo = refused === "moves" ? request.teamId : undefined;
         return { row: known, set: { ...fields, identifier }, movesTo };
       }
@@ -145,6 +148,12 @@ async function enrollOnce<R extends EnrollRequest>(
 const withoutIdentity: Refusal = {
   refused: "identity",
   reason: "the host has an identity, and this request is not signed with it; if it is lost, delete the host first",
+  wait: 0,
+};
+
+const usedByAnother: Refusal = {
+  refused: "machine",
+  reason: "another machine with the same identifier uses this host",
   wait: 0,
 };
 

@@ -1,6 +1,7 @@
 // Host data from other tables: labels and email addresses.
 import type { DeviceMapping, Host } from "../../api/host.ts";
 import type { Label } from "../../api/label.ts";
+import { days, isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { byId, groupBy } from "../core/maps.ts";
 import { IDP_SOURCE } from "../hosts/emails.ts";
@@ -60,6 +61,21 @@ export async function emailsOfHosts(
   ids: readonly number[],
 ): Promise<Map<number, Email[]>> {
   return groupBy(await store.hostEmails.list({ where: oneOf("host_id", ids) }), (entry) => entry.host_id);
+}
+
+/** So long it is shown that a copy of a host's agent was used. */
+const CONFLICT_SHOWN = days(30);
+
+/** The hosts whose agent was used on another machine, too. */
+export async function conflictsOfHosts(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, NonNullable<Host["agent_conflict"]>>> {
+  const since = isoAt(clock.now() - CONFLICT_SHOWN);
+  const agents = await store.managedAgents.pick(["id", "conflict"], { where: oneOf("id", ids) });
+  return new Map(
+    agents.flatMap(({ id, conflict }) => (conflict && conflict.detected_at > since ? [[id, conflict]] : [])),
+  );
 }
 
 const labelOf = ({

@@ -16,7 +16,7 @@ import { oneOf } from "../store/query.ts";
 import { side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
 import { packStatsOfHost, packsOfHost } from "./packs.ts";
-import { deviceMapping, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
+import { conflictsOfHosts, deviceMapping, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
 
 type Seen = Pick<RowOf<typeof hostSeen>, "seen_time" | "online_until">;
 type Details = RowOf<typeof hostDetails>;
@@ -158,8 +158,14 @@ async function addPacks(
   made: readonly Host[],
   details: ReadonlyMap<number, Details>,
 ): Promise<void> {
+  const conflicts = await conflictsOfHosts(
+    ctx,
+    rows.map(({ id }) => id),
+  );
   for (const [at, host] of made.entries()) {
     const row = rows[at]!;
+    const conflict = conflicts.get(row.id);
+    if (conflict !== undefined) host.agent_conflict = conflict;
     const labelIds = (host.labels ?? []).map(({ id }) => id);
     const [packs, stats] = await Promise.all([
       packsOfHost(ctx.store, row, labelIds),

@@ -21,6 +21,7 @@ import { oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { hostsWithIdentity } from "./identity.ts";
 import { type AgentRequest, managedAgent } from "./kind.ts";
+import { currentRun } from "./machines.ts";
 
 /** The data of an agent's host that its configuration depends on. */
 export interface AgentHost {
@@ -30,6 +31,9 @@ export interface AgentHost {
   readonly platformLike: string;
   /** Whether its requests have to be signed with its identity. */
   readonly hasIdentity: boolean;
+  /** The machine that uses the key; null: unknown. See machines.ts. */
+  readonly run: string | null;
+  readonly hardwareUuid: string | null;
   /** The operation that the agent gets next; null: none. */
   readonly next: { readonly uuid: string; readonly form: AgentForm } | null;
   /** Null: nothing is known. */
@@ -74,7 +78,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
 
   const lookups = createBatcher<string, AgentHost | null>(
     async (hashes) => {
-      const agents = await store.managedAgents.pick(["id", "agent_key_hash"], {
+      const agents = await store.managedAgents.pick(["id", "agent_key_hash", "hardware_uuid", "runs"], {
         where: oneOf("agent_key_hash", [...new Set(hashes)]),
       });
       const ids = agents.map(({ id }) => id);
@@ -90,10 +94,11 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
       const managed = byId(mdm);
       const disks = byId(encryption);
       const setupOf = byId(setups);
-      const byHash = new Map(agents.map((agent) => [agent.agent_key_hash, agent.id]));
+      const byHash = new Map(agents.map((agent) => [agent.agent_key_hash, agent]));
       return hashes.map((hash) => {
-        const row = hosts.get(byHash.get(hash) ?? 0);
-        if (!row) return null;
+        const agent = byHash.get(hash);
+        const row = hosts.get(agent?.id ?? 0);
+        if (!agent || !row) return null;
         const next = open.find((operation) => operation.host_id === row.id);
         return {
           hostId: row.id,
@@ -101,6 +106,8 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
           platform: row.platform,
           platformLike: row.platform_like,
           hasIdentity: identities.has(row.id),
+          run: currentRun(agent),
+          hardwareUuid: agent.hardware_uuid,
           next: next === undefined ? null : { uuid: next.uuid, form: formOf(services, next) },
           mdm: managed.get(row.id) ?? null,
           disk: disks.get(row.id) ?? null,

@@ -5,6 +5,7 @@ import { ApiError, authenticationFailed, invalid, limitExceeded, overBudget } fr
 import { tokenHash } from "../core/random.ts";
 import { checkEnrollSecret } from "../enrollment/secret-check.ts";
 import { managedAgents } from "./agents.ts";
+import { copyRefused, recordCopy } from "./copies.ts";
 import { signer } from "./identity.ts";
 import { detailsOf, type EnrollBody } from "./kind.ts";
 
@@ -32,8 +33,13 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
     keyHash: tokenHash(key),
     identity,
     details,
+    machine: given.agent_machine,
   });
   if (!("refused" in outcome)) return key;
+  if (outcome.refused === "machine") {
+    await recordCopy(ctx, outcome.hostId ?? 0, "copy");
+    throw copyRefused();
+  }
   const reason = `enroll host failed: ${outcome.reason}`;
   throw outcome.wait > 0 ? overBudget(reason, outcome.wait) : new ApiError(403, reason, [{ name: "base", reason }]);
 }

@@ -1,6 +1,7 @@
 // What only the managed agent knows when a host enrolls: a few details, and its key.
 import { displayName } from "../agent/inventory/fields.ts";
 import { isoAt } from "../core/clock.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { bindIdentity, type Identity } from "../device-ca/identities.ts";
 import type { EnrollmentKind, EnrollRequest } from "../enrollment/kind.ts";
 import type { HostRow } from "../hosts/access.ts";
@@ -8,6 +9,8 @@ import { HOST_LANE } from "../operations/kind.ts";
 import { expectSetups } from "../setup-experience/progress.ts";
 import { oneOf } from "../store/query.ts";
 import { hostsWithIdentity } from "./identity.ts";
+import { judgeEnrollment, type Machine, noMachine } from "./machines.ts";
+import { machineOf } from "./tables.ts";
 
 export interface EnrollBody {
   readonly enroll_secret: string;
@@ -19,6 +22,7 @@ export interface EnrollBody {
   readonly osquery_identifier: string;
   readonly computer_name: string;
   readonly hardware_model: string;
+  readonly agent_machine?: Machine | undefined;
 }
 
 type Details = ReturnType<typeof detailsOf>;
@@ -28,6 +32,8 @@ export interface AgentRequest extends EnrollRequest {
   /** What has signed the request. */
   readonly identity: Identity | null;
   readonly details: Details;
+  /** Undefined: the agent does not send it. */
+  readonly machine: Machine | undefined;
 }
 
 export const detailsOf = ({
@@ -57,6 +63,12 @@ const filledIn = (known: HostRow, details: Details): Details => ({
   hardware_model: known.hardware_model || details.hardware_model,
 });
 
+/** What is known of the machines of these hosts' agents. */
+async function machinesOf(tx: ServerTx, hostIds: readonly number[]) {
+  const rows = await tx.managedAgents.list({ where: oneOf("id", hostIds) });
+  return new Map(rows.map((row) => [row.id, { machine: machineOf(row), conflict: row.conflict }]));
+}
+
 export const managedAgent: EnrollmentKind<AgentRequest> = {
   agent: "managed_agent",
   lane: HOST_LANE,
@@ -82,6 +94,18 @@ export const managedAgent: EnrollmentKind<AgentRequest> = {
       hosts.map(({ id }) => id),
       isoAt(now),
     ),
+  async taken(tx, matched, now) {
+    const machines = await machinesOf(
+      tx,
+      matched.map(({ known }) => known.id),
+    );
+    const copies = matched.filter(({ request: { machine }, known }) => {
+      if (machine === undefined) return false;
+      const [verdict] = judgeEnrollment(machines.get(known.id)?.machine ?? noMachine, machine, now);
+      return verdict === "copy";
+    });
+    return new Set(copies.map(({ request }) => request));
+  },
   async write(tx, enrolled, now) {
     for (const { request, row } of enrolled) {
       const { identity, details } = request;
@@ -90,18 +114,19 @@ export const managedAgent: EnrollmentKind<AgentRequest> = {
     }
     const hosts = enrolled.map(({ row }) => row);
     const ids = hosts.map(({ id }) => id);
-    const known = new Set((await tx.managedAgents.pick(["id"], { where: oneOf("id", ids) })).map(({ id }) => id));
+    const known = await machinesOf(tx, ids);
     await expectSetups(
       tx,
       hosts.filter(({ id }) => !known.has(id)),
       isoAt(now),
     );
     await tx.managedAgents.upsert(
-      enrolled.map(({ request, row }) => ({
-        id: row.id,
-        agent_key_hash: request.keyHash,
-        enrolled_at: isoAt(now),
-      })),
+      enrolled.map(({ request: { keyHash, machine }, row: { id } }) => {
+        const before = known.get(id);
+        const [, after] = machine ? judgeEnrollment(before?.machine ?? noMachine, machine, now) : [null, noMachine];
+        const conflict = machine ? (before?.conflict ?? null) : null;
+        return { id, agent_key_hash: keyHash, enrolled_at: isoAt(now), ...after, conflict };
+      }),
       { on: ["id"] },
     );
   },

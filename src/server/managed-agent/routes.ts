@@ -16,8 +16,10 @@ import type { ScriptResult } from "../operations/tables.ts";
 import { setupForAgent, startForAgent } from "../setup-experience/view.ts";
 import { installDetails, installPackage, installResult } from "../software-installs/agent.ts";
 import { type AgentHost, managedAgents } from "./agents.ts";
+import { checkMachine } from "./copies.ts";
 import { enrollAgent } from "./enroll.ts";
 import { issuing, signer } from "./identity.ts";
+import type { Machine } from "./machines.ts";
 import { notificationsFor } from "./notifications.ts";
 import { keepDeviceToken } from "./rows.ts";
 
@@ -52,19 +54,24 @@ interface Keyed {
   readonly agent_node_key?: string | undefined;
   readonly orbit_node_key?: string | undefined;
   readonly orbot_node_key?: string | undefined;
+  readonly agent_machine?: Machine | undefined;
 }
 
+/** `hasReturned`: a copy of the agent had taken its place since its last call. */
+type CallingAgent = AgentHost & { readonly hasReturned: boolean };
+
 /** A key without the signature of the host's identity is as good as none. */
-async function agentOf(ctx: Context, { agent_node_key, orbit_node_key, orbot_node_key }: Keyed): Promise<AgentHost> {
-  const agent = await ctx.running.of(managedAgents).find(agent_node_key || orbit_node_key || orbot_node_key || "", ctx);
+async function agentOf(ctx: Context, body: Keyed): Promise<CallingAgent> {
+  const key = body.agent_node_key || body.orbit_node_key || body.orbot_node_key || "";
+  const agent = await ctx.running.of(managedAgents).find(key, ctx);
   if (agent.hasIdentity && (await signer(ctx))?.host_id !== agent.hostId) throw authenticationRequired();
-  return agent;
+  return { ...agent, hasReturned: await checkMachine(ctx, agent, key, body.agent_machine) };
 }
 
 /** A route that requires the agent's key. */
 function keyed<E extends AnyEndpoint>(
   endpoint: E,
-  handle: (input: ParsedOf<E>, agent: AgentHost, ctx: Context) => ReturnType<Handler<E>>,
+  handle: (input: ParsedOf<E>, agent: CallingAgent, ctx: Context) => ReturnType<Handler<E>>,
 ): Route {
   return route(endpoint, async (input, ctx) => handle(input, await agentOf(ctx, input.body as Keyed), ctx));
 }
@@ -89,6 +96,7 @@ export const managedAgentRoutes: readonly Route[] = [
       extensions: extensionsFor(options, agent),
       ...(options.update_channels ? { update_channels: options.update_channels } : {}),
       agent_update: await updateFor(ctx),
+      ...(agent.hasReturned ? { renew_device_token: true } : {}),
       notifications: await notificationsFor(ctx, agent),
     };
   }),

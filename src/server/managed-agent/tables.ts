@@ -1,4 +1,5 @@
-import { id, idOf, table, text, time } from "../store/table.ts";
+import { id, idOf, json, type RowOf, table, text, time } from "../store/table.ts";
+import type { KnownMachine, Run } from "./machines.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
@@ -14,6 +15,23 @@ export const managedAgents = table("managed_agents", {
   agent_key_hash: text().unique(),
   enrolled_at: time(),
   seen_at: time().nullable(),
+  /** Of the machine that uses the key; null: it does not send it. See machines.ts. */
+  hardware_uuid: text().nullable(),
+  runs: json<readonly Run[]>().default([]),
+  /** The last copy of the agent on another machine. */
+  conflict: json<Conflict>().nullable(),
+});
+
+export interface Conflict {
+  readonly detected_at: string;
+  /** Where the other machine is. */
+  readonly address: string;
+}
+
+/** What is known of the machine of an agent. */
+export const machineOf = ({ hardware_uuid, runs }: RowOf<typeof managedAgents>): KnownMachine => ({
+  hardware_uuid,
+  runs,
 });
 
 /** Signed requests of endpoints that accept each request once. */

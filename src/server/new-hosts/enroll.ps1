@@ -14,6 +14,8 @@ param(
 )
 
 $ErrorActionPreference = 'Stop'
+# In Windows PowerShell 5.1, showing the progress takes most of the time of a download.
+$ProgressPreference = 'SilentlyContinue'
 $sha256 = '@AGENT_SHA256@'
 # Of a server whose certificate no system trusts.
 $authority = '@AUTHORITY@'
@@ -60,6 +62,7 @@ try {
 
   New-Item -ItemType File -Force -Path $secret | Out-Null
   & icacls.exe $secret /inheritance:r /grant:r '*S-1-5-18:F' '*S-1-5-32-544:F' | Out-Null
+  if ($LASTEXITCODE -ne 0) { throw "enroll: $secret could not be closed to other users (exit code $LASTEXITCODE)" }
   [IO.File]::WriteAllText($secret, $Token)
   $words = @($agent, 'install', '--restart', "--server-url=$ServerUrl", "--enroll-secret-file=$secret")
   if ($CaFile) { $words += "--ca-file=$CaFile" }

@@ -43,7 +43,8 @@ export function createEnrollment(services: Services, { hosts: cache, configs }: 
   function identifierOf(body: Record<string, unknown>): string {
     const table = { provided: null, uuid: "osquery_info", instance: "osquery_info", hostname: "system_info" } as const;
     const column = { provided: "", uuid: "uuid", instance: "instance_id", hostname: "hostname" } as const;
-    const kind = settings.host_identifier;
+    // Our agent on a machine that shares its hardware UUID with another one.
+    const kind = body.is_separate === true ? "provided" : settings.host_identifier;
     const name = table[kind];
     const details = rowsOf([body.host_details])[0];
     const row = name === null ? undefined : rowsOf([details?.[name]])[0];

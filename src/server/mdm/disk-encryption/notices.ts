@@ -1,10 +1,19 @@
 // What agents are asked about the encryption of their host's disk (agent protocol, section 11).
+import { mustEncrypt } from "../../app-config/sections/mdm-rules.ts";
 import { isSentNow } from "../../disk-encryption/asked.ts";
 import type { AgentNotifier } from "../../managed-agent/notifications.ts";
+import { mdmOfTeam } from "../../teams/mdm.ts";
 
-export const diskEncryptionNotices: AgentNotifier = async ({ store }, { hostId, platform, disk }) => {
+export const diskEncryptionNotices: AgentNotifier = async (ctx, { hostId, teamId, platform, disk, mdm }) => {
+  const { store } = ctx;
   if (disk === null) return {};
-  if (platform === "windows") return disk.status === "enforcing" ? { enforce_bitlocker_encryption: true } : {};
+  if (platform === "windows") {
+    // After an error the agent tries again by itself, as long as this is wanted.
+    const isWanted = async () =>
+      mdm?.connected_to_svc === true && !mdm.is_server && mustEncrypt(await mdmOfTeam(ctx, teamId), "windows");
+    const isAsked = disk.status === "enforcing" || (disk.status === "failed" && (await isWanted()));
+    return isAsked ? { enforce_bitlocker_encryption: true } : {};
+  }
   if (platform === "darwin") {
     const isUnreadable = disk.status === "action_required" && disk.detail === "rotate_key";
     // The agent repeats what it is asked until the new key has arrived.

@@ -84,6 +84,11 @@ function detailsCard(ctx: Context, host: Host): Html {
     ["Last restart", when(ctx, host.last_restarted_at)],
     ["Query engine", host.qengine_version],
     ["Agent", host.agent_version],
+    [
+      "Agent copied",
+      host.agent_conflict &&
+        html`to another machine, at ${host.agent_conflict.address}, ${when(ctx, host.agent_conflict.detected_at)}`,
+    ],
     ["Device management", host.mdm.enrollment_status],
     ["Users", (host.users ?? []).map(({ username }) => username).join(", ")],
     [

@@ -88,6 +88,7 @@ import { migration as m0101 } from "./0101-configurations-of-packages-and-store-
 import { migration as m0102 } from "./0102-usual-paths-of-software.ts";
 import { migration as m0103 } from "./0103-labels-of-packages-stay.ts";
 import { migration as m0104 } from "./0104-labels-of-packages-stay-slow.ts";
+import { migration as m0105 } from "./0105-machines-of-managed-agents.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -180,4 +181,5 @@ export const migrations: readonly Migration[] = [
   m0102,
   m0103,
   m0104,
+  m0105,
 ];
