@@ -7,6 +7,22 @@ const PART = 1000;
 /** Number of values processed in memory before yielding to other requests. */
 const LOOKED_AT = 200;
 
+/** Milliseconds of work between two turns: a request needs several turns, and each of them may wait for this long. */
+const TURN = 1;
+
+/**
+ * For long work in memory: call the returned function between its small steps. It lets other requests be served
+ * whenever the time of a turn is over.
+ */
+export function turns(): () => Promise<void> {
+  let started = performance.now();
+  return async () => {
+    if (performance.now() - started < TURN) return;
+    await breathe();
+    started = performance.now();
+  };
+}
+
 /** Iterates over the items and yields to other requests regularly. For work that is done in memory only. */
 export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
   let count = 0;

@@ -9,6 +9,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { seconds } from "../../core/clock.ts";
+import { turns } from "../../core/concurrency/parts.ts";
 import type { Services } from "../../core/context.ts";
 import { and, eq, not, oneOf } from "../../store/query.ts";
 import { StoreUnavailable } from "../../store/store.ts";
@@ -145,8 +146,10 @@ async function* counted(
   const add = (count: number) => {
     read += count;
   };
+  const turn = turns();
   for await (const entry of entriesOf(feed, { ...content, bytes: bytes() }, marks, add)) {
     yield entry;
+    await turn();
     signal.throwIfAborted();
     if (performance.now() - notedAt < NOTE_EVERY) continue;
     notedAt = performance.now();

@@ -8,6 +8,8 @@
 //   footer  offset of the index (f64), offset of the buckets (f64), records (u32), buckets (u32), magic
 //
 // Only the buckets' starts are kept in memory: 4 bytes per 32 records.
+import { setImmediate as breathe } from "node:timers/promises";
+
 const MAGIC = Buffer.from("svcref1\n");
 const HEAD = 6;
 const INDEX_ENTRY = 12;
@@ -15,6 +17,8 @@ const FOOTER = 32;
 const PER_BUCKET = 32;
 const CHUNK = 256 * 1024;
 const KEY_MAX = 1_000;
+/** Records of which the index is sorted in one turn of the event loop. */
+const SORTED_PER_TURN = 10_000;
 const VALUE_MAX = 16 * 1024 * 1024;
 
 export interface Entry {
@@ -54,10 +58,13 @@ class Index {
   }
 
   /** The index and the buckets as they stand in the file. */
-  sorted(): { index: Buffer; starts: Buffer; buckets: number } {
+  async sorted(): Promise<{ index: Buffer; starts: Buffer; buckets: number }> {
     const buckets = Math.max(1, Math.ceil(this.count / PER_BUCKET));
     const next = new Uint32Array(buckets + 1);
-    for (let i = 0; i < this.count; i++) next[bucketOf(this.#numbers[i * 3]!, buckets) + 1]!++;
+    for (let i = 0; i < this.count; i++) {
+      next[bucketOf(this.#numbers[i * 3]!, buckets) + 1]!++;
+      if (i % SORTED_PER_TURN === 0) await breathe();
+    }
     for (let i = 0; i < buckets; i++) next[i + 1]! += next[i]!;
     const starts = Buffer.alloc(4 * (buckets + 1));
     for (let i = 0; i <= buckets; i++) starts.writeUInt32LE(next[i]!, i * 4);
@@ -65,6 +72,7 @@ class Index {
     for (let i = 0; i < this.count; i++) {
       const place = next[bucketOf(this.#numbers[i * 3]!, buckets)]!++ * INDEX_ENTRY;
       for (let n = 0; n < 3; n++) index.writeUInt32LE(this.#numbers[i * 3 + n]!, place + n * 4);
+      if (i % SORTED_PER_TURN === 0) await breathe();
     }
     return { index, starts, buckets };
   }
@@ -95,7 +103,7 @@ export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<
     parts = [];
     waiting = 0;
   }
-  const { index: sorted, starts, buckets } = index.sorted();
+  const { index: sorted, starts, buckets } = await index.sorted();
   const footer = Buffer.alloc(FOOTER);
   footer.writeDoubleLE(offset, 0);
   footer.writeDoubleLE(offset + sorted.length, 8);
