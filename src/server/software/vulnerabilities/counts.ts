@@ -70,6 +70,8 @@ async function idsOfCves(tx: ServerTx, cves: readonly string[]): Promise<Map<str
 }
 
 export interface VulnerabilityCounts {
+  /** Adds recorded differences, and counts all hosts if that is due and nothing more is expected. */
+  update(): Promise<void>;
   /** Makes the counts right now. */
   flush(): Promise<void>;
   stop(): Promise<void>;
@@ -135,10 +137,12 @@ async function startVulnerabilityCounts(services: Services): Promise<Vulnerabili
     work,
   );
   return {
+    update: () => adding.run(),
     async flush() {
       notBefore = 0;
       waitingSince = Number.NEGATIVE_INFINITY;
       await adding.run();
+      waitingSince = null;
     },
     async stop() {
       stopping.abort();
