@@ -26,9 +26,9 @@ export interface Counts {
 
 /** Counts hosts as they are at one moment, at the end. Null if the signal aborted. */
 export async function countHosts(store: ServerStore, signal: AbortSignal): Promise<Counts | null> {
-  const cves = await readCves(store);
-  const tally = new Tally(cves);
   const turn = turns();
+  const cves = await readCves(store, turn);
+  const tally = new Tally(cves);
   for (let last = 0; !signal.aborted; ) {
     const hosts = await store.hosts.pick(["id", "team_id", "os_version_id"], {
       where: gt("id", last),
@@ -105,22 +105,28 @@ interface Cves {
   readonly critical: CriticalCves;
 }
 
-async function readCves(store: ServerStore): Promise<Cves> {
+async function readCves(store: ServerStore, turn: () => Promise<void>): Promise<Cves> {
   const ids: number[] = [];
   const isCritical: boolean[] = [];
   const placeOf = new Map<string, number>();
-  for await (const rows of store.vulnerabilities.pages({}, PAIRS, ["id", "cve", "cvss_score"]))
+  for await (const rows of store.vulnerabilities.pages({}, PAIRS, ["id", "cve", "cvss_score"])) {
     for (const { id, cve, cvss_score } of rows) {
       placeOf.set(cve, ids.length);
       ids.push(id);
       isCritical.push(cvss_score >= CRITICAL_SCORE);
     }
+    await turn();
+  }
   const ofSoftware = new Places(placeOf);
-  for await (const rows of store.softwareCves.pages({}, PAIRS, ["software_id", "cve"]))
+  for await (const rows of store.softwareCves.pages({}, PAIRS, ["software_id", "cve"])) {
     for (const { software_id, cve } of rows) ofSoftware.add(software_id, cve);
+    await turn();
+  }
   const ofSystems = new Places(placeOf);
-  for await (const rows of store.osCves.pages({}, PAIRS, ["os_version_id", "cve"]))
+  for await (const rows of store.osCves.pages({}, PAIRS, ["os_version_id", "cve"])) {
     for (const { os_version_id, cve } of rows) ofSystems.add(os_version_id, cve);
+    await turn();
+  }
   const criticalIn = (places: Places) => async (versions: readonly number[]) =>
     new Map(versions.map((id) => [id, places.of(id).filter((place) => isCritical[place])]));
   const critical = { ofSoftware: criticalIn(ofSoftware), ofSystems: criticalIn(ofSystems) };

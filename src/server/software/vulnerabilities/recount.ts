@@ -102,8 +102,10 @@ async function correct(
       if (counts[place]! > 0) add(scope, id, counts[place]!);
       await turn();
     }
-  for await (const rows of store.vulnerabilityCounts.pages({}, READ, ["scope", "vulnerability_id", "hosts_count"]))
+  for await (const rows of store.vulnerabilityCounts.pages({}, READ, ["scope", "vulnerability_id", "hosts_count"])) {
     for (const { scope, vulnerability_id, hosts_count } of rows) add(scope, vulnerability_id, -hosts_count);
+    await turn();
+  }
   let corrected = 0;
   for (const [scope, sums] of differences) {
     const others = [...sums].filter(([, difference]) => difference !== 0);

@@ -22,7 +22,7 @@ import { type Matched, matchSoftware, type SoftwareRow } from "./software.ts";
 import { matchSystem, type System } from "./systems.ts";
 
 /** Versions and their vulnerabilities that are stored in one transaction. */
-const STORED_AT_ONCE = 150;
+const STORED_AT_ONCE = 100;
 /** More vulnerabilities of one version are left out. */
 const FOUND_MAX = 10_000;
 
