@@ -29,9 +29,9 @@ export interface Entry {
 export class BadTableFile extends Error {}
 
 /** FNV-1a, mixed so that its upper bits, which select the bucket, depend on all characters. */
-function hashOf(key: Buffer): number {
+function hashOf(bytes: Buffer, from = 0, to = bytes.length): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key[i]!, 0x01000193);
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
@@ -78,30 +78,37 @@ class Index {
   }
 }
 
-/** The bytes of a table file with these entries. */
+/**
+ * The bytes of a table file with these entries. Records are written into one large buffer: small ones for each of their
+ * parts would keep the garbage collection busy, during which the server answers nothing.
+ */
 export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<Buffer, void, undefined> {
   const index = new Index();
-  let parts: Buffer[] = [MAGIC];
-  let waiting = MAGIC.length;
+  let chunk = Buffer.allocUnsafeSlow(CHUNK);
+  let used = MAGIC.copy(chunk);
   let offset = MAGIC.length;
   for await (const { key, value } of entries) {
-    const name = Buffer.from(key);
-    const text = Buffer.from(JSON.stringify(value));
+    const text = JSON.stringify(value);
+    const nameLength = Buffer.byteLength(key);
+    const textLength = Buffer.byteLength(text);
     // Names that long, and values that large, are not in any real feed.
-    if (name.length > KEY_MAX || text.length > VALUE_MAX) continue;
-    const length = HEAD + name.length + text.length;
-    const head = Buffer.alloc(HEAD);
-    head.writeUInt16LE(name.length, 0);
-    head.writeUInt32LE(text.length, 2);
-    const padding = (8 - (length % 8)) % 8;
-    parts.push(head, name, text, Buffer.alloc(padding));
-    index.add(hashOf(name), offset, length);
-    offset += length + padding;
-    waiting += length + padding;
-    if (waiting < CHUNK) continue;
-    yield Buffer.concat(parts);
-    parts = [];
-    waiting = 0;
+    if (nameLength > KEY_MAX || textLength > VALUE_MAX) continue;
+    const length = HEAD + nameLength + textLength;
+    const padded = Math.ceil(length / 8) * 8;
+    if (used + padded > chunk.length) {
+      yield chunk.subarray(0, used);
+      chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK, padded));
+      used = 0;
+    }
+    chunk.writeUInt16LE(nameLength, used);
+    chunk.writeUInt32LE(textLength, used + 2);
+    const nameAt = used + HEAD;
+    chunk.write(key, nameAt);
+    chunk.write(text, nameAt + nameLength);
+    chunk.fill(0, used + length, used + padded);
+    index.add(hashOf(chunk, nameAt, nameAt + nameLength), offset, length);
+    offset += padded;
+    used += padded;
   }
   const { index: sorted, starts, buckets } = await index.sorted();
   const footer = Buffer.alloc(FOOTER);
@@ -110,7 +117,7 @@ export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<
   footer.writeUInt32LE(index.count, 16);
   footer.writeUInt32LE(buckets, 20);
   MAGIC.copy(footer, 24);
-  yield Buffer.concat([...parts, sorted, starts, footer]);
+  yield Buffer.concat([chunk.subarray(0, used), sorted, starts, footer]);
 }
 
 /** Reads bytes of the file. Local files answer at once, which saves a turn of the event loop for each lookup. */
