@@ -1,7 +1,6 @@
 // How many critical vulnerabilities each host has. They are counted when differences are added, and when all hosts are
 // counted; lists of hosts are sorted by them and by policies together, which is why policies keep the numbers.
-import { setImmediate as breathe } from "node:timers/promises";
-import { parts } from "../../core/concurrency/parts.ts";
+import { giveWay, parts } from "../../core/concurrency/parts.ts";
 import type { Services } from "../../core/context.ts";
 import { byId } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
@@ -75,7 +74,7 @@ export async function correctCritical(
     await store.tx((tx) =>
       extensions.storeCritical(tx, some, clock.iso(), () => countCritical(tx, some, known ?? storedCves(tx))),
     );
-    await breathe();
+    await giveWay();
   }
 }
 

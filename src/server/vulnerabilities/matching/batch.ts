@@ -1,6 +1,5 @@
 // Matches some versions, and stores what has changed.
-import { setImmediate as breathe } from "node:timers/promises";
-import { parts, turns } from "../../core/concurrency/parts.ts";
+import { giveWay, parts, turns } from "../../core/concurrency/parts.ts";
 import type { Services } from "../../core/context.ts";
 import { groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
@@ -89,7 +88,7 @@ export async function matchSoftwareRows(
   for (const some of groupsOf(other, changed)) {
     if (signal.aborted) return false;
     await store.tx((tx) => storeComparison(tx, comparisonOf(some, results, changed, details), now));
-    await breathe();
+    await giveWay();
   }
   if (also !== undefined) await store.tx(also);
   return true;
@@ -205,6 +204,6 @@ export async function matchSystems(
       await replaceVulnerabilities(tx, "os", row.id, listOf(found), clock.iso());
       await setMetadata(tx, details);
     });
-    await breathe();
+    await giveWay();
   }
 }

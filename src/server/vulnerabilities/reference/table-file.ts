@@ -8,7 +8,7 @@
 //   footer  offset of the index (f64), offset of the buckets (f64), records (u32), buckets (u32), magic
 //
 // Only the buckets' starts are kept in memory: 4 bytes per 32 records.
-import { setImmediate as breathe } from "node:timers/promises";
+import { giveWay } from "../../core/concurrency/parts.ts";
 
 const MAGIC = Buffer.from("svcref1\n");
 const HEAD = 6;
@@ -63,7 +63,7 @@ class Index {
     const next = new Uint32Array(buckets + 1);
     for (let i = 0; i < this.count; i++) {
       next[bucketOf(this.#numbers[i * 3]!, buckets) + 1]!++;
-      if (i % SORTED_PER_TURN === 0) await breathe();
+      if (i % SORTED_PER_TURN === 0) await giveWay();
     }
     for (let i = 0; i < buckets; i++) next[i + 1]! += next[i]!;
     const starts = Buffer.alloc(4 * (buckets + 1));
@@ -72,7 +72,7 @@ class Index {
     for (let i = 0; i < this.count; i++) {
       const place = next[bucketOf(this.#numbers[i * 3]!, buckets)]!++ * INDEX_ENTRY;
       for (let n = 0; n < 3; n++) index.writeUInt32LE(this.#numbers[i * 3 + n]!, place + n * 4);
-      if (i % SORTED_PER_TURN === 0) await breathe();
+      if (i % SORTED_PER_TURN === 0) await giveWay();
     }
     return { index, starts, buckets };
   }
