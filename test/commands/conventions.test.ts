@@ -299,7 +299,7 @@ describe("usage", () => {
     [["hosts", "show", "mac-1"], "hosts get"],
     [["rm", "label", "3"], "labels delete"],
     [["vuln", "list"], "vulnerabilities list"],
-    [["packages", "aply"], "packages apply"],
+    [["hosts", "wpie"], "hosts wipe"],
   ])("%j suggests a command", async (argv, near) => {
     const { exitCode, stderr } = await run(argv);
     expect(exitCode).toBe(2);
@@ -311,7 +311,7 @@ describe("usage", () => {
     [["package", "supply"]],
     [["policies", "del"]],
     [["applesauce"]],
-    [["hosts", "wip"]],
+    [["hosts", "wi"]],
     [["deploy", "everything"]],
   ])("%j suggests no command that changes something", async (argv) => {
     const { exitCode, stderr } = await run(argv);
