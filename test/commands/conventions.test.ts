@@ -143,6 +143,8 @@ describe("output", () => {
     expect(stderr).toContain("Fields like it: hostname, ");
     expect(stderr).toContain("`svc explain RESOURCE` lists all ");
     expect(stderr.length).toBeLessThan(500);
+    const other = await run(["hosts", "list", "--fields", "enrolment"]);
+    expect(other.stderr).toContain("mdm.enrollment_status");
   });
 
   it("refuses an unknown format, in the flag and in the environment", async () => {

@@ -40,7 +40,7 @@ function validFields(unknown: string, valid: readonly string[]): string {
   if (valid.length <= LISTED) return `Fields: ${valid.join(", ")}`;
   const end = unknown.split(".").at(-1)!.toLowerCase();
   const distance = (field: string) =>
-    field.includes(end) ? 0 : Math.min(...[field, ...field.split(".")].map((word) => editDistance(end, word)));
+    field.includes(end) ? 0 : Math.min(...[field, ...field.split(/[._]/)].map((word) => editDistance(end, word)));
   const near = valid
     .map((field) => ({ field, distance: distance(field) }))
     .sort((a, b) => a.distance - b.distance)
