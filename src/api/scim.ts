@@ -14,6 +14,11 @@ export const scimUrns = {
 } as const;
 
 const short = z.string().max(255);
+/** Whether a text has no control characters and no lone surrogates. */
+export const isScimText = (text: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(text);
+export const NOT_SCIM_TEXT = "must not contain control characters";
+const text = short.refine(isScimText, { error: NOT_SCIM_TEXT });
+const name = short.trim().min(1).refine(isScimText, { error: NOT_SCIM_TEXT });
 const Urns = z.array(short).max(20).optional();
 const Meta = z.object({
   resourceType: z.string(),
@@ -30,19 +35,19 @@ const Flag = z.union([
     .transform((text) => text.toLowerCase() === "true"),
 ]);
 
-export const ScimEmail = z.looseObject({ value: short.min(1), type: short.optional(), primary: Flag.optional() });
+export const ScimEmail = z.looseObject({ value: text.min(1), type: text.optional(), primary: Flag.optional() });
 /** Attributes that are not listed are accepted, and not kept. */
 export const ScimUserInput = z.looseObject({
   schemas: Urns,
-  externalId: short.optional(),
-  userName: short.trim().min(1),
+  externalId: text.optional(),
+  userName: name,
   name: z
-    .looseObject({ formatted: short.optional(), givenName: short.optional(), familyName: short.optional() })
+    .looseObject({ formatted: text.optional(), givenName: text.optional(), familyName: text.optional() })
     .optional(),
-  displayName: short.optional(),
+  displayName: text.optional(),
   active: Flag.optional(),
   emails: z.array(ScimEmail).max(50).optional(),
-  [scimUrns.enterprise]: z.looseObject({ department: short.optional() }).optional(),
+  [scimUrns.enterprise]: z.looseObject({ department: text.optional() }).optional(),
 });
 export type ScimUserInput = z.output<typeof ScimUserInput>;
 
@@ -70,8 +75,8 @@ export type ScimUser = z.infer<typeof ScimUser>;
 const Members = z.array(z.looseObject({ value: short, type: short.optional() })).max(50_000);
 export const ScimGroupInput = z.looseObject({
   schemas: Urns,
-  externalId: short.optional(),
-  displayName: short.trim().min(1),
+  externalId: text.optional(),
+  displayName: name,
   members: Members.optional(),
 });
 export type ScimGroupInput = z.output<typeof ScimGroupInput>;

@@ -1,9 +1,9 @@
 import type { Config } from "@oclif/core/config";
 import { allEndpoints } from "../api/all.ts";
-import type { AnyEndpoint } from "../api/endpoint.ts";
 import { BaseCommand } from "../cli/base-command.ts";
 import { usage } from "../cli/errors.ts";
 import { args } from "../cli/flags.ts";
+import { commandsCalling } from "../cli/help/endpoint-commands.ts";
 import { type Explained, explain, findResource, type Resource, resources, usesOf } from "../cli/help/explain.ts";
 import { wholeConfig } from "../cli/run/config.ts";
 import { nearest } from "../text/nearest.ts";
@@ -81,9 +81,7 @@ export default class Explain extends BaseCommand {
   private callers(all: Config, names: readonly string[]): Caller[] {
     return names.map((name) => {
       const { endpoint } = allEndpoints.find((one) => one.name === name)!;
-      const commands = all.commands
-        .filter((command) => endpointsOf(command).some((one) => one === name || one === endpoint))
-        .map(({ id }) => `${this.config.bin} ${id.replaceAll(":", " ")}`);
+      const commands = commandsCalling(all, name, endpoint).sort();
       return { endpoint: `${endpoint.method} ${endpoint.path}`, commands };
     });
   }
@@ -104,7 +102,3 @@ interface Caller {
   readonly endpoint: string;
   readonly commands: readonly string[];
 }
-
-/** The endpoints of a command: names in the manifest, objects when run from the sources. */
-const endpointsOf = (command: object): readonly (string | AnyEndpoint)[] =>
-  "endpoints" in command && Array.isArray(command.endpoints) ? command.endpoints : [];

@@ -114,6 +114,7 @@ import { storeAppOffers } from "./store-apps/offers.ts";
 import { storeAppExtras } from "./store-apps/title-extras.ts";
 import { dropIntegrations } from "./teams/integrations.ts";
 import { deliverTicket } from "./tickets/deliver.ts";
+import { isMatchingAll } from "./vulnerabilities/matching/run.ts";
 import { activityRequests } from "./webhooks/activities.ts";
 import { deliverWebhook } from "./webhooks/deliver.ts";
 
@@ -241,6 +242,7 @@ export const extensions: Extensions = {
   playApp,
   teamLeaves: policiesLeave,
   installCounts: countInstalls,
+  isMatchingAll,
   installerListeners: [installsFollowPackages, patchFollows],
   hostOffers: [packagesForHost, appsForHost],
   ownIcons,

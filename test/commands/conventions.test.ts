@@ -135,13 +135,16 @@ describe("output", () => {
     expect(table.stdout.split("\n")[0]).toMatch(/^ID\s+MDM.NAME$/);
   });
 
-  it("lists the valid fields for an unknown one", async () => {
+  it("names the nearest fields for an unknown one, and how to list all", async () => {
     const { stdout, stderr, exitCode } = await run(["hosts", "list", "--fields", "hostnam"]);
     expect(exitCode).toBe(2);
     expect(stdout).toBe("");
     expect(stderr).toContain("unknown field hostnam in --fields; did you mean hostname?");
-    expect(stderr).toContain("Fields: id, created_at");
-    expect(stderr).toContain("mdm.enrollment_status");
+    expect(stderr).toContain("Fields like it: hostname, ");
+    expect(stderr).toContain("`svc explain RESOURCE` lists all ");
+    expect(stderr.length).toBeLessThan(500);
+    const other = await run(["hosts", "list", "--fields", "enrolment"]);
+    expect(other.stderr).toContain("mdm.enrollment_status");
   });
 
   it("refuses an unknown format, in the flag and in the environment", async () => {
@@ -257,6 +260,17 @@ describe("errors", () => {
     expect(stderr).toBe("Error: Validation Failed: query: is too long\n");
   });
 
+  it("name commands instead of the endpoints that they call, except in JSON", async () => {
+    const reason = "use POST /hosts/:id/wipe, which asks for the approval, or POST /nowhere/:id";
+    const body = { message: "Validation Failed", errors: [{ name: "command", reason }] };
+    const send: Send = async () => json(body, { status: 422 });
+    const { stderr } = await run(["hosts", "count"], { send });
+    expect(stderr).toBe(
+      "Error: Validation Failed: command: use `svc hosts wipe`, which asks for the approval, or POST /nowhere/:id\n",
+    );
+    expect((await run(["hosts", "count", "--json"], { send })).stderr).toContain("POST /hosts/:id/wipe");
+  });
+
   it("exit with 8 if no server is listening", async () => {
     const { exitCode, stderr } = await runCli(["hosts", "count"], { env: { SVC_API_TOKEN: "t" } });
     expect(exitCode).toBe(8);
@@ -286,10 +300,25 @@ describe("usage", () => {
     [["get", "host", "mac-1"], "hosts get"],
     [["hosts", "show", "mac-1"], "hosts get"],
     [["rm", "label", "3"], "labels delete"],
+    [["vuln", "list"], "vulnerabilities list"],
+    [["hosts", "wpie"], "hosts wipe"],
   ])("%j suggests a command", async (argv, near) => {
     const { exitCode, stderr } = await run(argv);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`Did you mean \`svc ${near}\`?`);
+  });
+
+  it.each([
+    [["packages", "install"]],
+    [["package", "supply"]],
+    [["policies", "del"]],
+    [["applesauce"]],
+    [["hosts", "wi"]],
+    [["deploy", "everything"]],
+  ])("%j suggests no command that changes something", async (argv) => {
+    const { exitCode, stderr } = await run(argv);
+    expect(exitCode).toBe(2);
+    expect(stderr).not.toMatch(/Did you mean `svc [^`]*\b(?:apply|install|wipe|reply)\b/);
   });
 
   it("suggests a flag", async () => {

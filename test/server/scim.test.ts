@@ -65,6 +65,33 @@ describe.each(rulesEngines)("people and groups on %s", (engine) => {
   const membersOf = async (id: string) =>
     (await read<Resource>(await t.get(`/scim/Groups/${id}`))).members!.map(({ value }) => value);
 
+  it("refuses control characters in names, when people and groups are created, replaced and patched", async () => {
+    const user = await create();
+    const group = await createGroup();
+    const set = (path: string, value: string) => ({ op: "replace", path, value });
+    for (const bad of ["A\u0000da", "Ada\u001b[2J", "A\nda", "Ada\u0085x"]) {
+      const replies = [
+        t.post("/scim/Users", { userName: bad }),
+        t.post("/scim/Users", { userName: "ada@example.com", displayName: bad }),
+        t.post("/scim/Users", { userName: "ada@example.com", name: { givenName: bad } }),
+        t.post("/scim/Users", { userName: "ada@example.com", emails: [{ value: bad }] }),
+        put(`/scim/Users/${user.id}`, { userName: "ada@example.com", externalId: bad }),
+        patch(`Users/${user.id}`, set("displayName", bad)),
+        t.post("/scim/Groups", { displayName: bad }),
+        put(`/scim/Groups/${group.id}`, { displayName: bad }),
+        patch(`Groups/${group.id}`, set("displayName", bad)),
+        patch(`Groups/${group.id}`, set("externalId", bad)),
+      ];
+      for (const reply of replies)
+        expect(await failure(reply)).toEqual([400, "invalidValue", expect.stringContaining("control characters")]);
+    }
+    expect(await failure(t.post("/scim/Users", { userName: "ada\u0000@example.com" }))).toEqual([
+      400,
+      "invalidValue",
+      "userName: must not contain control characters",
+    ]);
+  });
+
   it("creates a person as it was sent, with its address, in the media type of SCIM", async () => {
     const reply = await t.request(
       "POST",

@@ -1,4 +1,5 @@
 // Suggestions for mistyped commands and flags, and for words of other command lines.
+import { editDistance } from "../../text/nearest.ts";
 
 /** Verbs of other command lines, and the verbs here with the same meaning. */
 const verbs: Readonly<Record<string, readonly string[]>> = {
@@ -52,6 +53,45 @@ export function commandMeant(words: readonly string[], known: ReadonlySet<string
 }
 
 const pluralsOf = (word: string): readonly string[] => [word, `${word}s`, `${word.replace(/y$/, "ie")}s`];
+
+/** Words that are wrong by so many letters are other words. */
+const TYPOS = 2;
+/** Verbs of commands that change nothing. */
+const reading = /(?:^| )(?:list|get|show|status|search|report|count|follow|history|versions|view|diff)$/;
+
+/**
+ * The command of which the words, or the first of them, are a typo: as many words, with few wrong letters in all. The
+ * beginnings of words count too, but not for commands that may change something.
+ */
+export function nearCommand(words: readonly string[], known: readonly string[]): string | undefined {
+  for (let count = words.length; count > 0; count--) {
+    const given = words.slice(0, count);
+    let best: string | undefined;
+    let bestDistance = TYPOS + 1;
+    for (const name of known) {
+      const distance = distanceOf(given, name.split(" "), reading.test(name));
+      if (distance < bestDistance) {
+        best = name;
+        bestDistance = distance;
+      }
+    }
+    if (best !== undefined) return best;
+  }
+  return undefined;
+}
+
+function distanceOf(given: readonly string[], known: readonly string[], mayBegin: boolean): number {
+  if (given.length !== known.length) return Number.POSITIVE_INFINITY;
+  let sum = 0;
+  for (const [i, word] of given.entries()) {
+    const typos = editDistance(word.toLowerCase(), known[i]!);
+    const isBeginning = mayBegin && word.length >= 3 && known[i]!.startsWith(word);
+    // Of a short word, two letters are most of it.
+    if (!isBeginning && typos > (word.length < 4 ? 1 : TYPOS)) return Number.POSITIVE_INFINITY;
+    sum += isBeginning ? Math.min(1, typos) : typos;
+  }
+  return sum;
+}
 
 const flagWords: Readonly<Record<string, readonly string[]>> = {
   sort: ["order-key"],

@@ -1,9 +1,8 @@
 import type { Config } from "@oclif/core/config";
 import { toConfiguredId } from "@oclif/core/util/ids";
-import { nearest } from "../../text/nearest.ts";
 import { type CliError, usage } from "../errors.ts";
 import { helpTopics } from "./help-topics.ts";
-import { commandMeant } from "./suggest.ts";
+import { commandMeant, nearCommand } from "./suggest.ts";
 
 /** The error for words that are no command, with the command that they resemble. */
 export function unknownCommand(given: readonly string[], config: Config): CliError {
@@ -21,9 +20,8 @@ export function unknownCommand(given: readonly string[], config: Config): CliErr
       `unknown flag ${given[flagAt]}: ${config.bin} ${words.join(" ")} must be followed by a command`,
       `\`${config.bin} help ${words.join(" ")}\` lists the commands.`,
     );
-  let near = commandMeant(words, new Set(names));
-  // The words may include arguments: use the longest prefix that is close to a known command.
-  for (let count = words.length; count > 0 && !near; count--) near = nearest(words.slice(0, count).join(" "), names);
+  // The last words may be arguments.
+  const near = commandMeant(words, new Set(names)) ?? nearCommand(words, names);
   const topic = config.findTopic(words[0] ?? "") ? ` ${words[0]}` : "";
   return usage(
     `${words.join(" ")} is not a command of ${config.bin}`,

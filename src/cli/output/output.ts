@@ -1,6 +1,6 @@
 // Renders replies in all output formats.
 import type { z } from "zod";
-import { nearest } from "../../text/nearest.ts";
+import { editDistance, nearest } from "../../text/nearest.ts";
 import { printable, visible } from "../../text/printable.ts";
 import { usage } from "../errors.ts";
 import { fieldPaths, isField, pick, valueAt } from "./fields.ts";
@@ -32,7 +32,24 @@ export interface View {
   readonly schema?: z.ZodType;
 }
 
-/** Refuses fields that no row can have, and lists the valid ones. */
+/** More valid fields are not listed in an error. */
+const LISTED = 12;
+
+/** The valid fields that resemble the unknown one, or all if they are few. */
+function validFields(unknown: string, valid: readonly string[]): string {
+  if (valid.length <= LISTED) return `Fields: ${valid.join(", ")}`;
+  const end = unknown.split(".").at(-1)!.toLowerCase();
+  const distance = (field: string) =>
+    field.includes(end) ? 0 : Math.min(...[field, ...field.split(/[._]/)].map((word) => editDistance(end, word)));
+  const near = valid
+    .map((field) => ({ field, distance: distance(field) }))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, LISTED / 2)
+    .map(({ field }) => field);
+  return `Fields like it: ${near.join(", ")}. \`svc explain RESOURCE\` lists all ${valid.length} fields, such as \`svc explain hosts\`.`;
+}
+
+/** Refuses fields that no row can have, and names valid ones. */
 export function checkFields(fields: readonly string[], known: z.ZodType | readonly unknown[]): void {
   const rows = Array.isArray(known) ? known : null;
   const valid = rows ? [...new Set(rows.flatMap(flatKeys))] : fieldPaths(known as z.ZodType);
@@ -41,7 +58,7 @@ export function checkFields(fields: readonly string[], known: z.ZodType | readon
   const near = nearest(unknown[0]!, valid);
   throw usage(
     `unknown field${unknown.length > 1 ? "s" : ""} ${unknown.join(", ")} in --fields${near ? `; did you mean ${near}?` : ""}`,
-    `Fields: ${valid.join(", ")}`,
+    validFields(unknown[0]!, valid),
   );
 }
 

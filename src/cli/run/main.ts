@@ -10,6 +10,7 @@ import { flagMeant } from "../help/suggest.ts";
 import { unknownCommand } from "../help/unknown-command.ts";
 import { attachIo, type Io, isDumb, processIo } from "../io.ts";
 import { style } from "../output/terminal.ts";
+import { withCommandNames } from "./command-names.ts";
 import { wholeConfig } from "./config.ts";
 
 interface Executable {
@@ -28,13 +29,14 @@ export async function main(argv: string[], config: Config, given: Io = processIo
     // An empty message: the command has already reported everything.
     if (error instanceof CliError && error.message === "") return exitCode;
     const colour = io.tty.stderr && !isDumb(io) && !io.env.NO_COLOR && !argv.includes("--no-color");
-    io.err(
-      renderError(code === "usage" ? await withSuggestion(error, argv, config) : error, {
-        json: wantsJson(argv, io),
-        red: (text) => (colour ? style(31, text) : text),
-        debug: /(^|[,\s])(svc|\*)/.test(io.env.DEBUG ?? ""),
-      }),
-    );
+    const json = wantsJson(argv, io);
+    const text = renderError(code === "usage" ? await withSuggestion(error, argv, config) : error, {
+      json,
+      red: (text) => (colour ? style(31, text) : text),
+      debug: /(^|[,\s])(svc|\*)/.test(io.env.DEBUG ?? ""),
+    });
+    // A reader of JSON may be a program that calls the API itself. Usage errors are ours, and repeat what was typed.
+    io.err(json || code === "usage" ? text : await withCommandNames(text, () => wholeConfig(config)));
     return exitCode;
   }
 }

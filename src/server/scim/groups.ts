@@ -1,4 +1,4 @@
-import type { ScimGroup, ScimGroupInput, ScimPatch } from "../../api/scim.ts";
+import { isScimText, NOT_SCIM_TEXT, type ScimGroup, type ScimGroupInput, type ScimPatch } from "../../api/scim.ts";
 import { isRecord } from "../../text/record.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
@@ -150,10 +150,13 @@ export const patchGroup = (ctx: Context, id: string, { Operations }: ScimPatch):
         } else if (path.attribute === "displayname") {
           if (verb === "remove" || typeof value !== "string" || value.trim() === "" || value.length > 255)
             throw scimError("invalidValue", "displayName must be a text of 1 to 255 characters");
+          if (!isScimText(value.trim())) throw scimError("invalidValue", `displayName ${NOT_SCIM_TEXT}`);
           columns.display_name = value.trim();
         } else if (path.attribute === "externalid") {
           if (verb !== "remove" && value !== null && (typeof value !== "string" || value.length > 255))
             throw scimError("invalidValue", "externalId must be a text of at most 255 characters");
+          if (typeof value === "string" && !isScimText(value))
+            throw scimError("invalidValue", `externalId ${NOT_SCIM_TEXT}`);
           columns.external_id = verb === "remove" ? null : ((value as string | null) ?? null);
         }
       }

@@ -9,6 +9,7 @@ import type { Reply } from "../core/http/route.ts";
 import { byId, groupBy } from "../core/maps.ts";
 import { authorize, inTeam, visible } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { vulnerable } from "../host-list/selector/software.ts";
 import { type Scopes, scopesFor } from "../software/scopes.ts";
 import { NO_TEAM } from "../software/tables.ts";
 import { countedAt } from "../software/vulnerabilities/state.ts";
@@ -144,7 +145,7 @@ export async function getVulnerability(ctx: Context, { cve, teamId, reply }: Ask
   const scopes = await scopesFor(ctx, teamId);
   const row = await store.vulnerabilities.first({ where: eq("cve", cve) });
   if (row === null && !(await ctx.running.of(referenceLookup).isKnown(cve))) throw notFound("vulnerability", cve);
-  const hosts = row === null || scopes === null ? 0 : ((await hostsOf(store, scopes, [row.id])).get(row.id) ?? 0);
+  const hosts = row === null || scopes === null ? 0 : await hostsWith(ctx, row, scopes, teamId);
   if (row === null || scopes === null || hosts === 0) {
     reply.status = 204;
     return {};
@@ -156,6 +157,13 @@ export async function getVulnerability(ctx: Context, { cve, teamId, reply }: Ask
       software: await softwareWith(ctx, cve, scopes),
     },
   };
+}
+
+/** The stored number; after a comparison, hosts are counted only later. */
+async function hostsWith(ctx: Context, row: Row, scopes: Scopes, teamId: number | undefined): Promise<number> {
+  const { store } = ctx;
+  const stored = (await hostsOf(store, scopes, [row.id])).get(row.id);
+  return stored ?? store.hosts.count(and(visible(ctx, "software:list"), inTeam(teamId), vulnerable(row.cve)));
 }
 
 async function systemsWith(

@@ -154,6 +154,68 @@ describe.each(bothEngines)("counts of vulnerabilities on %s", (engine) => {
     expect(await t.store.vulnerabilityCountChanges.count()).toBe(0);
   });
 
+  it("are right if hosts change while all are counted", async () => {
+    const { t, versions, systems } = await start(engine);
+    const team = await makeTeam(t, "A");
+    const cves = ["CVE-2026-0001", "CVE-2026-0002", "CVE-2026-0003", "CVE-2026-0007"];
+    for (const [i, cve] of cves.entries()) await replace(t, "software", versions[i]!.id, [cve, "CVE-2026-0000"]);
+    await replace(t, "os", systems[1]!, ["CVE-2026-0004"]);
+    await score(t, [...cves, "CVE-2026-0000", "CVE-2026-0004"]);
+    const hosts: number[] = [];
+    for (let i = 0; i < 5; i++) hosts.push((await makeHost(t, { os_version_id: systems[1]! })).id);
+    for (const id of hosts) await makeInventory(t, id, versions.slice(0, 3));
+    await addAll(t);
+    // Hosts have been counted one by one when the differences of the others are read.
+    const change = async () => {
+      await makeInventory(t, hosts[0]!, versions.slice(2, 4));
+      await t.post("/hosts/transfer", { team_id: team.id, hosts: [hosts[1]] });
+      await t.delete(`/hosts/${hosts[2]}`);
+      await t.store.tx(async (tx) => {
+        await tx.hosts.update({ where: eq("id", hosts[3]!), set: { os_version_id: systems[0]! } });
+        await recordSystems(tx, [{ hostId: hosts[3]!, before: systems[1]! }]);
+      });
+      await makeInventory(t, (await makeHost(t)).id, versions.slice(0, 1));
+    };
+    const store = new Proxy(t.store, {
+      get: (target, name) =>
+        name !== "tx"
+          ? Reflect.get(target, name)
+          : async (work: Parameters<typeof target.tx>[0], options: Parameters<typeof target.tx>[1]) => {
+              if (options?.snapshot) await change();
+              return target.tx(work, options);
+            },
+    });
+    expect(await recountVulnerabilities({ ...t.services, store }, AbortSignal.timeout(60_000))).toBe(true);
+    await addAll(t);
+    expect(await stored(t)).toEqual(await counted(t));
+    expect(await stored(t)).toContain(`${team.id} CVE-2026-0001 1`);
+    const numbers = await critical(t);
+    expect(numbers.stored).toEqual(numbers.counted);
+    expect(await t.store.vulnerabilityCountChanges.count()).toBe(0);
+  });
+
+  it("wait for the end of a comparison of all versions", async () => {
+    const { t, versions } = await start(engine);
+    await makeInventory(t, (await makeHost(t)).id, versions);
+    const counts = t.services.running.of(vulnerabilityCounts);
+    await counts.flush();
+    const { id } = await t.store.vulnerabilityMatching.insert({
+      data: "d",
+      software_id: 0,
+      done: 0,
+      total: 8,
+      started_at: AT,
+      finished_at: null,
+    });
+    await replace(t, "software", versions[0]!.id, ["CVE-2026-0001"]);
+    await counts.update();
+    expect(await stored(t)).toEqual([]);
+    await t.store.vulnerabilityMatching.update({ where: eq("id", id), set: { finished_at: AT } });
+    await counts.flush();
+    expect(await stored(t)).toEqual(await counted(t));
+    expect(await stored(t)).toHaveLength(2);
+  });
+
   it("follow other vulnerabilities of versions by themselves", async () => {
     const { t, versions, systems } = await start(engine);
     const host = await makeHost(t, { os_version_id: systems[0]! });

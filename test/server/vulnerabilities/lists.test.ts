@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { softwareCounts } from "../../../src/server/software/counts.ts";
 import { vulnerabilityCounts } from "../../../src/server/software/vulnerabilities/counts.ts";
+import { replaceVulnerabilities } from "../../../src/server/software/vulnerabilities/service.ts";
+import { eq } from "../../../src/server/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
 import {
@@ -184,6 +186,20 @@ describe.each(bothEngines)("vulnerabilities on %s", (engine) => {
         software: [],
       },
     });
+  });
+
+  it("one that no feed has, and whose hosts were not yet counted, is shown with what is known", async () => {
+    const cve = "CVE-2026-7777";
+    const id = world.curl.id;
+    const own = await t.store.softwareCves.pick(["cve", "resolved_in_version"], { where: eq("software_id", id) });
+    const store = (found: typeof own) =>
+      t.store.tx((tx) => replaceVulnerabilities(tx, "software", id, found, "2026-01-05T00:00:00.000Z"));
+    await store([...own, { cve, resolved_in_version: null }]);
+    const { vulnerability } = await get<{ vulnerability: Record<string, unknown> }>(t, `/vulnerabilities/${cve}`);
+    expect(vulnerability).toMatchObject({ cve, cvss_score: null, cve_description: null, os_versions: [] });
+    const [software] = vulnerability.software as { id: number; hosts_count: number }[];
+    expect(software).toMatchObject({ id, hosts_count: vulnerability.hosts_count });
+    await store(own);
   });
 
   it("one answers 204 if it affects nothing, 404 if it is not known, and 400 if it is no CVE", async () => {

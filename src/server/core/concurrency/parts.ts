@@ -1,11 +1,38 @@
 // Long lists are processed in parts, so that other requests are served in between.
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as breathe, setTimeout as rest } from "node:timers/promises";
 
 /** Number of rows read or written at once. */
 const PART = 1000;
 
 /** Number of values processed in memory before yielding to other requests. */
 const LOOKED_AT = 200;
+
+/** Milliseconds of work between two turns: a request needs several turns, and each of them may wait for this long. */
+const TURN = 1;
+/** Milliseconds that a turn of other work takes at least if there is any. */
+const BUSY = 0.1;
+/** Milliseconds of rest for each turn in which there was other work. */
+const REST = 4;
+
+/**
+ * Lets other requests be served between the steps of long work. If there are any, the work rests longer: its garbage
+ * collection would delay them too.
+ */
+export async function giveWay(): Promise<void> {
+  const from = performance.now();
+  await breathe();
+  if (performance.now() - from > BUSY) await rest(REST);
+}
+
+/** For long work in memory: call the returned function between its small steps. It gives way after each turn. */
+export function turns(): () => Promise<void> {
+  let started = performance.now();
+  return async () => {
+    if (performance.now() - started < TURN) return;
+    await giveWay();
+    started = performance.now();
+  };
+}
 
 /** Iterates over the items and yields to other requests regularly. For work that is done in memory only. */
 export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {

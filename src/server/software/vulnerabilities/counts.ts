@@ -2,7 +2,7 @@
 // change hosts record differences (count-changes.ts), which one of the servers adds shortly afterwards. If versions have
 // other vulnerabilities than before, all hosts are counted again (recount.ts).
 import { channels } from "../../core/channels.ts";
-import { seconds } from "../../core/clock.ts";
+import { minutes, seconds } from "../../core/clock.ts";
 import { parts } from "../../core/concurrency/parts.ts";
 import { startTriggeredTask } from "../../core/concurrency/triggered-task.ts";
 import type { Services } from "../../core/context.ts";
@@ -70,10 +70,22 @@ async function idsOfCves(tx: ServerTx, cves: readonly string[]): Promise<Map<str
 }
 
 export interface VulnerabilityCounts {
+  /** Adds recorded differences, and counts all hosts if that is due and nothing more is expected. */
+  update(): Promise<void>;
   /** Makes the counts right now. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
+
+declare module "../../core/extensions.ts" {
+  interface Extensions {
+    /** Whether all versions are being compared with vulnerability data: soon they will have other vulnerabilities. */
+    readonly isMatchingAll: (services: { readonly store: ServerTx }) => Promise<boolean>;
+  }
+}
+
+/** For how long hosts are not counted at most because all versions are being compared. */
+const COMPARISON_MAX = minutes(15);
 
 /** The share of the time that a server counts all hosts at most: 1 / (1 + this). */
 const PAUSE_FACTOR = 10;
@@ -84,19 +96,29 @@ async function startVulnerabilityCounts(services: Services): Promise<Vulnerabili
   const { store, clock } = services;
   const stopping = new AbortController();
   let notBefore = 0;
+  /** When all hosts were to be counted, and versions were being compared, for the first time since the last count. */
+  let waitingSince: number | null = null;
   let later: NodeJS.Timeout | undefined;
 
   async function recount(): Promise<void> {
     const started = performance.now();
     await recountVulnerabilities(services, stopping.signal);
+    waitingSince = null;
     const now = performance.now();
     notBefore = now + PAUSE_FACTOR * (now - started);
+  }
+
+  /** The end of a comparison notifies this server, which counts hosts then. */
+  async function comparedUntil(): Promise<number> {
+    if (!(await services.extensions.isMatchingAll(services))) return 0;
+    waitingSince ??= performance.now();
+    return waitingSince + COMPARISON_MAX;
   }
 
   async function work(): Promise<void> {
     while (await addVulnerabilityCounts(services));
     if (stopping.signal.aborted || !isDue(await stateOf(store), clock.iso())) return;
-    const wait = notBefore - performance.now();
+    const wait = Math.max(notBefore, await comparedUntil()) - performance.now();
     if (wait <= 0) return recount();
     clearTimeout(later);
     later = setTimeout(() => adding.plan(), wait);
@@ -115,9 +137,12 @@ async function startVulnerabilityCounts(services: Services): Promise<Vulnerabili
     work,
   );
   return {
+    update: () => adding.run(),
     async flush() {
       notBefore = 0;
+      waitingSince = Number.NEGATIVE_INFINITY;
       await adding.run();
+      waitingSince = null;
     },
     async stop() {
       stopping.abort();

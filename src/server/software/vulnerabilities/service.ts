@@ -99,6 +99,42 @@ export async function replaceVulnerabilitiesOfAll(
   found: ReadonlyMap<number, readonly FoundVulnerability[]>,
   now: string,
 ): Promise<string[]> {
+  const { fresh, others } = await replacePairs(tx, kind, found, now);
+  if (others.length === 0) return [];
+  if (kind === "software") await writeSeverities(tx, others);
+  await requestRecount(tx);
+  return fresh;
+}
+
+/** What a comparison of software versions with vulnerability data has found, by their ids. */
+export interface Comparison {
+  /** The vulnerabilities of versions that had others before. */
+  readonly found: ReadonlyMap<number, readonly FoundVulnerability[]>;
+  /** What is known about CVEs among them. */
+  readonly details: readonly VulnerabilityMetadata[];
+  /** The products of versions as which they were compared. */
+  readonly products: ReadonlyMap<number, string>;
+}
+
+/** Stores a comparison like `replaceVulnerabilitiesOfAll`, `setMetadata` and `writeSeverities`, but writes each version once. */
+export async function storeComparison(
+  tx: ServerTx,
+  { found, details, products }: Comparison,
+  now: string,
+): Promise<void> {
+  const { others } = await replacePairs(tx, "software", found, now);
+  await setMetadata(tx, details);
+  await writeSeverities(tx, others, products);
+  if (others.length > 0) await requestRecount(tx);
+}
+
+/** Returns CVEs that a version did not have before, and the versions that have other CVEs than before. */
+async function replacePairs(
+  tx: ServerTx,
+  kind: Kind,
+  found: ReadonlyMap<number, readonly FoundVulnerability[]>,
+  now: string,
+): Promise<{ readonly fresh: string[]; readonly others: number[] }> {
   const rows = rowsOf[kind](tx);
   const stored = groupBy(await rows.list([...found.keys()]), ({ version }) => version);
   const changes = new Map<number, Change>();
@@ -106,7 +142,7 @@ export async function replaceVulnerabilitiesOfAll(
     const change = changeOf(stored.get(version) ?? [], wanted);
     if (change.gone.length + change.changed.length > 0) changes.set(version, change);
   }
-  if (changes.size === 0) return [];
+  if (changes.size === 0) return { fresh: [], others: [] };
   const all = (await rows.existing([...changes.keys()])).map((version) => ({ version, ...changes.get(version)! }));
 
   // In one order, so that transactions that store the same CVEs wait for each other only one way.
@@ -120,10 +156,7 @@ export async function replaceVulnerabilitiesOfAll(
   for await (const some of parts(all.flatMap(({ version, changed }) => changed.map((one) => ({ ...one, version })))))
     await rows.put(some);
   const others = all.filter((change) => change.gone.length + change.fresh.length > 0).map(({ version }) => version);
-  if (others.length === 0) return [];
-  if (kind === "software") await writeSeverities(tx, others);
-  await requestRecount(tx);
-  return fresh;
+  return { fresh, others };
 }
 
 /** What is known about a CVE. Null: not known. */

@@ -3,20 +3,27 @@ import { parts } from "../../core/concurrency/parts.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { gt, oneOf } from "../../store/query.ts";
 import { requestRecount } from "./state.ts";
-import { notVulnerable, type Severity, setSeverities } from "./write-severities.ts";
+import { notVulnerable, type Severity, writeVersions } from "./write-severities.ts";
 
 type Known = Omit<Severity, "id" | "is_vulnerable">;
 
 const known = ["cve", "cvss_score", "epss_probability", "cisa_known_exploit", "cve_published"] as const;
 
-/** Must run in the transaction that changes the vulnerabilities of these versions. */
-export async function writeSeverities(tx: ServerTx, softwareIds: readonly number[]): Promise<void> {
+/**
+ * Must run in the transaction that changes the vulnerabilities of these versions. Versions of which products are given
+ * were compared with vulnerability data as these.
+ */
+export async function writeSeverities(
+  tx: ServerTx,
+  softwareIds: readonly number[],
+  products?: ReadonlyMap<number, string>,
+): Promise<void> {
   const pairs = await tx.softwareCves.pick(["software_id", "cve"], { where: oneOf("software_id", softwareIds) });
   const cves = [...new Set(pairs.map(({ cve }) => cve))];
   const details = new Map<string, Known>();
   for await (const some of parts(cves))
     for (const row of await tx.vulnerabilities.pick(known, { where: oneOf("cve", some) })) details.set(row.cve, row);
-  await setSeverities(tx, worstOf(softwareIds, pairs, details));
+  await writeVersions(tx, worstOf(softwareIds, pairs, details), products);
 }
 
 function worstOf(

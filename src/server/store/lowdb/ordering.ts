@@ -1,6 +1,6 @@
 // Ordered lists: comparing rows with a position, selecting the first k rows, and reading rows in the order of an
 // index.
-import type { OrderTerm, Position, Select } from "../query.ts";
+import type { OrderTerm, Position, Predicate, Select } from "../query.ts";
 import { type ColumnIndex, placeOf } from "./column-index.ts";
 import { cleanScalar, Filter } from "./filter.ts";
 import type { Memory } from "./memory.ts";
@@ -136,7 +136,7 @@ export function select(memory: Memory, memoryTable: MemoryTable, query: Select):
   const plan = filter.plan(memoryTable, where);
   const needed = offset + limit;
   const total = memoryTable.rows.size;
-  const walk = walkOf(memoryTable, order, after);
+  const walk = walkOf(memoryTable, order, after, firstIdOf(where));
   if (limit <= 0) return [];
 
   // Walking the index finds a match about every total / cost rows. Without a plan it is never slower than a full
@@ -167,14 +167,33 @@ export function select(memory: Memory, memoryTable: MemoryTable, query: Select):
   return sorted.slice(offset, needed);
 }
 
+/** A lower bound of the ids of matching rows, which lists that are read in parts have; undefined: none is known. */
+function firstIdOf(where: Predicate): number | undefined {
+  if (where.op === "and") {
+    const bounds = where.parts.flatMap((part) => firstIdOf(part) ?? []);
+    return bounds.length === 0 ? undefined : Math.max(...bounds);
+  }
+  const isBound = (where.op === "gt" || where.op === "gte") && where.column === "id";
+  return isBound && typeof where.value === "number" ? where.value : undefined;
+}
+
 /**
- * The ids in the requested order, if the id or an index on one column provides it. May start slightly before `after`.
+ * The ids in the requested order, if the id or an index on one column provides it. May start slightly before `after`, or
+ * before `firstId`.
  */
-function walkOf(memoryTable: MemoryTable, order: readonly OrderTerm[], after?: Position): Iterable<number> | null {
+function walkOf(
+  memoryTable: MemoryTable,
+  order: readonly OrderTerm[],
+  after: Position | undefined,
+  firstId: number | undefined,
+): Iterable<number> | null {
   if (order.length > 1 || order[0]?.of) return null;
   const forward = order[0]?.direction !== "desc";
   const column = order[0]?.column ?? "id";
-  if (column === "id") return walkIds(memoryTable, forward, after?.[after.length - 1] as number | undefined);
+  if (column === "id") {
+    const from = after?.[after.length - 1] as number | undefined;
+    return walkIds(memoryTable, forward, from ?? (forward ? firstId : undefined));
+  }
   const index = memoryTable.indexOn(column);
   return index && walkIndex(index, forward, after?.[0]);
 }

@@ -9,6 +9,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { seconds } from "../../core/clock.ts";
+import { turns } from "../../core/concurrency/parts.ts";
 import type { Services } from "../../core/context.ts";
 import { and, eq, not, oneOf } from "../../store/query.ts";
 import { StoreUnavailable } from "../../store/store.ts";
@@ -30,6 +31,8 @@ export const BLOBS = "vulnerability-data/";
 /** What a feed may have without compression. */
 const CONTENT_MAX = 16 * 1024 * 1024 * 1024;
 const NOTE_EVERY = seconds(2);
+/** Records between two looks at the clock. */
+const LOOKED_AT = 20;
 
 /** Imports what has changed. Returns the feeds that could not be imported, with the reason. */
 export async function importFeeds(services: Services, signal: AbortSignal): Promise<string[]> {
@@ -88,19 +91,16 @@ async function importFeed(services: Services, { source, feed, row, signal }: Imp
     made.blob = `${BLOBS}${feed.name}.${randomBytes(8).toString("hex")}`;
     const hash = createHash("sha256");
     const tally = new Tally();
-    const entries = counted(services, row, feed, content, { hash, tally }, signal);
-    const checkedEntries = async function* () {
-      for await (const entry of entries) {
-        made.records++;
-        yield entry;
-      }
+    const check = (records: number) => {
+      made.records = records;
       made.error = tally.result();
       made.digest = hash.digest("hex");
       if (digest !== null && made.digest !== digest)
         throw new FeedError("the file's SHA-256 digest is not the one of its .meta file");
-      if (made.records === 0) throw new FeedError("the file has no entries that can be used");
+      if (records === 0) throw new FeedError("the file has no entries that can be used");
     };
-    made.size = (await blobs.put(made.blob, tableFile(checkedEntries()), { maxBytes: FILE_MAX })).size;
+    const entries = counted(services, row, feed, content, { hash, tally, check }, signal);
+    made.size = (await blobs.put(made.blob, tableFile(entries), { maxBytes: FILE_MAX })).size;
   });
   if (result.status !== "read") {
     // A file that disappears from a mirror takes nothing away.
@@ -123,6 +123,8 @@ function digestIn(meta: string | null): string | null {
 interface Marks {
   readonly hash: ReturnType<typeof createHash>;
   readonly tally: Tally;
+  /** Called at the end of the file with the number of its records. */
+  readonly check: (records: number) => void;
 }
 
 /** The feed's entries; notes now and then how much of the feed was read. */
@@ -145,29 +147,33 @@ async function* counted(
   const add = (count: number) => {
     read += count;
   };
+  const turn = turns();
+  let records = 0;
   for await (const entry of entriesOf(feed, { ...content, bytes: bytes() }, marks, add)) {
+    records++;
     yield entry;
+    if (records % LOOKED_AT > 0) continue;
+    await turn();
     signal.throwIfAborted();
     if (performance.now() - notedAt < NOTE_EVERY) continue;
     notedAt = performance.now();
     await set(services, row, { bytes_read: read });
   }
+  marks.check(records);
 }
 
-async function* entriesOf(
+function entriesOf(
   feed: Feed,
   content: Content,
   { hash, tally }: Marks,
   progress: (bytes: number) => void,
-): AsyncGenerator<Entry, void, undefined> {
-  if (feed.kind === "osv") {
-    yield* content.file === null ? downloadedAdvisories(content, tally) : osvEntries(content.file, progress, tally);
-    return;
-  }
+): AsyncIterable<Entry> {
+  if (feed.kind === "osv")
+    return content.file === null ? downloadedAdvisories(content, tally) : osvEntries(content.file, progress, tally);
   const { bytes } = content;
   const plain = hashed(feed.path.endsWith(".gz") ? gunzipped(bytes) : bytes, hash);
   const read = { nvd: nvdEntries, kev: kevEntries, epss: epssEntries, msrc: msrcEntries }[feed.kind];
-  yield* read(plain, tally);
+  return read(plain, tally);
 }
 
 /** The archive's directory is at its end, so it has to be on the disk. */

@@ -1,18 +1,18 @@
 // Matches some versions, and stores what has changed.
-import { setImmediate as breathe } from "node:timers/promises";
+import { giveWay, parts, turns } from "../../core/concurrency/parts.ts";
 import type { Services } from "../../core/context.ts";
 import { groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
-import { setMatched } from "../../software/matched.ts";
 import type { software } from "../../software/tables.ts";
 import {
+  type Comparison,
+  type FoundVulnerability,
   replaceVulnerabilities,
-  replaceVulnerabilitiesOfAll,
   setMetadata,
+  storeComparison,
   type VulnerabilityMetadata,
 } from "../../software/vulnerabilities/service.ts";
-import { writeSeverities } from "../../software/vulnerabilities/severity.ts";
-import { oneOf } from "../../store/query.ts";
+import { and, eq, oneOf } from "../../store/query.ts";
 import type { RowOf } from "../../store/table.ts";
 import type { Library } from "../reference/library.ts";
 import type { Found } from "./packages.ts";
@@ -20,8 +20,8 @@ import type { Releases } from "./releases.ts";
 import { type Matched, matchSoftware, type SoftwareRow } from "./software.ts";
 import { matchSystem, type System } from "./systems.ts";
 
-/** Milliseconds of work between two turns of the event loop. */
-const TURN = 5;
+/** Versions and their vulnerabilities that are stored in one transaction. */
+const STORED_AT_ONCE = 100;
 /** More vulnerabilities of one version are left out. */
 const FOUND_MAX = 10_000;
 
@@ -45,21 +45,11 @@ export interface Batch {
   readonly library: Library;
   readonly releases: Releases;
   readonly signal: AbortSignal;
-  /** Written in the same transaction. */
+  /** Written when everything else is stored. */
   readonly also?: (tx: ServerTx) => Promise<unknown>;
 }
 
-/** Lets other requests be served when the turn was long enough. */
-function turns(): () => Promise<void> {
-  let started = performance.now();
-  return async () => {
-    if (performance.now() - started < TURN) return;
-    await breathe();
-    started = performance.now();
-  };
-}
-
-/** Returns false if the signal has aborted: then nothing was stored. */
+/** Returns false if the signal has aborted: then not all of it was stored, and nothing of `also`. */
 export async function matchSoftwareRows(
   services: Services,
   rows: readonly MatchedRow[],
@@ -81,29 +71,77 @@ export async function matchSoftwareRows(
   const stored = await store.softwareCves.pick(["software_id", "cve", "resolved_in_version"], {
     where: oneOf("software_id", [...results.keys()]),
   });
+  await turn();
   const before = groupBy(stored, ({ software_id }) => software_id);
   const changed = new Map<number, Found>();
-  for (const [id, { found }] of results) if (differs(found, before.get(id) ?? [])) changed.set(id, found);
-  const details = await detailsOf(library, freshIn(changed, before), turn);
-  const known = rows.filter(
-    ({ id, generated_cpe, is_matched }) => !is_matched || generated_cpe !== (results.get(id)?.cpe ?? generated_cpe),
+  for (const [id, { found }] of results) {
+    if (differs(found, before.get(id) ?? [])) changed.set(id, found);
+    await turn();
+  }
+  const fresh = freshIn(changed, before);
+  const details = byCve(await detailsOf(library, await notDescribed(store, fresh), turn));
+  const other = rows.filter(
+    ({ id, generated_cpe, is_matched }) =>
+      changed.has(id) || !is_matched || generated_cpe !== (results.get(id)?.cpe ?? generated_cpe),
   );
-
-  if (changed.size + known.length === 0 && also === undefined) return true;
-  await store.tx(async (tx) => {
-    const wanted = new Map([...changed].map(([id, found]) => [id, listOf(found)]));
-    await replaceVulnerabilitiesOfAll(tx, "software", wanted, services.clock.iso());
-    if (details.length > 0) {
-      await setMetadata(tx, details);
-      await writeSeverities(tx, [...changed.keys()]);
-    }
-    await setMatched(
-      tx,
-      known.map(({ id, generated_cpe }) => ({ id, generated_cpe: results.get(id)?.cpe ?? generated_cpe })),
-    );
-    await also?.(tx);
-  });
+  const now = services.clock.iso();
+  for (const some of groupsOf(other, changed)) {
+    if (signal.aborted) return false;
+    await store.tx((tx) => storeComparison(tx, comparisonOf(some, results, changed, details), now));
+    await giveWay();
+  }
+  if (also !== undefined) await store.tx(also);
   return true;
+}
+
+/** Splits the versions by what is to be stored: while a transaction runs, other requests may have to wait. */
+function* groupsOf(rows: readonly MatchedRow[], changed: ReadonlyMap<number, Found>): Generator<readonly MatchedRow[]> {
+  let group: MatchedRow[] = [];
+  let weight = 0;
+  for (const row of rows) {
+    group.push(row);
+    weight += 1 + (changed.get(row.id)?.size ?? 0);
+    if (weight < STORED_AT_ONCE) continue;
+    yield group;
+    group = [];
+    weight = 0;
+  }
+  if (group.length > 0) yield group;
+}
+
+function comparisonOf(
+  rows: readonly MatchedRow[],
+  results: ReadonlyMap<number, Matched>,
+  changed: ReadonlyMap<number, Found>,
+  details: ReadonlyMap<string, VulnerabilityMetadata>,
+): Comparison {
+  const found = new Map<number, readonly FoundVulnerability[]>();
+  const products = new Map<number, string>();
+  const described = new Map<string, VulnerabilityMetadata>();
+  for (const { id, generated_cpe } of rows) {
+    products.set(id, results.get(id)?.cpe ?? generated_cpe);
+    const own = changed.get(id);
+    if (own === undefined) continue;
+    found.set(id, listOf(own));
+    for (const cve of own.keys()) {
+      const one = details.get(cve);
+      if (one !== undefined) described.set(cve, one);
+    }
+  }
+  return { found, details: [...described.values()], products };
+}
+
+const byCve = (details: readonly VulnerabilityMetadata[]): ReadonlyMap<string, VulnerabilityMetadata> =>
+  new Map(details.map((one) => [one.cve, one]));
+
+/** Those of the CVEs of which nothing is stored yet. The others are described again after a comparison (run.ts). */
+async function notDescribed(store: ServerTx, cves: ReadonlySet<string>): Promise<Set<string>> {
+  const wanted = new Set(cves);
+  for await (const some of parts([...cves])) {
+    const where = and(oneOf("cve", some), eq("is_described", true));
+    for (const { cve } of await store.vulnerabilities.pick(["cve"], { where })) wanted.delete(cve);
+  }
+  return wanted;
 }
 
 interface StoredCve {
@@ -166,6 +204,6 @@ export async function matchSystems(
       await replaceVulnerabilities(tx, "os", row.id, listOf(found), clock.iso());
       await setMetadata(tx, details);
     });
-    await breathe();
+    await giveWay();
   }
 }

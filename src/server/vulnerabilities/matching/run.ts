@@ -5,6 +5,7 @@ import { minutes, seconds } from "../../core/clock.ts";
 import { startTriggeredTask } from "../../core/concurrency/triggered-task.ts";
 import type { Services } from "../../core/context.ts";
 import { startedPart } from "../../core/running.ts";
+import type { ServerTx } from "../../core/tables.ts";
 import { setMetadata } from "../../software/vulnerabilities/service.ts";
 import { correctSeverities } from "../../software/vulnerabilities/severity.ts";
 import { and, eq, gt, oneOf } from "../../store/query.ts";
@@ -16,13 +17,15 @@ import type { vulnerabilityMatching } from "./tables.ts";
 
 /** Increased with every change of rules that should be applied to software that was matched before. */
 const RULES = "2";
-/** Versions that are in memory, and stored, at the same time. */
+/** Versions that are in memory at the same time. */
 const VERSIONS = 500;
+/** CVEs that are described in one transaction. */
+const DESCRIBED = 100;
 const inOrder = [{ column: "id", direction: "asc" }] as const;
 
 type Progress = RowOf<typeof vulnerabilityMatching>;
 
-const progressOf = ({ store }: Pick<Services, "store">): Promise<Progress | null> =>
+const progressOf = ({ store }: { readonly store: ServerTx }): Promise<Progress | null> =>
   store.vulnerabilityMatching.first({});
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
@@ -44,9 +47,12 @@ export async function matchAll(services: Services, signal: AbortSignal): Promise
     const progress = await begin(services, comparedIn(library));
     if (progress.finished_at === null) {
       await matchSystems(services, await services.store.osVersions.list(), { library, signal });
-      await matchVersions(services, library, progress, signal);
-    } else await matchNew(services, library, signal);
-    if (!signal.aborted) await describe(services, library, signal);
+      if (!(await matchVersions(services, library, progress, signal))) return;
+      await describe(services, library, signal);
+      if (!signal.aborted) await finish(services, progress);
+    }
+    await matchNew(services, library, signal);
+    await describe(services, library, signal);
   } finally {
     await library.close();
   }
@@ -67,23 +73,39 @@ async function begin({ store, clock }: Services, data: string): Promise<Progress
   );
 }
 
-async function matchVersions(services: Services, library: Library, progress: Progress, signal: AbortSignal) {
-  const { store, clock } = services;
-  const mine = and(eq("id", progress.id), eq("data", progress.data));
+const isStill = ({ id, data }: Progress) => and(eq("id", id), eq("data", data));
+
+/** Returns whether all versions were matched. */
+async function matchVersions(
+  services: Services,
+  library: Library,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { store } = services;
   const releases = await allReleases(store, signal);
   let { software_id: last, done } = progress;
   for (;;) {
     const rows = await nextVersions(services, last);
-    if (rows.length === 0) break;
+    if (rows.length === 0) return true;
     last = rows.at(-1)!.id;
     done += rows.length;
     const set = { software_id: last, done };
     const also: NonNullable<Parameters<typeof matchSoftwareRows>[2]["also"]> = (tx) =>
-      tx.vulnerabilityMatching.update({ where: mine, set });
-    if (!(await matchSoftwareRows(services, rows, { library, releases, signal, also }))) return;
+      tx.vulnerabilityMatching.update({ where: isStill(progress), set });
+    if (!(await matchSoftwareRows(services, rows, { library, releases, signal, also }))) return false;
   }
-  await store.vulnerabilityMatching.update({ where: mine, set: { finished_at: clock.iso() } });
 }
+
+/** From now on, hosts are counted with what was found. */
+async function finish({ store, clock }: Services, progress: Progress): Promise<void> {
+  await store.vulnerabilityMatching.update({ where: isStill(progress), set: { finished_at: clock.iso() } });
+  await store.notify(channels.vulnerabilityCounts, "");
+}
+
+/** Whether all versions are being compared with other data: soon they will have other vulnerabilities. */
+export const isMatchingAll = async ({ store }: { readonly store: ServerTx }): Promise<boolean> =>
+  (await progressOf({ store }))?.finished_at === null;
 
 const nextVersions = ({ store }: Services, last: number, where = gt("id", last)): Promise<MatchedRow[]> =>
   store.software.pick(softwareColumns, { where, order: inOrder, limit: VERSIONS });
@@ -111,7 +133,7 @@ async function describe(services: Services, library: Library, signal: AbortSigna
   const progress = await progressOf(services);
   if (progress === null || progress.described === data) return;
   let changed = 0;
-  for await (const rows of store.vulnerabilities.pages({}, VERSIONS, ["id", "cve"])) {
+  for await (const rows of store.vulnerabilities.pages({}, DESCRIBED, ["id", "cve"])) {
     if (signal.aborted) return;
     const details = await detailsOf(
       library,

@@ -8,6 +8,8 @@
 //   footer  offset of the index (f64), offset of the buckets (f64), records (u32), buckets (u32), magic
 //
 // Only the buckets' starts are kept in memory: 4 bytes per 32 records.
+import { giveWay } from "../../core/concurrency/parts.ts";
+
 const MAGIC = Buffer.from("svcref1\n");
 const HEAD = 6;
 const INDEX_ENTRY = 12;
@@ -15,6 +17,8 @@ const FOOTER = 32;
 const PER_BUCKET = 32;
 const CHUNK = 256 * 1024;
 const KEY_MAX = 1_000;
+/** Records of which the index is sorted in one turn of the event loop. */
+const SORTED_PER_TURN = 10_000;
 const VALUE_MAX = 16 * 1024 * 1024;
 
 export interface Entry {
@@ -25,9 +29,9 @@ export interface Entry {
 export class BadTableFile extends Error {}
 
 /** FNV-1a, mixed so that its upper bits, which select the bucket, depend on all characters. */
-function hashOf(key: Buffer): number {
+function hashOf(bytes: Buffer, from = 0, to = bytes.length): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key[i]!, 0x01000193);
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
@@ -54,10 +58,13 @@ class Index {
   }
 
   /** The index and the buckets as they stand in the file. */
-  sorted(): { index: Buffer; starts: Buffer; buckets: number } {
+  async sorted(): Promise<{ index: Buffer; starts: Buffer; buckets: number }> {
     const buckets = Math.max(1, Math.ceil(this.count / PER_BUCKET));
     const next = new Uint32Array(buckets + 1);
-    for (let i = 0; i < this.count; i++) next[bucketOf(this.#numbers[i * 3]!, buckets) + 1]!++;
+    for (let i = 0; i < this.count; i++) {
+      next[bucketOf(this.#numbers[i * 3]!, buckets) + 1]!++;
+      if (i % SORTED_PER_TURN === 0) await giveWay();
+    }
     for (let i = 0; i < buckets; i++) next[i + 1]! += next[i]!;
     const starts = Buffer.alloc(4 * (buckets + 1));
     for (let i = 0; i <= buckets; i++) starts.writeUInt32LE(next[i]!, i * 4);
@@ -65,44 +72,52 @@ class Index {
     for (let i = 0; i < this.count; i++) {
       const place = next[bucketOf(this.#numbers[i * 3]!, buckets)]!++ * INDEX_ENTRY;
       for (let n = 0; n < 3; n++) index.writeUInt32LE(this.#numbers[i * 3 + n]!, place + n * 4);
+      if (i % SORTED_PER_TURN === 0) await giveWay();
     }
     return { index, starts, buckets };
   }
 }
 
-/** The bytes of a table file with these entries. */
+/**
+ * The bytes of a table file with these entries. Records are written into one large buffer: small ones for each of their
+ * parts would keep the garbage collection busy, during which the server answers nothing.
+ */
 export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<Buffer, void, undefined> {
   const index = new Index();
-  let parts: Buffer[] = [MAGIC];
-  let waiting = MAGIC.length;
+  let chunk = Buffer.allocUnsafeSlow(CHUNK);
+  let used = MAGIC.copy(chunk);
   let offset = MAGIC.length;
   for await (const { key, value } of entries) {
-    const name = Buffer.from(key);
-    const text = Buffer.from(JSON.stringify(value));
+    const text = JSON.stringify(value);
+    const nameLength = Buffer.byteLength(key);
+    const textLength = Buffer.byteLength(text);
     // Names that long, and values that large, are not in any real feed.
-    if (name.length > KEY_MAX || text.length > VALUE_MAX) continue;
-    const length = HEAD + name.length + text.length;
-    const head = Buffer.alloc(HEAD);
-    head.writeUInt16LE(name.length, 0);
-    head.writeUInt32LE(text.length, 2);
-    const padding = (8 - (length % 8)) % 8;
-    parts.push(head, name, text, Buffer.alloc(padding));
-    index.add(hashOf(name), offset, length);
-    offset += length + padding;
-    waiting += length + padding;
-    if (waiting < CHUNK) continue;
-    yield Buffer.concat(parts);
-    parts = [];
-    waiting = 0;
+    if (nameLength > KEY_MAX || textLength > VALUE_MAX) continue;
+    const length = HEAD + nameLength + textLength;
+    const padded = Math.ceil(length / 8) * 8;
+    if (used + padded > chunk.length) {
+      yield chunk.subarray(0, used);
+      chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK, padded));
+      used = 0;
+    }
+    chunk.writeUInt16LE(nameLength, used);
+    chunk.writeUInt32LE(textLength, used + 2);
+    const nameAt = used + HEAD;
+    chunk.write(key, nameAt);
+    chunk.write(text, nameAt + nameLength);
+    chunk.fill(0, used + length, used + padded);
+    index.add(hashOf(chunk, nameAt, nameAt + nameLength), offset, length);
+    offset += padded;
+    used += padded;
   }
-  const { index: sorted, starts, buckets } = index.sorted();
+  const { index: sorted, starts, buckets } = await index.sorted();
   const footer = Buffer.alloc(FOOTER);
   footer.writeDoubleLE(offset, 0);
   footer.writeDoubleLE(offset + sorted.length, 8);
   footer.writeUInt32LE(index.count, 16);
   footer.writeUInt32LE(buckets, 20);
   MAGIC.copy(footer, 24);
-  yield Buffer.concat([...parts, sorted, starts, footer]);
+  yield Buffer.concat([chunk.subarray(0, used), sorted, starts, footer]);
 }
 
 /** Reads bytes of the file. Local files answer at once, which saves a turn of the event loop for each lookup. */
