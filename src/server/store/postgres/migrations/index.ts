@@ -85,6 +85,7 @@ import { migration as m0098 } from "./0098-used-signatures.ts";
 import { migration as m0099 } from "./0099-renewal-of-android-certificates.ts";
 import { migration as m0100 } from "./0100-patch-policies-and-continuous-automations.ts";
 import { migration as m0101 } from "./0101-configurations-of-packages-and-store-apps-of-android.ts";
+import { migration as m0105 } from "./0105-teams-of-settings.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -174,4 +175,5 @@ export const migrations: readonly Migration[] = [
   m0099,
   m0100,
   m0101,
+  m0105,
 ];
