@@ -27,10 +27,10 @@ export interface Next {
   readonly content: string;
 }
 
-/** Of a device's open operations, in their order, the one that it gets now. */
-export type Choose = (store: ServerTx, open: readonly Operation[]) => Promise<Operation | undefined>;
+/** Of a device's open operations, which are being read, in their order, the one that it gets now. */
+export type Choose = (store: ServerTx, open: Promise<readonly Operation[]>) => Promise<Operation | undefined>;
 
-const first: Choose = async (_, open) => open[0];
+const first: Choose = async (_, open) => (await open)[0];
 
 /**
  * The operation that the device gets now; it counts as sent from then on. One that was sent and not answered is sent
@@ -54,7 +54,7 @@ export async function takeOperation(
   lane: Lane,
   choose: Choose,
 ): Promise<Next | null> {
-  const operation = await choose(inside.store, await openOperationRows(inside.store, hostId, lane));
+  const operation = await choose(inside.store, openOperationRows(inside.store, hostId, lane));
   if (!operation) return null;
   const { content } = await sendContent(inside, operation);
   return { operation, content };
