@@ -65,6 +65,8 @@ export interface Batch {
   readonly again: boolean;
   /** Characters of their contents: the one that exceeds this is the last. */
   readonly room: number;
+  /** What was open when the device asked, if the caller has read it. */
+  readonly open?: readonly OpenOperation[];
 }
 
 /** As `nextOperation`, for a device that gets several at once, in their order. */
@@ -72,10 +74,11 @@ export async function nextOperations(
   backing: Backing,
   hostId: number,
   lane: Lane,
-  { again, room }: Batch,
+  { again, room, open: given }: Batch,
 ): Promise<readonly Next[]> {
   const isWaiting = ({ state }: Pick<Operation, "state">) => again || state === "queued";
-  if (!(await backing.running.of(openOfDevices).add({ hostId, lane })).some(isWaiting)) return [];
+  const open = given ?? (await backing.running.of(openOfDevices).add({ hostId, lane }));
+  if (!open.some(isWaiting)) return [];
   return backing.store.tx(async (store) => {
     const found: Next[] = [];
     let size = 0;

@@ -307,9 +307,18 @@ class TxRunner implements Runner {
     } catch (error) {
       if (error instanceof DatabaseFailure && (this.lease.broken || isConflict(error.error))) this.failure ??= error;
       // Without a statement, not even the savepoint was set.
-      else if (this.sent > sent) await this.decisive(() => this.lease.command(`ROLLBACK TO ${SAVE}`));
+      else if (this.sent > sent) await this.undo(error);
       this.saved = true;
       throw error;
+    }
+  }
+
+  /** If BEGIN or its lock has failed, there is no savepoint, and that error is the one to report. */
+  private async undo(error: unknown): Promise<void> {
+    try {
+      await this.lease.command(`ROLLBACK TO ${SAVE}`);
+    } catch (failure) {
+      this.failure ??= (error instanceof DatabaseFailure ? error : failure) as DatabaseFailure;
     }
   }
 }
