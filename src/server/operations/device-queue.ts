@@ -34,16 +34,19 @@ const first: Choose = async (_, open) => (await open)[0];
 
 /**
  * The operation that the device gets now; it counts as sent from then on. One that was sent and not answered is sent
- * again. Null: nothing waits. `choose` runs in the transaction.
+ * again. Null: nothing waits. `choose` runs in the transaction. `given`: what was open when the device asked, if the
+ * caller has read it.
  */
 export async function nextOperation(
   backing: Backing,
   hostId: number,
   lane: Lane,
   choose: Choose = first,
+  given?: readonly OpenOperation[],
 ): Promise<Next | null> {
   // Most devices have nothing to do: that needs no lock.
-  if ((await backing.running.of(openOfDevices).add({ hostId, lane })).length === 0) return null;
+  const open = given ?? (await backing.running.of(openOfDevices).add({ hostId, lane }));
+  if (open.length === 0) return null;
   return backing.store.tx((store) => takeOperation({ ...backing, store }, hostId, lane, choose), operationLock(hostId));
 }
 

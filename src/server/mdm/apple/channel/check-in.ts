@@ -19,8 +19,8 @@ import {
 import type { HostRow } from "../../../hosts/access.ts";
 import { spellingsOf } from "../../../hosts/identifier.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
-import type { Inside } from "../../../operations/kind.ts";
-import { operationLock } from "../../../operations/queue.ts";
+import type { Inside, OpenOperation } from "../../../operations/kind.ts";
+import { openOperationsOf, operationLock } from "../../../operations/queue.ts";
 import { and, eq, not, nothing, oneOf, or, type Predicate, same } from "../../../store/query.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
 import { dropCommands } from "../../commands/rows.ts";
@@ -45,12 +45,19 @@ const polled = ["id", "enrollment_id", "host_id", "state", "identity_id", "retur
 /** What is needed of an enrollment whose device asks for commands. */
 export type Polling = Pick<Enrollment, (typeof polled)[number]>;
 
-/** Devices ask for commands all the time: those that do so together share a query. */
+/** What waited for the device when its message arrived. */
+interface Waiting {
+  readonly open: readonly OpenOperation[];
+}
+
+/** Devices ask for commands all the time, mostly for nothing: those that do so together share the queries for this. */
 const enrollmentsByName = part("enrollments of Apple devices", ({ store }) =>
-  createBatcher<string, Polling | null>(
+  createBatcher<string, (Polling & Waiting) | null>(
     async (ids) => {
       const found = await store.appleEnrollments.pick(polled, { where: oneOf("enrollment_id", [...new Set(ids)]) });
-      const byName = new Map(found.map((one) => [one.enrollment_id, one]));
+      const askers = found.map(({ host_id: hostId }) => ({ hostId, lane: APPLE_LANE }));
+      const open = found.length === 0 ? [] : await openOperationsOf(store, askers);
+      const byName = new Map(found.map((one, i) => [one.enrollment_id, { ...one, open: open[i]! }]));
       return ids.map((id) => byName.get(id) ?? null);
     },
     { size: 500, parallel: 2 },
@@ -65,7 +72,7 @@ export async function enrollmentOf(ctx: Context, message: PlistDict, identity: I
 }
 
 /** The same of a message that asks for commands, or answers one. */
-export async function pollingOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Polling> {
+export async function pollingOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Polling & Waiting> {
   const id = enrollmentIdOf(message);
   return bound(ctx, id === null ? null : await ctx.running.of(enrollmentsByName).add(id), identity);
 }

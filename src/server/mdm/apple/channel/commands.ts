@@ -9,7 +9,7 @@ import {
   postponeOperation,
   takeOperation,
 } from "../../../operations/device-queue.ts";
-import type { Operation } from "../../../operations/kind.ts";
+import type { OpenOperation, Operation } from "../../../operations/kind.ts";
 import { openOperationRows, operationLock, storeAnswer } from "../../../operations/queue.ts";
 import { and, eq } from "../../../store/query.ts";
 import { NotMade } from "../../commands/made-late.ts";
@@ -18,8 +18,20 @@ import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
 import { applePayload } from "../commands/payload.ts";
 import type { AppleAnswered } from "./listeners.ts";
 
+export interface Received {
+  readonly message: PlistDict;
+  /** As it arrived. */
+  readonly body: Buffer;
+  /** What waited for the device then; null: it may have changed. */
+  readonly open: readonly OpenOperation[] | null;
+}
+
 /** Stores what the device answered, and returns the next command for it; null: there is none. */
-export async function exchange(ctx: Context, hostId: number, message: PlistDict, body: Buffer): Promise<string | null> {
+export async function exchange(
+  ctx: Context,
+  hostId: number,
+  { message, body, open }: Received,
+): Promise<string | null> {
   const status = stringIn(message, "Status");
   if (status === null) throw new BadPlist("the property list has no Status");
   // What the device has postponed comes again when it connects by itself, which begins with Idle.
@@ -27,9 +39,11 @@ export async function exchange(ctx: Context, hostId: number, message: PlistDict,
   const answered = status === "Idle" ? null : await keepAnswer(ctx, hostId, { status, message, body }, queue);
   if (answered) await readAnswer(ctx, answered);
   const { appleCommandsMadeLate: late } = ctx.extensions;
+  let known = status === "Idle" && open !== null ? open : undefined;
   for (let taken = answered?.next ?? null; ; taken = null) {
     // An answer may have been a reason to ask for more.
-    const next = taken ?? (await nextOperation(ctx, hostId, APPLE_LANE, queue.choose));
+    const next = taken ?? (await nextOperation(ctx, hostId, APPLE_LANE, queue.choose, known));
+    known = undefined;
     if (!next) return null;
     const { operation, content } = next;
     const uuid = queue.uuidOf(operation);
