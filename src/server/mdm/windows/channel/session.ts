@@ -85,7 +85,11 @@ async function isOfDevice(ctx: Context, enrollment: InSession, certificate: Buff
 }
 
 /** The device uses a renewed identity for the first time: from now on, the old one is not accepted. */
-export async function rebind(ctx: Context, enrollment: InSession, identity: Identity): Promise<boolean> {
+export async function rebind(
+  ctx: Context,
+  enrollment: Pick<InSession, "id" | "host_id" | "identity_id">,
+  identity: Identity,
+): Promise<boolean> {
   const old = enrollment.identity_id;
   const isRenewed = identity.facts[RENEWS] === enrollment.id && identity.host_id === enrollment.host_id;
   if (!isRenewed || old === null || identity.id < old) return false;
