@@ -159,9 +159,13 @@ const all = (element: XmlElement, name: string): XmlElement[] =>
   element.children.filter((child) => child.name === name && child.uri === SYNCML);
 
 function sole(element: XmlElement, name: string): XmlElement | null {
-  const [found, another] = all(element, name);
-  if (another) stop(`has several elements ${name} in one ${element.name.slice(0, 50)}`);
-  return found ?? null;
+  let found: XmlElement | null = null;
+  for (const child of element.children) {
+    if (child.name !== name || child.uri !== SYNCML) continue;
+    if (found) stop(`has several elements ${name} in one ${element.name.slice(0, 50)}`);
+    found = child;
+  }
+  return found;
 }
 
 function textIn(element: XmlElement, name: string, most: number): string | null {

@@ -89,10 +89,12 @@ export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement
   return root ?? stop("it is empty");
 }
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
 /** Decodes UTF-8. Other encodings are refused. */
 export function utf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     throw new XmlProblem("it is not in UTF-8");
   }

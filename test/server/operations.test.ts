@@ -213,7 +213,7 @@ describe.each(bothEngines)("operations on %s", (engine) => {
     await nextOperation(ctx, id, "device");
     await postponeOperation(ctx, id, first!.id);
     expect(await t.store.operations.get(first!.id)).toMatchObject({ state: "queued", attempts: 0 });
-    const others: Choose = async (_, open) => open.find(({ id }) => id !== first!.id);
+    const others: Choose = async (_, open) => (await open).find(({ id }) => id !== first!.id);
     expect((await nextOperation(ctx, id, "device", others))?.content).toBe("second");
     await add(ctx, urgent.kind, [id], "urgent");
     expect((await nextOperation(ctx, id, "device", others))?.content, "a lock does not wait").toBe("urgent");

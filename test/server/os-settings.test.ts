@@ -1,8 +1,9 @@
 // The status of a host's settings: the worst of its kinds, whoever changes which of them at the same time.
 import { afterAll, expect, it } from "vitest";
-import { recordSettings, type SettingKind, worstOf } from "../../src/server/os-settings/statuses.ts";
+import { moveSettings, recordSettings, type SettingKind, worstOf } from "../../src/server/os-settings/statuses.ts";
 import { countSettings } from "../../src/server/os-settings/summary.ts";
 import type { SettingStatus } from "../../src/server/os-settings/tables.ts";
+import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeTeam } from "../support/make.ts";
@@ -51,4 +52,65 @@ it.each(bothEngines)("counts hosts by their worst setting while others change th
   expect(await countSettings(store, team.id)).toEqual(expected(ofTeam));
   expect(await countSettings(store, 0)).toEqual(expected(ids.filter((id) => !ofTeam.includes(id))));
   expect(ofTeam).toHaveLength(10);
+});
+
+const none = { verified: 0, verifying: 0, failed: 0, pending: 0 };
+
+it.each(bothEngines)("counts hosts in the team to which they move while statuses are recorded (%s)", async (engine) => {
+  const app = await startApp({ engine });
+  apps.push(app);
+  const { store } = app;
+  const teams = [await makeTeam(app), await makeTeam(app)];
+  const hosts = await store.hosts.insertMany(Array.from({ length: 30 }, () => hostRow(app.clock.iso())));
+  const teamOf = (id: number) => [null, ...teams.map((team) => team.id)][id % 3]!;
+  // Each host's first status is recorded, in a transaction of its own, while the host moves.
+  await Promise.all(
+    hosts.flatMap(({ id }) => [
+      store.tx(async (tx) => {
+        await tx.hosts.update({ where: eq("id", id), set: { team_id: teamOf(id) } });
+        await moveSettings(tx, [id], teamOf(id));
+      }),
+      store.tx((tx) => recordSettings(tx, "profiles", [{ id, status: "verified" }])),
+    ]),
+  );
+  for (const team of [0, ...teams.map(({ id }) => id)])
+    expect(await countSettings(store, team)).toEqual({ ...none, verified: 10 });
+});
+
+it.each(bothEngines)("counts hosts after a transfer and after the end of their team (%s)", async (engine) => {
+  const app = await startApp({ engine });
+  apps.push(app);
+  const { store } = app;
+  const team = await makeTeam(app);
+  const hosts = await store.hosts.insertMany(Array.from({ length: 4 }, () => hostRow(app.clock.iso())));
+  const [, second, third, fourth] = hosts.map(({ id }) => id) as [number, number, number, number];
+  await store.tx((tx) =>
+    recordSettings(
+      tx,
+      "profiles",
+      [second, third].map((id) => ({ id, status: "failed" })),
+    ),
+  );
+  const moved = { team_id: team.id, hosts: [third, fourth] };
+  expect((await app.post("/hosts/transfer", moved)).status).toBe(200);
+  await store.tx((tx) => recordSettings(tx, "disk_encryption", [{ id: fourth, status: "verifying" }]));
+  const summary = async (of: string) => (await app.get(`/configuration_profiles/summary${of}`)).json();
+  expect(await summary("")).toEqual({ ...none, failed: 1 });
+  expect(await summary(`?team_id=${team.id}`)).toEqual({ ...none, failed: 1, verifying: 1 });
+  expect((await app.delete(`/teams/${team.id}`)).status).toBe(200);
+  expect(await summary("")).toEqual({ ...none, failed: 2, verifying: 1 });
+});
+
+it.each(bothEngines)("counts rows that an older version wrote without a team (%s)", async (engine) => {
+  const app = await startApp({ engine });
+  apps.push(app);
+  const { store } = app;
+  const team = await makeTeam(app);
+  const { id } = await store.hosts.insert(hostRow(app.clock.iso(), { team_id: team.id }));
+  await store.hostSettings.insert({ id, profiles: "verified", status: "verified" });
+  expect(await countSettings(store, team.id)).toEqual({ ...none, verified: 1 });
+  expect(await countSettings(store, 0)).toEqual(none);
+  await store.tx((tx) => recordSettings(tx, "profiles", [{ id, status: "verified" }]));
+  expect(await store.hostSettings.get(id)).toMatchObject({ team: team.id });
+  expect(await countSettings(store, team.id)).toEqual({ ...none, verified: 1 });
 });

@@ -1,7 +1,7 @@
 // Simulated Windows hosts on the built server with Postgres: how fast they enroll, how soon their agents have reported
 // profiles, and whether commands survive a server that is killed (kill -9) again and again.
 //   npm run test:soak -- windows-devices --devices 300 --kills 100
-//   npm run test:soak -- windows-devices --devices 10000 --kills 0
+//   npm run test:soak -- windows-devices --devices 10000 --kills 0 --poll 60 --details 60
 import { FormData } from "undici";
 import { WindowsFleet } from "../../src/simulator/windows/fleet.ts";
 import { windowsProfile } from "../support/profiles.ts";
@@ -24,7 +24,7 @@ export async function run(args: SoakArgs): Promise<string> {
   const bed = await Bed.make({
     engine: "postgres",
     // Agents report profiles with the details of their hosts.
-    args: ["--dev-license", "--detail-interval", "10s", "--max-jitter-percent", "0"],
+    args: ["--dev-license", "--detail-interval", `${numberOf(args, "details", 10)}s`, "--max-jitter-percent", "0"],
   });
   let fleet: WindowsFleet | null = null;
   try {

@@ -50,8 +50,11 @@ export async function takeChallenge(
 ): Promise<RowOf<typeof scepChallenges> | null> {
   const digest = tokenHash(text);
   const usable = and(eq("digest", digest), isNull("used_at"), gt("expires_at", now));
-  const taken = await store.scepChallenges.update({ where: usable, set: { used_at: now } });
-  return taken === 0 ? null : store.scepChallenges.first({ where: eq("digest", digest) });
+  const [taken, row] = await Promise.all([
+    store.scepChallenges.update({ where: usable, set: { used_at: now } }),
+    store.scepChallenges.first({ where: eq("digest", digest) }),
+  ]);
+  return taken === 0 ? null : row;
 }
 
 /** Challenges stay for a day after their end, so that a used one can still be distinguished from an unknown one. */

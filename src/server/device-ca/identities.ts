@@ -24,9 +24,15 @@ const MOST_REMEMBERED = 100_000;
 
 interface Remembered {
   readonly byFingerprint: Map<string, Identity>;
-  /** Those that are being read. A row that has changed since is not remembered. */
-  readonly lookups: Set<{ readonly fingerprint: string; isStale: boolean }>;
+  /** Those that are being read or written. A row that others have changed since is not remembered. */
+  readonly lookups: Set<Lookup>;
   stop(): Promise<void>;
+}
+
+interface Lookup {
+  readonly fingerprint: string;
+  /** How many messages of changes have arrived since. */
+  changes: number;
 }
 
 export const deviceIdentityCache = startedPart("device identities", startCache);
@@ -35,8 +41,7 @@ async function startCache({ store }: Services): Promise<Remembered> {
   const byFingerprint = new Map<string, Identity>();
   const lookups: Remembered["lookups"] = new Set();
   const forget = (fingerprint: string): void => {
-    for (const lookup of lookups)
-      if (fingerprint === EVERY || fingerprint === lookup.fingerprint) lookup.isStale = true;
+    for (const lookup of lookups) if (fingerprint === EVERY || fingerprint === lookup.fingerprint) lookup.changes++;
     if (fingerprint === EVERY) byFingerprint.clear();
     else byFingerprint.delete(fingerprint);
   };
@@ -60,11 +65,25 @@ export async function verifyIdentity(services: Home, der: Buffer): Promise<Ident
   const cache = services.running.find(deviceIdentityCache);
   const known = cache?.byFingerprint.get(fingerprint);
   if (known) return isValid(known, services.clock.iso()) ? known : null;
-  const lookup = { fingerprint, isStale: false };
+  return remembering(services, fingerprint, 0, () => read(services, fingerprint, der));
+}
+
+/**
+ * Remembers the identity that `work` returns, unless others have changed it meanwhile. `own`: how many messages of
+ * changes `work` sends itself.
+ */
+async function remembering(
+  { running }: Pick<Home, "running">,
+  fingerprint: string,
+  own: number,
+  work: () => Promise<Identity | null>,
+): Promise<Identity | null> {
+  const cache = running.find(deviceIdentityCache);
+  const lookup = { fingerprint, changes: 0 };
   cache?.lookups.add(lookup);
   try {
-    const identity = await read(services, fingerprint, der);
-    if (cache && identity && !lookup.isStale) {
+    const identity = await work();
+    if (cache && identity && lookup.changes === own) {
       if (cache.byFingerprint.size >= MOST_REMEMBERED) cache.byFingerprint.clear();
       cache.byFingerprint.set(fingerprint, identity);
     }
@@ -72,6 +91,29 @@ export async function verifyIdentity(services: Home, der: Buffer): Promise<Ident
   } finally {
     cache?.lookups.delete(lookup);
   }
+}
+
+/** Runs a transaction that issues the identity, and returns it unless it was not issued. Its device uses it at once. */
+export async function issuingIdentity(
+  services: Home,
+  { fingerprint }: Pick<Identity, "fingerprint">,
+  work: () => Promise<(Row & Pick<Identity, "publicKey">) | null>,
+): Promise<void> {
+  await remembering(services, fingerprint, 0, async () => {
+    const issued = await work();
+    if (!issued) return null;
+    const { certificate: _, ...identity } = issued;
+    return identity;
+  });
+}
+
+/** The same for a transaction that binds the identity to a device. */
+export async function bindingIdentity(
+  services: Home,
+  { fingerprint }: Pick<Identity, "fingerprint">,
+  work: () => Promise<Identity | null>,
+): Promise<void> {
+  await remembering(services, fingerprint, 1, work);
 }
 
 /** The same for the identity whose certificate has this serial number or SHA-256 fingerprint, in hex. */
@@ -171,14 +213,26 @@ export async function bindIdentity(
   identity: Bindable,
   device: Device,
 ): Promise<boolean> {
-  if (await bind(store, identity, device)) return true;
-  // What was remembered may be outdated.
-  const now = await store.deviceIdentities.get(identity.id);
-  return now !== null && now.revision !== identity.revision && bind(store, now, device);
+  return (await boundIdentity({ store }, identity, device)) !== null;
 }
 
-async function bind(store: ServerTx, row: Bindable, device: Device): Promise<boolean> {
-  if ((row.host_id !== null && row.host_id !== device.host_id) || !isOfDevice(row, device)) return false;
+/** The same; returns the identity as it is stored now, or null. */
+export async function boundIdentity<I extends Bindable>(
+  { store }: { readonly store: ServerTx },
+  identity: I,
+  device: Device,
+): Promise<I | null> {
+  const bound = await bind(store, identity, device);
+  if (bound) return bound;
+  // What was remembered may be outdated.
+  const now = await store.deviceIdentities.get(identity.id);
+  if (now === null || now.revision === identity.revision) return null;
+  const { certificate: _, ...fields } = now;
+  return bind(store, { ...identity, ...fields }, device);
+}
+
+async function bind<I extends Bindable>(store: ServerTx, row: I, device: Device): Promise<I | null> {
+  if ((row.host_id !== null && row.host_id !== device.host_id) || !isOfDevice(row, device)) return null;
   const { id, revision, fingerprint, hardware_serial: serial, hardware_uuid: uuid } = row;
   const set = {
     host_id: device.host_id,
@@ -187,8 +241,9 @@ async function bind(store: ServerTx, row: Bindable, device: Device): Promise<boo
   };
   // Of two devices that present the same identity at the same time, one gets it.
   const bound = await store.deviceIdentities.update({ where: and(eq("id", id), eq("revision", revision)), set });
-  if (bound > 0) await store.notify(channels.deviceIdentities, fingerprint);
-  return bound > 0;
+  if (bound === 0) return null;
+  await store.notify(channels.deviceIdentities, fingerprint);
+  return { ...row, ...set, revision: revision + 1 };
 }
 
 /** Devices can no longer use these identities. Call this in a transaction. */

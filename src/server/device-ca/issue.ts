@@ -14,7 +14,7 @@ import { UniqueViolation } from "../store/store.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import type { DeviceCa } from "./ca.ts";
 import { takeChallenge } from "./challenges.ts";
-import { fingerprintOf, type Identity, verifyIdentity } from "./identities.ts";
+import { fingerprintOf, type Identity, issuingIdentity, verifyIdentity } from "./identities.ts";
 import type { deviceIdentities } from "./tables.ts";
 
 type Row = RowOf<typeof deviceIdentities>;
@@ -70,29 +70,40 @@ export async function certify(
   issuing: Issuing,
 ): Promise<Buffer> {
   const key = tokenHash(`${received.transaction.id}\n${createHash("sha256").update(der).digest("hex")}`);
-  const earlier = await ofTransaction(ctx.store, key);
-  if (earlier && isRepeated(ctx, earlier)) return certificateOf(earlier);
-  checkRequest(request, issuing.acceptsEllipticKeys);
   // Whoever has no identity yet signs with a certificate that this CA has not issued: it is not looked for.
   const isIdentity = received.signer.issuer.equals(ca.certificate.subject);
+  // A challenge in it can be used once, so that a repeated request is noticed by that.
+  const isNoticed = issuing === byChallenge && !isIdentity;
+  const earlier = isNoticed ? null : await ofTransaction(ctx.store, key);
+  if (earlier && isRepeated(ctx, earlier)) return certificateOf(earlier);
+  checkRequest(request, issuing.acceptsEllipticKeys);
   const signer = isIdentity ? await renewedBy(ctx, received, request) : ((await issuing.renewedBy?.(request)) ?? null);
   const renewed = signer && issuing.mayRenew(signer) ? signer : null;
   if (!renewed && received.type === messageTypes.renewalReq) throw new Refused("not signed by a valid identity");
   if (!renewed) await issuing.admit?.(request);
   const made = make(ctx, ca, request, key);
   const lock = issuing.lockOf?.(request);
-  try {
-    return await ctx.store.tx(
+  let issued: Row | null = null;
+  const issue = () =>
+    ctx.store.tx(
       async (tx) => {
+        issued = null;
         const from = renewed ? ofRenewal(renewed) : await issuing.originOf(tx, request, ctx.clock.iso());
         // Without a valid challenge this may still be a repeated request whose first was just being processed.
         if (!from) return (await repeated(ctx, tx, key)) ?? refuse("the challenge is unknown, used or expired");
         if (earlier) await tx.deviceIdentities.update({ where: eq("id", earlier.id), set: { transaction_key: null } });
-        await tx.deviceIdentities.insert({ ...made.row, ...from });
+        issued = await tx.deviceIdentities.insert({ ...made.row, ...from });
         return made.certificate;
       },
       lock === undefined ? FAIL_FAST : { ...FAIL_FAST, lock },
     );
+  let answer = made.certificate;
+  try {
+    await issuingIdentity(ctx, made.row, async () => {
+      answer = await issue();
+      return issued && { ...issued, publicKey: request.publicKey };
+    });
+    return answer;
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error;
     return (await repeated(ctx, ctx.store, key)) ?? refuse("the same request at the same time");

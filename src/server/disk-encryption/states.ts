@@ -22,7 +22,7 @@ const settingOf: Record<DiskEncryptionStatus, SettingStatus> = {
 
 /** The state of a disk is one of the host's settings. */
 export const recordDisks = (
-  store: Pick<ServerTx, "hostSettings">,
+  store: Pick<ServerTx, "hostSettings" | "hosts">,
   disks: readonly Pick<DiskState, "id" | "status">[],
 ): Promise<void> =>
   recordSettings(

@@ -5,6 +5,7 @@ import { type Context, service } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { endAllPending } from "../host-actions/states.ts";
 import { moveEnrolling } from "../hosts/enrolled.ts";
+import { moveSettings } from "../os-settings/statuses.ts";
 import { forgetForeignResults } from "../policies/results.ts";
 import { moveSoftwareCounts } from "../software/count-changes.ts";
 
@@ -36,6 +37,7 @@ export async function moveEnrolledHosts(
 ): Promise<void> {
   const ids = hosts.map(({ id }) => id);
   await moveSoftwareCounts(store, ids, teamId);
+  await moveSettings(store, ids, teamId);
   await moveEnrolling(store, ids, { teamId, keepsNodeKey: agent === "query_engine" });
   if (agent !== "managed_agent") await extensions.endAgentKeys(store, ids);
   for (const drop of extensions.dropEntrusted) await drop({ store, clock }, ids);

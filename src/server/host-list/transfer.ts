@@ -6,6 +6,7 @@ import { notFound } from "../core/errors.ts";
 import { authorize, visible } from "../core/security/access.ts";
 import { lockHosts, moveHosts } from "../hosts/write.ts";
 import { cancelOfOtherTeams, lockWaiting } from "../operations/moves.ts";
+import { moveSettings } from "../os-settings/statuses.ts";
 import { forgetForeignResults } from "../policies/results.ts";
 import { moveSoftwareCounts } from "../software/count-changes.ts";
 import { and, eq, isNull, not, oneOf } from "../store/query.ts";
@@ -56,6 +57,7 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
     if (hosts.length === 0) return;
     const moved = hosts.map(({ id }) => id);
     await moveSoftwareCounts(store, moved, teamId);
+    await moveSettings(store, moved, teamId);
     const isMoved = new Set(moved);
     await cancelOfOtherTeams(
       inside,

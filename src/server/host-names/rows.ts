@@ -6,7 +6,7 @@ import type { RowOf } from "../store/table.ts";
 import type { hostNames } from "./tables.ts";
 
 export type NameRow = Omit<RowOf<typeof hostNames>, "revision">;
-type Store = Pick<ServerTx, "hostNames" | "hostSettings">;
+type Store = Pick<ServerTx, "hostNames" | "hostSettings" | "hosts">;
 
 export async function putNames(store: Store, rows: readonly NameRow[]): Promise<void> {
   await store.hostNames.upsert(rows, { on: ["id"], returning: [] });

@@ -9,7 +9,7 @@ import type { managedAccounts, recoveryLocks } from "./tables.ts";
 
 export type LockRow = RowOf<typeof recoveryLocks>;
 export type AccountRow = RowOf<typeof managedAccounts>;
-type Store = Pick<ServerTx, "recoveryLocks" | "managedAccounts" | "hostSettings">;
+type Store = Pick<ServerTx, "recoveryLocks" | "managedAccounts" | "hostSettings" | "hosts">;
 
 /** A lock whose password is to be set, whatever was asked before. */
 export const toSet = { status: "pending", detail: "", next: null, step: "set", command_uuid: null } as const;

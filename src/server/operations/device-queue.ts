@@ -27,23 +27,26 @@ export interface Next {
   readonly content: string;
 }
 
-/** Of a device's open operations, in their order, the one that it gets now. */
-export type Choose = (store: ServerTx, open: readonly Operation[]) => Promise<Operation | undefined>;
+/** Of a device's open operations, which are being read, in their order, the one that it gets now. */
+export type Choose = (store: ServerTx, open: Promise<readonly Operation[]>) => Promise<Operation | undefined>;
 
-const first: Choose = async (_, open) => open[0];
+const first: Choose = async (_, open) => (await open)[0];
 
 /**
  * The operation that the device gets now; it counts as sent from then on. One that was sent and not answered is sent
- * again. Null: nothing waits. `choose` runs in the transaction.
+ * again. Null: nothing waits. `choose` runs in the transaction. `given`: what was open when the device asked, if the
+ * caller has read it.
  */
 export async function nextOperation(
   backing: Backing,
   hostId: number,
   lane: Lane,
   choose: Choose = first,
+  given?: readonly OpenOperation[],
 ): Promise<Next | null> {
   // Most devices have nothing to do: that needs no lock.
-  if ((await backing.running.of(openOfDevices).add({ hostId, lane })).length === 0) return null;
+  const open = given ?? (await backing.running.of(openOfDevices).add({ hostId, lane }));
+  if (open.length === 0) return null;
   return backing.store.tx((store) => takeOperation({ ...backing, store }, hostId, lane, choose), operationLock(hostId));
 }
 
@@ -54,7 +57,7 @@ export async function takeOperation(
   lane: Lane,
   choose: Choose,
 ): Promise<Next | null> {
-  const operation = await choose(inside.store, await openOperationRows(inside.store, hostId, lane));
+  const operation = await choose(inside.store, openOperationRows(inside.store, hostId, lane));
   if (!operation) return null;
   const { content } = await sendContent(inside, operation);
   return { operation, content };
@@ -65,6 +68,8 @@ export interface Batch {
   readonly again: boolean;
   /** Characters of their contents: the one that exceeds this is the last. */
   readonly room: number;
+  /** What was open when the device asked, if the caller has read it. */
+  readonly open?: readonly OpenOperation[];
 }
 
 /** As `nextOperation`, for a device that gets several at once, in their order. */
@@ -72,10 +77,11 @@ export async function nextOperations(
   backing: Backing,
   hostId: number,
   lane: Lane,
-  { again, room }: Batch,
+  { again, room, open: given }: Batch,
 ): Promise<readonly Next[]> {
   const isWaiting = ({ state }: Pick<Operation, "state">) => again || state === "queued";
-  if (!(await backing.running.of(openOfDevices).add({ hostId, lane })).some(isWaiting)) return [];
+  const open = given ?? (await backing.running.of(openOfDevices).add({ hostId, lane }));
+  if (!open.some(isWaiting)) return [];
   return backing.store.tx(async (store) => {
     const found: Next[] = [];
     let size = 0;

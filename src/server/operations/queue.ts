@@ -164,11 +164,14 @@ export async function sendContent(
   backing: Backing,
   operation: Operation,
 ): Promise<{ content: string; fileId: number | null }> {
-  const row = operation.content_id === null ? null : await backing.store.operationContents.get(operation.content_id);
+  const { content_id: id } = operation;
+  const [row] = await Promise.all([
+    id === null ? null : backing.store.operationContents.get(id),
+    markSent(backing, operation),
+  ]);
   const { outgoing } = kindOf(backing, operation.kind);
   const stored = row?.content ?? "";
   const content = outgoing ? await outgoing(backing, operation, stored) : stored;
-  await markSent(backing, operation);
   return { content, fileId: row?.file_id ?? null };
 }
 

@@ -2,7 +2,7 @@
 import { parts } from "../core/concurrency/parts.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { oneOf } from "../store/query.ts";
-import type { SettingStatus } from "./tables.ts";
+import { NO_TEAM, type SettingStatus } from "./tables.ts";
 
 /** Worst first. What is still to be queued is pending. */
 const worstFirst: readonly SettingStatus[] = ["failed", "pending", "verifying", "verified"];
@@ -11,7 +11,7 @@ export type SettingKind = "profiles" | "disk_encryption" | "recovery_lock" | "ho
 
 const kinds: readonly SettingKind[] = ["profiles", "disk_encryption", "recovery_lock", "host_name"];
 
-type Store = Pick<ServerTx, "hostSettings">;
+type Store = Pick<ServerTx, "hostSettings" | "hosts">;
 
 export interface HostSetting {
   readonly id: number;
@@ -62,14 +62,41 @@ export async function changingProfiles(
   for await (const some of parts(ids)) await settleHosts(store, "profiles", await statusesOf(some));
 }
 
+/**
+ * Records the hosts' new team (null: none), in the transaction that moves them. A host gets a row if it has none, so
+ * that a transaction that is about to insert it waits for this one, and then finds the new team.
+ */
+export async function moveSettings(store: Store, hostIds: readonly number[], teamId: number | null): Promise<void> {
+  const ids = [...hostIds].sort((a, b) => a - b);
+  for await (const some of parts(ids))
+    await store.hostSettings.upsert(
+      some.map((id) => ({ id, team: teamId ?? NO_TEAM })),
+      { on: ["id"], set: ["team"], returning: [] },
+    );
+}
+
 /** Sets the statuses in rows that this transaction has written before. */
 async function settleHosts(store: Store, kind: SettingKind, hosts: readonly HostSetting[]): Promise<void> {
   const statuses = new Map(hosts.map(({ id, status }) => [id, status]));
-  const rows = await store.hostSettings.pick(["id", "status", ...kinds], { where: oneOf("id", [...statuses.keys()]) });
+  const where = oneOf("id", [...statuses.keys()]);
+  const rows = await store.hostSettings.pick(["id", "team", "status", ...kinds], { where });
+  const teams = await teamsOf(
+    store,
+    rows.filter(({ team }) => team === null).map(({ id }) => id),
+  );
   const changed = rows.flatMap((row) => {
     const own = statuses.get(row.id) ?? null;
     const status = worstOf(kinds.map((each) => (each === kind ? own : row[each])));
-    return own === row[kind] && status === row.status ? [] : [{ id: row.id, [kind]: own, status }];
+    const team = row.team ?? teams.get(row.id) ?? null;
+    const isSame = own === row[kind] && status === row.status && team === row.team;
+    return isSame ? [] : [{ id: row.id, [kind]: own, status, team }];
   });
   if (changed.length > 0) await store.hostSettings.updateEach(changed);
+}
+
+/** Read after the hosts' rows here were written: a transaction that moves a host writes its row here too. */
+async function teamsOf(store: Store, hostIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  if (hostIds.length === 0) return new Map();
+  const hosts = await store.hosts.pick(["id", "team_id"], { where: oneOf("id", hostIds) });
+  return new Map(hosts.map(({ id, team_id }) => [id, team_id ?? NO_TEAM]));
 }

@@ -36,8 +36,7 @@ export async function mdmOfTeams({
   store,
   config,
 }: Pick<Context, "store" | "config">): Promise<ReadonlyMap<number | null, SharedMdm>> {
-  const teams = await store.teams.pick(["id", "settings"]);
-  const { mdm } = await config.current();
+  const [teams, { mdm }] = await Promise.all([store.teams.pick(["id", "settings"]), config.current()]);
   return new Map<number | null, SharedMdm>([
     [null, mdm],
     ...teams.map(({ id, settings }) => [id, shownSettings(settings).mdm] as const),

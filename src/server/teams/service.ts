@@ -14,6 +14,7 @@ import { visible } from "../core/security/access.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
 import { lockHosts, moveHosts } from "../hosts/write.ts";
 import { cancelOfOtherTeams, lockWaiting } from "../operations/moves.ts";
+import { moveSettings } from "../os-settings/statuses.ts";
 import { moveSoftwareCounts } from "../software/count-changes.ts";
 import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
@@ -162,12 +163,9 @@ export async function removeTeam(inside: Context, { id, name }: TeamRow): Promis
   await cancelOfOtherTeams(inside, waiting, null);
   const afterwards = await inside.extensions.teamLeaves(inside, id);
   await lockHosts(inside, eq("team_id", id));
-  const hosts = await store.hosts.pick(["id"], { where: eq("team_id", id) });
-  await moveSoftwareCounts(
-    store,
-    hosts.map((host) => host.id),
-    null,
-  );
+  const hosts = (await store.hosts.pick(["id"], { where: eq("team_id", id) })).map((host) => host.id);
+  await moveSoftwareCounts(store, hosts, null);
+  await moveSettings(store, hosts, null);
   await moveHosts(inside, eq("team_id", id), null);
   await usersLosingTeam(inside, id);
   await recordActivity(inside, "deleted_team", { team_id: id, team_name: name });

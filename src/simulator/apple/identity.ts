@@ -1,7 +1,7 @@
 // How a device gets its identity: a certificate by SCEP (RFC 8894).
 import { createHash, createPublicKey, type KeyObject, randomBytes, randomUUID } from "node:crypto";
 import { selfSigned } from "../../pki/issue.ts";
-import { parseName } from "../../pki/names.ts";
+import { type NameField, parseName } from "../../pki/names.ts";
 import { makeRequest } from "../../pki/request.ts";
 import { makeScepRequest, messageTypes, readScepReply } from "../../pki/scep.ts";
 import { readCertificates, signData } from "../../pki/signed-data.ts";
@@ -23,6 +23,7 @@ interface Authority {
 /** What the devices of a fleet know of their SCEP servers: each is asked once. */
 export class Authorities {
   private readonly known = new Map<string, Promise<Authority>>();
+  private readonly signers = new Map<KeyObject, { readonly name: string; readonly certificate: Buffer }>();
   private readonly web: Web;
 
   constructor(web: Web) {
@@ -34,6 +35,16 @@ export class Authorities {
     this.known.set(url, known);
     known.catch(() => this.known.delete(url));
     return known;
+  }
+
+  /** The certificate with which a request is signed. Devices that share a key share it too. */
+  signerOf(subject: readonly NameField[], key: KeyObject): DeviceIdentity {
+    const name = JSON.stringify(subject);
+    const known = this.signers.get(key);
+    if (known?.name === name) return { certificate: known.certificate, key };
+    const certificate = selfSigned(subject, key, randomBytes(8), Date.now());
+    this.signers.set(key, { name, certificate });
+    return { certificate, key };
   }
 
   private async ask(url: string, name: string): Promise<Authority> {
@@ -75,7 +86,7 @@ export async function requestIdentity(
   const name = scep.subject.length > 0 ? scep.subject : parseName("/CN=device");
   const isModern = capabilities.includes("SCEPStandard");
   const has = (capability: string) => isModern || capabilities.includes(capability);
-  const signer = { certificate: selfSigned(name, key, randomBytes(8), Date.now()), key };
+  const signer = authorities.signerOf(name, key);
   const transaction = { id: randomUUID(), nonce: randomBytes(16) };
   const message = makeScepRequest({
     type: messageTypes.pkcsReq,

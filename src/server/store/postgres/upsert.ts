@@ -68,7 +68,9 @@ function sameShape(
 
 async function upsertRun(layout: Layout, runner: Runner, rows: readonly Row[], shape: Shape): Promise<Row[]> {
   const { places, distinct } = lastWins(layout, rows, shape.on);
-  const secret = shape.set.filter((column) => layout.spec(column).secret);
+  // A missing secret is stored as it is.
+  const isGiven = (column: string) => distinct.some((row) => row[column] !== null);
+  const secret = shape.set.filter((column) => layout.spec(column).secret && isGiven(column));
   const results = await inChunks(
     runner,
     chunks(layout.written, distinct),

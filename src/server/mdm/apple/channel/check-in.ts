@@ -8,13 +8,20 @@ import { createBatcher } from "../../../core/concurrency/batcher.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { part } from "../../../core/running.ts";
-import { bindIdentity, type Identity, isOfDevice, revokeIdentities } from "../../../device-ca/identities.ts";
+import type { ServerTx } from "../../../core/tables.ts";
+import {
+  bindingIdentity,
+  boundIdentity,
+  type Identity,
+  isOfDevice,
+  revokeIdentities,
+} from "../../../device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { spellingsOf } from "../../../hosts/identifier.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
-import type { Inside } from "../../../operations/kind.ts";
-import { operationLock } from "../../../operations/queue.ts";
-import { and, eq, not, oneOf, type Predicate, same } from "../../../store/query.ts";
+import type { Inside, OpenOperation } from "../../../operations/kind.ts";
+import { openOperationsOf, operationLock } from "../../../operations/queue.ts";
+import { and, eq, not, nothing, oneOf, or, type Predicate, same } from "../../../store/query.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
@@ -38,12 +45,19 @@ const polled = ["id", "enrollment_id", "host_id", "state", "identity_id", "retur
 /** What is needed of an enrollment whose device asks for commands. */
 export type Polling = Pick<Enrollment, (typeof polled)[number]>;
 
-/** Devices ask for commands all the time: those that do so together share a query. */
+/** What waited for the device when its message arrived. */
+interface Waiting {
+  readonly open: readonly OpenOperation[];
+}
+
+/** Devices ask for commands all the time, mostly for nothing: those that do so together share the queries for this. */
 const enrollmentsByName = part("enrollments of Apple devices", ({ store }) =>
-  createBatcher<string, Polling | null>(
+  createBatcher<string, (Polling & Waiting) | null>(
     async (ids) => {
       const found = await store.appleEnrollments.pick(polled, { where: oneOf("enrollment_id", [...new Set(ids)]) });
-      const byName = new Map(found.map((one) => [one.enrollment_id, one]));
+      const askers = found.map(({ host_id: hostId }) => ({ hostId, lane: APPLE_LANE }));
+      const open = found.length === 0 ? [] : await openOperationsOf(store, askers);
+      const byName = new Map(found.map((one, i) => [one.enrollment_id, { ...one, open: open[i]! }]));
       return ids.map((id) => byName.get(id) ?? null);
     },
     { size: 500, parallel: 2 },
@@ -58,7 +72,7 @@ export async function enrollmentOf(ctx: Context, message: PlistDict, identity: I
 }
 
 /** The same of a message that asks for commands, or answers one. */
-export async function pollingOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Polling> {
+export async function pollingOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Polling & Waiting> {
   const id = enrollmentIdOf(message);
   return bound(ctx, id === null ? null : await ctx.running.of(enrollmentsByName).add(id), identity);
 }
@@ -103,7 +117,7 @@ export async function checkIn(ctx: Context, message: PlistDict, identity: Identi
   ctx.running.of(deviceSeen).mark(enrollment.host_id, ctx.clock.now());
   switch (type) {
     case "TokenUpdate":
-      return plist(await updateToken(ctx, message, enrollment));
+      return plist(await updateToken(ctx, message, { device: enrollment, identity }));
     case "CheckOut":
       return plist(await checkOut(ctx, enrollment));
     case "SetBootstrapToken":
@@ -149,9 +163,7 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
   if ("refused" in outcome) throw new NotAllowed(outcome.reason);
   const { row: host, isNew } = outcome;
   const uses = { host_id: host.id, hardware_serial: device.serial, hardware_uuid: device.udid };
-  await ctx.store.tx(async (store) => {
-    if (!(await bindIdentity({ store }, identity, uses)))
-      throw new NotAllowed("the identity belongs to another device");
+  const bind = async (store: ServerTx): Promise<Identity> => {
     const row = {
       created_at: ctx.clock.iso(),
       enrollment_id: enrollmentId,
@@ -170,13 +182,20 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
       enrolled_at: null,
       returns_after: null,
     };
-    await store.appleEnrollments.upsert([row], { on: ["enrollment_id"], returning: [] });
+    const [own] = await Promise.all([
+      boundIdentity({ store }, identity, uses),
+      store.appleEnrollments.upsert([row], { on: ["enrollment_id"], returning: [] }),
+    ]);
+    // What was written is rolled back.
+    if (!own) throw new NotAllowed("the identity belongs to another device");
     // Nothing was ever asked of a host that is new.
-    if (isNew) return;
+    if (isNew) return own;
     await store.appleEnrollments.delete(and(eq("host_id", host.id), eq("is_user", true)));
     await forgetProfiles({ store, clock: ctx.clock }, [host.id]);
     await resetDevice(within(ctx, store), { host_id: host.id, state: "authenticated" });
-  }, operationLock(host.id));
+    return own;
+  };
+  await bindingIdentity(ctx, identity, () => ctx.store.tx(bind, operationLock(host.id)));
   return "";
 }
 
@@ -202,18 +221,25 @@ async function knownByHardware(
 ) {
   const isSame = ({ uuid, hardware_serial }: Pick<HostRow, "uuid" | "hardware_serial">) =>
     isAlike(uuid, udid) && isAlike(hardware_serial, serial);
+  const bySerial = serial === "" ? nothing : and(same("hardware_serial", serial), eq("team_id", teamId));
+  const byUdid = udid === "" ? nothing : same("uuid", ...spellingsOf(udid));
+  // Most devices are new, and neither finds a host.
+  if ((await ctx.store.hosts.pick(["id"], { where: or(bySerial, byUdid), limit: 1 })).length === 0) return null;
   const sole = async (where: Predicate) => {
     const found = await ctx.store.hosts.pick(["identifier", "uuid", "hardware_serial"], { where, limit: 2 });
     return found.length === 1 && isSame(found[0]!) ? found[0]!.identifier : null;
   };
-  const own = serial === "" ? null : await sole(and(same("hardware_serial", serial), eq("team_id", teamId)));
-  return own ?? (udid === "" ? null : sole(same("uuid", ...spellingsOf(udid))));
+  return (await sole(bySerial)) ?? sole(byUdid);
 }
 
 const isAlike = (known: string, given: string): boolean =>
   known === "" || given === "" || known.toLowerCase() === given.toLowerCase();
 
-async function updateToken(ctx: Context, message: PlistDict, device: Enrollment): Promise<string> {
+async function updateToken(
+  ctx: Context,
+  message: PlistDict,
+  { device, identity }: { readonly device: Enrollment; readonly identity: Identity },
+): Promise<string> {
   const now = ctx.clock.iso();
   const token = bytesIn(message, "Token");
   const magic = stringIn(message, "PushMagic");
@@ -247,8 +273,12 @@ async function updateToken(ctx: Context, message: PlistDict, device: Enrollment)
     // The update decides: of two messages that arrive together, one enrolls the device.
     const first = { ...set, enrolled_at: now };
     const isFirst = and(eq("id", device.id), eq("enrolled_at", null));
-    if ((await store.appleEnrollments.update({ where: isFirst, set: first })) > 0)
-      await enrolled(within(ctx, store), { ...device, ...first }, serverUrl);
+    const [updated, host] = await Promise.all([
+      store.appleEnrollments.update({ where: isFirst, set: first }),
+      store.hosts.get(device.host_id),
+    ]);
+    const given = { host, identity, serverUrl };
+    if (updated > 0) await enrolled(within(ctx, store), { ...device, ...first }, given);
     else await store.appleEnrollments.update({ where: eq("id", device.id), set });
   }, operationLock(device.host_id));
   return "";
@@ -260,26 +290,33 @@ function userIdOf(message: PlistDict): string | null {
   return id !== null && /^[F-]+$/.test(id) ? (stringIn(message, "UserShortName") ?? id) : id;
 }
 
-async function enrolled(inside: Context, device: Enrollment, serverUrl: string): Promise<void> {
+interface Given {
+  readonly host: HostRow | null;
+  readonly identity: Identity;
+  readonly serverUrl: string;
+}
+
+async function enrolled(inside: Context, device: Enrollment, { host, identity, serverUrl }: Given): Promise<void> {
   const { host_id, kind, enrollment_id } = device;
-  const host = await inside.store.hosts.get(host_id);
   if (!host) return;
-  await setManaged(inside, host_id, { kind, serverUrl });
-  await recordActivity(
-    inside,
-    "mdm_enrolled",
-    {
-      host_serial: host.hardware_serial,
-      host_display_name: host.display_name,
-      installed_from_dep: kind === "automatic",
-      mdm_platform: "vendora",
-      ...(kind === "personal" ? { enrollment_id } : {}),
-      platform: host.platform,
-    },
-    { hostId: host_id },
-  );
-  await notifyProfiles(inside.store, { hostIds: [host_id] });
-  for (const { enrolled } of inside.extensions.appleDevices) await enrolled?.(inside, device, host);
+  await Promise.all([
+    setManaged(inside, host_id, { kind, serverUrl }),
+    recordActivity(
+      inside,
+      "mdm_enrolled",
+      {
+        host_serial: host.hardware_serial,
+        host_display_name: host.display_name,
+        installed_from_dep: kind === "automatic",
+        mdm_platform: "vendora",
+        ...(kind === "personal" ? { enrollment_id } : {}),
+        platform: host.platform,
+      },
+      { hostId: host_id },
+    ),
+    notifyProfiles(inside.store, { hostIds: [host_id] }),
+  ]);
+  for (const { enrolled } of inside.extensions.appleDevices) await enrolled?.(inside, device, { host, identity });
 }
 
 async function checkOut(ctx: Context, device: Enrollment): Promise<string> {

@@ -9,27 +9,41 @@ import {
   postponeOperation,
   takeOperation,
 } from "../../../operations/device-queue.ts";
-import type { Operation } from "../../../operations/kind.ts";
-import { operationLock, storeAnswer } from "../../../operations/queue.ts";
-import { oneOf } from "../../../store/query.ts";
+import type { OpenOperation, Operation } from "../../../operations/kind.ts";
+import { openOperationRows, operationLock, storeAnswer } from "../../../operations/queue.ts";
+import { and, eq } from "../../../store/query.ts";
 import { NotMade } from "../../commands/made-late.ts";
 import { commandOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
 import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
 import { applePayload } from "../commands/payload.ts";
 import type { AppleAnswered } from "./listeners.ts";
 
+export interface Received {
+  readonly message: PlistDict;
+  /** As it arrived. */
+  readonly body: Buffer;
+  /** What waited for the device then; null: it may have changed. */
+  readonly open: readonly OpenOperation[] | null;
+}
+
 /** Stores what the device answered, and returns the next command for it; null: there is none. */
-export async function exchange(ctx: Context, hostId: number, message: PlistDict, body: Buffer): Promise<string | null> {
+export async function exchange(
+  ctx: Context,
+  hostId: number,
+  { message, body, open }: Received,
+): Promise<string | null> {
   const status = stringIn(message, "Status");
   if (status === null) throw new BadPlist("the property list has no Status");
   // What the device has postponed comes again when it connects by itself, which begins with Idle.
-  const queue = status === "Idle" ? new Queue({ isOffered: true }) : new Queue({ isOffered: false });
+  const queue = new Queue(hostId, { isOffered: status === "Idle" });
   const answered = status === "Idle" ? null : await keepAnswer(ctx, hostId, { status, message, body }, queue);
   if (answered) await readAnswer(ctx, answered);
   const { appleCommandsMadeLate: late } = ctx.extensions;
+  let known = status === "Idle" && open !== null ? open : undefined;
   for (let taken = answered?.next ?? null; ; taken = null) {
     // An answer may have been a reason to ask for more.
-    const next = taken ?? (await nextOperation(ctx, hostId, APPLE_LANE, queue.choose));
+    const next = taken ?? (await nextOperation(ctx, hostId, APPLE_LANE, queue.choose, known));
+    known = undefined;
     if (!next) return null;
     const { operation, content } = next;
     const uuid = queue.uuidOf(operation);
@@ -46,21 +60,22 @@ export async function exchange(ctx: Context, hostId: number, message: PlistDict,
 
 /** Chooses the next command of one device. */
 class Queue {
+  readonly #hostId: number;
   readonly #isOffered: boolean;
   #uuids: ReadonlyMap<number, string> = new Map();
 
   /** `isOffered`: also what the device has postponed. */
-  constructor({ isOffered }: { isOffered: boolean }) {
+  constructor(hostId: number, { isOffered }: { isOffered: boolean }) {
+    this.#hostId = hostId;
     this.#isOffered = isOffered;
   }
 
-  readonly choose: Choose = async (store, open) => {
-    if (open.length === 0) return undefined;
-    const ids = open.map(({ id }) => id);
+  readonly choose: Choose = async (store, found) => {
     const columns = ["id", "command_uuid", "status"] as const;
-    const commands = await store.mdmCommands.pick(columns, { where: oneOf("id", ids) });
+    const where = and(eq("host_id", this.#hostId), eq("command_status", "pending"));
+    const [open, commands] = await Promise.all([found, store.mdmCommands.pick(columns, { where })]);
     const postponed = new Set(commands.flatMap(({ id, status }) => (status === "NotNow" ? [id] : [])));
-    if (this.#isOffered && postponed.size > 0) await resumePostponed(store, open[0]!.host_id);
+    if (this.#isOffered && postponed.size > 0) await resumePostponed(store, this.#hostId);
     this.#uuids = new Map(commands.map(({ id, command_uuid }) => [id, command_uuid]));
     return open.find(({ id }) => this.#uuids.has(id) && (this.#isOffered || !postponed.has(id)));
   };
@@ -102,7 +117,10 @@ async function keepAnswer(
   const uuid = stringIn(message, "CommandUUID") ?? "";
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const command = await commandOf(store, hostId, uuid);
+    const [command, open] = await Promise.all([
+      commandOf(store, hostId, uuid),
+      openOperationRows(store, hostId, APPLE_LANE),
+    ]);
     if (!command) {
       ctx.log.warn({ host_id: hostId, command_uuid: uuid, status }, "a device answered a command that it did not get");
       return null;
@@ -110,14 +128,15 @@ async function keepAnswer(
     // An answer may arrive twice: only the first one counts.
     if (command.command_status !== "pending") return null;
     const command_status = status === "NotNow" ? "pending" : status === "Acknowledged" ? "ran" : "failed";
-    await setAnswer(inside, command.id, { status, command_status, result: body.toString("base64") });
+    const set = setAnswer(inside, command.id, { status, command_status, result: body.toString("base64") });
     const answer: AppleAnswer = { status, detail: detailOf(message) };
     if (status === "NotNow") {
-      await postponeOperation(inside, hostId, command.id);
+      await Promise.all([set, postponeOperation(inside, hostId, command.id)]);
       return null;
     }
-    const operation = (await store.operations.get(command.id))!;
-    await storeAnswer(inside, operation, answer);
+    // It may have ended, and the device has done it nevertheless.
+    const operation = open.find(({ id }) => id === command.id) ?? (await store.operations.get(command.id))!;
+    await Promise.all([set, storeAnswer(inside, operation, answer)]);
     const { kind } = operation;
     for (const { answered } of inside.extensions.appleDevices) await answered?.(inside, hostId, kind);
     const isDone = command_status === "ran";

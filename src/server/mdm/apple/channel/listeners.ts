@@ -2,6 +2,7 @@
 import type { Content } from "../../../../api/bodies.ts";
 import type { PlistDict } from "../../../../plist/value.ts";
 import type { Context } from "../../../core/context.ts";
+import type { Identity } from "../../../device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import type { RowOf } from "../../../store/table.ts";
@@ -9,10 +10,16 @@ import type { appleEnrollments } from "./tables.ts";
 
 export type Enrollment = RowOf<typeof appleEnrollments>;
 
+/** The host of a device that has enrolled, and the identity with which it did. */
+export interface EnrolledAs {
+  readonly host: HostRow;
+  readonly identity: Pick<Identity, "facts">;
+}
+
 /** Every member runs in the transaction of the change, under the lock of the host's operations. */
 export interface AppleDeviceListener {
   /** The device has enrolled: it has sent the first push token since it authenticated. */
-  enrolled?(inside: Context, device: Enrollment, host: HostRow): Promise<void>;
+  enrolled?(inside: Context, device: Enrollment, of: EnrolledAs): Promise<void>;
   /**
    * The device of a known host begins to enroll (`authenticated`), or has left (`removed`): what was asked of it is
    * forgotten.

@@ -78,7 +78,9 @@ async function answer(
   // Users have no commands of their own.
   if (stringIn(message, "UserID") !== null) return plist("");
   if (stringIn(message, "Status") === "Idle") await noteReturn(ctx, enrollment);
-  return plist((await exchange(ctx, enrollment.host_id, message, bytes)) ?? "");
+  // When a device has returned, features may have asked it for something.
+  const open = enrollment.returns_after === null ? enrollment.open : null;
+  return plist((await exchange(ctx, enrollment.host_id, { message, body: bytes, open })) ?? "");
 }
 
 /** The device removes its enrollment when it gets this: only for those that were ended on purpose. */

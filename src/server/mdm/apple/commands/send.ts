@@ -22,18 +22,21 @@ export async function sendAppleCommands(
   commands: readonly AppleCommand[],
   uuid?: string,
 ): Promise<string[]> {
-  const uuids = await addCommands(
-    inside,
-    kind,
-    commands.map(({ hostId, command, name = null }) => ({
-      hostId,
-      requestType: command.RequestType,
-      name,
-      content: writePlist(command),
-    })),
-    uuid,
-  );
   const hostIds = [...new Set(commands.map(({ hostId }) => hostId))];
-  await push(inside, await inside.extensions.pushDevices.ofHosts(inside.store, hostIds));
+  const [uuids, devices] = await Promise.all([
+    addCommands(
+      inside,
+      kind,
+      commands.map(({ hostId, command, name = null }) => ({
+        hostId,
+        requestType: command.RequestType,
+        name,
+        content: writePlist(command),
+      })),
+      uuid,
+    ),
+    inside.extensions.pushDevices.ofHosts(inside.store, hostIds),
+  ]);
+  await push(inside, devices);
   return uuids;
 }

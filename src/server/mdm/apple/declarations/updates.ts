@@ -128,11 +128,14 @@ export async function declareTo(inside: Context, hostIds: readonly number[]): Pr
 
 async function differencesOf(given: Context, hostIds: readonly number[]): Promise<Differences> {
   const { store } = given;
-  const hosts = await store.hosts.pick(["id", "team_id", "platform", "os_version", "hardware_model"], {
-    where: and(oneOf("id", hostIds), applePlatform.hosts),
-  });
-  const settings = await mdmOfTeams({ ...given, config: given.config.over(store) });
-  const known = byId(await store.appleUpdates.list({ where: oneOf("id", hostIds) }));
+  const [hosts, settings, rowsBefore] = await Promise.all([
+    store.hosts.pick(["id", "team_id", "platform", "os_version", "hardware_model"], {
+      where: and(oneOf("id", hostIds), applePlatform.hosts),
+    }),
+    mdmOfTeams({ ...given, config: given.config.over(store) }),
+    store.appleUpdates.list({ where: oneOf("id", hostIds) }),
+  ]);
+  const known = byId(rowsBefore);
   const wantedBy = (host: (typeof hosts)[number]): Wanted =>
     hasUpdates(host.platform) ? wantedIn(settings.get(host.team_id)![platforms[host.platform].setting]) : null;
   const newest = hosts.filter((host) => "days" in (wantedBy(host) ?? {})).map(({ id }) => id);

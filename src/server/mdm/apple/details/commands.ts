@@ -49,7 +49,7 @@ export async function requestDetails(inside: Context, { id, platform }: Pick<Hos
 }
 
 export const appleDetailsListener: AppleDeviceListener = {
-  async enrolled(inside, { kind }, { id, platform }) {
+  async enrolled(inside, { kind }, { host: { id, platform } }) {
     if (isPhone(platform)) await sendAppleCommands(inside, appleDetails, detailCommands(id, kind === "personal"));
   },
 };

@@ -148,9 +148,8 @@ async function takeToken({ store, clock }: Context, token: string, kind: Predica
 
 /** The host gets the address of the user who has signed in. */
 export const endUserListener: AppleDeviceListener = {
-  async enrolled({ store }, { host_id, identity_id }) {
-    const identity = identity_id === null ? null : await store.deviceIdentities.get(identity_id);
-    const email = identity?.facts[endUserFacts.email];
+  async enrolled({ store }, { host_id }, { identity }) {
+    const email = identity.facts[endUserFacts.email];
     if (typeof email === "string") await setEndUser(store, host_id, email);
   },
 };

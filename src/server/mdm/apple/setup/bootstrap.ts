@@ -9,7 +9,6 @@ import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { alreadyExists, badRequest, notThere } from "../../../core/errors.ts";
 import { downloadOf, partsOf } from "../../../files/service.ts";
-import type { HostRow } from "../../../hosts/access.ts";
 import {
   countBootstraps,
   endBootstrap,
@@ -23,7 +22,7 @@ import type { RowOf } from "../../../store/table.ts";
 import { requireAppleMdm } from "../../gate.ts";
 import { teamFor } from "../../profiles/access.ts";
 import type { TeamName } from "../../profiles/platform.ts";
-import type { AppleDeviceListener, Enrollment } from "../channel/listeners.ts";
+import type { AppleDeviceListener, EnrolledAs, Enrollment } from "../channel/listeners.ts";
 import { appleCommandKind } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 import { teamKey } from "../portal/assign.ts";
@@ -139,8 +138,9 @@ export const bootstrapCommand = appleCommandKind({
   },
 });
 
-async function sendPackage(inside: Context, { host_id: hostId, kind }: Enrollment, host: HostRow): Promise<void> {
+async function sendPackage(inside: Context, device: Enrollment, { host }: EnrolledAs): Promise<void> {
   const { store } = inside;
+  const { host_id: hostId, kind } = device;
   const row = kind === "automatic" && host.platform === "darwin" ? await packageOf(inside, host.team_id) : null;
   if (!row) return;
   const { size, sha256 } = (await store.files.get(row.file_id))!;

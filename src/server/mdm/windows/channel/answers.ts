@@ -15,8 +15,8 @@ import { commandFor, uuidOf } from "../commands/wire.ts";
 
 type CommandRow = RowOf<typeof mdmCommands>;
 
-/** Stores the answers in the message, each with its own command of this host. */
-export async function keepAnswers(ctx: Context, hostId: number, message: SyncMessage): Promise<void> {
+/** Stores the answers in the message, each with its own command of this host. Returns whether there were any. */
+export async function keepAnswers(ctx: Context, hostId: number, message: SyncMessage): Promise<boolean> {
   const byCommand = new Map<string, SyncCommand[]>();
   for (const reply of message.commands) {
     // Statuses of the header and of our statuses have numbers.
@@ -26,6 +26,7 @@ export async function keepAnswers(ctx: Context, hostId: number, message: SyncMes
     byCommand.set(uuid, [...(byCommand.get(uuid) ?? []), reply]);
   }
   for (const [uuid, replies] of byCommand) await keepAnswer(ctx, hostId, { uuid, replies, message });
+  return byCommand.size > 0;
 }
 
 interface Answered {
@@ -57,8 +58,10 @@ async function keepAnswer(ctx: Context, hostId: number, { uuid, replies, message
     }
     const answer = answerIn(sent, all, status);
     const command_status = answer.isDone ? "ran" : "failed";
-    await setAnswer(inside, command.id, { status: answer.status, command_status, result });
-    await storeAnswer(inside, operation, answer);
+    await Promise.all([
+      setAnswer(inside, command.id, { status: answer.status, command_status, result }),
+      storeAnswer(inside, operation, answer),
+    ]);
     for (const { answered } of inside.extensions.windowsDevices) await answered?.(inside, hostId);
   }, operationLock(hostId));
 }

@@ -5,7 +5,8 @@ import { part } from "../../../core/running.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { revokeIdentities } from "../../../device-ca/identities.ts";
 import { setUnmanaged } from "../../../mdm-status/managed.ts";
-import type { Inside } from "../../../operations/kind.ts";
+import type { Inside, OpenOperation } from "../../../operations/kind.ts";
+import { openOperationsOf } from "../../../operations/queue.ts";
 import { and, eq, oneOf } from "../../../store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
@@ -15,17 +16,21 @@ import type { Enrollment } from "./listeners.ts";
 export const isEnrolled = eq("state", "enrolled");
 
 const named = ["id", "device_id", "host_id", "identity_id", "account"] as const;
-/** What is needed of the enrollment in a session. */
-export type InSession = Pick<Enrollment, (typeof named)[number]>;
+/** What is needed of the enrollment in a session, and what waited for the device when its message arrived. */
+export type InSession = Pick<Enrollment, (typeof named)[number]> & { readonly open: readonly OpenOperation[] };
 
-/** Enrolled devices by their own names. Every message needs its enrollment: those that arrive together share a query. */
+/**
+ * Enrolled devices by their own names. Every message needs its enrollment, and most find nothing that waits: messages
+ * that arrive together share the two queries for this.
+ */
 export const enrolledByName = part("enrollments of Windows devices", ({ store }) =>
   createBatcher<string, InSession | null>(
     async (names) => {
       const where = and(oneOf("device_id", [...new Set(names)]), isEnrolled);
-      const byName = new Map(
-        (await store.windowsEnrollments.pick(named, { where })).map((one) => [one.device_id, one]),
-      );
+      const found = await store.windowsEnrollments.pick(named, { where });
+      const askers = found.map(({ host_id: hostId }) => ({ hostId, lane: WINDOWS_LANE }));
+      const open = found.length === 0 ? [] : await openOperationsOf(store, askers);
+      const byName = new Map(found.map((one, i) => [one.device_id, { ...one, open: open[i]! }]));
       return names.map((name) => byName.get(name) ?? null);
     },
     { size: 500, parallel: 2 },

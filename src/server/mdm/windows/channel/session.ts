@@ -6,6 +6,7 @@ import { type SyncCommand, type SyncMessage, syncCommand } from "../../../../syn
 import { writeSyncml } from "../../../../syncml/write.ts";
 import { minutes } from "../../../core/clock.ts";
 import { type Context, within } from "../../../core/context.ts";
+import { byId } from "../../../core/maps.ts";
 import { type Identity, revokeIdentities, verifyIdentity } from "../../../device-ca/identities.ts";
 import { nextOperations } from "../../../operations/device-queue.ts";
 import type { Operation } from "../../../operations/kind.ts";
@@ -34,8 +35,11 @@ export async function manage(ctx: Context, bytes: Uint8Array, certificate: Buffe
   if ("status" in caller) return replyTo(message, caller);
   const { enrollment, nonce } = caller;
   ctx.running.of(deviceSeen).mark(enrollment.host_id, ctx.clock.now());
-  await keepAnswers(ctx, enrollment.host_id, message);
-  const commands = (await leaves(ctx, enrollment, message)) ? [] : await nextCommands(ctx, enrollment, message);
+  // An answer may be a reason to ask for more.
+  const hasAnswered = await keepAnswers(ctx, enrollment.host_id, message);
+  const { host_id, open } = enrollment;
+  const queue = hasAnswered ? { host_id } : { host_id, open };
+  const commands = (await leaves(ctx, enrollment, message)) ? [] : await nextCommands(ctx, queue, message);
   return replyTo(message, { status: nonce === null ? statuses.ok : statuses.authenticated, nonce, commands });
 }
 
@@ -81,7 +85,11 @@ async function isOfDevice(ctx: Context, enrollment: InSession, certificate: Buff
 }
 
 /** The device uses a renewed identity for the first time: from now on, the old one is not accepted. */
-export async function rebind(ctx: Context, enrollment: InSession, identity: Identity): Promise<boolean> {
+export async function rebind(
+  ctx: Context,
+  enrollment: Pick<InSession, "id" | "host_id" | "identity_id">,
+  identity: Identity,
+): Promise<boolean> {
   const old = enrollment.identity_id;
   const isRenewed = identity.facts[RENEWS] === enrollment.id && identity.host_id === enrollment.host_id;
   if (!isRenewed || old === null || identity.id < old) return false;
@@ -106,17 +114,22 @@ async function leaves(ctx: Context, enrollment: InSession, { commands }: SyncMes
 
 const starts: ReadonlySet<string> = new Set([alerts.serverStart, alerts.clientStart]);
 
-async function nextCommands(ctx: Context, { host_id }: InSession, message: SyncMessage): Promise<SyncCommand[]> {
+type Queue = Pick<InSession, "host_id"> & Partial<Pick<InSession, "open">>;
+
+async function nextCommands(ctx: Context, { host_id, ...read }: Queue, message: SyncMessage): Promise<SyncCommand[]> {
   const codes = message.commands.flatMap(({ verb, data }) => (verb === "Alert" ? [data ?? ""] : []));
   if (!message.isFinal || codes.includes(alerts.abort)) return [];
   const { maxMsgSize } = message.header;
   const room = Math.min(ROOM, (maxMsgSize ?? ROOM) - FRAME);
   const again = codes.some((code) => starts.has(code));
   const commands: SyncCommand[] = [];
-  for (const { operation, content } of await nextOperations(ctx, host_id, WINDOWS_LANE, { again, room })) {
-    const row = await ctx.store.mdmCommands.get(operation.id);
+  const next = await nextOperations(ctx, host_id, WINDOWS_LANE, { again, room, ...read });
+  const rows = next.length === 0 ? [] : await ctx.store.mdmCommands.getMany(next.map(({ operation }) => operation.id));
+  const rowsById = byId(rows);
+  for (const { operation, content } of next) {
+    const row = rowsById.get(operation.id);
     // The device has just enrolled again: what waited was dropped.
-    const made = row && (await makeLate(ctx, operation, content));
+    const made = row ? await makeLate(ctx, operation, content) : null;
     if (made !== null) commands.push(asSentNow(commandFor(row!.command_uuid, made), row!));
   }
   return commands;

@@ -7,6 +7,7 @@ import { breaksConnection, isConflict, isStalePlan, translate } from "../errors.
 import type { Row } from "../layout.ts";
 import type { ConstraintInfo } from "../schema.ts";
 import type { Statement } from "../sql.ts";
+import { runJoined } from "./joined.ts";
 import { LOST_COMMIT, type StatementNames } from "./pool.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -84,6 +85,20 @@ class Lease {
     return { rows, count: rowCount ?? 0 };
   }
 
+  /**
+   * Sends the statements together, after others without parameters whose results are not needed. Each runs only if all
+   * before it have succeeded.
+   */
+  async runAll(statements: readonly Statement[], before: readonly string[]): Promise<Result[]> {
+    if (before.length === 0 && statements.length === 1) return [await this.run(statements[0]!)];
+    const joined = [
+      ...before.map((text) => ({ text, values: [], name: undefined })),
+      ...statements.map(({ text, values }) => ({ text, values, name: this.context.names.of(text) })),
+    ];
+    const results = await this.noting(runJoined(this.client, joined, this.unhurried ? A_DAY_MS : undefined));
+    return results.slice(before.length).map(({ rows, rowCount }) => ({ rows, count: rowCount ?? 0 }));
+  }
+
   /** Runs one or more statements without parameters and returns the command tag of the last one. */
   async command(text: string): Promise<string> {
     const results = await this.noting<pg.QueryResult | pg.QueryResult[]>(this.client.query(text));
@@ -159,10 +174,17 @@ export const lockNumber = (key: string): string =>
 
 const SAVE = "SAVEPOINT svc";
 
+interface Waiting {
+  readonly statement: Statement;
+  done(result: Result): void;
+  failed(error: unknown): void;
+}
+
 /**
- * The statements of one transaction. A failed write is rolled back by itself, as in the in-memory engine: the caller
- * may catch the error and continue. The savepoint for this is set together with BEGIN, so that a transaction with one
- * write needs no extra round trip.
+ * The statements of one transaction. BEGIN is sent together with the first of them, and statements that the caller does
+ * not await one by one are sent together. A failed write is rolled back by itself, as in the in-memory engine: the
+ * caller may catch the error and continue. The savepoint for this is sent together with the write. With `failFast`
+ * there are no savepoints.
  */
 class TxRunner implements Runner {
   /** Why the transaction cannot continue, even if the caller catches the error. */
@@ -170,45 +192,96 @@ class TxRunner implements Runner {
   private ended = false;
   private saved = true;
   private turn: Promise<unknown> = Promise.resolve();
+  private waiting: Waiting[] = [];
+  private sent = 0;
+  /** Statements that have yet to be sent before the next one. */
+  private before: readonly string[];
   private readonly context: RunnerContext;
   private readonly lease: Lease;
   private readonly failFast: boolean;
 
-  constructor(context: RunnerContext, lease: Lease, failFast: boolean) {
+  constructor(context: RunnerContext, lease: Lease, begin: readonly string[], failFast: boolean) {
     this.context = context;
     this.lease = lease;
+    this.before = failFast ? begin : [...begin, SAVE];
     this.failFast = failFast;
   }
 
   read(statement: Statement): Promise<Result> {
-    return this.inTurn(() => this.decisive(() => this.lease.run(statement)));
+    if (this.failFast) return this.together(statement);
+    return this.inTurn(() => this.decisive(() => this.send(statement)));
   }
 
   write(statement: Statement): Promise<Result> {
-    return this.inTurn(() => this.undoable(() => this.lease.run(statement)));
+    if (this.failFast) return this.together(statement);
+    return this.inTurn(() => this.undoable(() => this.send(statement)));
   }
 
   atomic<R>(work: (runner: Runner) => Promise<R>): Promise<R> {
-    const run = (statement: Statement) => this.lease.run(statement);
+    if (this.failFast) return work(this);
+    const run = (statement: Statement) => this.send(statement);
     const inner: Runner = { read: run, write: run, atomic: (more) => more(inner) };
     return this.inTurn(() => this.undoable(() => work(inner)));
   }
 
-  async end(): Promise<void> {
+  /** Returns whether anything was sent. */
+  async end(): Promise<boolean> {
     await this.turn;
     this.ended = true;
+    return this.sent > 0;
   }
+
+  private async send(statement: Statement): Promise<Result> {
+    return (await this.sendAll([statement]))[0]!;
+  }
+
+  private sendAll(statements: readonly Statement[]): Promise<Result[]> {
+    const { before, lease } = this;
+    this.before = [];
+    const results = lease.runAll(statements, before);
+    // Whatever was sent together with BEGIN was not stored if the connection was dead.
+    return this.sent++ === 0 ? harmlessly(lease, results) : results;
+  }
+
+  /** Sends what is requested while other statements run, or at the same time, together. */
+  private together(statement: Statement): Promise<Result> {
+    return new Promise((done, failed) => {
+      this.waiting.push({ statement, done, failed });
+      if (this.waiting.length === 1) this.turn = this.turn.then(() => this.flush());
+    });
+  }
+
+  private async flush(): Promise<void> {
+    const waiting = this.waiting;
+    this.waiting = [];
+    try {
+      this.checkOpen();
+      const results = await this.decisive(() => this.sendAll(waiting.map(({ statement }) => statement)));
+      waiting.forEach(({ done }, i) => {
+        done(results[i]!);
+      });
+    } catch (error) {
+      for (const { failed } of waiting) failed(this.translated(error));
+    }
+  }
+
+  private checkOpen(): void {
+    if (this.ended)
+      throw new Error("the transaction has ended: use only the store that tx passes in, and await its results");
+    if (this.failure) throw this.failure;
+  }
+
+  private readonly translated = (error: unknown): unknown =>
+    error instanceof DatabaseFailure ? translate(error.error, this.context.constraints) : error;
 
   /** Runs writes one after the other, so that no savepoint falls between the statements of another write. */
   private inTurn<R>(work: () => Promise<R>): Promise<R> {
     const mine = this.turn.then(async () => {
-      if (this.ended)
-        throw new Error("the transaction has ended: use only the store that tx passes in, and await its results");
       try {
-        if (this.failure) throw this.failure;
+        this.checkOpen();
         return await work();
       } catch (error) {
-        throw error instanceof DatabaseFailure ? translate(error.error, this.context.constraints) : error;
+        throw this.translated(error);
       }
     });
     this.turn = mine.catch(() => undefined);
@@ -225,16 +298,27 @@ class TxRunner implements Runner {
   }
 
   private async undoable<R>(work: () => Promise<R>): Promise<R> {
-    if (this.failFast) return this.decisive(work);
-    if (!this.saved) await this.decisive(() => this.lease.command(`RELEASE ${SAVE}; ${SAVE}`));
+    // What has yet to be sent ends with a savepoint.
+    if (!this.saved && this.before.length === 0) this.before = [`RELEASE ${SAVE}`, SAVE];
     this.saved = false;
+    const { sent } = this;
     try {
       return await work();
     } catch (error) {
       if (error instanceof DatabaseFailure && (this.lease.broken || isConflict(error.error))) this.failure ??= error;
-      else await this.decisive(() => this.lease.command(`ROLLBACK TO ${SAVE}`));
+      // Without a statement, not even the savepoint was set.
+      else if (this.sent > sent) await this.undo(error);
       this.saved = true;
       throw error;
+    }
+  }
+
+  /** If BEGIN or its lock has failed, there is no savepoint, and that error is the one to report. */
+  private async undo(error: unknown): Promise<void> {
+    try {
+      await this.lease.command(`ROLLBACK TO ${SAVE}`);
+    } catch (failure) {
+      this.failure ??= (error instanceof DatabaseFailure ? error : failure) as DatabaseFailure;
     }
   }
 }
@@ -249,7 +333,7 @@ export interface TransactionOptions {
   readonly long?: boolean;
 }
 
-const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;";
+const UNLIMITED = ["SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0"];
 
 /** `beforeCommit` takes a statement without parameters that is sent together with the COMMIT. */
 type Work<R> = (runner: Runner, beforeCommit: (statement: string) => void) => Promise<R>;
@@ -269,33 +353,38 @@ async function attempt<R>(
   work: Work<R>,
   { lock, snapshot, long, failFast = false }: TransactionOptions,
 ): Promise<R> {
-  const begin = snapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;" : "BEGIN;";
-  const locked = lock === undefined ? "" : `SELECT pg_advisory_xact_lock(${lockNumber(lock)});`;
+  const begin = [
+    snapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN",
+    ...(long ? UNLIMITED : []),
+    ...(lock === undefined ? [] : [`SELECT pg_advisory_xact_lock(${lockNumber(lock)})`]),
+  ];
   if (long) lease.takeTime();
-  const runner = new TxRunner(context, lease, failFast);
+  const runner = new TxRunner(context, lease, begin, failFast);
   let result: R;
-  let last = "";
+  let last: readonly string[] = [];
+  let hasBegun = false;
   try {
-    await harmlessly(lease, lease.command(`${begin} ${long ? UNLIMITED : ""} ${locked} ${failFast ? "" : SAVE}`));
     result = await work(runner, (statement) => {
-      last = `${statement};`;
+      last = [statement];
     });
-    await runner.end();
+    hasBegun = await runner.end();
     if (runner.failure) throw runner.failure;
   } catch (error) {
-    await runner.end();
+    hasBegun = await runner.end();
     // If even this fails, the connection is dropped, which rolls the transaction back as well.
-    if (!lease.broken) await lease.command("ROLLBACK").catch(() => undefined);
+    if (hasBegun && !lease.broken) await lease.command("ROLLBACK").catch(() => undefined);
     throw runner.failure ?? error;
   }
-  await commit(lease, last);
+  // Without a statement there is nothing to commit, but others may be waited for, or messages sent.
+  if (hasBegun) await commit(lease, [...last, "COMMIT"]);
+  else if (lock !== undefined || last.length > 0) await commit(lease, [...begin, ...last, "COMMIT"]);
   return result;
 }
 
-async function commit(lease: Lease, last: string): Promise<void> {
+async function commit(lease: Lease, statements: readonly string[]): Promise<void> {
   let tag: string;
   try {
-    tag = await lease.command(`${last} COMMIT`);
+    tag = await lease.command(statements.join("; "));
   } catch (error) {
     if (lease.broken) throw new StoreUnavailable(LOST_COMMIT, { cause: error });
     // The last statement may have failed, and the transaction would still be open.

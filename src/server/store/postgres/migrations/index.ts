@@ -89,6 +89,7 @@ import { migration as m0102 } from "./0102-usual-paths-of-software.ts";
 import { migration as m0103 } from "./0103-labels-of-packages-stay.ts";
 import { migration as m0104 } from "./0104-labels-of-packages-stay-slow.ts";
 import { migration as m0105 } from "./0105-machines-of-managed-agents.ts";
+import { migration as m0106 } from "./0106-teams-of-settings.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -182,4 +183,5 @@ export const migrations: readonly Migration[] = [
   m0103,
   m0104,
   m0105,
+  m0106,
 ];
