@@ -2,11 +2,15 @@
 import { promisify } from "node:util";
 import { gunzip, inflate } from "node:zlib";
 import { damaged, guarded, PackageError } from "./package.ts";
+import { zstandardContent } from "./zstandard.ts";
 
 /** Of one part, packed or not. The parts that describe a package have some kilobytes. */
 export const UNPACKED_MAX = 16 * 1024 * 1024;
 /** Compressed with Zstandard, whose library is slower. */
 const ZST_MAX = 2 * 1024 * 1024;
+
+/** Bytes of the content times blocks: the library moves the rest of its buffer with each block. Allows 5 MB. */
+const ZST_WORK_MAX = 256 * 1024 * 1024;
 
 export type Packing = "none" | "gz" | "zlib" | "xz" | "zst";
 
@@ -46,7 +50,9 @@ async function unpackXz(bytes: Buffer): Promise<Buffer> {
 
 async function unpackZst(bytes: Buffer): Promise<Buffer> {
   if (bytes.length > ZST_MAX) throw new PackageError("the description of the package is too large");
+  const { size, blocks } = zstandardContent(bytes);
+  if (size * blocks > ZST_WORK_MAX) throw new PackageError("the description of the package is too large");
   const { decompress } = await import("fzstd");
   // With a buffer of its own the library does not make one of the size that the file asks for.
-  return Buffer.from(decompress(bytes, new Uint8Array(UNPACKED_MAX)));
+  return Buffer.from(decompress(bytes, new Uint8Array(size)));
 }

@@ -1,11 +1,11 @@
-// Messages of devices on plain node:http, bypassing the router: most are polls of devices for which nothing waits. Every
-// endpoint that is served here is served by the router too, which gets whatever is not usual.
+// Messages of devices and managed agents on plain node:http, bypassing the router: most are polls for which nothing
+// waits. Every endpoint that is served here is served by the router too, which gets whatever is not usual.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { type AnyEndpoint, servedPaths } from "../api/endpoint.ts";
+import { type AnyEndpoint, isDownload, servedPaths } from "../api/endpoint.ts";
 import type { Services } from "./core/context.ts";
-import { rawBody } from "./core/http/bodies/read.ts";
+import { receivedBody } from "./core/http/bodies/read.ts";
 import type { Protocol } from "./core/http/protocol.ts";
-import { type WholeReply, wholeReply } from "./core/http/replies.ts";
+import { responseOf, type WholeReply, wholeReply } from "./core/http/replies.ts";
 import { count } from "./core/http/request-counts.ts";
 import type { Reply, Route } from "./core/http/route.ts";
 import { baseHeaders, refusal } from "./error-replies.ts";
@@ -48,8 +48,11 @@ export function directHandler(
   };
 }
 
-/** Bytes that need no token. */
-const isMessage = ({ takes, access }: AnyEndpoint): boolean => takes.kind === "raw" && access === "none";
+/** Bytes or JSON without a token. */
+const isMessage = (endpoint: AnyEndpoint): boolean => {
+  const { takes, access, hasBody } = endpoint;
+  return access === "none" && (takes.kind === "raw" || (takes.kind === "json" && hasBody && !isDownload(endpoint)));
+};
 
 /** The path, and the query with its question mark. */
 function splitUrl(url: string): [path: string, search: string] {
@@ -84,11 +87,11 @@ async function answer(
   try {
     const ctx = await contextOf(services, asked, endpoint.access);
     const reply: Reply = { status: endpoint.status, headers: {} };
-    const body = async () => rawBody(endpoint, asked.headers, bytes);
+    const body = async () => receivedBody(endpoint, asked.headers, bytes);
     const value = await run({ params: {}, query: queryOf(asked.search), body }, ctx, reply);
-    const sent = wholeReply(endpoint, value, reply, { ...baseHeaders(asked.id, services), ...protocol.headers });
-    if (sent === null) throw new Error(`${endpoint.path} does not reply with a message`);
-    return ended(sent);
+    const headers = { ...baseHeaders(asked.id, services), ...protocol.headers };
+    const whole = wholeReply(endpoint, value, reply, headers);
+    return ended(whole ?? (await responseOf(endpoint, value, reply, headers, asked)));
   } catch (error) {
     return ended(refusal(services, asked, error, protocol));
   }
@@ -116,8 +119,16 @@ function askedBy({ random }: Pick<Services, "random">, req: IncomingMessage): As
 async function send(res: ServerResponse, reply: WholeReply | Response): Promise<void> {
   if (res.destroyed) return;
   if (!(reply instanceof Response)) {
-    res.writeHead(reply.status, reply.headers);
-    res.end(reply.body);
+    const { status, headers, body } = reply;
+    if (!Array.isArray(body)) {
+      res.writeHead(status, headers);
+      res.end(body);
+      return;
+    }
+    // The parts are shared with other replies: Node passes them on without joining them.
+    res.writeHead(status, { ...headers, "content-length": body.reduce((sum, part) => sum + part.length, 0) });
+    for (const part of body) res.write(part);
+    res.end();
     return;
   }
   const body = Buffer.from(await reply.arrayBuffer());

@@ -32,6 +32,7 @@ import { withGetBody } from "./live-queries/get-body.ts";
 import { liveQueries } from "./live-queries/hub.ts";
 import { createSockets } from "./live-queries/socket.ts";
 import { listExpiring } from "./mdm/expiry/service.ts";
+import { limitHeapGrowth } from "./process/heap-growth.ts";
 import { chooseAddress, type Listening, listen } from "./process/listen.ts";
 import { protocolsOf } from "./protocols.ts";
 import { timed } from "./store/timed.ts";
@@ -72,6 +73,8 @@ export async function startServer(settings: Settings, log: Logger, options: Star
     undo.push(() => blobs.close());
     exposeStore(metrics, opened);
     undo.push(exposeStalls(metrics));
+    const endGrowth = limitHeapGrowth();
+    undo.push(async () => endGrowth());
     const store = timed(opened, metrics.storeSeconds);
     const services = withRunning({
       settings,

@@ -8,6 +8,7 @@ import { directHandler } from "../../src/server/direct.ts";
 import { protocolsOf } from "../../src/server/protocols.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { appleDevice, CHANNEL, newIdentity } from "../support/apple-device.ts";
+import { makeManaged } from "../support/managed.ts";
 
 const servers: Server[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => new Promise((closed) => server.close(closed)))));
@@ -56,6 +57,54 @@ const sync = (body: string): Sent => ({
   path: SYNCML,
   headers: { "content-type": "application/vnd.syncml.dm+xml", "content-length": String(Buffer.byteLength(body)) },
   body: Buffer.from(body),
+});
+
+const AGENT = "/api/v1/svc/agent";
+function ofAgent(path: string, body: object, more: Record<string, string> = {}): Sent {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const headers = { "content-type": "application/json", "content-length": String(bytes.length), ...more };
+  return { method: "POST", path: `${AGENT}${path}`, headers, body: bytes };
+}
+
+describe("messages of managed agents without the router", () => {
+  it("get the same replies: configurations, scripts and errors", async () => {
+    const t = await startApp();
+    const port = await listening(t);
+    const agent = await makeManaged(t);
+    const { id: host_id } = await agent.host();
+    const contents = `#!/bin/sh\necho "é ${"x".repeat(20_000)}"\n`;
+    const form = new FormData();
+    form.set("script", new File([contents], "long.sh"));
+    const { script_id } = (await (await t.post("/scripts", form)).json()) as { script_id: number };
+    const run = await t.post("/scripts/run", { host_id, script_id });
+    const { execution_id } = (await run.json()) as { execution_id: string };
+    const key = { agent_node_key: agent.key };
+    const requests: readonly (readonly [status: number, Sent])[] = [
+      [200, ofAgent("/config", key)],
+      [200, ofAgent("/scripts/request", { ...key, execution_id })],
+      [404, ofAgent("/scripts/request", { ...key, execution_id: "another" })],
+      [401, ofAgent("/config", { agent_node_key: "wrong" })],
+      [422, ofAgent("/scripts/result", { ...key, execution_id })],
+      [422, ofAgent("/scripts/request", { ...key, execution_id: 7 })],
+      [400, { ...ofAgent("/config", key), headers: { "content-length": "1" }, body: Buffer.from("{") }],
+      [400, { ...ofAgent("/config", key), headers: { "content-length": "0" }, body: Buffer.alloc(0) }],
+      [400, ofAgent("/config", key, { "content-digest": `sha-256=:${"A".repeat(43)}=:` })],
+      [415, ofAgent("/config", key, { origin: "https://evil.example", "content-type": "text/plain" })],
+      [200, ofAgent("/scripts/result", { ...key, execution_id, output: "done", runtime: 1, exit_code: 0 })],
+    ];
+    for (const [status, sent] of requests) {
+      const [direct, router] = [await send(port, sent), await viaRouter(t, sent)];
+      expect([direct.status, direct.body.replace(ID, "id")]).toEqual([status, router.body.replace(ID, "id")]);
+      expect(router.status).toBe(status);
+      for (const name of ["content-type", "x-svc-capabilities", "cache-control"])
+        expect(direct.headers[name]).toBe(router.headers[name]);
+      if (sent.path.endsWith("/scripts/request") && status === 200) {
+        expect(JSON.parse(direct.body)).toMatchObject({ host_id, execution_id, script_contents: contents });
+        expect(direct.headers["content-length"]).toBe(String(Buffer.byteLength(direct.body)));
+      }
+    }
+    expect((await send(port, ofAgent("/software_install/package?alt=media", key))).status).toBe(ROUTER);
+  });
 });
 
 describe("messages of devices without the router", () => {

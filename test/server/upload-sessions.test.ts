@@ -1,5 +1,6 @@
 // Files that arrive in pieces, and forms that refer to them, with both kinds of blob stores.
 import { createHash, randomBytes, randomInt } from "node:crypto";
+import { appendFile, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -15,7 +16,7 @@ import { withRunning } from "../../src/server/core/running.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { fileCleanup } from "../../src/server/files/cleanup-job.ts";
 import { downloadOf, openUploads } from "../../src/server/files/service.ts";
-import { type Blobs, BlobsUnavailable } from "../../src/server/store/blobs/blobs.ts";
+import { type Blobs, BlobsUnavailable, digestOf, type GrowingBlobs } from "../../src/server/store/blobs/blobs.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { expiredUploads } from "../../src/server/uploads/expiry-job.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -155,7 +156,7 @@ describe.each(blobKinds)("uploads in pieces to a %s", (kind) => {
     const { id } = await ada.begin(content);
     expect((await ada.append(id, 0, cut(content.subarray(0, 17 * MiB)))).status).toBe(400);
     const pieces = await t.store.uploadPieces.list({ order: [{ column: "start", direction: "asc" }] });
-    expect(pieces.map(({ start }) => start / MiB)).toEqual([0, 8, 16]);
+    expect(pieces.map(({ start }) => start / MiB)).toEqual(kind === "bucket" ? [0, 8, 16] : [0]);
     const again = await ada.create(described(content, "other.pkg"));
     expect([again.status, await again.json()]).toMatchObject([
       200,
@@ -200,10 +201,24 @@ describe.each(blobKinds)("uploads in pieces to a %s", (kind) => {
   it("are refused, and can be repeated, while the disk is full or the bucket is away", async () => {
     const blobs = await blobsIn(kind);
     let full = "";
+    const check = (key: string) => {
+      if (full !== "" && key.startsWith(full)) throw new BlobsUnavailable("full");
+    };
     const filling: Blobs = Object.assign(Object.create(blobs), {
       put: async (...given: Parameters<Blobs["put"]>) => {
-        if (full !== "" && given[0].startsWith(full)) throw new BlobsUnavailable("full");
+        check(given[0]);
         return blobs.put(...given);
+      },
+      growing: blobs.growing && {
+        ...blobs.growing,
+        append: async (...given: Parameters<GrowingBlobs["append"]>) => {
+          check(given[0]);
+          return blobs.growing!.append(...given);
+        },
+        keepAs: async (...given: Parameters<GrowingBlobs["keepAs"]>) => {
+          check(given[1]);
+          return blobs.growing!.keepAs(...given);
+        },
       },
     });
     const { ada } = await scene(filling);
@@ -408,26 +423,87 @@ describe("an upload", () => {
 
   it("is joined once, and a repetition of its last piece waits for that", async () => {
     const { id } = await ada.begin(content);
-    const put = blobs.put;
+    const { append, keepAs, ...others } = blobs.growing!;
     let open = () => {};
     const opened = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const keys: string[] = [];
-    blobs.put = async (key, ...given) => {
-      keys.push(key.split("/")[0]!);
-      if (key.startsWith("files/")) await opened;
-      return put(key, ...given);
-    };
+    const steps: string[] = [];
+    Object.assign(blobs, {
+      growing: {
+        ...others,
+        append: async (...given: Parameters<typeof append>) => {
+          steps.push("append");
+          return append(...given);
+        },
+        keepAs: async (...given: Parameters<typeof keepAs>) => {
+          steps.push("keep");
+          await opened;
+          return keepAs(...given);
+        },
+      },
+    });
     const first = ada.append(id, 0, content);
-    await expect.poll(() => keys).toEqual(["uploads", "files"]);
+    await expect.poll(() => steps).toEqual(["append", "keep"]);
     const again = ada.append(id, 0, content);
-    await expect.poll(() => keys).toEqual(["uploads", "files", "uploads"]);
+    await expect.poll(() => steps).toEqual(["append", "keep", "append"]);
     expect(await ada.offset(id)).toBe(0);
     open();
     expect([(await first).status, (await again).status]).toEqual([204, 409]);
-    expect(keys).toEqual(["uploads", "files", "uploads"]);
+    expect(steps).toEqual(["append", "keep", "append"]);
     expect(await keysIn(blobs)).toHaveLength(1);
+  });
+
+  it("is written once if one server gets all of it, also over connections that break", async () => {
+    let copies = 0;
+    const put = blobs.put;
+    blobs.put = async (...given) => {
+      copies++;
+      return put(...given);
+    };
+    const { id } = await ada.begin(content);
+    expect((await ada.append(id, 0, content.subarray(0, 400))).status).toBe(204);
+    expect((await ada.append(id, 400, cut(content.subarray(400, 700)))).status).toBe(400);
+    const [piece] = await t.store.uploadPieces.list();
+    const { ino } = await stat(blobs.localPath(piece!.key)!);
+    expect((await ada.append(id, 700, content.subarray(700))).status).toBe(204);
+    const [key] = await keysIn(blobs);
+    expect([(await stat(blobs.localPath(key!)!)).ino, copies]).toEqual([ino, 0]);
+    expect(Stored.parse(await (await ada.take(id)).json())).toMatchObject(described(content));
+  });
+
+  it("is continued by a server that has started again", async () => {
+    const { id } = await ada.begin(content);
+    expect((await ada.append(id, 0, content.subarray(0, 400))).status).toBe(204);
+    // What the first one has written and not recorded.
+    const [piece] = await t.store.uploadPieces.list();
+    await appendFile(blobs.localPath(piece!.key)!, "not recorded");
+    const app = createApp(withRunning(t.services), { agent: t.agent, stop: async () => {} }, { routes, protocols: [] });
+    const later = userOf(async (path, init) => app.request(path, init), t.token);
+    expect((await later.append(id, 400, content.subarray(400, 600))).status).toBe(204);
+    expect((await t.store.uploadPieces.list()).map(({ start }) => start)).toEqual([0, 400]);
+    // The first one does not add to its blob behind what another one has recorded.
+    expect((await ada.append(id, 600, content.subarray(600, 800))).status).toBe(204);
+    expect((await later.append(id, 800, content.subarray(800))).status).toBe(204);
+    const taken = Stored.parse(await (await ada.take(id)).json());
+    const whole = await ada.request("GET", `/test/file/${taken.id}`);
+    expect(sha256(new Uint8Array(await whole.arrayBuffer()))).toBe(sha256(content));
+    expect(await keysIn(blobs)).toHaveLength(1);
+  });
+
+  it("never has the digest of other bytes, whatever its user sends at once", async () => {
+    const { id } = await ada.begin(content);
+    const { body, end } = endless(content);
+    const honest = ada.append(id, 0, body);
+    await expect.poll(() => t.services.running.of(openUploads).open).toBe(1);
+    expect((await ada.append(id, 0, randomBytes(300))).status).toBe(204);
+    end();
+    expect((await honest).status).toBe(409);
+    expect((await refusal(await ada.append(id, 300, content.subarray(300)))).slice(0, 2)).toEqual([422, "sha256"]);
+    // That of the honest request may be there, until a job removes it.
+    for (const { key, sha256: announced } of await t.store.files.list())
+      expect((await digestOf(blobs, key)).sha256).toBe(announced);
+    expect((await keysIn(blobs)).filter((key) => key.startsWith("uploads/"))).toEqual([]);
   });
 
   it("can be deleted, also while a piece arrives", async () => {

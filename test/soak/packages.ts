@@ -99,6 +99,8 @@ class Uploads {
       headers: this.#headers,
       body: form,
       signal: AbortSignal.timeout(HANG_MS),
+    }).catch((cause: unknown) => {
+      throw new Error(`${name} was not answered:\n${bytes.toString("base64").slice(0, 10_000)}`, { cause });
     });
     const text = await reply.text();
     this.slowest = Math.max(this.slowest, performance.now() - from);

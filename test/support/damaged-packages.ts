@@ -108,7 +108,7 @@ export function hostilePackages(): (NamedFile & { readonly reason: string })[] {
   tar.write("-1000\0", 124);
   return [
     { name: "gzip-bomb.deb", reason: damaged, bytes: deb("control.tar.gz", gzip) },
-    { name: "zstandard-bomb.deb", reason: undescribed, bytes: deb("control.tar.zst", zstandardBomb(8_000)) },
+    { name: "zstandard-bomb.deb", reason: "is too large", bytes: deb("control.tar.zst", zstandardBomb(8_000)) },
     // A window of 2 GB for a few bytes.
     {
       name: "zstandard-window.deb",

@@ -5,7 +5,7 @@ import type { Services } from "../core/context.ts";
 import { unavailable } from "../core/errors.ts";
 import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
-import type { Blobs, PutOptions } from "../store/blobs/blobs.ts";
+import type { BlobDigest, Blobs, PutOptions } from "../store/blobs/blobs.ts";
 import { and, eq, exists, lte, not, oneOf, type Predicate } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import type { RowOf, Table } from "../store/table.ts";
@@ -81,14 +81,36 @@ export class Uploads {
   }
 }
 
+type Keeping = Omit<Parts, "store" | "extensions"> & { readonly store: ServerTx };
+
 /** Stores the content, unless it is known. Throws `BlobDiffers` if it has another digest than the given one. */
 export async function keepFile(
-  { store, blobs, clock, random }: Omit<Parts, "store" | "extensions"> & { readonly store: ServerTx },
+  { store, blobs, clock, random }: Keeping,
   content: AsyncIterable<Uint8Array>,
   options: PutOptions,
 ): Promise<{ row: FileRow; isNew: boolean }> {
   const key = `${FILE_KEYS}${random.uuid()}`;
-  const { sha256, size } = await blobs.put(key, content, options);
+  return keepStored({ store, blobs, clock }, { key, ...(await blobs.put(key, content, options)) });
+}
+
+/**
+ * The same of a blob that has grown to its full size, and that nobody adds to any more. The caller deletes its old key.
+ * Null: that is not possible without a copy here.
+ */
+export async function keepGrown(
+  { store, blobs, clock, random }: Keeping,
+  from: string,
+  { size, sha256 }: BlobDigest,
+): Promise<{ row: FileRow; isNew: boolean } | null> {
+  const key = `${FILE_KEYS}${random.uuid()}`;
+  if (!(await blobs.growing?.keepAs(from, key, size))) return null;
+  return keepStored({ store, blobs, clock }, { key, size, sha256 });
+}
+
+async function keepStored(
+  { store, blobs, clock }: Omit<Keeping, "random">,
+  { key, size, sha256 }: BlobDigest & { readonly key: string },
+): Promise<{ row: FileRow; isNew: boolean }> {
   // If the store fails, the row may have been written nevertheless. A job removes the blob if it was not.
   for (;;) {
     const now = clock.iso();

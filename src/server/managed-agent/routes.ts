@@ -6,6 +6,7 @@ import { managedAgentApi } from "../../api/managed-agent.ts";
 import { type Context, service } from "../core/context.ts";
 import { authenticationRequired, badRequest, invalid, notFound } from "../core/errors.ts";
 import { type Handler, type Route, route } from "../core/http/route.ts";
+import { JsonWithBytes } from "../core/http/text-stream.ts";
 import { platformFamily } from "../core/platforms.ts";
 import { answerScep } from "../device-ca/scep-server.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts";
@@ -105,16 +106,16 @@ export const managedAgentRoutes: readonly Route[] = [
     return {};
   }),
   keyed(managedAgentApi.scriptRequest, async ({ body }, { hostId }, ctx) => {
-    const { operation, content, fileId } = await sendOperation(ctx, hostId, body.execution_id);
+    const { operation, content, json, fileId } = await sendOperation(ctx, hostId, body.execution_id);
     if (fileId !== null) throw notFound("script execution", body.execution_id);
-    return {
+    const rest = {
       host_id: hostId,
       execution_id: operation.uuid,
-      script_contents: content,
       script_id: null,
       timeout: operation.timeout,
       created_at: operation.created_at,
     };
+    return json === null ? { ...rest, script_contents: content } : new JsonWithBytes(rest, "script_contents", json());
   }),
   keyed(managedAgentApi.scriptResult, async ({ body }, { hostId }, ctx) => {
     const { exit_code, execution_id, output, runtime } = body;

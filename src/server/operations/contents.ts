@@ -3,8 +3,21 @@ import { createHash } from "node:crypto";
 import type { StoredFile } from "../../api/bodies.ts";
 import { days, hours, isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
-import { and, exists, lte, not } from "../store/query.ts";
+import { and, eq, exists, lte, not } from "../store/query.ts";
+import { type KnownContent, knownContents } from "./known-contents.ts";
 import { operations } from "./tables.ts";
+
+/** The content as it is stored, and the id of its file, if it is one; a text is read once for all hosts that get it. */
+export async function contentOf(
+  { store, running }: Pick<Context, "store" | "running">,
+  id: number,
+): Promise<{ readonly content: KnownContent; readonly fileId: number | null } | null> {
+  const where = eq("id", id);
+  const [row] = await store.operationContents.pick(["digest", "file_id"], { where });
+  if (row === undefined) return null;
+  const load = async () => (await store.operationContents.get(id))?.content ?? "";
+  return { content: await running.of(knownContents).get(row.digest, load), fileId: row.file_id };
+}
 
 /** A content that nothing refers to is deleted after this time. */
 const KEPT_FOR = days(1);

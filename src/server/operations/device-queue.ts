@@ -51,12 +51,7 @@ export async function nextOperation(
 }
 
 /** The same in the caller's transaction, under the lock of the host's operations. */
-export async function takeOperation(
-  inside: Pick<Backing, "store" | "clock" | "extensions">,
-  hostId: number,
-  lane: Lane,
-  choose: Choose,
-): Promise<Next | null> {
+export async function takeOperation(inside: Backing, hostId: number, lane: Lane, choose: Choose): Promise<Next | null> {
   const operation = await choose(inside.store, openOperationRows(inside.store, hostId, lane));
   if (!operation) return null;
   const { content } = await sendContent(inside, operation);

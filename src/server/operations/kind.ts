@@ -45,7 +45,7 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
    */
   outgoing?(inside: Pick<Inside, "store">, operation: Operation, content: string): Promise<string>;
   /** The answer as it is stored, without secrets that the host has repeated. */
-  stored?(inside: Pick<Inside, "store">, operation: Operation, result: R): Promise<R>;
+  stored?(inside: Pick<Inside, "store" | "running">, operation: Operation, result: R): Promise<R>;
   /** Milliseconds for which it is kept after it has ended. Default: for as long as its host. */
   readonly keptFor?: number;
   /** How users see it while it waits. Default: as a script. */
@@ -83,7 +83,7 @@ export type OpenOperation = Pick<
 >;
 
 /** What a kind may use in the transaction. The user is the server itself. */
-export type Inside = Pick<Context, "store" | "clock" | "extensions" | "user">;
+export type Inside = Pick<Context, "store" | "clock" | "extensions" | "user" | "running">;
 
 export type Ending<R extends OperationResult = OperationResult> =
   | { readonly state: "answered" | "failed"; readonly result: R }

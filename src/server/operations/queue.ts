@@ -6,7 +6,7 @@ import { notFound } from "../core/errors.ts";
 import { groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, everything, gt, lte, oneOf, type Predicate } from "../store/query.ts";
-import { keepContents, type OperationContent } from "./contents.ts";
+import { contentOf, keepContents, type OperationContent } from "./contents.ts";
 import {
   type AgentForm,
   type Ending,
@@ -128,7 +128,7 @@ const areOpen = (hostIds: readonly number[], lane: Lane | null): Predicate =>
 const byTurn = (a: OpenOperation, b: OpenOperation): number =>
   a.priority - b.priority || Number(b.state === "sent") - Number(a.state === "sent") || a.id - b.id;
 
-type Backing = Pick<Context, "store" | "clock" | "extensions">;
+type Backing = Pick<Context, "store" | "clock" | "extensions" | "running">;
 
 /**
  * The operation that the host asks for as a script, and its content: a text, or the id of a file (`downloadOf`). It
@@ -136,12 +136,12 @@ type Backing = Pick<Context, "store" | "clock" | "extensions">;
  * another one comes first.
  */
 export async function sendOperation(
-  { store, clock, extensions }: Backing,
+  { store, clock, extensions, running }: Backing,
   hostId: number,
   uuid: string,
-): Promise<{ operation: Operation; content: string; fileId: number | null }> {
+): Promise<{ operation: Operation } & Outgoing> {
   return store.tx(async (tx) => {
-    const backing = { store: tx, clock, extensions };
+    const backing = { store: tx, clock, extensions, running };
     const operation = await operationInTurn(backing, hostId, uuid);
     if (!operation) throw notFound("script execution", uuid);
     return { operation, ...(await sendContent(backing, operation)) };
@@ -159,20 +159,24 @@ export async function operationInTurn(
   return first?.uuid === uuid && formOf(backing, first) === form ? backing.store.operations.get(first.id) : null;
 }
 
+/** What a host gets. */
+export interface Outgoing {
+  readonly content: string;
+  /** The content as JSON in UTF-8, if all hosts get the same one. */
+  readonly json: (() => Uint8Array<ArrayBuffer>) | null;
+  readonly fileId: number | null;
+}
+
 /** The operation's content as the host gets it; it counts as sent. Under the lock of the operation's host. */
-export async function sendContent(
-  backing: Backing,
-  operation: Operation,
-): Promise<{ content: string; fileId: number | null }> {
+export async function sendContent(backing: Backing, operation: Operation): Promise<Outgoing> {
   const { content_id: id } = operation;
-  const [row] = await Promise.all([
-    id === null ? null : backing.store.operationContents.get(id),
-    markSent(backing, operation),
-  ]);
+  const [row] = await Promise.all([id === null ? null : contentOf(backing, id), markSent(backing, operation)]);
   const { outgoing } = kindOf(backing, operation.kind);
-  const stored = row?.content ?? "";
+  const stored = row?.content.text ?? "";
   const content = outgoing ? await outgoing(backing, operation, stored) : stored;
-  return { content, fileId: row?.file_id ?? null };
+  // Variables and refusals make a text of the host's own.
+  const json = row !== null && content === stored ? row.content.json : null;
+  return { content, json, fileId: row?.fileId ?? null };
 }
 
 async function markSent(

@@ -10,7 +10,7 @@ import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { expandFor, maskSecrets } from "../variables/use.ts";
 import type { scriptExecutions } from "./tables.ts";
-import { keepText, textOf } from "./texts.ts";
+import { keepText, knownTextOf } from "./texts.ts";
 
 export type Execution = RowOf<typeof scriptExecutions>;
 
@@ -87,8 +87,14 @@ export async function allowedScript(store: ServerTx, operation: Operation, conte
   return expandedScript(store, host_id, content);
 }
 
-export async function storedResult(store: ServerTx, operation: Operation, result: ScriptResult): Promise<ScriptResult> {
+/** The result without the secrets that the output repeats. */
+export async function storedResult(
+  { store, running }: Pick<Inside, "store" | "running">,
+  operation: Operation,
+  result: ScriptResult,
+): Promise<ScriptResult> {
+  if (result.output === "") return result;
   const execution = await executionOf(store, operation);
-  const text = execution ? await textOf(store, execution.text_id) : "";
+  const text = execution ? await knownTextOf({ store, running }, execution.text_id) : "";
   return shortened({ ...result, output: await maskSecrets(store, text, result.output) });
 }

@@ -56,7 +56,7 @@ export const runScript: OperationKind<ScriptResult> = {
   expires: true,
   view,
   outgoing: ({ store }, operation, content) => allowedScript(store, operation, content),
-  stored: ({ store }, operation, result) => storedResult(store, operation, result),
+  stored: storedResult,
   isDone: ({ exit_code }) => exit_code === 0,
   async leftTeam(inside, host, operation, teamId) {
     const execution = await executionOf(inside.store, operation);

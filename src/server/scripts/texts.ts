@@ -1,10 +1,12 @@
 // Texts of scripts: what is accepted, and where they are kept.
 import { createHash } from "node:crypto";
 import { parts } from "../core/concurrency/parts.ts";
+import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import { type PlatformFamily, platformFamily } from "../core/platforms.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { oneOf } from "../store/query.ts";
+import { knownContents } from "../operations/known-contents.ts";
+import { eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { scriptTexts } from "./tables.ts";
 
@@ -48,6 +50,13 @@ export async function keepText(store: ServerTx, content: string): Promise<number
 
 export async function textOf(store: ServerTx, id: number): Promise<string> {
   return (await store.scriptTexts.get(id))?.content ?? "";
+}
+
+/** The same, read once for all hosts that run it at the same time. */
+export async function knownTextOf({ store, running }: Pick<Context, "store" | "running">, id: number): Promise<string> {
+  const [row] = await store.scriptTexts.pick(["digest"], { where: eq("id", id) });
+  if (row === undefined) return "";
+  return (await running.of(knownContents).get(row.digest, () => textOf(store, id))).text;
 }
 
 /** These columns of the texts of scripts, each text once. */

@@ -181,7 +181,7 @@ export const softwareUninstall: OperationKind<ScriptResult> = {
   expires: true,
   view: installView,
   outgoing: ({ store }, { host_id }, content) => expandedScript(store, host_id, content),
-  stored: ({ store }, operation, result) => storedResult(store, operation, result),
+  stored: storedResult,
   isDone: ({ exit_code }) => exit_code === 0,
   leftTeam,
   async ended(inside, operation, ending) {

@@ -23,9 +23,9 @@ export function vitalOf(key: VariableKey): number | null {
 /** As users write it. */
 export const written = (key: VariableKey): string => `$SVC_${key}`;
 
-/** The variables in the text, each as often as it occurs. */
+/** The variables in the text, each as often as it occurs. The first test is much faster than the search. */
 export const variablesIn = (text: string): VariableKey[] =>
-  Array.from(text.matchAll(VARIABLE), ([, braced, bare]) => (braced ?? bare)!);
+  !text.includes("SVC_") ? [] : Array.from(text.matchAll(VARIABLE), ([, braced, bare]) => (braced ?? bare)!);
 
 /** Replaces the variables in one pass, so that a value that looks like a variable stays as it is. */
 export const replaceVariables = (text: string, replaced: (key: VariableKey) => string): string =>

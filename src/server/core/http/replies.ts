@@ -4,7 +4,7 @@ import { type AnyEndpoint, isDownload } from "../../../api/endpoint.ts";
 import { rangeNotSatisfiable } from "../errors.ts";
 import { partOf } from "./byte-range.ts";
 import type { Reply } from "./route.ts";
-import { JsonStream } from "./text-stream.ts";
+import { JsonStream, JsonWithBytes } from "./text-stream.ts";
 
 interface Asked {
   readonly method: string;
@@ -22,7 +22,7 @@ export async function responseOf(
   const whole = wholeReply(endpoint, value, reply, base);
   if (whole !== null) {
     const { status, headers, body } = whole;
-    return new Response(asked.method === "HEAD" ? null : body, { status, headers });
+    return new Response(asked.method === "HEAD" ? null : joined(body), { status, headers });
   }
   const { status, headers: own } = reply;
   const headers = new Headers({ ...base, ...own });
@@ -39,8 +39,11 @@ export async function responseOf(
 export interface WholeReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  readonly body: string | Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[] | null;
 }
+
+const joined = (body: WholeReply["body"]): string | Uint8Array<ArrayBuffer> | null =>
+  typeof body === "string" || body === null || body instanceof Uint8Array ? body : Buffer.concat(body);
 
 /** Null if the value is sent in parts. */
 export function wholeReply(
@@ -54,6 +57,7 @@ export function wholeReply(
   if (endpoint.produces === null) {
     if (value instanceof JsonStream) return null;
     headers["content-type"] = `${endpoint.mediaType}; charset=utf-8`;
+    if (value instanceof JsonWithBytes) return { status, headers, body: value.parts };
     return { status, headers, body: compact(JSON.stringify(value)) };
   }
   if (isDownload(endpoint)) return null;

@@ -19,7 +19,7 @@ import {
 import { authorize, maySomewhere } from "../security/access.ts";
 import { dryRun, wantsDryRun } from "./dry-run.ts";
 import { withoutNulls } from "./nulls.ts";
-import type { JsonStream } from "./text-stream.ts";
+import type { JsonStream, JsonWithBytes } from "./text-stream.ts";
 import { checkLicenseRuns } from "./tier.ts";
 import { checkTokenScope } from "./token-scope.ts";
 
@@ -48,7 +48,7 @@ export type Handler<E extends AnyEndpoint> = (
   input: ParsedOf<E>,
   ctx: Context,
   reply: Reply,
-) => Promise<ReplyOf<E> | JsonStream>;
+) => Promise<ReplyOf<E> | JsonStream | JsonWithBytes>;
 
 export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): Route => ({
   endpoint,

@@ -54,6 +54,19 @@ export class JsonStream {
   }
 }
 
+/**
+ * A JSON object with a member that is serialised already, in place of a value: many replies may share the same bytes.
+ */
+export class JsonWithBytes {
+  readonly parts: readonly Uint8Array<ArrayBuffer>[];
+
+  /** `rest` must not be empty. */
+  constructor(rest: object, key: string, json: Uint8Array<ArrayBuffer>) {
+    const start = `${JSON.stringify(rest).slice(0, -1)},${JSON.stringify(key)}:`;
+    this.parts = [Buffer.from(start), json, Buffer.from("}")];
+  }
+}
+
 /** Serialises `rest`, preceded by a list under `key`. */
 export function jsonWithList(
   ctx: Pick<Context, "log" | "requestId">,

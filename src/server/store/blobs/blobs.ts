@@ -1,6 +1,6 @@
 // Storage for large files that do not belong in rows: carve blocks, installers, packages. Always streamed, never
 // completely in memory.
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { StoreUnavailable } from "../store.ts";
 
@@ -26,6 +26,30 @@ export interface PutOptions {
   readonly sha256?: string;
 }
 
+/**
+ * Blobs whose content arrives with several requests. Only the server that began one may add to it, one request at a time;
+ * others begin a blob of their own. Bytes after those that were acknowledged may be there, and mean nothing.
+ */
+export interface GrowingBlobs {
+  /**
+   * Adds the content to a blob of `start` bytes (0: a new one). Returns the number of added bytes, with which `hash` is
+   * updated. They are not durable before `sync`. If it fails, nobody may add to the blob again.
+   */
+  append(
+    key: string,
+    start: number,
+    content: AsyncIterable<Uint8Array>,
+    options: { readonly maxBytes: number; readonly hash: Hash | null },
+  ): Promise<number>;
+  /** Makes all bytes durable that have been added before. */
+  sync(key: string): Promise<void>;
+  /**
+   * The content is kept under another key too, without a copy. False: that is not possible here, or it has another size.
+   * Nobody may add to it from then on.
+   */
+  keepAs(key: string, target: string, size: number): Promise<boolean>;
+}
+
 export interface Blobs {
   /** Where the blobs are, for messages. Contains no credentials. */
   readonly place: string;
@@ -38,6 +62,8 @@ export interface Blobs {
   get(key: string, range?: ByteRange): Promise<Readable>;
   /** The path of the blob's file if blobs are files on this machine, else null. Only for reading. */
   localPath(key: string): string | null;
+  /** Null: blobs are stored at once only. */
+  readonly growing: GrowingBlobs | null;
   /** Size and modification time of the blob, or null if it does not exist. */
   stat(key: string): Promise<BlobInfo | null>;
   /** Returns whether the blob existed. */

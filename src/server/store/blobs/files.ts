@@ -1,16 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat, unlink } from "node:fs/promises";
+import { mkdir, open, opendir, readdir, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
-import { StoreUnavailable } from "../store.ts";
 import { BlobDiffers, type Blobs, BlobTooLarge, checkKey, NoSuchBlob } from "./blobs.ts";
+import { codeOf, ensureFolder, FOLDER, found, isMissing, syncFolder, writeError, writeFrom } from "./file-steps.ts";
+import { growingFiles } from "./growing-files.ts";
 
 /**
  * Temporary files are outside of the key space but on the same file system, so that a rename moves them into place.
  */
 const UNFINISHED = ".unfinished";
-const FULL = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "EROFS"]);
-const FOLDER = { recursive: true, mode: 0o700 } as const;
 
 export function fileBlobs(folder: string): Blobs {
   const place = (key: string): string => {
@@ -34,9 +33,7 @@ export function fileBlobs(folder: string): Blobs {
         return written;
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => undefined);
-        throw FULL.has(codeOf(error))
-          ? new StoreUnavailable("the file cannot be stored at the moment", { cause: error })
-          : error;
+        throw writeError(error);
       }
     },
 
@@ -54,6 +51,8 @@ export function fileBlobs(folder: string): Blobs {
     },
 
     localPath: place,
+
+    growing: growingFiles(folder, place),
 
     async stat(key) {
       try {
@@ -106,43 +105,16 @@ export function fileBlobs(folder: string): Blobs {
 
 async function writeWhole(path: string, content: AsyncIterable<Uint8Array>, maxBytes: number) {
   const hash = createHash("sha256");
-  let size = 0;
   const file = await open(path, "wx", 0o600);
   try {
-    for await (const chunk of content) {
-      size += chunk.length;
-      if (size > maxBytes) throw new BlobTooLarge(maxBytes);
+    const size = await writeFrom(file, 0, content, (chunk, arrived) => {
+      if (arrived > maxBytes) throw new BlobTooLarge(maxBytes);
       hash.update(chunk);
-      await writeAll(file, chunk);
-    }
+    });
     await file.sync();
+    return { size, sha256: hash.digest("hex") };
   } finally {
     await file.close();
-  }
-  return { size, sha256: hash.digest("hex") };
-}
-
-/** A single write may store fewer bytes than it was given. */
-async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let done = 0; done < chunk.length; ) done += (await file.write(chunk, done)).bytesWritten;
-}
-
-/** Creates missing parent directories and makes each of them durable by syncing the directory that contains it. */
-async function ensureFolder(root: string, folder: string): Promise<void> {
-  const first = await mkdir(folder, FOLDER);
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length && made !== root; made = dirname(made))
-    await syncFolder(dirname(made));
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open directories; its file system logs renames by itself.
-  if (process.platform === "win32") return;
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
@@ -161,17 +133,5 @@ async function* keysIn(folder: string, path: string, prefix: string): AsyncGener
     if (!key.startsWith(prefix) && !prefix.startsWith(key)) continue;
     if (name.endsWith("/")) yield* keysIn(folder, key, prefix);
     else yield key;
-  }
-}
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
-
-async function found<R>(key: string, work: () => Promise<R>): Promise<R> {
-  try {
-    return await work();
-  } catch (error) {
-    throw isMissing(error) ? new NoSuchBlob(key) : error;
   }
 }

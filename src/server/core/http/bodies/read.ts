@@ -53,12 +53,17 @@ const mediaType = (header: string | null): string => header?.split(";")[0]?.trim
 const isFromPage = (headers: Headers): boolean => headers.has("origin") || headers.has("referer");
 
 async function json(type: string, headers: Headers, read: () => Promise<Buffer>): Promise<unknown> {
-  // A browser page of another site can post forms and text, but not JSON.
+  checkJsonSender(type, headers);
+  return jsonOf(await read());
+}
+
+/** A browser page of another site can post forms and text, but not JSON. */
+function checkJsonSender(type: string, headers: Headers): void {
   if (isFromPage(headers) && type !== "application/json" && type !== SCIM)
     throw unsupportedMediaType("Content-Type must be application/json");
-  const bytes = await read();
-  return bytes.length === 0 ? undefined : parseJson(bytes);
 }
+
+const jsonOf = (bytes: Buffer): unknown => (bytes.length === 0 ? undefined : parseJson(bytes));
 
 /** The same bytes. Throws if the header has another digest of them (RFC 9530). */
 function digested(headers: Headers, bytes: Buffer): Buffer {
@@ -109,11 +114,15 @@ const received = ({ format }: RawBody, type: string, bytes: Buffer) => ({
   ...(format === null ? {} : { value: decoders[format](bytes) }),
 });
 
-/** As `readBody`, of bytes that have been received already. */
-export function rawBody(endpoint: AnyEndpoint, headers: Headers, bytes: Buffer): unknown {
+/** As `readBody`, of bytes or JSON that have been received already. */
+export function receivedBody(endpoint: AnyEndpoint, headers: Headers, bytes: Buffer): unknown {
   const { takes } = endpoint;
-  if (takes.kind !== "raw") throw new Error(`${endpoint.path} does not take bytes`);
   const type = mediaType(headers.get("content-type"));
+  if (takes.kind === "json") {
+    checkJsonSender(type, headers);
+    return jsonOf(digested(headers, bytes));
+  }
+  if (takes.kind !== "raw") throw new Error(`${endpoint.path} does not take bytes`);
   checkSender(endpoint, takes, type, headers);
-  return received(takes, type, bytes);
+  return received(takes, type, digested(headers, bytes));
 }

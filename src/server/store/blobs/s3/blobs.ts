@@ -79,6 +79,8 @@ export function s3Blobs(options: BucketOptions): Blobs {
 
     localPath: () => null,
 
+    growing: null,
+
     async stat(key) {
       checkKey(key);
       const head = await headOf(key);

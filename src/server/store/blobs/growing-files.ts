@@ -1,0 +1,57 @@
+// Blobs that grow while their content arrives, in files.
+import { link, open, stat, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { BlobTooLarge, type GrowingBlobs } from "./blobs.ts";
+import { codeOf, ensureFolder, found, isMissing, syncFolder, writeError, writeFrom } from "./file-steps.ts";
+
+/** File systems without hard links. */
+const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);
+
+export const growingFiles = (folder: string, place: (key: string) => string): GrowingBlobs => ({
+  async append(key, start, content, { maxBytes, hash }) {
+    const path = place(key);
+    try {
+      if (start === 0) await ensureFolder(folder, dirname(path));
+      // Never one that exists: nobody else may write to the file.
+      const file = await found(key, () => open(path, start === 0 ? "wx" : "r+", 0o600));
+      try {
+        if (start === 0) await syncFolder(dirname(path));
+        return await writeFrom(file, start, content, (chunk, arrived) => {
+          if (arrived > maxBytes) throw new BlobTooLarge(maxBytes);
+          hash?.update(chunk);
+        });
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      throw writeError(error);
+    }
+  },
+
+  async sync(key) {
+    const file = await found(key, () => open(place(key), "r+"));
+    try {
+      await file.datasync();
+    } catch (error) {
+      throw writeError(error);
+    } finally {
+      await file.close();
+    }
+  },
+
+  async keepAs(key, target, size) {
+    const path = place(target);
+    const info = await found(key, () => stat(place(key)));
+    if (info.size !== size) return false;
+    try {
+      await ensureFolder(folder, dirname(path));
+      await link(place(key), path);
+      await syncFolder(dirname(path));
+      return true;
+    } catch (error) {
+      if (NO_LINKS.has(codeOf(error)) || isMissing(error)) return false;
+      await unlink(path).catch(() => {});
+      throw writeError(error);
+    }
+  },
+});
