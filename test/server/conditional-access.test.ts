@@ -2,6 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { newChallenge } from "../../src/server/device-ca/challenges.ts";
+import { deviceIdentityCache } from "../../src/server/device-ca/identities.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { readAssertion } from "../../src/server/saml/assertion.ts";
 import { readResponse } from "../../src/server/saml/response.ts";
@@ -178,6 +179,7 @@ describe.each(rulesEngines)("the rules of conditional access on %s", (engine) =>
     const { product, host, identity } = await makeMac(t);
     const ask = await listening(t);
     await t.store.deviceIdentities.update({ where: everything, set: { purpose: "apple_enrollment" } });
+    t.services.running.of(deviceIdentityCache).byFingerprint.clear();
     const shown = { headers: { "x-client-cert-serial": serialOf(identity) } };
     expect((await ask(signRequest(authnRequest(t), product), shown)).location).toBe(ERROR);
     expect(await enroll(t, { secret: "", uuid: host.uuid, key: 1, identity }), "a renewal").toBeNull();

@@ -260,12 +260,13 @@ export async function revokeIdentities(
 
 /** Deletes identities that no device has used, for which somebody has asked again. In the caller's transaction. */
 export async function dropUnusedIdentities(
-  store: Pick<ServerTx, "deviceIdentities">,
+  store: Pick<ServerTx, "deviceIdentities" | "notify">,
   { purpose, hardware_uuid }: { readonly purpose: string; readonly hardware_uuid: string },
 ): Promise<void> {
-  await store.deviceIdentities.delete(
+  const dropped = await store.deviceIdentities.delete(
     and(eq("purpose", purpose), eq("hardware_uuid", hardware_uuid), isNull("host_id"), isNull("hardware_serial")),
   );
+  if (dropped > 0) await store.notify(channels.deviceIdentities, EVERY);
 }
 
 /** Certificates that have ended long ago say nothing any more. */
