@@ -1,9 +1,19 @@
 import { z } from "zod";
 import { Streamed } from "./bodies.ts";
 import { endpoint } from "./endpoint.ts";
-import { CursorMeta, cursorQuery, Id, paging, QueryFlag, QueryId, QueryInt, QueryText, Timestamp } from "./fields.ts";
+import {
+  CursorMeta,
+  cursorQuery,
+  Id,
+  pagingUpTo,
+  QueryFlag,
+  QueryId,
+  QueryInt,
+  QueryText,
+  Timestamp,
+} from "./fields.ts";
 
-/** Maximum number of entries in one reply, also if no page is requested. */
+/** Maximum number of entries in one reply, also if no page is requested (part D, limits). */
 export const ACTIVITIES_MAX = 10_000;
 
 export const Activity = z.object({
@@ -82,7 +92,8 @@ export const activitiesApi = {
     path: "/activities",
     summary: "List activities: who did what.",
     access,
-    query: paging(
+    query: pagingUpTo(
+      ACTIVITIES_MAX,
       "id",
       "created_at",
       "type",

@@ -139,6 +139,22 @@ export const paging = <const K extends readonly [string, ...string[]]>(...keys: 
       .meta({ type: "string", enum: ["asc", "desc"], description: "needs order_key" }),
   });
 
+/** Paging whose `per_page` is at most `most`. */
+export const pagingUpTo = <const K extends readonly [string, ...string[]]>(most: number, ...keys: K) =>
+  paging(...keys).extend({
+    per_page: perPage
+      .refine((value) => Number.isNaN(value) || value <= most, {
+        error: `invalid per_page value: it is at most ${most}`,
+      })
+      .optional()
+      .meta({
+        type: "integer",
+        minimum: 1,
+        maximum: most,
+        description: "rows per page; 20 if only page is given",
+      }),
+  });
+
 /** Paging with `after`: returns only rows whose order_key is past this value. */
 export const pagingAfter = <const K extends readonly [string, ...string[]]>(...keys: K) =>
   paging(...keys).extend({ after: z.string().max(1024).optional().meta({ description: "needs order_key" }) });

@@ -83,6 +83,7 @@ const HostStoreApp = z.object({
 export const HostSoftwareItem = z.object({
   id: Id,
   name: z.string(),
+  display_name: z.string().meta({ description: "empty if users have not set one" }),
   icon_url: z.string().nullable(),
   source: z.string(),
   extension_for: z.string(),

@@ -77,6 +77,9 @@ describe.each(bothEngines)("the name of an Apple device on %s", (engine) => {
     await expect.poll(() => stateOf(t, id)).toBeUndefined();
     expect(await device.idle(), "it keeps the name that it has").toBeNull();
     expect(await resend(t, id)).toBe(404);
+    expect(await (await t.post(`/hosts/${id}/name_template/resend`)).json()).toMatchObject({
+      errors: [{ reason: expect.stringContaining("is not named by a template") }],
+    });
   });
 
   it("counts as a setting of the host, and is recorded as a change of settings", async () => {

@@ -121,13 +121,15 @@ describe.each(rulesEngines)("activities on %s", (engine) => {
     );
     for (const query of [
       "activity_type=many",
-      "activity_type=many&per_page=20000",
-      "activity_type=many&per_page=20000&cursor=",
+      "activity_type=many&per_page=10000",
+      "activity_type=many&per_page=10000&cursor=",
     ]) {
       const body = (await (await t.get(`/activities?${query}`)).json()) as { activities: unknown[]; meta: object };
       expect(body.activities, query).toHaveLength(10_000);
       expect(body.meta, query).toMatchObject({ has_next_results: true });
     }
+    const tooMany = await t.get("/activities?per_page=10001");
+    expect([tooMany.status, await tooMany.json()]).toMatchObject([400, { errors: [{ name: "per_page" }] }]);
     expect(await listed(t, "activity_type=many&page=1")).toHaveLength(20);
   });
 

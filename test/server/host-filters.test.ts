@@ -277,6 +277,12 @@ describe.each(bothEngines)("host filters on %s", (engine) => {
         { platform: "ubuntu", hosts_count: 1 },
       ],
     });
+    const wrong = await t.get("/host_summary?platform=zz");
+    expect([wrong.status, await wrong.json()]).toMatchObject([
+      400,
+      { errors: [{ name: "platform", reason: "Invalid platform: zz" }] },
+    ]);
+    expect(await bodyOf(t, "/host_summary?platform=ipados")).toMatchObject({ totals_hosts_count: 0 });
     expect(await bodyOf(t, "/host_summary?platform=windows")).toMatchObject({
       totals_hosts_count: 2,
       all_linux_count: 0,

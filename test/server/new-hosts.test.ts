@@ -227,6 +227,7 @@ describe("the page for new hosts", () => {
     expect(hosts.text).toContain('href="/add-hosts"');
     const form = await admin.get("/add-hosts");
     expect(form.text).toContain("&lt;b&gt;Alpha&lt;/b&gt;");
+    expect(form.text).toContain(">The agent proves which host it is</label>");
     expect(await t.store.enrollTokens.count()).toBe(0);
     const { text, status } = await admin.post("/add-hosts", { team_id: String(alpha), expires_in: "1h" });
     expect(status).toBe(200);

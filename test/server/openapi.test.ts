@@ -243,6 +243,12 @@ describe("the API's description", () => {
 });
 
 describe("the page that shows it", () => {
+  it("has groups that are written in one way", () => {
+    const groups = new Set(operations().flatMap(({ operation }) => operation.tags));
+    expect(groups.size).toBeGreaterThan(50);
+    for (const group of groups) expect(group).toMatch(/^[a-z]+(-[a-z]+)*$/);
+  });
+
   it("loads nothing from elsewhere, and runs no scripts", async () => {
     const t = await startApp();
     const page = await t.raw("/api/docs");

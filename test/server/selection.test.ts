@@ -219,7 +219,7 @@ it("are in the API's description, as headers of requests that act on hosts and o
     "hosts.deleteMany",
     "hosts.transfer",
     "hosts.transferByFilter",
-    "scriptBatches.create",
+    "script-batches.create",
   ]);
   for (const { parameters } of takers)
     expect(

@@ -182,6 +182,44 @@ describe.each(rulesEngines)("the rules of a host's own page on %s", (engine) => 
     );
   });
 
+  it("shows titles by the name and the icon that the team has given them", async () => {
+    const t = await startApp({ engine });
+    const { host } = await owner(t);
+    const { title_id } = await upload(t, "setupw1.sh");
+    await upload(t, "plain.sh");
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ team_id: "0", display_name: "Wide <Writer>" })) form.set(name, value);
+    expect((await t.request("PATCH", `/software/titles/${title_id}/package`, form)).status).toBe(200);
+    await t.request("PUT", `/software/titles/${title_id}/icon?team_id=0`, iconForm(png(120)));
+    expect((await offered(t)).map(({ name, display_name }) => [name, display_name])).toEqual([
+      ["plain", ""],
+      ["setupw1", "Wide <Writer>"],
+    ]);
+    const found = async (query: string) =>
+      (
+        await json<{ software: HostSoftwareItem[] }>(
+          t.get(`/hosts/${host.id}/software?available_for_install=true&query=${query}`),
+        )
+      ).software.map(({ id, display_name }) => [id, display_name]);
+    expect(await found("wide")).toEqual([[title_id, "Wide <Writer>"]]);
+    expect(await found("SETUPW")).toEqual([[title_id, "Wide <Writer>"]]);
+
+    const visitor = new WebVisitor(t);
+    const shown = (await visitor.get(device)).text;
+    expect(shown).toContain("Wide &lt;Writer&gt;</th>");
+    expect(shown).toContain('aria-label="Install Wide &lt;Writer&gt;"');
+    expect(shown).not.toContain("setupw1");
+    const [, icon, ...others] = [...shown.matchAll(/<img class="icon" src="([^"]*)"/g)].flat();
+    expect(others, "of the title that has one").toEqual([]);
+    const picture = await t.raw(icon!);
+    expect([picture.status, picture.headers.get("content-type")]).toEqual([200, "image/png"]);
+
+    await visitor.post(`${device}/software/install/${title_id}`);
+    const page = (await visitor.get(device)).text;
+    expect(page.match(/Wide &lt;Writer&gt;/g)!.length, "in both lists").toBeGreaterThanOrEqual(2);
+    expect(page).not.toContain("setupw1");
+  });
+
   it("has buttons for what is offered, by category", async () => {
     const t = await startApp({ engine });
     await owner(t);

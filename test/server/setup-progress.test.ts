@@ -227,6 +227,7 @@ describe.each(rulesEngines)("what a host does during its setup on %s", (engine) 
     await agent.call("/setup_experience/init");
     const [uuid] = (await notified(agent)).pending_software_installer_ids as string[];
     expect((await t.delete(`/hosts/${id}/activities/upcoming/${uuid}`)).status).toBe(204);
+    // Hosts that are being set up keep their list.
     await chooseSoftware(t, "linux", [ids[0]!, ids[2]!]);
     expect((await t.delete(`/software/titles/${ids[1]}/available_for_install?team_id=0`)).status).toBe(204);
     const results = await statusFor(agent);

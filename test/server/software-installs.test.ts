@@ -419,6 +419,49 @@ describe.each(rulesEngines)("installations on %s", (engine) => {
     expect(await pending(agent)).toEqual([]);
   });
 
+  it("are cancelled with the package, uninstalls too; what a host has begun is shown until it ends", async () => {
+    const t = await startApp({ engine });
+    const { agent, id, titleId, path } = await world(t);
+    const waiting = await makeManaged(t);
+    const there = (await waiting.host()).id;
+    const idle = `/hosts/${there}/software/${titleId}`;
+    const remove = async () =>
+      expect((await t.delete(`/software/titles/${titleId}/available_for_install?team_id=0`)).status).toBe(204);
+    const scripts = async (of: ManagedAgent): Promise<string[]> =>
+      (await of.call("/config")).json.notifications.pending_script_execution_ids ?? [];
+    for (const [of, at] of [
+      [agent, path],
+      [waiting, idle],
+    ] as const) {
+      expect((await t.post(`${at}/install`)).status).toBe(202);
+      await finish(of);
+      expect((await t.post(`${at}/uninstall`)).status).toBe(202);
+    }
+    const [execution_id] = await scripts(agent);
+    await agent.call("/scripts/request", { execution_id });
+    await remove();
+    expect(await scripts(waiting)).toEqual([]);
+    expect((await activitiesOf(t, there))[0]).toMatchObject({
+      type: "canceled_uninstall_software",
+      details: { host_id: there, software_title: "tool" },
+    });
+    expect(await upcoming(t, there)).toEqual([]);
+    expect([await statusOf(t, there, titleId), await statusOf(t, id, titleId)]).toEqual([null, "pending_uninstall"]);
+
+    await upload(t, everything);
+    expect([await statusOf(t, there, titleId), await statusOf(t, id, titleId)]).toEqual([null, "pending_uninstall"]);
+    expect((await t.post(`${idle}/uninstall`)).status, "nothing is in the way").toBe(202);
+    expect((await refusal(t.post(`${path}/uninstall`)))[1]).toContain("already");
+    await agent.call("/scripts/result", { execution_id, exit_code: 1, output: "no", runtime: 1, timeout: 30 });
+    expect(await statusOf(t, id, titleId), "of the earlier package").toBeNull();
+    expect((await activitiesOf(t, id))[0]).toMatchObject({
+      type: "uninstalled_software",
+      details: { status: "failed_uninstall" },
+    });
+    expect((await t.post(`${path}/install`)).status).toBe(202);
+    expect(await statusOf(t, id, titleId)).toBe("pending_install");
+  });
+
   it("are for the team of the host: after a transfer, the host does not install or remove it", async () => {
     const t = await startApp({ engine });
     const { agent, id, titleId, path } = await world(t);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { vulnerabilityCounts } from "../../src/server/software/vulnerabilities/counts.ts";
+import { sentences } from "../../src/server/web/pages/activities/sentences.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
@@ -377,19 +378,86 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     await add("edited_macos_min_version", { team_name: "Servers" });
     await add("deleted_host", { host_id: 7, host_display_name: "gone" });
     await add("constructor", null);
+    const host = { host_id: 3, host_display_name: "lab-1" };
+    const title = { ...host, software_title: "setupw1", self_service: false };
+    for (const status of ["installed", "failed_install", "pending_install"])
+      await add("installed_software", { ...title, status, policy_name: status === "installed" ? "Patch" : null });
+    for (const status of ["uninstalled", "failed_uninstall"]) await add("uninstalled_software", { ...title, status });
+    await t.store.activities.insert({
+      created_at: t.clock.iso(),
+      type: "installed_software",
+      details: { ...title, status: "installed", self_service: true },
+    });
+    await add("edited_software", { software_title: "setupw1", software_display_name: "Writer", team_name: "Servers" });
+    await add("added_software", { software_title: "setupw1", team_name: null });
+    await add("canceled_install_software", { ...title, software_title_id: 4 });
+    await add("retrieved_host_my_device_url", host);
+    await add("transferred_hosts", { team_name: null, host_ids: [1], host_display_names: ["a"] });
+    await add("ran_script", { ...host, script_name: "" });
     await add("live_query", { targets_count: "many" });
     const { status, text } = await (await visit(t)).get("/activities");
     expect(status).toBe(200);
     for (const sentence of [
-      "assigned the role observer on Desktops to <em>Olga</em>",
+      "assigned the role observer on <em>Desktops</em> to <em>Olga</em>",
       "moved 2 hosts to <em>Servers</em>",
-      "created policy <em>Disk</em>",
-      "edited macOS min version <em>Servers</em>",
+      "created policy <em>Disk</em> in the team <em>Servers</em>",
+      "removed the minimum version of macOS for the team <em>Servers</em>",
+      'installed software <em>setupw1</em> on <a href="/hosts/3">lab-1</a> for the policy <em>Patch</em><time',
+      '</strong> failed to install software <em>setupw1</em> on <a href="/hosts/3">lab-1</a><time',
+      '</strong> requested the installation of software <em>setupw1</em> on <a href="/hosts/3">lab-1</a><time',
+      '</strong> uninstalled software <em>setupw1</em> on <a href="/hosts/3">lab-1</a><time',
+      '</strong> failed to uninstall software <em>setupw1</em> on <a href="/hosts/3">lab-1</a><time',
+      '<strong>The user of <a href="/hosts/3">lab-1</a></strong> installed software <em>setupw1</em><time',
+      "edited software <em>setupw1</em> in the team <em>Servers</em><time",
+      "added software <em>setupw1</em><time",
+      'cancelled the installation of <em>setupw1</em> on <a href="/hosts/3">lab-1</a>',
+      'retrieved the link to the device page of <a href="/hosts/3">lab-1</a>',
+      "moved 1 host out of their team<time",
+      'ran a script on <a href="/hosts/3">lab-1</a>',
       "deleted host <em>gone</em>",
       "</strong> constructor<time",
       "ran a live query on 0 hosts",
     ])
       expect(text).toContain(sentence);
+  });
+
+  it("has a whole sentence for each type, whether or not its details are there", async () => {
+    const t = await startApp({ engine });
+    const types = Object.keys(sentences);
+    const all = {
+      ...{ host_id: 3, host_display_name: "lab-1", team_name: "[T]", user_name: "{U}", software_title: "S" },
+      ...{ policy_name: "P", role: "admin", minimum_version: "26", deadline: "2027-01-01", host_count: 2, teams: [1] },
+    };
+    await t.store.activities.insertMany(
+      types.flatMap((type) => [all, {}].map((details) => ({ created_at: t.clock.iso(), type, details }))),
+    );
+    const visitor = await visit(t);
+    const said: string[] = [];
+    for (let page = 0; page * 50 < types.length * 2 + 1; page++)
+      for (const [, one] of (await visitor.get(`/activities?page=${page}`)).text.matchAll(
+        /<li><strong>(?:Somebody|The user of .*?)<\/strong> (.*?)<time/g,
+      ))
+        said.push(one!.replaceAll("[T]", "T").replaceAll("{U}", "U"));
+    expect(said).toHaveLength(types.length * 2);
+    for (const one of said) expect(one).toMatch(/^[a-z][^[\]{}]*$/);
+    expect(said.join()).not.toMatch(/undefined|null|NaN/);
+  });
+
+  it("leads back to the page of a form that failed", async () => {
+    const t = await startApp({ engine });
+    const host = await makeHost(t, { platform: "darwin" });
+    const visitor = await visit(t);
+    await visitor.get(`/hosts/${host.id}`);
+    const failed = await visitor.post(`/hosts/${host.id}/actions/wipe`, { name: "another" });
+    expect(failed.status).toBe(422);
+    expect(failed.text).toContain(`<a class="button" href="/hosts/${host.id}">Back</a>`);
+    const twisted = await visitor.post("/hosts/1%22%3Ex/actions/wipe", { name: "another" });
+    expect(twisted.status).toBeGreaterThanOrEqual(400);
+    expect(twisted.text).toContain('<a class="button" href="/hosts/1%22%3Ex">Back</a>');
+    expect((await visitor.get("/hosts/99")).text, "no form").not.toContain(">Back</a>");
+    await visitor.post("/logout");
+    const ended = await visitor.postRaw(`/hosts/${host.id}/actions/refetch`, {});
+    expect(ended.location).toBe(`/login?next=${encodeURIComponent(`/hosts/${host.id}`)}`);
   });
 
   it("shows a host to its user with the token of its page, until the token expires", async () => {

@@ -11,7 +11,7 @@ type Query = z.output<typeof activitiesApi.list.query>;
 export async function listActivities({ store }: Context, query: Query) {
   const where = and(activitiesWhere(query), eq("host_only", false));
   const whole = query.page === undefined && query.cursor === undefined;
-  const per_page = Math.min(query.per_page ?? (whole ? ACTIVITIES_MAX : DEFAULT_PER_PAGE), ACTIVITIES_MAX);
+  const per_page = query.per_page ?? (whole ? ACTIVITIES_MAX : DEFAULT_PER_PAGE);
   const paged = { ...query, per_page };
   const { rows, meta } =
     query.cursor === undefined

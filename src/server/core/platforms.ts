@@ -51,3 +51,9 @@ export function platformOfMask(platformType: unknown): string {
 /** Devices of Apple that only device management reaches. */
 export const phonePlatforms = ["ios", "ipados"] as const;
 export const isPhone = (platform: string): boolean => phonePlatforms.some((name) => name === platform);
+
+const otherPlatforms = ["darwin", "windows", "android", "chrome", ...phonePlatforms] as const;
+
+/** Whether this names a platform in lists of them. Hosts may report others, such as further Linux distributions. */
+export const isNamedPlatform = (platform: string): boolean =>
+  linux.has(platform) || otherPlatforms.some((name) => name === platform);

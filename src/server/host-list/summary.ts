@@ -2,7 +2,8 @@ import type { z } from "zod";
 import type { hostsApi } from "../../api/hosts.ts";
 import { sharing } from "../core/concurrency/sharing.ts";
 import type { Context } from "../core/context.ts";
-import { linuxPlatforms, platformFamily } from "../core/platforms.ts";
+import { badRequest } from "../core/errors.ts";
+import { isNamedPlatform, linuxPlatforms, platformFamily } from "../core/platforms.ts";
 import { inTeam, visible } from "../core/security/access.ts";
 import { isNew, lowDiskSpace, missing, online, onPlatform } from "../hosts/status.ts";
 import { and, eq, everything, oneOf, or, type Predicate } from "../store/query.ts";
@@ -50,16 +51,24 @@ async function summaryNow(ctx: Context, query: Query): Promise<Summary> {
 }
 
 /**
- * The platforms that are not in the fixed list are read from an index first. This keeps the host query on an index
+ * 400 for a name that is none of a platform: not in the fixed list, and of no host that the caller sees. The platforms
+ * that are not in the fixed list are read from an index first. This keeps the host query on an index
  * too.
  */
-async function ofPlatform({ store }: Context, platform: string): Promise<Predicate> {
-  if (platform !== "linux") return onPlatform(platform);
+async function ofPlatform(ctx: Context, platform: string): Promise<Predicate> {
+  const { store } = ctx;
+  if (platform !== "linux") {
+    if (!isNamedPlatform(platform) && (await store.hosts.first({ where: shownOn(ctx, platform) })) === null)
+      throw badRequest(`Invalid platform: ${platform}`, "platform");
+    return onPlatform(platform);
+  }
   const known = (await store.hosts.groupCount("platform")).map(({ value }) => String(value));
   const unlisted = known.filter((name) => platformFamily(name) === "other");
   const listed = oneOf("platform", linuxPlatforms);
   return unlisted.length === 0 ? listed : or(listed, and(oneOf("platform", unlisted), onPlatform(platform)));
 }
+
+const shownOn = (ctx: Context, platform: string): Predicate => and(visible(ctx, "hosts:list"), onPlatform(platform));
 
 /** A distribution that is not in the fixed list is recognized by its `platform_like`. */
 async function linuxCount(ctx: Context, where: Predicate, platforms: Summary["platforms"]): Promise<number> {

@@ -6,16 +6,16 @@ import type { InstallerListener } from "../installers/service.ts";
 import { isOpen, lockOperations } from "../operations/queue.ts";
 import { operations } from "../operations/tables.ts";
 import { forgetInstallsOf, forgetPendingInstalls } from "../software/install-status.ts";
-import { and, eq, exists, oneOf } from "../store/query.ts";
+import { and, eq, everything, exists, oneOf, type Predicate } from "../store/query.ts";
 import { cancelRun } from "./kinds.ts";
-import { isPending } from "./status.ts";
+import { isPending, refreshStatus } from "./status.ts";
 
 /** What hosts have not begun is cancelled. What they have begun goes on with the file and the scripts that they have. */
-async function cancelWaiting(inside: Context, { id }: Pick<Installer, "id">): Promise<void> {
+async function cancelWaiting(inside: Context, { id }: Pick<Installer, "id">, which: Predicate): Promise<void> {
   const { store } = inside;
   const waiting = and(
     eq("installer_id", id),
-    eq("is_uninstall", false),
+    which,
     isPending,
     exists(operations, "id", and(isOpen, eq("attempts", 0))),
   );
@@ -29,19 +29,37 @@ async function cancelWaiting(inside: Context, { id }: Pick<Installer, "id">): Pr
   }
 }
 
+const installs = eq("is_uninstall", false);
+
 async function startAnew({ store }: Context, { id }: Pick<Installer, "id">): Promise<void> {
   await store.softwareInstallRuns.update({ where: eq("installer_id", id), set: { is_outdated: true } });
   await forgetInstallsOf(store, id);
 }
 
+/** The same when the package goes, but what hosts have begun is shown until it ends: they are busy with the title. */
+async function startAnewOnceDone(inside: Context, { id }: Pick<Installer, "id">): Promise<void> {
+  const { store } = inside;
+  const begun = await store.softwareInstallRuns.list({
+    where: and(eq("installer_id", id), isPending, exists(operations, "id", isOpen)),
+  });
+  await startAnew(inside, { id });
+  const where = oneOf(
+    "id",
+    begun.map((run) => run.id),
+  );
+  await store.softwareInstallRuns.update({ where, set: { is_outdated: false } });
+  for (const run of begun) await refreshStatus(store, run);
+}
+
 export const installsFollowPackages: InstallerListener = {
   async changed(inside, installer, { newFile, onlyShown }) {
-    if (!onlyShown) await cancelWaiting(inside, installer);
+    if (!onlyShown) await cancelWaiting(inside, installer, installs);
     if (newFile) await startAnew(inside, installer);
   },
   async removed(inside, installer) {
-    await cancelWaiting(inside, installer);
-    await startAnew(inside, installer);
+    // Removals too: nothing would show them as waiting, and a new package of the title could not be removed or installed.
+    await cancelWaiting(inside, installer, everything);
+    await startAnewOnceDone(inside, installer);
   },
 };
 

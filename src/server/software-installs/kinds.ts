@@ -120,7 +120,14 @@ export async function endRun(inside: Inside, operation: Operation, ended: RunSta
   // The app is open: nothing was tried, and the policy asks again when the host fails it again.
   const isOpen = answer !== null && isUnmet(answer) && (await waitsUntilClosed(store, before.policy_id));
   const status = isOpen ? "canceled" : ended;
-  const set = { status, answer, file_id: null, ended_at: clock.iso() };
+  const isGone = (await store.softwareInstallers.get(before.installer_id)) === null;
+  const set = {
+    status,
+    answer,
+    file_id: null,
+    ended_at: clock.iso(),
+    is_outdated: before.is_outdated || isGone,
+  };
   await store.softwareInstallRuns.update({ where: eq("id", before.id), set });
   await refreshStatus(store, before);
   if (status === "canceled") return;

@@ -125,7 +125,11 @@ export const packagesForHost: HostOffers = async (store, host) => {
       title_id: installer.title_id,
       isAvailable: canInstall.has(installer.id),
       isSelfService: installer.self_service,
-      shown: { status: statusOf.get(installer.title_id) ?? null, software_package: packageOnHost(installer, own) },
+      shown: {
+        display_name: installer.display_name,
+        status: statusOf.get(installer.title_id) ?? null,
+        software_package: packageOnHost(installer, own),
+      },
     };
   });
   const known = new Set(offered.map(({ title_id }) => title_id));

@@ -12,7 +12,7 @@ export interface HostOffer {
   readonly isAvailable: boolean;
   readonly isSelfService: boolean;
   readonly shown: Pick<HostSoftwareItem, "status"> &
-    Partial<Pick<HostSoftwareItem, "icon_url" | "software_package" | "app_store_app">>;
+    Partial<Pick<HostSoftwareItem, "display_name" | "icon_url" | "software_package" | "app_store_app">>;
 }
 
 export type HostOffers = (store: ServerTx, host: OfferedHost) => Promise<readonly HostOffer[]>;

@@ -141,9 +141,12 @@ export async function titlesOfHost(
     ...new Set(isAboutOffers ? meant : [...byTitle.keys(), ...meant]),
   ]);
   const needle = (query.query ?? "").toLowerCase();
+  // The list shows both names.
+  const isNamed = (id: number, name: string): boolean =>
+    [name, offerOf.get(id)?.shown.display_name ?? ""].some((one) => one.toLowerCase().includes(needle));
   const sign = query.order_direction === "desc" ? -1 : 1;
   const picked = titles
-    .filter(({ id, name }) => name.toLowerCase().includes(needle) && (vulnerable === null || vulnerable.has(id)))
+    .filter(({ id, name }) => isNamed(id, name) && (vulnerable === null || vulnerable.has(id)))
     .sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
   const { software, meta } = pageOf(picked, query);
   const icons = await extensions.ownIcons(
@@ -157,6 +160,7 @@ export async function titlesOfHost(
       (title): HostSoftwareItem => ({
         id: title.id,
         name: title.name,
+        display_name: "",
         icon_url: null,
         source: title.source,
         extension_for: title.extension_for,

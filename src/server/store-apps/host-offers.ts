@@ -49,6 +49,7 @@ export const appsForHost: HostOffers = async (store, host) => {
       isSelfService: app.self_service,
       shown: {
         status: reported ? (reported.has(app.id) ? "installed" : null) : last ? installStatuses[last.status] : null,
+        display_name: app.display_name,
         icon_url: listing?.icon_url ?? null,
         app_store_app: onHost(app, listing, last),
       },

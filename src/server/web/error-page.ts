@@ -22,8 +22,16 @@ export const linkEndedPage = (): Shown => ({
 <p>Open the page again from the menu of the agent on your device, or ask the people who manage the device for a new link.</p></div>`,
 });
 
-/** An error as a page. `reference` is the id under which the server's log contains the failure. */
-export function errorPage(error: ApiError, signedIn = false, reference?: string): Shown {
+interface ErrorPlace {
+  readonly signedIn?: boolean;
+  /** The id under which the server's log contains the failure. */
+  readonly reference?: string;
+  /** The path of the page with the form that failed. Null: there is none. */
+  readonly back?: string | null;
+}
+
+/** An error as a page. */
+export function errorPage(error: ApiError, { signedIn = false, reference, back = null }: ErrorPlace = {}): Shown {
   const title = titles[error.status] ?? (error.status >= 500 ? "Something went wrong" : "The request failed");
   return {
     title,
@@ -33,7 +41,7 @@ export function errorPage(error: ApiError, signedIn = false, reference?: string)
     body: html`<div class="card"><h1>${title}</h1>
 <div class="message bad" role="alert"><p>${reasonOf(error)}</p></div>
 ${error.status >= 500 && reference && html`<p class="small quiet">Reference: <code>${reference}</code></p>`}
-<p><a href="/">To the start page</a></p></div>`,
+<p>${back !== null && html`<a class="button" href="${back}">Back</a> `}<a href="/">To the start page</a></p></div>`,
   };
 }
 

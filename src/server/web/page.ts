@@ -42,5 +42,7 @@ export interface Page {
   readonly access: "user" | "reset" | "open";
   /** The console section to which the page belongs. */
   readonly part?: string;
+  /** Of a POST: the route of the page with the form, which is the beginning of `path`. */
+  readonly form?: string;
   readonly answer: (visit: Visit) => Promise<Answer>;
 }

@@ -7,7 +7,7 @@ import { END_USER_PAGE } from "../mdm/apple/portal/assign.ts";
 import { DIRECTORY_TERMS_PAGE, SIGN_IN_PAGE, TERMS_PAGE } from "../mdm/windows/sign-in/sign-in.ts";
 import type { Page } from "./page.ts";
 import { accessErrorPage, bypassOnDevice, remediationPage } from "./pages/access-pages.ts";
-import { activitiesPage } from "./pages/activities-page.ts";
+import { activitiesPage } from "./pages/activities/page.ts";
 import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-page.ts";
 import { escrowDiskKey, rotateDiskKey } from "./pages/cards/disk-key.ts";
 import { cliPages } from "./pages/cli-page.ts";
@@ -36,20 +36,30 @@ import { transparencyPage } from "./pages/transparency-page.ts";
 import { vulnerabilitiesPage } from "./pages/vulnerabilities-page.ts";
 import { acceptWindowsTerms, directoryTermsPage, windowsSignInPage, windowsTermsPage } from "./pages/windows-pages.ts";
 
+const deviceForm = { method: "POST", access: "open", form: "/device/:token" } as const;
+const profileForm = { method: "POST", access: "user", part: "/profile", form: "/profile" } as const;
+
 export const webPages: readonly Page[] = [
   { method: "GET", path: "/", access: "user", part: "/", answer: dashboard },
   { method: "GET", path: "/hosts", access: "user", part: "/hosts", answer: hostsPage },
   { method: "GET", path: "/hosts/:id", access: "user", part: "/hosts", answer: hostPage },
-  { method: "POST", path: "/hosts/:id/actions/:action", access: "user", part: "/hosts", answer: actOnHostPage },
+  {
+    method: "POST",
+    path: "/hosts/:id/actions/:action",
+    access: "user",
+    part: "/hosts",
+    form: "/hosts/:id",
+    answer: actOnHostPage,
+  },
   { method: "GET", path: ADD_HOSTS, access: "user", part: "/hosts", answer: addHostsPage },
-  { method: "POST", path: ADD_HOSTS, access: "user", part: "/hosts", answer: makeEnrollCommands },
+  { method: "POST", path: ADD_HOSTS, access: "user", part: "/hosts", form: ADD_HOSTS, answer: makeEnrollCommands },
   { method: "GET", path: "/vulnerabilities", access: "user", part: "/vulnerabilities", answer: vulnerabilitiesPage },
   { method: "GET", path: "/activities", access: "user", part: "/activities", answer: activitiesPage },
   { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
-  { method: "POST", path: "/profile/tokens", access: "user", part: "/profile", answer: makeToken },
-  { method: "POST", path: "/profile/email", access: "user", part: "/profile", answer: changeOwnEmail },
-  { method: "POST", path: "/profile/password", access: "user", part: "/profile", answer: changeOwnPassword },
-  { method: "POST", path: "/profile/sessions/:id/end", access: "user", part: "/profile", answer: endSession },
+  { ...profileForm, path: "/profile/tokens", answer: makeToken },
+  { ...profileForm, path: "/profile/email", answer: changeOwnEmail },
+  { ...profileForm, path: "/profile/password", answer: changeOwnPassword },
+  { ...profileForm, path: "/profile/sessions/:id/end", answer: endSession },
   { method: "GET", path: "/login", access: "open", answer: loginPage },
   { method: "POST", path: "/login", access: "open", answer: logIn },
   { method: "POST", path: "/login/sso", access: "open", answer: startSso },
@@ -58,13 +68,13 @@ export const webPages: readonly Page[] = [
   { method: "POST", path: "/logout", access: "reset", answer: logOut },
   ...cliPages,
   { method: "GET", path: "/device/:token", access: "open", answer: devicePage },
-  { method: "POST", path: "/device/:token/sso", access: "open", answer: startDeviceSso },
-  { method: "POST", path: "/device/:token/refetch", access: "open", answer: refetchDevice },
-  { method: "POST", path: "/device/:token/disk-key/rotate", access: "open", answer: rotateDiskKey },
-  { method: "POST", path: "/device/:token/disk-key/escrow", access: "open", answer: escrowDiskKey },
-  { method: "POST", path: "/device/:token/software/install/:id", access: "open", answer: installOnDevice },
-  { method: "POST", path: "/device/:token/software/uninstall/:id", access: "open", answer: uninstallFromDevice },
-  { method: "POST", path: "/device/:token/bypass", access: "open", answer: bypassOnDevice },
+  { ...deviceForm, path: "/device/:token/sso", answer: startDeviceSso },
+  { ...deviceForm, path: "/device/:token/refetch", answer: refetchDevice },
+  { ...deviceForm, path: "/device/:token/disk-key/rotate", answer: rotateDiskKey },
+  { ...deviceForm, path: "/device/:token/disk-key/escrow", answer: escrowDiskKey },
+  { ...deviceForm, path: "/device/:token/software/install/:id", answer: installOnDevice },
+  { ...deviceForm, path: "/device/:token/software/uninstall/:id", answer: uninstallFromDevice },
+  { ...deviceForm, path: "/device/:token/bypass", answer: bypassOnDevice },
   { method: "GET", path: "/device/:token/enroll", access: "open", answer: enrollDevicePage },
   { method: "GET", path: "/device/:token/enroll/profile", access: "open", answer: downloadDeviceProfile },
   { method: "GET", path: "/enroll", access: "open", answer: enrollPage },

@@ -84,6 +84,7 @@ button.little { padding: .2rem .6rem; min-height: 2rem; font-size: .9rem; }
 form + p, dl + p { margin-top: .9rem; }
 .narrow .or { text-align: center; color: var(--soft); margin: .9rem 0; }
 .idp { display: flex; align-items: center; justify-content: center; gap: .6rem; }
+img.icon { width: 1.5rem; height: 1.5rem; vertical-align: middle; margin-right: .35rem; }
 .idp img { max-height: 1.4rem; max-width: 6rem; }
 form.row { display: flex; flex-wrap: wrap; gap: .75rem; align-items: start; }
 @media (min-width: 36rem) { form.row > button { margin-top: 1.7rem; } }

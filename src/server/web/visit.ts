@@ -41,10 +41,14 @@ export async function answerPage(
     answer = (await refusal(visit, page)) ?? (await page.answer(visit));
   } catch (thrown) {
     const error = asError(thrown);
-    if (error.status !== 401) answer = errorPage(error, isSignedIn(visit), ctx.requestId);
-    else if (page.path.startsWith("/device/")) answer = linkEndedPage();
-    else if (page.access !== "open") answer = signInFirst(page, event.url);
-    else answer = errorPage(error, isSignedIn(visit), ctx.requestId);
+    if (error.status === 401 && page.path.startsWith("/device/")) answer = linkEndedPage();
+    else if (error.status === 401 && page.access !== "open") answer = signInFirst(page, event.url);
+    else
+      answer = errorPage(error, {
+        signedIn: isSignedIn(visit),
+        reference: ctx.requestId,
+        back: formPath(page, event.url),
+      });
   }
   const response = await respond(visit, ctx, page, answer);
   for (const cookie of cookies) response.headers.append("set-cookie", cookie);
@@ -142,10 +146,14 @@ async function refusal({ ctx, session, url }: Visit, page: Page): Promise<Answer
 /**
  * Asks the viewer to sign in and then returns to the page. A posted form is lost, so it returns to the form's page.
  */
-const signInFirst = ({ method, part = "/" }: Page, url: URL): Answer => {
-  const next = method === "GET" ? url.pathname + url.search : part;
+const signInFirst = (page: Page, url: URL): Answer => {
+  const next = page.method === "GET" ? url.pathname + url.search : (formPath(page, url) ?? page.part ?? "/");
   return { to: next === "/" ? "/login" : `/login?next=${encodeURIComponent(next)}` };
 };
+
+/** The path of the page that the posted form was on, from the path of the form alone. Null: it is unknown. */
+const formPath = ({ form }: Page, { pathname }: URL): string | null =>
+  form === undefined ? null : pathname.split("/").slice(0, form.split("/").length).join("/");
 
 /** The console sections that the viewer may use. */
 function partsOf(user: Viewer): Part[] {

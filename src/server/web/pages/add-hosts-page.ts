@@ -19,8 +19,8 @@ const lifetimes: readonly Choice[] = [
 ];
 
 const signing: readonly Choice[] = [
-  { value: "", text: "with a key" },
-  { value: "on", text: "signed with a certificate" },
+  { value: "", text: "by sending a key of its own" },
+  { value: "on", text: "by signing requests with a certificate" },
 ];
 
 const platforms: readonly {
@@ -86,7 +86,7 @@ ${refused !== undefined && alert(refused)}
 <form class="row" method="post" action="${ADD_HOSTS}">${visit.csrf()}
 ${teams.length > 1 ? select("team_id", "Team", team, teams) : html`<input type="hidden" name="team_id" value="${team}">`}
 ${select("expires_in", "Can be used for", form.get("expires_in") ?? "24h", lifetimes)}
-${select("sign_requests", "Requests", form.get("sign_requests") ?? "", signing)}
+${select("sign_requests", "The agent proves which host it is", form.get("sign_requests") ?? "", signing)}
 <button>Show commands</button></form></section>
 ${made !== undefined && commandsCard(made, teams)}`,
   };

@@ -8,7 +8,7 @@ import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { link, platformName, plural, select } from "../parts.ts";
 import { teamChoices } from "../teams.ts";
-import { feed } from "./activity-view.ts";
+import { feed } from "./activities/view.ts";
 import { ADD_HOSTS } from "./add-hosts-page.ts";
 
 const LATEST = 10;

@@ -12,7 +12,7 @@ import { call } from "../call.ts";
 import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { facts, hostStatus, pageNumber, pager, platformName, size, when } from "../parts.ts";
-import { feed } from "./activity-view.ts";
+import { feed } from "./activities/view.ts";
 import { accessCard } from "./cards/access-card.ts";
 import { managementCard } from "./cards/management-card.ts";
 import { COMMAND_PAGE, COMMANDS_PER_PAGE, commandCard } from "./command-card.ts";

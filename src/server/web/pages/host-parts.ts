@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { DevicePolicy } from "../../../api/device.ts";
 import type { HostProfile } from "../../../api/host-mdm.ts";
 import type { hostsApi } from "../../../api/hosts.ts";
+import type { HostSoftwareItem } from "../../../api/software.ts";
 import { type Html, html } from "../html.ts";
 import { field, pageNumber, pager } from "../parts.ts";
 
@@ -63,6 +64,20 @@ export const softwareQuery = (params: URLSearchParams) => ({
   per_page: SOFTWARE_PER_PAGE,
 });
 
+type ShownTitle = Pick<HostSoftwareItem, "name" | "display_name" | "icon_url">;
+
+/** The name that the team has given a title, or its own. */
+export const nameOf = ({ name, display_name }: ShownTitle): string => display_name || name;
+
+/** Addresses that a browser can load without a token of the API: those of the host's own page, and those of stores. */
+const loadable = /^(https:|\/api\/[^/]+\/svc\/device\/)/;
+
+/** The icon of a title, which its name follows. */
+export const icon = ({ icon_url }: ShownTitle): Html | false =>
+  icon_url !== null &&
+  loadable.test(icon_url) &&
+  html`<img class="icon" src="${icon_url}" alt="" width="24" height="24"> `;
+
 type Software = z.output<typeof hostsApi.software.response>;
 
 /** What this server was asked to do with a title, unless it is done. */
@@ -84,9 +99,10 @@ ${
   software.length === 0
     ? html`<p class="quiet">${searched === "" ? "No software is known." : "No software found."}</p>`
     : html`<table class="loose"><caption class="hidden">Software of this host</caption><thead><tr><th scope="col">Name</th><th scope="col">Version</th><th scope="col">Kind</th></tr></thead><tbody>
-${software.map(({ name, source, status, installed_versions: versions }) => {
+${software.map((item) => {
+  const { source, status, installed_versions: versions } = item;
   const cves = new Set(versions.flatMap(({ vulnerabilities }) => vulnerabilities ?? []));
-  return html`<tr><th scope="row">${name}${cves.size > 0 && html` <span class="badge bad">${cves.size} CVE</span>`}${installStates[status ?? ""]}</th><td>${versions.map(({ version }) => version).join(", ")}</td><td>${source.replaceAll("_", " ")}</td></tr>`;
+  return html`<tr><th scope="row">${icon(item)}${nameOf(item)}${cves.size > 0 && html` <span class="badge bad">${cves.size} CVE</span>`}${installStates[status ?? ""]}</th><td>${versions.map(({ version }) => version).join(", ")}</td><td>${source.replaceAll("_", " ")}</td></tr>`;
 })}</tbody></table>`
 }
 ${pager(path, params, meta, "software", PAGE)}</section>`;

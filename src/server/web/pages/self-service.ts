@@ -7,6 +7,7 @@ import { groupBy } from "../../core/maps.ts";
 import { call } from "../call.ts";
 import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
+import { icon, nameOf } from "./host-parts.ts";
 
 const states: Readonly<Record<NonNullable<HostSoftwareItem["status"]>, string>> = {
   installed: "installed",
@@ -34,7 +35,7 @@ ${names
   .map((name) => {
     const rows = byCategory.get(name)!;
     return html`<h3>${name}</h3><table class="loose"><caption class="hidden">${name}</caption><thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Action</th></tr></thead><tbody>
-${rows.map(({ item }) => html`<tr><th scope="row">${item.name}</th><td>${stateOf(item)}</td><td>${button(path, item, csrf)}</td></tr>`)}</tbody></table>`;
+${rows.map(({ item }) => html`<tr><th scope="row">${icon(item)}${nameOf(item)}</th><td>${stateOf(item)}</td><td>${button(path, item, csrf)}</td></tr>`)}</tbody></table>`;
   })}</section>`;
 }
 
@@ -54,7 +55,7 @@ function button(path: string, item: HostSoftwareItem, csrf: Visit["csrf"]): Html
   const isInstalled = status === "installed" || status === "failed_uninstall" || installed_versions.length > 0;
   if (isInstalled && !software_package?.has_uninstall_script) return null;
   const [action, text] = isInstalled ? ["uninstall", "Remove"] : ["install", "Install"];
-  return html`<form method="post" action="${path}/${action}/${item.id}">${csrf()}<button class="plain little" aria-label="${text} ${item.name}">${text}</button></form>`;
+  return html`<form method="post" action="${path}/${action}/${item.id}">${csrf()}<button class="plain little" aria-label="${text} ${nameOf(item)}">${text}</button></form>`;
 }
 
 const asking =

@@ -1,5 +1,5 @@
 import { type Context, within } from "../../../core/context.ts";
-import { conflict, notFound } from "../../../core/errors.ts";
+import { conflict, notThere } from "../../../core/errors.ts";
 import { changeName } from "../../../host-names/rows.ts";
 import { hostFor } from "../../../hosts/access.ts";
 import { operationLock } from "../../../operations/queue.ts";
@@ -12,7 +12,7 @@ export async function resendName(ctx: Context, id: number): Promise<Record<strin
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const row = await store.hostNames.get(id);
-    if (!row) throw notFound("name by a template of host", id);
+    if (!row) throw notThere(`${host.display_name} is not named by a template: nothing can be sent again`);
     if (row.status === "pending" || row.status === "verifying")
       throw conflict(
         `${host.display_name} is being sent its name: it can be sent again when it is verified or has failed`,

@@ -1,12 +1,12 @@
 // The activity feed, newest first.
-import { activitiesApi } from "../../../api/activities.ts";
-import { ApiError } from "../../core/errors.ts";
-import { call } from "../call.ts";
-import { reasonOf } from "../error-page.ts";
-import { html } from "../html.ts";
-import type { Answer, Visit } from "../page.ts";
-import { alert, field, pageNumber, pager } from "../parts.ts";
-import { feed } from "./activity-view.ts";
+import { activitiesApi } from "../../../../api/activities.ts";
+import { ApiError } from "../../../core/errors.ts";
+import { call } from "../../call.ts";
+import { reasonOf } from "../../error-page.ts";
+import { html } from "../../html.ts";
+import type { Answer, Visit } from "../../page.ts";
+import { alert, field, pageNumber, pager } from "../../parts.ts";
+import { feed } from "./view.ts";
 
 const PER_PAGE = 50;
 const PATH = "/activities";
