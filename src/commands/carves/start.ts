@@ -1,9 +1,11 @@
+import type { Interfaces } from "@oclif/core";
 import { z } from "zod";
 import { Carve, carvesApi } from "../../api/carves.ts";
 import { liveQueriesApi } from "../../api/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, notFound, usage } from "../../cli/errors.ts";
 import { carveSql } from "../../cli/features/carve-query.ts";
+import { explainRefusal } from "../../cli/features/live-refusal.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { isComplete, stateOf } from "../../cli/views/carve.ts";
@@ -76,6 +78,10 @@ export default class CarvesStart extends ClientCommand {
     if (lost.length > 0)
       throw new CliError(lost.length < started.length ? "partial" : "failed", `${plural(lost.length, "carve")} failed`);
     if (waited) throw waited;
+  }
+
+  protected override async catch(error: Interfaces.CommandError): Promise<void> {
+    return super.catch(explainRefusal(error));
   }
 
   private async ask(hostId: number, called: string, path: string, query: string): Promise<Started[]> {
