@@ -74,6 +74,11 @@ function describe(error: unknown): ErrorReport {
     return report("interrupted", "interrupted");
   }
   if ("oclif" in error) return describeParseError(error);
+  if ("code" in error && "path" in error && "syscall" in error)
+    return report(
+      "failed",
+      `${error.path} cannot be ${error.syscall === "open" ? "opened" : "accessed"} (${error.code})`,
+    );
   return report("failed", error.message || error.name, undefined);
 }
 

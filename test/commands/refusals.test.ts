@@ -1,4 +1,5 @@
 // How commands report refusals: files that cannot be read, conflicts, missing causes, and things that do not exist.
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorReport } from "../../src/cli/errors.ts";
@@ -40,6 +41,13 @@ describe("a file that cannot be read", () => {
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(`${missing} cannot be read (ENOENT)`);
     expect(stderr).not.toContain("no such file or directory");
+  });
+
+  it("is reported without the words of the system in any other place too", async () => {
+    const opened = await readFile(missing).catch((error: unknown) => error);
+    const listed = await readdir(missing).catch((error: unknown) => error);
+    expect(errorReport(opened)).toMatchObject({ code: "failed", message: `${missing} cannot be opened (ENOENT)` });
+    expect(errorReport(listed)).toMatchObject({ code: "failed", message: `${missing} cannot be accessed (ENOENT)` });
   });
 
   it("is reported like one that cannot be written", async () => {
