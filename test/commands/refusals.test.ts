@@ -144,3 +144,13 @@ it("a query that does not exist is looked for in the list that has it", async ()
     expect.stringContaining("`svc queries list --team TEAM` those of a team. An id finds any of them."),
   ]);
 });
+
+it("one of a kind is singular", async () => {
+  const fleet = await startFleet();
+  const started = await fleet.run(["queries", "live", "start", "SELECT 1", "--hosts", "mac-1.example.com"]);
+  expect([started.exitCode, started.stderr]).toEqual([0, expect.stringMatching(/was started on 1 host\n$/)]);
+  const dry = await fleet.run(["query", "SELECT 1", "--hosts", "mac-1.example.com", "--dry-run"]);
+  expect(dry.stdout).toContain("would run a live query on 1 host, ");
+  const label = ["labels", "create", "--name", "L", "--hosts", "nobody-1"];
+  expect((await fleet.run(label)).stderr).toContain("1 host was given; none of them is known");
+});

@@ -127,10 +127,13 @@ export default class CarvesStart extends ClientCommand {
       if (here > 0) progress.update(`${bar(here, all)}  ${here} of ${all} blocks`);
       return started.every(isOver);
     };
-    const going = () => ({
-      what: `${plural(started.filter((one) => !isOver(one)).length, "carve")} of ${plural(started.length, "carve")} is not complete`,
-      hint: `The agent continues: svc carves list --host-id ${started[0]?.host_id}`,
-    });
+    const going = () => {
+      const open = started.filter((one) => !isOver(one)).length;
+      return {
+        what: `${open} of ${plural(started.length, "carve")} ${open === 1 ? "is" : "are"} not complete`,
+        hint: `The agent continues: svc carves list --host-id ${started[0]?.host_id}`,
+      };
+    };
     await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 }
