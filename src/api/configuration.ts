@@ -67,6 +67,19 @@ const Files = z
   .record(z.string().regex(/^[0-9a-f]{64}$/), z.string().max(FILE_MAX))
   .meta({ description: "small files that values refer to, such as profiles: base64 by SHA-256 digest in hex" });
 
+const DELETED = " (deleted)";
+const LABEL_MAX = 255;
+
+/**
+ * How the state names a label that was deleted while an object named it. An object that names it in the state can keep
+ * it; no other object can get it.
+ */
+export const deletedLabel = (name: string): string =>
+  `${name.slice(0, LABEL_MAX - DELETED.length).replace(/[\ud800-\udbff]$/, "")}${DELETED}`;
+
+/** Whether this may be the name of a deleted label; a label may have such a name too. */
+export const maybeDeletedLabel = (name: string): boolean => name.endsWith(DELETED);
+
 export const ConfigurationState = z.object({
   things: z.array(StateThing),
   /** The default settings: config by section, and team_settings for teams and for "No team". */

@@ -8,13 +8,22 @@ export class CliError extends Error {
   readonly kind: ExitName;
   readonly hint: string | undefined;
   readonly errors: readonly FieldReason[];
+  /** The uuid under which the server logged it, if it is an error of the server. */
+  readonly requestId: string | undefined;
 
-  constructor(kind: ExitName, message: string, hint?: string, errors: readonly FieldReason[] = []) {
+  constructor(
+    kind: ExitName,
+    message: string,
+    hint?: string,
+    errors: readonly FieldReason[] = [],
+    requestId: string | undefined = undefined,
+  ) {
     super(message);
     this.name = "CliError";
     this.kind = kind;
     this.hint = hint;
     this.errors = errors;
+    this.requestId = requestId;
   }
 }
 
@@ -47,7 +56,7 @@ const exitCodeOf = (error: unknown): number | undefined => {
 
 function describe(error: unknown): ErrorReport {
   if (error instanceof CliError) {
-    return report(error.kind, error.message, error.hint, error.errors);
+    return report(error.kind, error.message, error.hint, error.errors, error.requestId);
   }
   if (error instanceof ApiCallError) return describeApiError(error);
   if (error instanceof NotInPath) return report(error.value === "" ? "usage" : "not_found", error.message);
@@ -65,6 +74,11 @@ function describe(error: unknown): ErrorReport {
     return report("interrupted", "interrupted");
   }
   if ("oclif" in error) return describeParseError(error);
+  if ("code" in error && "path" in error && "syscall" in error)
+    return report(
+      "failed",
+      `${error.path} cannot be ${error.syscall === "open" ? "opened" : "accessed"} (${error.code})`,
+    );
   return report("failed", error.message || error.name, undefined);
 }
 
@@ -77,6 +91,17 @@ function report(
 ): ErrorReport {
   return { code, message, errors, hint: hint ?? null, request_id: id ?? null };
 }
+
+/**
+ * Whether a conflict means that something changed after it was read: only then does it help to read it again. Others are
+ * rules, such as that a name is taken or that a task has ended, which their reason explains.
+ */
+const hasMoved = ({ reason }: FieldReason): boolean =>
+  /since it was read|meanwhile|selection changed|changed by somebody else|\(any more\)/.test(reason);
+
+/** Whether the reply has no cause of its own, such as that no mail server is configured, but refers to the log. */
+const isUnexplained = ({ errors }: ApiCallError): boolean =>
+  errors.every(({ reason }) => reason === "" || reason.startsWith("internal error"));
 
 function describeApiError(error: ApiCallError): ErrorReport {
   const { status } = error;
@@ -94,16 +119,14 @@ function describeApiError(error: ApiCallError): ErrorReport {
       : status === 402
         ? "The server's license does not include this; `svc status` shows the tier."
         : status === 403
-          ? error.errors.length > 0
-            ? "`svc can-i` lists what your role allows."
-            : "`svc can-i` lists what your role allows. Live queries may be turned off: see `svc config get server_settings.live_query_disabled`."
-          : status === 409 || status === 412
+          ? "`svc can-i` lists what your role allows."
+          : status === 412 || (status === 409 && error.errors.some(hasMoved))
             ? "Read the current state, then try again."
             : status === 429
               ? `Try again${error.retryAfter === undefined ? " later" : ` in ${error.retryAfter} s`}.`
               : status === 503
                 ? "The server is overloaded, or its store does not respond; try again soon."
-                : status >= 500
+                : status >= 500 && isUnexplained(error)
                   ? `The cause is in the server's log${error.requestId ? `, with the id ${error.requestId}` : ""}.`
                   : undefined;
   return report(code, error.message, hint, error.errors, error.requestId);

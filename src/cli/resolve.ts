@@ -138,7 +138,7 @@ export async function resolveQuery(caller: Caller, text: string, teamId?: number
   if (found) return found;
   throw notFound(
     `there is no query ${text}${teamId === undefined ? "" : " of that team"}`,
-    "`svc queries list` shows the global ones, with --team a team's: by its id each is found.",
+    "`svc queries list` shows the global ones, `svc queries list --team TEAM` those of a team. An id finds any of them.",
   );
 }
 

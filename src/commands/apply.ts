@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { configurationApi, type Pin } from "../api/configuration.ts";
 import { UPLOAD_MAX } from "../api/uploads.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
+import { textOf } from "../cli/files/file-errors.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
 import { plural } from "../cli/output/text.ts";
 import { bar } from "../cli/views/size.ts";
@@ -155,8 +155,7 @@ export default class Apply extends GitopsCommand {
   }
 
   async #readPlan(path: string): Promise<SavedPlan> {
-    const text = path === "-" ? await this.io.readStdin() : await readFile(path, "utf8").catch(() => null);
-    if (text === null) throw failed(`${path} cannot be read`);
+    const text = path === "-" ? await this.io.readStdin() : await textOf(path);
     const saved = readSavedPlan(text);
     if (saved === null)
       throw usage(

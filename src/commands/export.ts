@@ -9,6 +9,7 @@ import { failed, usage } from "../cli/errors.ts";
 import { GitopsCommand } from "../cli/features/gitops-command.ts";
 import { toWholeFile } from "../cli/files/whole-file.ts";
 import { plural } from "../cli/output/text.ts";
+import { aboutDeleted, deletedLabels } from "../gitops/desired/labels.ts";
 import { exportFiles } from "../gitops/export/export.ts";
 import { printable } from "../text/printable.ts";
 
@@ -45,6 +46,7 @@ export default class Export extends GitopsCommand {
       );
     const state = await this.state(undefined, undefined, true);
     const { files, contents, downloads, variables } = exportFiles(state);
+    for (const use of deletedLabels(state)) this.remark(aboutDeleted(use));
     for (const [path, content] of [...files, ...contents]) {
       const target = join(flags.dir, path);
       await mkdir(dirname(target), { recursive: true });

@@ -7,7 +7,7 @@ import { usage } from "../cli/errors.ts";
 import { LiveCommand, needTargets, targetFlags } from "../cli/features/live-command.ts";
 import { readText } from "../cli/files/input.ts";
 import { dryRunFlag } from "../cli/flags.ts";
-import { durationMs } from "../cli/output/text.ts";
+import { durationMs, plural } from "../cli/output/text.ts";
 
 export default class Query extends LiveCommand {
   static override summary = "Run SQL on hosts immediately; rows are printed as they arrive.";
@@ -83,7 +83,7 @@ export default class Query extends LiveCommand {
       return this.printPlan("run a live query", body.where ?? "");
     const counts = await this.call(targetsApi.count, { body: { selected: body.selected } });
     await this.printPlan(
-      `run a live query on ${counts.targets_count} hosts, ${counts.targets_online} of them online`,
+      `run a live query on ${plural(counts.targets_count, "host")}, ${counts.targets_online} of them online`,
       body.selected,
     );
   }

@@ -175,7 +175,9 @@ describe("an upload", () => {
     const source = await written("changing", randomBytes(MiB));
     await truncate(join(dir, "changing"), MiB - 1);
     await expect(client().call(upload, { body: { package: source } })).rejects.toThrow(/changed while it was sent/);
-    await expect(uploadSource(nothing, join(dir, "missing"), "--file")).rejects.toThrow(/--file: ENOENT/);
+    await expect(uploadSource(nothing, join(dir, "missing"), "--file")).rejects.toThrow(
+      /--file: \S+ cannot be read \(ENOENT\)/,
+    );
     await expect(uploadSource(nothing, dir, "--file")).rejects.toThrow(/is not a file/);
   });
 });

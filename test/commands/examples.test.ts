@@ -278,6 +278,10 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     const activities_webhook = { enable_activities_webhook: true, destination_url: url };
     await app.patch("/config", { webhook_settings: { activities_webhook } });
   }
+  if (id === "webhooks:destinations:update") {
+    const activities_webhook = { enable_activities_webhook: true, destination_url: "https://hooks.example.com/svc" };
+    await app.patch("/config", { webhook_settings: { activities_webhook } });
+  }
   if (id.startsWith("device:")) {
     const token = "0b0d1f6e-6a0f-4d0f-9a6a-5d1c6d2f3a11";
     await writeFile(join(files, "device-token.txt"), `${token}\n`);

@@ -96,7 +96,7 @@ describe("labels create", () => {
     ]);
     expect(exitCode).toBe(0);
     expect(stderr).toContain("created label H");
-    expect(stderr).toContain("3 hosts were given; 1 of them are known");
+    expect(stderr).toContain("3 hosts were given; 1 of them is known and was added to the label");
     expect(await hostnames("H")).toEqual(["mac-1.example.com"]);
   });
 

@@ -95,7 +95,7 @@ describe("webhooks destinations", () => {
     const receiver = await startReceiver();
     await writeFile(join(fleet.files, "own.txt"), "X-Api-Key: k3y: with colon\n\nX-More:m\n");
     const file = join(fleet.files, "own.txt");
-    const set = await fleet.run(["webhooks", "destinations", "update", receiver.url, "--headers-file", file]);
+    const set = await fleet.run(["webhooks", "destinations", "update", receiver.url, "--headers-file", file, "--new"]);
     expect([set.exitCode, set.stderr]).toEqual([0, expect.stringContaining("changed requests")]);
     expect(`${set.stdout}${set.stderr}`).not.toContain("k3y");
     const rotated = await fleet.run(["webhooks", "destinations", "update", receiver.url, "--rotate-secret"]);
@@ -114,6 +114,37 @@ describe("webhooks destinations", () => {
     const dry = await fleet.run(["webhooks", "destinations", "update", receiver.url, "--rotate-secret", "--dry-run"]);
     expect(dry.exitCode).toBe(0);
     expect((await destinationOf(fleet.app.services, receiver.url)).signing_secret).toBe(secret);
+  });
+});
+
+describe("webhooks destinations update", () => {
+  const update = (url: string, ...more: string[]) =>
+    fleet.run(["webhooks", "destinations", "update", url, "--rotate-secret", ...more]);
+  const configured = "https://hooks.example.com/svc";
+
+  it("refuses a URL that no webhook is sent to, and names the nearest", async () => {
+    const hook = { enable_activities_webhook: false, destination_url: configured };
+    await fleet.app.patch("/config", { webhook_settings: { activities_webhook: hook } });
+    for (const more of [[], ["--dry-run"]]) {
+      const { exitCode, stdout, stderr } = await update("https://hooks.example.com/scv", ...more);
+      expect([exitCode, stdout]).toEqual([3, ""]);
+      expect(stderr).toContain(`no webhook is sent to https://hooks.example.com/scv; did you mean ${configured}?`);
+    }
+    expect(await fleet.app.store.webhookDestinations.count()).toBe(0);
+    const prepared = await update("https://other.example.com/", "--new");
+    expect([prepared.exitCode, prepared.stdout]).toEqual([0, expect.stringMatching(/^whsec_/)]);
+  });
+
+  it("accepts what the settings of the organization and of teams contain", async () => {
+    const hook = { enable_activities_webhook: true, destination_url: configured };
+    await fleet.app.patch("/config", { webhook_settings: { activities_webhook: hook } });
+    expect((await update(configured)).exitCode).toBe(0);
+    const ofTeam = "https://team.example.com/hook";
+    const { team } = (await (await fleet.app.post("/teams", { name: "Hooks" })).json()) as { team: { id: number } };
+    const failing = { enable_failing_policies_webhook: true, destination_url: ofTeam };
+    const set = await fleet.app.patch(`/teams/${team.id}`, { webhook_settings: { failing_policies_webhook: failing } });
+    expect(set.status).toBe(200);
+    expect((await update(ofTeam)).exitCode).toBe(0);
   });
 });
 

@@ -24,7 +24,7 @@ async function collected(files: Record<string, string>, known: Partial<Known> = 
   const scopes = await readScopes(Object.keys(files), newSources({ environment: {}, directory, problems }));
   const found = collect(scopes, { problems, allowUnknownKeys: false });
   const isComplete = scopes.some(({ kind }) => kind === "global");
-  checkLabelUse(found, { builtin_labels: ["macOS"], labels: ["Kept"], ...known }, isComplete, problems);
+  checkLabelUse(found, { builtin_labels: ["macOS"], labels: ["Kept"], things: [], ...known }, isComplete, problems);
   return { found, told: problems.all.map(renderProblem) };
 }
 const GLOBAL = "org_settings: {}\ncontrols: {}\n";

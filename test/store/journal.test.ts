@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -278,6 +280,10 @@ describe("a disk that fails", () => {
   });
 });
 
+/** The fields of proc(5) from the third, the state, on. */
+const statOf = async (pid: number) => (await readFile(`/proc/${pid}/stat`, "utf8")).replace(/^.*\) /s, "").split(" ");
+const startOf = async (pid: number) => (await statOf(pid))[19];
+
 describe("the lock of a directory", () => {
   let dir: string;
   const real = async () => openLowdb({ tables: testTables, dir, cipher: testCipher });
@@ -302,5 +308,32 @@ describe("the lock of a directory", () => {
       expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ pid: process.pid });
       await store.close();
     }
+  });
+
+  it.runIf(process.platform === "linux")("is taken over from a process that was killed a moment ago", async () => {
+    dir = await mkdtemp(join(tmpdir(), "svc-lock-"));
+    // Much memory takes a while to free.
+    const child = spawn(process.execPath, [
+      "-e",
+      "const kept = Buffer.alloc(200 << 20, 1); console.log(kept.length); setInterval(() => {}, 1000)",
+    ]);
+    await once(child.stdout, "data");
+    await writeFile(join(dir, "lock"), JSON.stringify({ pid: child.pid, started: await startOf(child.pid!) }));
+    await expect(real()).rejects.toThrow(`${dir} is in use by process ${child.pid}`);
+    child.kill("SIGKILL");
+    await (await real()).close();
+  });
+
+  it.runIf(process.platform === "linux")("is taken over from a process that nothing has waited for", async () => {
+    dir = await mkdtemp(join(tmpdir(), "svc-lock-"));
+    // The shell becomes a program that never waits for the first one.
+    const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec sleep 600"]);
+    const pid = Number(String((await once(parent.stdout, "data"))[0]));
+    await writeFile(join(dir, "lock"), JSON.stringify({ pid, started: await startOf(pid) }));
+    await expect(real()).rejects.toThrow(`${dir} is in use by process ${pid}`);
+    process.kill(pid, "SIGKILL");
+    await expect.poll(async () => (await statOf(pid))[0]).toBe("Z");
+    await (await real()).close();
+    parent.kill("SIGKILL");
   });
 });

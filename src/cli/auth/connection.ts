@@ -1,6 +1,6 @@
 // Server, credentials and trust of a run. Precedence: flag, environment, context, default.
-import { readFile } from "node:fs/promises";
-import { failed, usage } from "../errors.ts";
+import { usage } from "../errors.ts";
+import { textOf } from "../files/file-errors.ts";
 import type { Io } from "../io.ts";
 import { contextToken, findContext } from "./contexts.ts";
 
@@ -82,7 +82,7 @@ export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: 
     tokenSource: fromEnv ? "environment" : context?.context.token_in ? "context" : null,
     async token() {
       if (envToken !== undefined) return envToken.trim();
-      if (envTokenFile !== undefined) return (await readText(envTokenFile, "SVC_API_TOKEN_FILE")).trim();
+      if (envTokenFile !== undefined) return (await textOf(envTokenFile, "SVC_API_TOKEN_FILE")).trim();
       return context === null ? null : contextToken(io, context.name, context.context);
     },
   };
@@ -97,17 +97,8 @@ function seconds(value: string | undefined): number | undefined {
   return number;
 }
 
-async function readText(path: string, from: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw failed(`${from}: ${path} cannot be read (${code})`);
-  }
-}
-
 async function readCa(path: string): Promise<string> {
-  const pem = await readText(path, "--ca-file");
+  const pem = await textOf(path, "--ca-file");
   if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw usage(`--ca-file: ${path} contains no PEM certificate`);
   return pem;
 }

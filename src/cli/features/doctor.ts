@@ -12,6 +12,7 @@ import { probeKeyring, tokenFile } from "../auth/tokens.ts";
 import { errorReport } from "../errors.ts";
 import { isExposed } from "../files/private-file.ts";
 import type { Io } from "../io.ts";
+import { plural } from "../output/text.ts";
 import { enrolledElsewhere, SET_IT_BACK } from "./enrolled-elsewhere.ts";
 import { healthWarnings } from "./health.ts";
 
@@ -207,9 +208,11 @@ async function directoryReports(client: ApiClient): Promise<Check[]> {
     ];
   if (devices.failing > 0) {
     const hint = "`svc conditional-access host HOST` shows why: see docs/operations.md.";
-    return [warning(check, `${devices.failing} devices are not reported to the directory`, hint)];
+    return [
+      warning(check, `${plural(devices.failing, "device is", "devices are")} not reported to the directory`, hint),
+    ];
   }
-  return [ok(check, `${reported} devices are reported to the directory`)];
+  return [ok(check, `${plural(reported, "device is", "devices are")} reported to the directory`)];
 }
 
 function versions(server: string | null, client: string): Check {

@@ -1,4 +1,5 @@
 // Shared by the commands that run live queries: target selection, rows as they arrive, and the summary at the end.
+import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/hosts.ts";
 import { type LiveQuery, type LiveResult, type LiveStatus, liveQueriesApi } from "../../api/live-queries.ts";
@@ -12,6 +13,7 @@ import { pick } from "../output/fields.ts";
 import { plural } from "../output/text.ts";
 import { isNoTeam } from "../views/team.ts";
 import { interrupted } from "../wait.ts";
+import { explainRefusal } from "./live-refusal.ts";
 
 type Row = Record<string, unknown>;
 type Counts = LiveQuery["counts"];
@@ -49,6 +51,10 @@ interface Chosen {
 export abstract class LiveCommand extends ClientCommand {
   #chosen: (Chosen & { readonly hosts: readonly number[] }) | null = null;
   readonly #answered = new Set<number>();
+
+  protected override async catch(error: Interfaces.CommandError): Promise<void> {
+    return super.catch(explainRefusal(error));
+  }
 
   /** The targets from the flags as ids; null if there are none. */
   protected async selected(flags: {

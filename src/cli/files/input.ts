@@ -1,9 +1,9 @@
 // Request bodies and secrets from files, stdin and the environment. A secret is never passed as the value of a flag.
-import { readFile } from "node:fs/promises";
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
-import { failed, usage } from "../errors.ts";
+import { usage } from "../errors.ts";
 import type { Io } from "../io.ts";
+import { textOf } from "./file-errors.ts";
 
 const read = new WeakSet<Io>();
 
@@ -15,12 +15,7 @@ export async function readText(io: Io, path: string, flag: string): Promise<stri
     if (io.tty.stdin) io.err(`reading ${flag} from the terminal; end with Ctrl-D\n`);
     return io.readStdin();
   }
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw failed(`${flag}: ${path} cannot be read (${code})`);
-  }
+  return textOf(path, flag);
 }
 
 /** The object in `--input` (JSON or YAML); empty if the flag is not set. */

@@ -2,6 +2,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { ApiCallError } from "../../client/errors.ts";
 import { CliError, failed } from "../errors.ts";
+import { cannotWrite } from "./file-errors.ts";
 
 interface Opened {
   readonly status: number;
@@ -114,8 +115,10 @@ export async function openPartial(
     file = await open(path, "wx+", 0o600);
     return { file, at: 0 };
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    file = await open(path, "r+");
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw cannotWrite(error, path);
+    file = await open(path, "r+").catch((cause: unknown) => {
+      throw cannotWrite(cause, path);
+    });
   }
   try {
     const { size } = await file.stat();

@@ -1,20 +1,24 @@
 // Files that commands send.
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { constants, createReadStream } from "node:fs";
+import { access, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { UploadSource } from "../../api/bodies.ts";
+import { printable } from "../../text/printable.ts";
 import { failed } from "../errors.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { cannotRead } from "./file-errors.ts";
 
 const CHUNK = 256 * 1024;
 
 /** The file at the path; `-` is stdin, whose name and size are not known. */
 export async function uploadSource(io: Pick<Terminal, "inBytes">, path: string, flag: string): Promise<UploadSource> {
   if (path === "-") return { name: "", size: null, canRepeat: false, open: () => io.inBytes() };
-  const info = await stat(path).catch((error: Error) => {
-    throw failed(`${flag}: ${error.message}`);
-  });
-  if (!info.isFile()) throw failed(`${flag}: ${path} is not a file`);
+  const unreadable = (error: unknown): never => {
+    throw cannotRead(error, path, flag);
+  };
+  const info = await stat(path).catch(unreadable);
+  if (!info.isFile()) throw failed(`${flag}: ${printable(path)} is not a file`);
+  await access(path, constants.R_OK).catch(unreadable);
   const { size } = info;
   return { name: basename(path), size, canRepeat: true, open: (start = 0) => exactly(path, start, size) };
 }

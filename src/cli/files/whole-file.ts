@@ -1,6 +1,7 @@
 // Downloads that leave a complete file or none.
 import { open, rename, rm } from "node:fs/promises";
 import type { Terminal } from "../output/terminal.ts";
+import { cannotWrite } from "./file-errors.ts";
 
 /** Writes to the file, or to stdout for `-`; returns the size. */
 export async function saveBytes(
@@ -20,7 +21,9 @@ export async function saveBytes(
 /** Writes to a temporary file and renames it at the end; returns the size. */
 export async function toWholeFile(path: string, body: AsyncIterable<Uint8Array>): Promise<number> {
   const partial = `${path}.part`;
-  const file = await open(partial, "w", 0o600);
+  const file = await open(partial, "w", 0o600).catch((error: unknown) => {
+    throw cannotWrite(error, path);
+  });
   let size = 0;
   try {
     for await (const bytes of body) {

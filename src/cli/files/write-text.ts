@@ -1,7 +1,7 @@
 // A text that a command writes to a file or to stdout.
 import { writeFile } from "node:fs/promises";
-import { failed } from "../errors.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { cannotWrite } from "./file-errors.ts";
 
 /** Writes the text; `-` is stdout. Returns whether it is now in a file, which the command reports. */
 export async function writeText(io: Pick<Terminal, "out">, path: string, text: string): Promise<boolean> {
@@ -10,7 +10,7 @@ export async function writeText(io: Pick<Terminal, "out">, path: string, text: s
     return false;
   }
   await writeFile(path, text).catch((error: unknown) => {
-    throw failed(`${path} cannot be written (${error instanceof Error ? error.message : ""})`);
+    throw cannotWrite(error, path);
   });
   return true;
 }

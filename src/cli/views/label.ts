@@ -2,6 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { LabelItem } from "../../api/labels.ts";
 import { listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
+import { plural } from "../output/text.ts";
 
 export const labelView: View = {
   schema: LabelItem,
@@ -39,10 +40,15 @@ export function memberFields(flags: {
   };
 }
 
+const knownOf = (count: number): string =>
+  count === 0
+    ? "none of them is known"
+    : `${plural(count, "of them is known and was", "of them are known and were")} added to the label`;
+
 /** Warns about unknown hosts, because the server ignores names that match no host. */
 export function tellUnknown(given: Record<string, unknown>, count: number, warn: (text: string) => void): void {
   const named = given.hosts ?? given.host_ids;
   if (!Array.isArray(named)) return;
   const names = new Set(named).size;
-  if (count < names) warn(`${names} hosts were given; ${count} of them are known and were added to the label`);
+  if (count < names) warn(`${plural(names, "host was", "hosts were")} given; ${knownOf(count)}`);
 }

@@ -5,6 +5,7 @@ import type { PackageProgram } from "../../agent/package/files.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { failed, usage } from "../../cli/errors.ts";
 import { agentSetup, agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
+import { bytesOf } from "../../cli/files/file-errors.ts";
 
 /** 2020-01-01: the time of the files in a package if nothing else is said, so that equal input gives equal bytes. */
 const DEFAULT_EPOCH = 1_577_836_800;
@@ -119,9 +120,7 @@ export default class AgentPackage extends BaseCommand {
     }
     if (program === undefined || (type !== "pkg" && type !== "msi")) return { node, agent };
     const { architectureIn } = await import("../../agent/package/program.ts");
-    const executable = await readFile(program).catch((error: Error) => {
-      throw failed(`--program: ${program} cannot be read: ${error.message}`);
-    });
+    const executable = await bytesOf(program, "--program");
     return { executable, arch: architectureIn(executable, type) };
   }
 }

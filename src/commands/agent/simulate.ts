@@ -14,6 +14,7 @@ import {
   standInOf,
   windowsOptions,
 } from "../../cli/features/simulate-devices.ts";
+import { readText } from "../../cli/files/input.ts";
 import { isDumb } from "../../cli/io.ts";
 import { durationMs, plural } from "../../cli/output/text.ts";
 import { ApiCallError } from "../../client/errors.ts";
@@ -280,8 +281,7 @@ export default class AgentSimulate extends ClientCommand {
 
   private async enrollSecret(file: string | undefined): Promise<string> {
     if (file !== undefined) {
-      const { readFile } = await import("node:fs/promises");
-      return (file === "-" ? await this.io.readStdin() : await readFile(file, "utf8")).trim();
+      return (await readText(this.io, file, "--enroll-secret-file")).trim();
     }
     const given = this.io.env.SVC_ENROLL_SECRET;
     if (given) return given;

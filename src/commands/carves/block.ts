@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { carvesApi } from "../../api/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { cannotWrite } from "../../cli/files/file-errors.ts";
 import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";
 import { sizeText } from "../../cli/views/size.ts";
 import { printable } from "../../text/printable.ts";
@@ -25,7 +26,9 @@ export default class CarvesBlock extends ClientCommand {
     const { data } = await this.call(carvesApi.block, { params: { id: given.id, block_id: given.block } });
     const bytes = Buffer.from(data, "base64");
     if (flags.out === "-") return this.io.outBytes(bytes);
-    await writeFile(flags.out, bytes);
+    await writeFile(flags.out, bytes).catch((error: unknown) => {
+      throw cannotWrite(error, flags.out);
+    });
     await this.report(`${sizeText(bytes.length)} in ${printable(flags.out)}`, { file: flags.out, size: bytes.length });
   }
 }

@@ -1,9 +1,11 @@
+import type { Interfaces } from "@oclif/core";
 import { z } from "zod";
 import { Carve, carvesApi } from "../../api/carves.ts";
 import { liveQueriesApi } from "../../api/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, notFound, usage } from "../../cli/errors.ts";
 import { carveSql } from "../../cli/features/carve-query.ts";
+import { explainRefusal } from "../../cli/features/live-refusal.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { isComplete, stateOf } from "../../cli/views/carve.ts";
@@ -78,6 +80,10 @@ export default class CarvesStart extends ClientCommand {
     if (waited) throw waited;
   }
 
+  protected override async catch(error: Interfaces.CommandError): Promise<void> {
+    return super.catch(explainRefusal(error));
+  }
+
   private async ask(hostId: number, called: string, path: string, query: string): Promise<Started[]> {
     const progress = this.progress(`requesting ${printable(path)} from ${called} ...`);
     try {
@@ -121,10 +127,13 @@ export default class CarvesStart extends ClientCommand {
       if (here > 0) progress.update(`${bar(here, all)}  ${here} of ${all} blocks`);
       return started.every(isOver);
     };
-    const going = () => ({
-      what: `${plural(started.filter((one) => !isOver(one)).length, "carve")} of ${plural(started.length, "carve")} is not complete`,
-      hint: `The agent continues: svc carves list --host-id ${started[0]?.host_id}`,
-    });
+    const going = () => {
+      const open = started.filter((one) => !isOver(one)).length;
+      return {
+        what: `${open} of ${plural(started.length, "carve")} ${open === 1 ? "is" : "are"} not complete`,
+        hint: `The agent continues: svc carves list --host-id ${started[0]?.host_id}`,
+      };
+    };
     await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 }

@@ -3,6 +3,7 @@ import { conditionalAccessApi } from "../../api/conditional-access.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { saveBytes } from "../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";
+import { plural } from "../../cli/output/text.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class ConditionalAccessSigningCert extends ClientCommand {
@@ -20,6 +21,7 @@ export default class ConditionalAccessSigningCert extends ClientCommand {
     const client = await this.client();
     const { body } = await client.open(conditionalAccessApi.signingCert, {});
     const size = await saveBytes(this.io, flags.out, body);
-    if (flags.out !== "-") await this.report(`${size} bytes in ${printable(flags.out)}`, { file: flags.out, size });
+    if (flags.out !== "-")
+      await this.report(`${plural(size, "byte")} in ${printable(flags.out)}`, { file: flags.out, size });
   }
 }

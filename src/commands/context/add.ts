@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { checkServerUrl } from "../../cli/auth/connection.ts";
 import { saveContext } from "../../cli/auth/contexts.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { textOf } from "../../cli/files/file-errors.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { args } from "../../cli/flags.ts";
 
@@ -40,9 +40,7 @@ export default class ContextAdd extends BaseCommand {
   }
 
   private async pem(path: string): Promise<string> {
-    const text = await readFile(path, "utf8").catch(() => {
-      throw usage(`--ca-file: ${path} cannot be read`);
-    });
+    const text = await textOf(path, "--ca-file");
     if (!text.includes("-----BEGIN CERTIFICATE-----")) throw usage(`--ca-file: ${path} contains no PEM certificate`);
     return text;
   }

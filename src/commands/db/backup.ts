@@ -1,5 +1,6 @@
 import * as Args from "@oclif/core/args";
 import { blobsFlag, DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { plural } from "../../cli/output/text.ts";
 import { backupData } from "../../server/data/tools.ts";
 
 export default class DbBackup extends DataCommand {
@@ -22,6 +23,9 @@ export default class DbBackup extends DataCommand {
     const made = await backupData(where, args.file, ({ table, rows, total }) =>
       progress.update(`${table}: ${rows}/${total}`),
     ).finally(() => progress.done());
-    await this.report(`${args.file}: ${made.rows} rows, ${made.blobs} blobs`, { file: args.file, ...made });
+    await this.report(`${args.file}: ${plural(made.rows, "row")}, ${plural(made.blobs, "blob")}`, {
+      file: args.file,
+      ...made,
+    });
   }
 }

@@ -1,5 +1,6 @@
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { CliError } from "../../cli/errors.ts";
+import { plural } from "../../cli/output/text.ts";
 import { checkData } from "../../server/data/tools.ts";
 
 export default class DbCheck extends DataCommand {
@@ -21,7 +22,7 @@ export default class DbCheck extends DataCommand {
     else
       throw new CliError(
         "failed",
-        `${problems.length} problems:\n${problems.join("\n")}`,
+        `${plural(problems.length, "problem")}:\n${problems.join("\n")}`,
         "Restore a backup: svc db restore FILE",
       );
   }

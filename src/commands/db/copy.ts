@@ -52,9 +52,10 @@ export default class DbCopy extends DataCommand {
       const { tables, problems, blobs } = await checkCopy(from, to);
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       for (const problem of problems) this.note(problem);
-      if (problems.length > 0) throw new CliError("failed", `${this.named(fromStore)} has ${problems.length} problems`);
+      if (problems.length > 0)
+        throw new CliError("failed", `${this.named(fromStore)} has ${plural(problems.length, "problem")}`);
       const files = blobs === 0 ? "" : ` and ${plural(blobs, "file")}`;
-      return this.report(`would copy ${rows} rows in ${tables.length} tables${files}`, {
+      return this.report(`would copy ${plural(rows, "row")} in ${plural(tables.length, "table")}${files}`, {
         rows,
         tables: tables.length,
         blobs,
@@ -71,7 +72,7 @@ export default class DbCopy extends DataCommand {
     const start = `svc serve ${isUrl(toStore) ? "--database-url" : "--data-dir"} ${this.named(toStore)}`;
     const bucket = isBucket(target) ? ` --blobs-url '${target}'` : "";
     await this.report(
-      `${made.rows} rows in ${made.tables} tables copied and verified${files}; start the server with: ${start}${bucket}`,
+      `${plural(made.rows, "row")} in ${plural(made.tables, "table")} copied and verified${files}; start the server with: ${start}${bucket}`,
       made,
     );
   }

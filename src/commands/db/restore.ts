@@ -3,6 +3,7 @@ import { blobsFlag, DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { plural } from "../../cli/output/text.ts";
 import { readServerKey } from "../../server/core/security/server-key.ts";
 import { checkRestore, keyForRestore, restoreData } from "../../server/data/tools.ts";
 
@@ -36,13 +37,19 @@ export default class DbRestore extends DataCommand {
     const where = text === undefined ? place : { ...place, key: readServerKey(text, "the server key") };
     if (flags["dry-run"]) {
       const found = await checkRestore(where, args.file);
-      return this.report(`would restore ${found.rows} rows of ${found.created_at}: the backup is intact`, found);
+      return this.report(
+        `would restore ${plural(found.rows, "row")} of ${found.created_at}: the backup is intact`,
+        found,
+      );
     }
     const progress = this.progress("checking the backup ...");
     const made = await restoreData(where, args.file, ({ table, rows }) => progress.update(`${table}: ${rows}`)).finally(
       () => progress.done(),
     );
-    await this.report(`restored ${made.rows} rows and ${made.blobs} blobs of ${made.created_at}`, made);
+    await this.report(
+      `restored ${plural(made.rows, "row")} and ${plural(made.blobs, "blob")} of ${made.created_at}`,
+      made,
+    );
   }
 
   /** Checked first, because nothing can be restored without the backup's key. */

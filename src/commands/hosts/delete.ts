@@ -63,7 +63,7 @@ export default class HostsDelete extends HostsCommand {
     const { count } = shown.selection;
     if (count > 1 || !only) {
       this.printSelection(shown);
-      return this.confirmTyped(`Delete ${count} hosts?`, String(count));
+      return this.confirmTyped(`Delete ${plural(count, "host")}?`, String(count));
     }
     const name = printable(only.display_name);
     if (confirm === undefined) return this.confirm(`Delete ${name}?`);

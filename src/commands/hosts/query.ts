@@ -1,6 +1,8 @@
+import type { Interfaces } from "@oclif/core";
 import { liveQueriesApi } from "../../api/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed } from "../../cli/errors.ts";
+import { explainRefusal } from "../../cli/features/live-refusal.ts";
 import { readText } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { ApiCallError, NotInPath } from "../../client/errors.ts";
@@ -46,6 +48,10 @@ export default class HostsQuery extends ClientCommand {
     if (reply.error !== null) throw failed(reply.error);
     const columns = [...new Set(reply.rows.flatMap((row) => Object.keys(row)))];
     await this.printList(reply.rows, { columns }, "no rows");
+  }
+
+  protected override async catch(error: Interfaces.CommandError): Promise<void> {
+    return super.catch(explainRefusal(error));
   }
 
   private async ask(host: string, body: { query: string }) {

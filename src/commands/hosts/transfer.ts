@@ -51,7 +51,7 @@ export default class HostsTransfer extends HostsCommand {
     const shown = await this.shownNamed(hosts);
     if (hosts.length > 1) {
       this.printSelection(shown);
-      await this.confirmTyped(`Move ${hosts.length} hosts to ${team.name}?`, String(hosts.length));
+      await this.confirmTyped(`Move ${plural(hosts.length, "host")} to ${team.name}?`, String(hosts.length));
     }
     const body = { team_id: team.id, hosts: hosts.map(({ id }) => id) };
     await asShown(shown.selection, (options) => this.call(hostsApi.transfer, { body }, options));

@@ -3,7 +3,7 @@ import { BaseCommand } from "../../cli/base-command.ts";
 import { failed, usage } from "../../cli/errors.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { isExposed } from "../../cli/files/private-file.ts";
-import { durationMs } from "../../cli/output/text.ts";
+import { durationMs, plural } from "../../cli/output/text.ts";
 
 const LONGEST_NOTE = 1000;
 
@@ -60,7 +60,7 @@ export default class LicenseIssue extends BaseCommand {
       const valid_from = issued.validFrom;
       return this.printOne({ license_key: token, ...license, valid_from, public_key: publicKey });
     }
-    this.note(`issued to ${organization} for ${flags.devices} hosts, until ${expiration}`);
+    this.note(`issued to ${organization} for ${plural(flags.devices, "host")}, until ${expiration}`);
     this.log(token);
   }
 

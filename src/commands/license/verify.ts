@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { failed } from "../../cli/errors.ts";
+import { textOf } from "../../cli/files/file-errors.ts";
 import { readText } from "../../cli/files/input.ts";
 import { args } from "../../cli/flags.ts";
 import { hasExpired } from "../../cli/views/license.ts";
@@ -40,8 +40,6 @@ export default class LicenseVerify extends BaseCommand {
 
   private async publicKey(file: string | undefined): Promise<string | undefined> {
     if (file === undefined) return this.io.env.SVC_LICENSE_PUBLIC_KEY || undefined;
-    return readFile(file, "utf8").catch(() => {
-      throw failed(`--public-key: ${file} cannot be read`);
-    });
+    return textOf(file, "--public-key");
   }
 }

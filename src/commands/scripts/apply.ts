@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { scriptsApi } from "../../api/scripts.ts";
-import { failed, usage } from "../../cli/errors.ts";
+import { usage } from "../../cli/errors.ts";
 import { ScriptsCommand, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
+import { bytesOf } from "../../cli/files/file-errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { printable } from "../../text/printable.ts";
@@ -46,8 +46,6 @@ export default class ScriptsApply extends ScriptsCommand {
 }
 
 async function itemOf(file: string): Promise<{ name: string; script_contents: string }> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw failed(`${file} cannot be read (${error.code ?? "unreadable"})`);
-  });
+  const bytes = await bytesOf(file);
   return { name: basename(file), script_contents: bytes.toString("base64") };
 }

@@ -3,6 +3,7 @@ import { scriptsApi } from "../../api/scripts.ts";
 import { ScriptsCommand, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { saveBytes } from "../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";
+import { plural } from "../../cli/output/text.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class ScriptsDownload extends ScriptsCommand {
@@ -29,6 +30,6 @@ export default class ScriptsDownload extends ScriptsCommand {
     // A name that others have chosen must not lead out of the folder.
     const path = flags.out ?? name.replaceAll(/[/\\]/g, "_");
     const size = await saveBytes(this.io, path, body);
-    if (path !== "-") await this.report(`${size} bytes in ${printable(path)}`, { file: path, size });
+    if (path !== "-") await this.report(`${plural(size, "byte")} in ${printable(path)}`, { file: path, size });
   }
 }

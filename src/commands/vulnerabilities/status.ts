@@ -1,7 +1,7 @@
 import { jobsApi } from "../../api/jobs.ts";
 import { vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { IMPORT_JOB, progressOf } from "../../cli/features/vulnerabilities/import.ts";
+import { IMPORT_JOB, NOTHING_IMPORTED, progressOf } from "../../cli/features/vulnerabilities/import.ts";
 
 export default class VulnerabilitiesStatus extends ClientCommand {
   static override summary = "Show how far the import of vulnerability data and the comparison with software are.";
@@ -17,8 +17,7 @@ export default class VulnerabilitiesStatus extends ClientCommand {
     const status = await this.call(vulnerabilitiesApi.status);
     const { jobs } = await this.call(jobsApi.list);
     const { running = false, finished_at = null, error = null } = jobs.find(({ name }) => name === IMPORT_JOB) ?? {};
-    if (!status.is_configured)
-      this.note("nothing is imported: SVC_VULNERABILITY_DATA_URL is not set on the server (docs/vulnerabilities.md)");
+    if (!status.is_configured) this.note(NOTHING_IMPORTED);
     const counted = (state: string) => status.feeds.filter((feed) => feed.state === state).length;
     await this.printOne(
       { ...status, running, last_run_at: finished_at, error },

@@ -2,7 +2,7 @@ import { jobsApi } from "../../api/jobs.ts";
 import { type VulnerabilityStatus, vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
-import { IMPORT_JOB, progressOf } from "../../cli/features/vulnerabilities/import.ts";
+import { IMPORT_JOB, NOTHING_IMPORTED, progressOf } from "../../cli/features/vulnerabilities/import.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 
@@ -19,15 +19,14 @@ export default class VulnerabilitiesSync extends ClientCommand {
     const { flags } = await this.parse(VulnerabilitiesSync);
     const timeout = timeoutOf(flags);
     const { is_configured } = await this.call(vulnerabilitiesApi.status);
-    if (!is_configured)
-      this.note("nothing is imported: SVC_VULNERABILITY_DATA_URL is not set on the server (docs/vulnerabilities.md)");
     if (flags["dry-run"]) this.trying("run 1 job", [IMPORT_JOB]);
     await this.call(jobsApi.trigger, { query: { name: IMPORT_JOB } });
+    const what = is_configured ? "the import" : `${NOTHING_IMPORTED}; the comparison with software`;
     if (!flags.wait) {
-      this.note("the import is running: svc vulnerabilities status shows its progress");
+      this.note(`${what} is running: svc vulnerabilities status shows its progress`);
       return;
     }
-    const progress = this.progress("the import is starting ...");
+    const progress = this.progress(`${is_configured ? "the import" : "the comparison"} is starting ...`);
     let status: VulnerabilityStatus | null = null;
     let error: string | null = null;
     const done = async () => {
@@ -39,11 +38,11 @@ export default class VulnerabilitiesSync extends ClientCommand {
       return job?.running !== true;
     };
     const going = () => ({
-      what: "the import is still running",
+      what: `${what} is still running`,
       hint: "svc vulnerabilities status shows its progress.",
     });
     await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
     if (error !== null) throw new CliError("failed", error, "What could be imported is used.");
-    await this.report("the import is done", status);
+    await this.report(`${what} is done`, status);
   }
 }

@@ -1,6 +1,6 @@
 // The labels that other objects refer to: those of the files, and those of the server that stay.
 
-import type { ConfigurationState, ThingKey } from "../../api/configuration.ts";
+import { type ConfigurationState, maybeDeletedLabel, NO_TEAM_NAME, type ThingKey } from "../../api/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Collected, Placed } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";
@@ -8,7 +8,7 @@ import { itemKinds, kinds } from "../kinds.ts";
 import type { Json } from "../plan/diff.ts";
 
 /** Labels that the server has. */
-export type Known = Pick<ConfigurationState, "builtin_labels" | "labels">;
+export type Known = Pick<ConfigurationState, "builtin_labels" | "labels" | "things">;
 
 /**
  * Checks that the labels to which objects refer will exist: in the files, or on the server unless the files are the
@@ -21,15 +21,52 @@ export function checkLabelUse(items: Collected, known: Known, isComplete: boolea
   for (const { value, at } of labels)
     if (builtin.has(value.name))
       problems.error(at, `${JSON.stringify(value.name)} is a built-in label: it cannot be changed`);
+  const kept = new Set(deletedLabels(known).map(({ thing, field, label }) => useKey(thing, field, label)));
   for (const { kind, noun, items: ofKind } of itemKinds)
     for (const item of items.get(kind) ?? [])
-      for (const field of ofKind.labelFields)
-        checkNames(item, field, `${noun} ${JSON.stringify(item.value.name)}`, { builtin, usable, problems });
+      for (const field of ofKind.labelFields) {
+        const { name } = item.value;
+        const isKept = (label: string) => kept.has(useKey({ kind, owner: item.owner, name }, field, label));
+        const who = `${noun} ${JSON.stringify(name)}`;
+        checkNames(item, field, who, { builtin, usable, isKept, problems });
+      }
 }
+
+/** An object of the server that names a deleted label, by the name that the state gives it. */
+export interface DeletedUse {
+  readonly thing: ThingKey;
+  readonly field: string;
+  readonly label: string;
+}
+
+/** The deleted labels that objects of the server still name. Their exported files name them too. */
+export function deletedLabels({ things, labels }: Pick<ConfigurationState, "things" | "labels">): DeletedUse[] {
+  const present = new Set(labels);
+  return things.flatMap((thing) =>
+    (kinds[thing.kind]?.items?.labelFields ?? []).flatMap((field) =>
+      namesIn(thing.value as Json, field)
+        .filter((label) => maybeDeletedLabel(label) && !present.has(label))
+        .map((label) => ({ thing, field, label })),
+    ),
+  );
+}
+
+const namesDeleted = (who: string, label: string): string =>
+  `${who} names the label ${JSON.stringify(label)}: no further host gets it until its labels are corrected`;
+
+/** What the object is called, and what its deleted label causes. */
+export const aboutDeleted = ({ thing: { kind, name }, label }: DeletedUse): string =>
+  namesDeleted(`${kinds[kind]?.noun} ${JSON.stringify(name)}`, label);
+
+/** Some objects of hosts without a team are those of the organization on the server, and of "No team" in files. */
+const useKey = ({ kind, owner, name }: ThingKey, field: string, label: string): string =>
+  JSON.stringify([kind, owner === NO_TEAM_NAME ? null : owner, name, field, label]);
 
 interface Checking {
   readonly builtin: ReadonlySet<string>;
   readonly usable: ReadonlySet<string>;
+  /** Whether it is a deleted label that the object names on the server too. */
+  isKept(name: string): boolean;
   readonly problems: Problems;
 }
 
@@ -37,11 +74,12 @@ function checkNames(
   { value, place }: Placed<unknown>,
   field: string,
   who: string,
-  { builtin, usable, problems }: Checking,
+  { builtin, usable, isKept, problems }: Checking,
 ): void {
   for (const name of namesIn(value, field))
     if (builtin.has(name))
       problems.error(place(field), `${who} cannot use the built-in label ${JSON.stringify(name)}: use platform`);
+    else if (isKept(name)) problems.warn(place(field), namesDeleted(who, name));
     else if (!usable.has(name))
       problems.error(place(field), `${who} uses the label ${JSON.stringify(name)}, which will not exist`);
 }

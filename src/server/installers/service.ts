@@ -4,7 +4,7 @@ import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, conflict } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { type ResolvedLabel, shownTargets, targetLists } from "../labels/targeting.ts";
+import { shownTargets, type TargetLabel, targetLists } from "../labels/targeting.ts";
 import { POLICIES_LOCK } from "../policies/counts.ts";
 import { namedCategories } from "../self-service/categories.ts";
 import { dropIconOf, iconUrlOf } from "../self-service/icon-rows.ts";
@@ -55,7 +55,7 @@ export interface NewInstaller {
   readonly file: InstallerFile;
   readonly read: ReadInstaller;
   readonly choices: InstallerChoices;
-  readonly labels: readonly ResolvedLabel[];
+  readonly labels: readonly TargetLabel[];
 }
 
 /** What changes concern others, who act on them in the same transaction. */
@@ -132,7 +132,7 @@ export interface InstallerChanges {
   readonly read?: ReadInstaller;
   readonly choices: Partial<InstallerChoices>;
   /** Null: they stay. */
-  readonly labels: readonly ResolvedLabel[] | null;
+  readonly labels: readonly TargetLabel[] | null;
 }
 
 const SHOWN = ["self_service", "categories", "display_name"];
@@ -189,11 +189,11 @@ export async function deleteInstaller(inside: Context, installer: Installer, tea
   await recordActivity(inside, "deleted_software", details);
 }
 
-async function writeLabels({ store }: Context, installer_id: number, labels: readonly ResolvedLabel[]): Promise<void> {
+async function writeLabels({ store }: Context, installer_id: number, labels: readonly TargetLabel[]): Promise<void> {
   if (labels.length > 0) await store.installerLabels.insertMany(labels.map((label) => ({ installer_id, ...label })));
 }
 
-async function hasOtherLabels({ store }: Context, id: number, wanted: readonly ResolvedLabel[]): Promise<boolean> {
+async function hasOtherLabels({ store }: Context, id: number, wanted: readonly TargetLabel[]): Promise<boolean> {
   const stored = (await labelsOfInstallers(store, [id])).get(id) ?? [];
   const keys = (list: readonly { label_id: number | null; rule: string }[]) =>
     list

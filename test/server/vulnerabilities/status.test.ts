@@ -66,6 +66,12 @@ describe("svc vulnerabilities", () => {
     const fleet = await startFleet();
     const { stderr } = await fleet.run(["vulnerabilities", "status"]);
     expect(stderr).toContain("SVC_VULNERABILITY_DATA_URL is not set");
+    const sync = await fleet.run(["vulnerabilities", "sync"]);
+    expect([sync.exitCode, sync.stderr]).toEqual([
+      0,
+      "nothing is imported: SVC_VULNERABILITY_DATA_URL is not set on the server (docs/vulnerabilities.md); " +
+        "the comparison with software is running: svc vulnerabilities status shows its progress\n",
+    ]);
     const unknown = await fleet.run(["vulnerabilities", "get", "CVE-2026-0001"]);
     expect(unknown.exitCode).toBe(3);
     await fleet.app.store.vulnerabilities.insert({ cve: "CVE-2026-0001", created_at: fleet.app.clock.iso() });

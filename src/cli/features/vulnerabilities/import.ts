@@ -4,6 +4,10 @@ import type { VulnerabilityStatus } from "../../../api/vulnerabilities.ts";
 /** The job that imports and compares. */
 export const IMPORT_JOB = "vulnerabilities";
 
+/** While the server has no feeds. What it imported before is still compared with software. */
+export const NOTHING_IMPORTED =
+  "nothing is imported: SVC_VULNERABILITY_DATA_URL is not set on the server (docs/vulnerabilities.md)";
+
 const MB = 1_000_000;
 
 /** What the server is doing at the moment, in one line. */

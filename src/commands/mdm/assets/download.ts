@@ -5,6 +5,7 @@ import { AssetsCommand, assetArg } from "../../../cli/features/assets.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmAssetsDownload extends AssetsCommand {
@@ -32,6 +33,6 @@ export default class MdmAssetsDownload extends AssetsCommand {
     const path = flags.out ?? asset_uuid;
     const size = await saveBytes(this.io, path, body);
     if (size !== announced) throw failed(`${printable(path)} has ${size} bytes, the asset ${announced}`);
-    if (path !== "-") await this.report(`${size} bytes in ${printable(path)}`, { file: path, size });
+    if (path !== "-") await this.report(`${plural(size, "byte")} in ${printable(path)}`, { file: path, size });
   }
 }

@@ -4,6 +4,7 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { readSecret, secretFlags } from "../../../cli/files/input.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmEnrollmentProfileManual extends ClientCommand {
@@ -39,6 +40,7 @@ export default class MdmEnrollmentProfileManual extends ClientCommand {
     const client = await this.client();
     const { body } = await client.open(appleEnrollApi.manual, { query });
     const size = await saveBytes(this.io, flags.out, body);
-    if (flags.out !== "-") await this.report(`${size} bytes in ${printable(flags.out)}`, { file: flags.out, size });
+    if (flags.out !== "-")
+      await this.report(`${plural(size, "byte")} in ${printable(flags.out)}`, { file: flags.out, size });
   }
 }

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { profilesApi } from "../../../api/profiles.ts";
-import { failed, usage } from "../../../cli/errors.ts";
+import { usage } from "../../../cli/errors.ts";
 import { ProfilesCommand, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { bytesOf } from "../../../cli/files/file-errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 
@@ -46,8 +46,6 @@ export default class MdmProfilesApply extends ProfilesCommand {
 }
 
 async function itemOf(file: string): Promise<{ profile: string; display_name: string }> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw failed(`${file} cannot be read (${error.code ?? "unreadable"})`);
-  });
+  const bytes = await bytesOf(file);
   return { profile: bytes.toString("base64"), display_name: basename(file).replace(/\.[A-Za-z0-9]{1,12}$/, "") };
 }

@@ -4,6 +4,7 @@ import { failed } from "../../../cli/errors.ts";
 import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmProfilesDownload extends ProfilesCommand {
@@ -34,6 +35,6 @@ export default class MdmProfilesDownload extends ProfilesCommand {
     const path = flags.out ?? profile_uuid;
     const size = await saveBytes(this.io, path, body);
     if (size !== announced) throw failed(`${printable(path)} has ${size} bytes, the profile ${announced}`);
-    if (path !== "-") await this.report(`${size} bytes in ${printable(path)}`, { file: path, size });
+    if (path !== "-") await this.report(`${plural(size, "byte")} in ${printable(path)}`, { file: path, size });
   }
 }

@@ -4,6 +4,7 @@ import { liveQueriesApi } from "../../../api/live-queries.ts";
 import { usage } from "../../../cli/errors.ts";
 import { LiveCommand, needTargets, targetFlags } from "../../../cli/features/live-command.ts";
 import { dryRunFlag, listOf } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
 
 export default class QueriesLiveStart extends LiveCommand {
   static override summary = "Start a live query for a program that reads it over the websocket.";
@@ -40,6 +41,9 @@ export default class QueriesLiveStart extends LiveCommand {
       : await this.call(liveQueriesApi.start, {
           body: { ...what, selected: selected as { hosts: number[]; labels: number[]; teams: number[] } },
         });
-    await this.report(`live query ${campaign.id} was started on ${campaign.Metrics.TotalHosts} hosts`, campaign);
+    await this.report(
+      `live query ${campaign.id} was started on ${plural(campaign.Metrics.TotalHosts, "host")}`,
+      campaign,
+    );
   }
 }

@@ -2,6 +2,7 @@ import { scriptBatchesApi } from "../../../api/script-batches.ts";
 import { batchArg } from "../../../cli/features/scripts/batches.ts";
 import { ScriptsCommand } from "../../../cli/features/scripts/scripts.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
 
 export default class ScriptsBatchCancel extends ScriptsCommand {
   static override summary = "Cancel a run on the hosts on which it has not started.";
@@ -17,7 +18,9 @@ export default class ScriptsBatchCancel extends ScriptsCommand {
     const { script_name, pending_host_count } = await this.call(scriptBatchesApi.get, { params });
     const what = { run: given.run, script_name, pending: pending_host_count };
     if (flags["dry-run"]) this.trying(`cancel the run ${given.run}`, what);
-    await this.confirm(`Cancel the run of ${script_name}, which ${pending_host_count} hosts have not ended?`);
+    await this.confirm(
+      `Cancel the run of ${script_name}, which ${plural(pending_host_count, "host has", "hosts have")} not ended?`,
+    );
     await this.call(scriptBatchesApi.cancel, { params });
     await this.report(`cancelled the run ${given.run}`, { ...what, canceled: true });
   }

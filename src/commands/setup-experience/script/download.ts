@@ -3,6 +3,7 @@ import { setupExperienceApi } from "../../../api/setup-experience.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags, teamFlag } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SetupExperienceScriptDownload extends ClientCommand {
@@ -22,6 +23,7 @@ export default class SetupExperienceScriptDownload extends ClientCommand {
     const query = { ...(await this.teamFilter(flags.team)), alt: "media" } as const;
     const { body } = await client.open(setupExperienceApi.script, { query });
     const size = await saveBytes(this.io, flags.out, body);
-    if (flags.out !== "-") await this.report(`${size} bytes in ${printable(flags.out)}`, { file: flags.out, size });
+    if (flags.out !== "-")
+      await this.report(`${plural(size, "byte")} in ${printable(flags.out)}`, { file: flags.out, size });
   }
 }

@@ -3,6 +3,7 @@ import { setupExperienceApi, setupPlatforms } from "../../../api/setup-experienc
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { dryRunFlag, listOf, teamFlag } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SetupExperienceSoftwareSet extends ClientCommand {
@@ -36,7 +37,7 @@ export default class SetupExperienceSoftwareSet extends ClientCommand {
       software_title_ids: titles.map(Number),
     };
     const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
-    const what = `${titles.length} titles during the setup of ${flags.platform} hosts of ${of}`;
+    const what = `${plural(titles.length, "title")} during the setup of ${flags.platform} hosts of ${of}`;
     if (flags["dry-run"]) this.trying(`install ${what}`, body);
     await this.call(setupExperienceApi.setSoftware, { body });
     await this.report(`installing ${what}`, body);

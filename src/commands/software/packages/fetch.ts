@@ -3,6 +3,7 @@ import { packagesApi } from "../../../api/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { args, connectionFlags, generalFlags } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SoftwarePackagesFetch extends ClientCommand {
@@ -27,6 +28,6 @@ export default class SoftwarePackagesFetch extends ClientCommand {
     const { body } = await client.open(packagesApi.downloadByToken, { params, query: { alt: "media" } });
     const path = flags.out ?? `title-${given.title.replaceAll(/\D/g, "")}.package`;
     const size = await saveBytes(this.io, path, body);
-    if (path !== "-") await this.report(`${size} bytes in ${printable(path)}`, { file: path, size });
+    if (path !== "-") await this.report(`${plural(size, "byte")} in ${printable(path)}`, { file: path, size });
   }
 }

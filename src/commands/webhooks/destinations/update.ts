@@ -1,26 +1,32 @@
 import * as Flags from "@oclif/core/flags";
 import { Destination, webhooksApi } from "../../../api/webhooks.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { usage } from "../../../cli/errors.ts";
+import { notFound, usage } from "../../../cli/errors.ts";
+import { configuredUrls } from "../../../cli/features/webhooks/urls.ts";
 import { readBody, readSecret, secretFlags } from "../../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { nearest } from "../../../text/nearest.ts";
+import { printable } from "../../../text/printable.ts";
 
 export default class WebhooksDestinationsUpdate extends ClientCommand {
   static override summary = "Change the headers, or the signing secret, of requests to a URL.";
   static override description =
-    "The given headers replace the current ones. A new secret is printed only once: configure it in the receiver, which refuses requests until then.";
+    "The given headers replace the current ones. A new secret is printed only once: configure it in the receiver, which refuses requests until then. " +
+    "The URL must be one that webhooks are sent to, or that settings contain; --new prepares another one.";
   static override endpoints = [webhooksApi.modifyDestination];
   static override args = { url: args.required("URL of the destination, as it is configured") };
   static override flags = {
     ...secretFlags("headers", "the headers, one NAME: VALUE per line,"),
     "no-headers": Flags.boolean({ summary: "Remove all headers.", exclusive: ["headers-stdin", "headers-file"] }),
     "rotate-secret": Flags.boolean({ summary: "Create a new signing secret." }),
+    new: Flags.boolean({ summary: "Prepare a URL that no setting contains yet, before a webhook is sent to it." }),
     ...inputFlag,
     ...dryRunFlag,
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> https://hooks.example.com/svc --rotate-secret",
     "<%= config.bin %> <%= command.id %> https://hooks.example.com/svc --headers-file headers.txt",
+    "<%= config.bin %> <%= command.id %> https://hooks.example.com/next --rotate-secret --new",
   ];
 
   async run() {
@@ -36,6 +42,7 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
       ...(headers === undefined ? {} : { headers }),
       ...(flags["rotate-secret"] ? { rotate_secret: true } : {}),
     };
+    if (!flags.new) await this.requireKnown(given.url);
     if (flags["dry-run"]) {
       this.validate(webhooksApi.modifyDestination, body);
       const changes = [
@@ -50,6 +57,19 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
       this.note("the signing secret, shown only now:");
       this.log(destination.signing_secret);
     }
+  }
+
+  /** The endpoint creates destinations, so that they can be prepared: a misspelled URL would get a secret of its own. */
+  private async requireKnown(url: string): Promise<void> {
+    const used = (await this.client()).pages(webhooksApi.destinations, {}, "destinations", Number.POSITIVE_INFINITY);
+    const known = await configuredUrls({ call: (endpoint, input) => this.call(endpoint, input) });
+    for await (const { rows } of used) for (const row of rows) known.add(row.url);
+    if (known.has(url)) return;
+    const near = nearest(url, known);
+    throw notFound(
+      `no webhook is sent to ${printable(url)}${near === undefined ? "" : `; did you mean ${printable(near)}?`}`,
+      "`svc webhooks destinations list` shows the URLs in use. To prepare a URL before it is configured, add --new.",
+    );
   }
 }
 

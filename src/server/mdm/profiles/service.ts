@@ -8,7 +8,7 @@ import { invalid, notFound, premiumRequired } from "../../core/errors.ts";
 import { page } from "../../core/http/paging.ts";
 import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
-import { type ResolvedLabel, resolveTargets } from "../../labels/targeting.ts";
+import { resolveTargets, type TargetLabel } from "../../labels/targeting.ts";
 import { checkProfilesUnused } from "../../policies/profiles.ts";
 import { and, eq, not, oneOf } from "../../store/query.ts";
 import { UniqueViolation } from "../../store/store.ts";
@@ -153,7 +153,7 @@ export async function deleteProfile(ctx: Context, uuid: string): Promise<Record<
 
 export interface NewProfile {
   readonly upload: Upload;
-  readonly labels: readonly ResolvedLabel[];
+  readonly labels: readonly TargetLabel[];
   /** The server's own, for hosts of one platform only. */
   readonly own?: { readonly hostPlatform: string };
 }
@@ -229,7 +229,7 @@ export interface ChangedProfile {
   /** Null: the content stays. */
   readonly upload: Upload | null;
   /** Null: the labels stay. */
-  readonly labels: readonly ResolvedLabel[] | null;
+  readonly labels: readonly TargetLabel[] | null;
 }
 
 /** Only what differs is written. Returns the profiles that have changed. */
@@ -278,7 +278,7 @@ async function hasOtherActivation(store: ServerTx, profile: ProfileRow, upload: 
   return stored !== contentOf(upload).activation;
 }
 
-async function hasOtherLabels(store: ServerTx, profileId: number, labels: readonly ResolvedLabel[]): Promise<boolean> {
+async function hasOtherLabels(store: ServerTx, profileId: number, labels: readonly TargetLabel[]): Promise<boolean> {
   const stored = await store.profileLabels.list({ where: eq("profile_id", profileId) });
   const keys = (list: readonly { label_id: number | null; rule: string }[]) =>
     list
@@ -290,7 +290,7 @@ async function hasOtherLabels(store: ServerTx, profileId: number, labels: readon
 
 async function writeLabels(
   store: ServerTx,
-  given: readonly { readonly profile_id: number; readonly labels: readonly ResolvedLabel[] }[],
+  given: readonly { readonly profile_id: number; readonly labels: readonly TargetLabel[] }[],
 ): Promise<void> {
   const rows = given.flatMap(({ profile_id, labels }) => labels.map((label) => ({ profile_id, ...label })));
   if (rows.length > 0) await store.profileLabels.insertMany(rows);

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { link, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { openFile } from "./files.ts";
 
 export class StoreLocked extends Error {}
@@ -13,21 +14,44 @@ interface Owner {
   readonly started: string | null;
 }
 
-async function startOf(pid: number): Promise<string | null> {
+/** How long a process that is ending is waited for: to free its memory may take a moment. */
+const ENDING_TRIES = 100;
+const ENDING_WAIT_MS = 100;
+
+/** Flag of a process that has begun to exit, and the bit of SIGKILL among pending signals (proc(5), fields 9 and 31). */
+const EXITING = 0x4;
+const KILLED = 1 << 8;
+
+type Life = "running" | "ending" | "ended";
+
+/** The fields of `/proc/PID/stat` from the third on; null if there is no such process, or no such file system. */
+async function statOf(pid: number): Promise<string[] | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   // The second field is the command in parentheses; it may itself contain spaces and parentheses.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return stat === "" ? null : (fields[19] ?? null);
+  return stat === "" ? null : stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-async function isAlive({ pid, started }: Owner): Promise<boolean> {
+const startOf = (stat: readonly string[] | null): string | null => stat?.[19] ?? null;
+
+function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-  const now = await startOf(pid);
-  return started === null || now === null || started === now;
+}
+
+async function lifeOf({ pid, started }: Owner): Promise<Life> {
+  if (!exists(pid)) return "ended";
+  const stat = await statOf(pid);
+  // It may have ended in between. Of a process that exists, the system does not show these fields.
+  if (stat === null) return exists(pid) ? "running" : "ended";
+  if (started !== null && started !== startOf(stat)) return "ended";
+  const [state = "", flags, threads, pending] = [stat[0], stat[6], stat[17], stat[28]];
+  // A process that its parent has not waited for. While it has other threads, they may still write.
+  if (/[ZX]/.test(state)) return Number(threads) > 1 ? "ending" : "ended";
+  return (Number(flags) & EXITING) !== 0 || (Number(pending) & KILLED) !== 0 ? "ending" : "running";
 }
 
 function parseOwner(text: string): Owner | null {
@@ -49,15 +73,17 @@ async function readLock(path: string): Promise<string | null> {
 }
 
 /**
- * Creates `<dir>/lock`. Replaces the lock of a process that has ended or whose pid now belongs to another process.
+ * Creates `<dir>/lock`. Replaces the lock of a process that has ended or whose pid now belongs to another process, and
+ * waits for one that is ending, for example because it was killed.
  */
 export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, "lock");
-  const mine = JSON.stringify({ pid: process.pid, started: await startOf(process.pid) });
+  const mine = JSON.stringify({ pid: process.pid, started: startOf(await statOf(process.pid)) });
   const draft = join(dir, `lock.${process.pid}.${Math.random().toString(36).slice(2)}`);
   // Creating a hard link is atomic: no process can read a partly written lock.
   await writeFile(draft, mine, { mode: 0o600, flag: "wx" });
   try {
+    let waits = 0;
     for (let attempt = 0; attempt < 10; attempt++) {
       const taken = await link(draft, path).then(
         () => true,
@@ -74,7 +100,13 @@ export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
       const content = await readLock(path);
       if (content === null) continue;
       const owner = parseOwner(content);
-      if (owner && (await isAlive(owner)))
+      const life = owner === null ? "ended" : await lifeOf(owner);
+      if (life === "ending" && waits++ < ENDING_TRIES) {
+        await setTimeout(ENDING_WAIT_MS);
+        attempt--;
+        continue;
+      }
+      if (owner !== null && life !== "ended")
         throw new StoreLocked(`the data directory ${dir} is in use by process ${owner.pid}; one process per directory`);
       await removeStale(path, content, `${draft}.stale`);
     }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { deletedLabel } from "../../../../api/configuration.ts";
 import { ProfileLabelNames, ProfilePlatform } from "../../../../api/profiles.ts";
 import type { Context } from "../../../core/context.ts";
 import type { LabelRule } from "../../../labels/targeting.ts";
@@ -67,11 +68,12 @@ export function* profileThings({ profiles, labels, activations }: ProfileRows, s
   for (const row of profiles) {
     const owner = ownerOf(row);
     if (owner === undefined) continue;
-    // A deleted label still keeps the profile from hosts: it differs from every label, so that files can correct it.
+    // A deleted label still keeps the profile from hosts: its name differs from every label's, so that files can
+    // correct it.
     const named = (rule: LabelRule) =>
       (labels.get(row.id) ?? [])
         .filter((label) => label.rule === rule)
-        .map(({ label_id, name }) => (label_id === null ? `${name} (deleted)` : (present.get(label_id) ?? name)));
+        .map(({ label_id, name }) => (label_id === null ? deletedLabel(name) : (present.get(label_id) ?? name)));
     const value = whole({
       platform: row.platform,
       sha256: row.checksum,

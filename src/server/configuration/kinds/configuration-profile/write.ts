@@ -1,7 +1,7 @@
 import { recordEntries } from "../../../activities/record.ts";
 import type { Context } from "../../../core/context.ts";
 import { invalid } from "../../../core/errors.ts";
-import { resolveTargets } from "../../../labels/targeting.ts";
+import { resolveKept } from "../../../labels/targeting.ts";
 import { exchangeProfiles } from "../../../mdm/profiles/exchange.ts";
 import { type ProfileRow, platformOf } from "../../../mdm/profiles/platform.ts";
 import { checkIsOn, parseUpload, type Upload } from "../../../mdm/profiles/rules.ts";
@@ -60,8 +60,9 @@ export async function writeProfiles(
   for (const one of gone)
     if (one.owner === null || !work.leaving.has(one.owner)) changesOf(one.owner).before.push(known.get(keyOf(one))!);
   for (const step of changed) {
-    const labels = (await locating(step, () => resolveTargets(work.ctx, step.wanted.value, "profile"))) ?? [];
     const profile = known.get(keyOf(step));
+    const stored = (profile && rows.labels.get(profile.id)) ?? [];
+    const labels = await locating(step, () => resolveKept(work.ctx, step.wanted.value, "profile", stored));
     const upload = prepared.get(step.index);
     const { before, wanted, relabeled } = changesOf(step.owner);
     if (upload !== undefined) {

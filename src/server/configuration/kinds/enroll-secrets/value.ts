@@ -62,6 +62,6 @@ export function secretsAfter({ texts, kept }: SecretsWanted, rows: readonly Secr
   const unknown = rows.map(({ secret }) => secret).filter((secret) => !known.has(secret));
   if (kept === 0) return [...texts];
   if (kept !== unknown.length)
-    throw invalid("secrets", `${unknown.length} secrets were not given: keep all of them, or none`);
+    throw invalid("secrets", `existing secrets that were not given: ${unknown.length}; keep all of them, or none`);
   return [...unknown, ...texts];
 }

@@ -1,6 +1,7 @@
 // The packages of teams, as objects of the configuration.
 import { createHash } from "node:crypto";
 import { NO_TEAM_NAME } from "../../../../api/configuration.ts";
+import type { ProfileLabel } from "../../../../api/profiles.ts";
 import { isDefaultScript } from "../../../../packages/default-scripts.ts";
 import type { Context } from "../../../core/context.ts";
 import { byId } from "../../../core/maps.ts";
@@ -8,7 +9,7 @@ import type { ServerTx } from "../../../core/tables.ts";
 import { startOf } from "../../../files/service.ts";
 import { type Installer, labelsOfInstallers } from "../../../installers/hosts.ts";
 import { isScript, textFields } from "../../../installers/scripts.ts";
-import { shownTargets, targetLists } from "../../../labels/targeting.ts";
+import { configuredName, shownTargets, targetLists } from "../../../labels/targeting.ts";
 import { everything, nothing, oneOf, type Predicate } from "../../../store/query.ts";
 import { ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
 import { type Contents, keyOf, type Thing } from "../../values.ts";
@@ -107,7 +108,7 @@ async function entriesOf(
     const kept = defaults.get(row.id);
     const app = apps.get(row.catalogue_app_id ?? 0);
     const lists = targetLists(labels.get(row.id) ?? [], show);
-    const listed = (list: readonly { name: string }[] | undefined) => (list ?? []).map(({ name }) => name).sort();
+    const listed = (list: readonly ProfileLabel[] | undefined) => (list ?? []).map(configuredName).sort();
     const version = app?.manifest.versions.find(({ sha256 }) => sha256 === row.sha256) ?? app?.manifest.versions[0];
     const isDefault = (which: "install" | "uninstall"): boolean => {
       const text = row[`${which}_script`];

@@ -3,7 +3,7 @@ import { NO_TEAM_NAME } from "../../../../api/configuration.ts";
 import { keepDefaults } from "../../../catalogue/add.ts";
 import type { Context } from "../../../core/context.ts";
 import { conflict, invalid } from "../../../core/errors.ts";
-import { type Installer, installerOfTitle } from "../../../installers/hosts.ts";
+import { type Installer, installerOfTitle, labelsOfInstallers } from "../../../installers/hosts.ts";
 import { textsFor } from "../../../installers/packages.ts";
 import { checkScriptVariables, type TextField, textFields } from "../../../installers/scripts.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "../../../installers/service.ts";
 import { isForSetupOf } from "../../../installers/setup.ts";
 import { policiesThatInstall } from "../../../installers/wire.ts";
-import { type ResolvedLabel, resolveTargets } from "../../../labels/targeting.ts";
+import { resolveKept, type TargetLabel } from "../../../labels/targeting.ts";
 import type { Found } from "../../../package-batches/find.ts";
 import { LAST_IN_SETUP } from "../../../software/setup-order.ts";
 import { titleIdFor } from "../../../software/titles.ts";
@@ -61,7 +61,8 @@ export async function writePackages(work: Work, { rows, steps, gone, prepared }:
   for (const step of changed) {
     const found = prepared.get(step.index) ?? null;
     await locating(step, async () => {
-      const labels = (await resolveTargets(work.ctx, step.wanted.value, "software")) ?? [];
+      const stored = await storedLabels(work, known.get(keyOf(step)));
+      const labels = await resolveKept(work.ctx, step.wanted.value, "software", stored);
       const team = scopeOf(work, step.owner);
       if (found === null) return titles.unknown(team);
       const title_id = await titleIdFor(work.ctx.store, found.read.title);
@@ -72,6 +73,11 @@ export async function writePackages(work: Work, { rows, steps, gone, prepared }:
   const left: readonly Left[] = giving.filter(({ entry }) => titles.isLeft(entry));
   work.kept.set(KIND, left);
   count(work, changed);
+}
+
+async function storedLabels(work: Work, entry: PackageEntry | undefined): Promise<readonly TargetLabel[]> {
+  if (entry === undefined) return [];
+  return (await labelsOfInstallers(work.ctx.store, [entry.id])).get(entry.id) ?? [];
 }
 
 /** Which package of which team has a title, as the changes of one apply take and give titles. */
@@ -106,7 +112,7 @@ class Titles {
 interface Writing {
   readonly step: Step<PackageWanted>;
   readonly found: Found;
-  readonly labels: readonly ResolvedLabel[];
+  readonly labels: readonly TargetLabel[];
   readonly team: TeamScope;
   readonly title_id: number;
 }
