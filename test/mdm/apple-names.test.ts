@@ -246,6 +246,8 @@ it("a name is sent once, whichever of two servers compares, is asked and is answ
   await withSecondServer(t, async (second) => {
     const there = appleDevice(second, identity, { UDID: device.udid });
     await setTemplate(second, "A");
+    // A server that has not been notified yet would take the name back until it is.
+    await expect.poll(async () => (await t.services.config.current()).mdm.name_template).toBe("A");
     await Promise.all([t, second, t, second].map(({ services }) => keepHostNames(services)));
     const asked = await Promise.all([device.idle(), there.idle(), device.idle()]);
     expect(new Set(asked.map((command) => JSON.stringify(command))).size, "all get the same command").toBe(1);

@@ -3,7 +3,7 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 
 /** By how many percent a small heap may grow until it is collected. */
-const GROWTH_PERCENT = 30;
+const GROWTH_PERCENT = 80;
 /** In larger heaps, each collection takes longer, and V8 decides itself. */
 const SMALL_HEAP = 512 * 1024 * 1024;
 const CHECK_MS = 10_000;
