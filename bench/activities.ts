@@ -10,7 +10,7 @@ import { openStore } from "../src/server/data/open.ts";
 import { startServer } from "../src/server/main.ts";
 import { isNull } from "../src/server/store/query.ts";
 import { median, quantile } from "./support/figures.ts";
-import { adminOf, type EngineName, makePlace } from "./support/place.ts";
+import { adminOf, type EngineName, makePlace, onEngines } from "./support/place.ts";
 
 const ROUNDS = 25;
 /** Limit for a page of the feed in milliseconds (95th percentile). */
@@ -31,12 +31,8 @@ const kinds: readonly (readonly [type: string, share: number])[] = [
   ["deleted_team", 0.001],
 ];
 
-export async function run(args: readonly string[]): Promise<void> {
-  const only = args.find((arg) => arg === "lowdb" || arg === "postgres");
-  const count = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 0);
-  if (only !== "lowdb") await measure("postgres", count || 1_000_000);
-  if (only !== "postgres") await measure("lowdb", count || 100_000);
-}
+export const run = (args: readonly string[]): Promise<void> =>
+  onEngines(args, { postgres: 1_000_000, lowdb: 100_000 }, measure);
 
 async function measure(engine: EngineName, count: number): Promise<void> {
   const place = await makePlace(engine);

@@ -6,15 +6,12 @@ import { join } from "node:path";
 import { AppleFleet } from "../src/simulator/apple/fleet.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { turnAppleOn } from "./support/apple.ts";
+import { onEngines } from "./support/place.ts";
 import { startServe } from "./support/serve.ts";
 import { COUNTING, statementsOf } from "./support/statements.ts";
 
-export async function run(args: readonly string[]): Promise<void> {
-  const only = args.find((arg) => arg === "lowdb" || arg === "postgres");
-  const devices = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 1000);
-  for (const engine of ["lowdb", "postgres"] as const)
-    if (only === undefined || only === engine) await measure(engine, devices);
-}
+export const run = (args: readonly string[]): Promise<void> =>
+  onEngines(args, { lowdb: 1000, postgres: 1000 }, measure);
 
 async function measure(engine: "lowdb" | "postgres", devices: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));

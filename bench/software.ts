@@ -7,7 +7,7 @@ import { recountSoftware } from "../src/server/software/counts.ts";
 import { hostRow, makeTeam, makeUser } from "../test/support/make.ts";
 import { Dice } from "../test/support/request-fuzz.ts";
 import { quantile } from "./support/figures.ts";
-import { adminOf, type EngineName, makePlace } from "./support/place.ts";
+import { adminOf, type EngineName, makePlace, onEngines } from "./support/place.ts";
 
 const TITLES = 20_000;
 const VERSIONS = 60_000;
@@ -16,12 +16,8 @@ const TEAMS = 20;
 const CHUNK = 1_000;
 const ROUNDS = 25;
 
-export async function run(args: readonly string[]): Promise<void> {
-  const only = args.find((arg) => arg === "lowdb" || arg === "postgres");
-  const hosts = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 0);
-  if (only !== "postgres") await measure("lowdb", hosts || 10_000);
-  if (only !== "lowdb") await measure("postgres", hosts || 100_000);
-}
+export const run = (args: readonly string[]): Promise<void> =>
+  onEngines(args, { lowdb: 10_000, postgres: 100_000 }, measure);
 
 async function measure(engine: EngineName, hosts: number): Promise<void> {
   const place = await makePlace(engine);

@@ -9,7 +9,7 @@ import { writeSeverities } from "../src/server/software/vulnerabilities/severity
 import { Dice } from "../test/support/request-fuzz.ts";
 import { quantile } from "./support/figures.ts";
 import { fillHosts } from "./support/many-hosts.ts";
-import { type Admin, adminOf, type EngineName, makePlace, type Place } from "./support/place.ts";
+import { type Admin, adminOf, type EngineName, makePlace, onEngines, type Place } from "./support/place.ts";
 
 const CVES = 20_000;
 /** Pairs of a version and a CVE. */
@@ -19,12 +19,8 @@ const ROUNDS = 25;
 /** Limit of the 95th percentile in milliseconds. */
 const LIMIT_MS = 150;
 
-export async function run(args: readonly string[]): Promise<void> {
-  const only = args.find((arg) => arg === "lowdb" || arg === "postgres");
-  const hosts = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 0);
-  if (only !== "postgres") await measure("lowdb", hosts || 10_000);
-  if (only !== "lowdb") await measure("postgres", hosts || 100_000);
-}
+export const run = (args: readonly string[]): Promise<void> =>
+  onEngines(args, { lowdb: 10_000, postgres: 100_000 }, measure);
 
 async function measure(engine: EngineName, hosts: number): Promise<void> {
   const place = await makePlace(engine);

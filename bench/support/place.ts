@@ -11,6 +11,21 @@ import { startPostgres } from "../../test/support/postgres-server.ts";
 
 export type EngineName = "lowdb" | "postgres";
 
+/**
+ * Measures one engine after the other, in the order of `sizes`, or only the one that the arguments name. A number among
+ * the arguments replaces the sizes.
+ */
+export async function onEngines(
+  args: readonly string[],
+  sizes: Readonly<Record<EngineName, number>>,
+  measure: (engine: EngineName, size: number) => Promise<void>,
+): Promise<void> {
+  const given = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 0);
+  const engines = Object.keys(sizes) as EngineName[];
+  const only = engines.find((engine) => args.includes(engine));
+  for (const engine of only === undefined ? engines : [only]) await measure(engine, given || sizes[engine]);
+}
+
 export interface Place {
   readonly settings: Settings;
   /** Updates the planner's statistics, which autovacuum would do within a minute. */

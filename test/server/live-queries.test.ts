@@ -234,6 +234,8 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       const byMixed = await saved(t, { observer_can_run: true, team_id: team.id });
       expect((await json(run(mixed, byMixed.id, [own.id, foreign.id]))).targeted_host_count).toBe(1);
       expect(await reasonOf(run(mixed, byMixed.id, [foreign.id]))).toBe("no hosts targeted");
+      const several = await json(mixed.get(`/queries/run?query_ids=${byMixed.id}&host_ids=${own.id},${foreign.id}`));
+      expect(several.summary.targeted_host_count).toBe(1);
       const inTeam = { query_id: byMixed.id, selected: { teams: [other.id] } };
       for (const path of ["/queries/run", "/queries/live"])
         expect((await mixed.post(path, inTeam)).status, path).toBe(403);

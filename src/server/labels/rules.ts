@@ -125,15 +125,15 @@ export async function checkAllUnused(store: ServerTx, labels: readonly LabelRow[
   });
   const titleIds = [...packages, ...apps].map((row) => row.title_id);
   const titles = byId(await store.softwareTitles.pick(["id", "name"], { where: oneOf("id", titleIds) }));
-  const titleOf = (rows: typeof packages, id: number) =>
-    JSON.stringify(titles.get(rows.find((row) => row.id === id)?.title_id ?? 0));
+  const titlesOf = (rows: typeof packages) => new Map(rows.map(({ id, title_id }) => [id, titles.get(title_id)]));
+  const [packageTitles, appTitles] = [titlesOf(packages), titlesOf(apps)];
   const users = new Map<number, string[]>();
   const use = (label: number, user: string) => users.set(label, [...(users.get(label) ?? []), user]);
   for (const { label_id, policy_id } of byPolicies) use(label_id, `policy ${JSON.stringify(policies.get(policy_id))}`);
   for (const { label_id, query_id } of byQueries) use(label_id, `query ${JSON.stringify(queries.get(query_id))}`);
   for (const { label_id, installer_id } of byPackages)
-    if (label_id !== null) use(label_id, `package ${titleOf(packages, installer_id)}`);
-  for (const { label_id, store_app_id } of byApps) use(label_id, `app ${titleOf(apps, store_app_id)}`);
+    if (label_id !== null) use(label_id, `package ${JSON.stringify(packageTitles.get(installer_id))}`);
+  for (const { label_id, store_app_id } of byApps) use(label_id, `app ${JSON.stringify(appTitles.get(store_app_id))}`);
   return new Map(
     [...users].map(([id, using]) => [
       id,

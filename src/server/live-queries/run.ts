@@ -9,8 +9,8 @@ import { may, visible } from "../core/security/access.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { hostNamed } from "../hosts/identifier.ts";
 import { online } from "../hosts/status.ts";
-import { and, eq, gt, lt, oneOf, or } from "../store/query.ts";
-import { selectionOf, targetsFor } from "../targets/select.ts";
+import { and, eq, gt, lt, oneOf, or, type Predicate } from "../store/query.ts";
+import { runnableOn, selectionOf, targetsFor } from "../targets/select.ts";
 import { endCampaign } from "./ending.ts";
 import { liveQueries } from "./hub.ts";
 import { assertEnabled, type Runnable, savedQuery, startCampaign } from "./service.ts";
@@ -170,11 +170,15 @@ export async function runSavedQueries(
   if (ids.length === 0 || !hostIds || hostIds.length === 0) throw badRequest("query_ids and host_ids are required");
   if (ids.length > QUERIES_MAX) throw badRequest(`at most ${QUERIES_MAX} queries can be run at once`, "query_ids");
   const refused: unknown[] = [];
+  /** The hosts on which the caller may run any of them. */
+  const runnable: Predicate[] = [];
   const hosts = new Set<number>();
   const live_query_results = await Promise.all(
     ids.map(async (query_id) => {
       try {
-        const { results } = await runOn(ctx, await savedQuery(ctx, query_id), hostIds);
+        const what = await savedQuery(ctx, query_id);
+        runnable.push(runnableOn(ctx, what.query));
+        const { results } = await runOn(ctx, what, hostIds);
         for (const { host_id } of results) hosts.add(host_id);
         return { query_id, results };
       } catch (error) {
@@ -185,7 +189,7 @@ export async function runSavedQueries(
     }),
   );
   if (refused.length === ids.length) throw forbidden();
-  const where = and(visible(ctx, "queries:run"), oneOf("id", [...new Set(hostIds)]));
+  const where = and(or(...runnable), oneOf("id", [...new Set(hostIds)]));
   return {
     summary: { targeted_host_count: await ctx.store.hosts.count(where), responded_host_count: hosts.size },
     live_query_results,

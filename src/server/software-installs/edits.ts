@@ -6,7 +6,7 @@ import type { InstallerListener } from "../installers/service.ts";
 import { isOpen, lockOperations } from "../operations/queue.ts";
 import { operations } from "../operations/tables.ts";
 import { forgetInstallsOf, forgetPendingInstalls } from "../software/install-status.ts";
-import { and, eq, everything, exists, oneOf, type Predicate } from "../store/query.ts";
+import { and, eq, everything, exists, not, oneOf, type Predicate } from "../store/query.ts";
 import { cancelRun } from "./kinds.ts";
 import { isPending, refreshStatus } from "./status.ts";
 
@@ -31,8 +31,12 @@ async function cancelWaiting(inside: Context, { id }: Pick<Installer, "id">, whi
 
 const installs = eq("is_uninstall", false);
 
-async function startAnew({ store }: Context, { id }: Pick<Installer, "id">): Promise<void> {
-  await store.softwareInstallRuns.update({ where: eq("installer_id", id), set: { is_outdated: true } });
+async function startAnew(
+  { store }: Context,
+  { id }: Pick<Installer, "id">,
+  which: Predicate = everything,
+): Promise<void> {
+  await store.softwareInstallRuns.update({ where: and(eq("installer_id", id), which), set: { is_outdated: true } });
   await forgetInstallsOf(store, id);
 }
 
@@ -42,12 +46,11 @@ async function startAnewOnceDone(inside: Context, { id }: Pick<Installer, "id">)
   const begun = await store.softwareInstallRuns.list({
     where: and(eq("installer_id", id), isPending, exists(operations, "id", isOpen)),
   });
-  await startAnew(inside, { id });
-  const where = oneOf(
+  const isBegun = oneOf(
     "id",
     begun.map((run) => run.id),
   );
-  await store.softwareInstallRuns.update({ where, set: { is_outdated: false } });
+  await startAnew(inside, { id }, not(isBegun));
   for (const run of begun) await refreshStatus(store, run);
 }
 

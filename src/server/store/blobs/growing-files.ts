@@ -43,14 +43,17 @@ export const growingFiles = (folder: string, place: (key: string) => string): Gr
     const path = place(target);
     const info = await found(key, () => stat(place(key)));
     if (info.size !== size) return false;
+    let isLinked = false;
     try {
       await ensureFolder(folder, dirname(path));
       await link(place(key), path);
+      isLinked = true;
       await syncFolder(dirname(path));
       return true;
     } catch (error) {
-      if (NO_LINKS.has(codeOf(error)) || isMissing(error)) return false;
-      await unlink(path).catch(() => {});
+      // Only the name that was made here: another one may be somebody else's.
+      if (isLinked) await unlink(path).catch(() => {});
+      else if (NO_LINKS.has(codeOf(error)) || isMissing(error)) return false;
       throw writeError(error);
     }
   },
