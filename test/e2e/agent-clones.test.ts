@@ -67,9 +67,15 @@ async function started(flags: readonly string[] = []) {
   const original = start(server, join(newFolder(), "state"), UUID, ...flags);
   await expect.poll(async () => (await hostsOf(call))[0]?.scripts_enabled, NOTICED).toBe(true);
   const [host] = await hostsOf(call);
-  await expect.poll(async () => (await keysOf(original)).agent_node_key).toBeTypeOf("string");
+  await hasEnrolled(original);
   return { server, call, original, host: host! };
 }
+
+/** Resolves when the machine has enrolled for both: queries, and scripts. */
+const hasEnrolled = (machine: Machine) =>
+  expect
+    .poll(() => keysOf(machine), NOTICED)
+    .toMatchObject({ node_key: expect.any(String), agent_node_key: expect.any(String) });
 
 /** The state folder of the agent that runs a script for the host. */
 async function whoRuns(call: Caller, hostId: number): Promise<string> {
@@ -96,6 +102,8 @@ it.each([
     expect(await keysOf(copy)).toMatchObject({ is_separate: true });
     expect(await hostOf(call, host.id)).toMatchObject({ agent_conflict: { address: "127.0.0.1" } });
 
+    await hasEnrolled(original);
+    await hasEnrolled(copy);
     const before = await hostsOf(call);
     await copy.stop();
     await original.stop();
