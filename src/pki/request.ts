@@ -1,12 +1,14 @@
 // Certificate requests (PKCS #10, RFC 2986) with RSA keys, or elliptic ones of the curves P-256 and P-384. Requests with
 // other keys, which only the certificate authorities of admins accept, are left to @peculiar/x509.
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import { type AlternativeName, encodeAlternativeNames } from "./alternative-names.ts";
 import {
   at,
   BadDer,
   directoryString,
   type Element,
   integer,
+  octets,
   octetsOf,
   oid,
   oidOf,
@@ -24,11 +26,21 @@ const CHALLENGE_PASSWORD = "1.2.840.113549.1.9.7";
 const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
 const ALTERNATIVE_NAMES = "2.5.29.17";
 
-/** A certificate request in DER, optionally with a challenge password. */
-export function makeRequest(subject: readonly NameField[], key: KeyObject, challenge?: string): Buffer {
+/** A certificate request in DER, optionally with a challenge password and alternative names. */
+export function makeRequest(
+  subject: readonly NameField[],
+  key: KeyObject,
+  challenge?: string,
+  alternativeNames: readonly AlternativeName[] = [],
+): Buffer {
   const attributes =
     challenge === undefined ? [] : [sequence(oid(CHALLENGE_PASSWORD), setOf(directoryString(challenge)))];
-  return signedByHost(sequence(integer(0), encodeName(subject), spkiOf(key), tagged(0, ...attributes)), key);
+  if (alternativeNames.length > 0) {
+    const names = sequence(oid(ALTERNATIVE_NAMES), octets(encodeAlternativeNames(alternativeNames)));
+    attributes.push(sequence(oid(EXTENSION_REQUEST), setOf(sequence(names))));
+  }
+  const set = tagged(0, ...attributes.sort(Buffer.compare));
+  return signedByHost(sequence(integer(0), encodeName(subject), spkiOf(key), set), key);
 }
 
 /** A certificate request whose signature is correct. */

@@ -1,7 +1,15 @@
+import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type AlternativeName, parseAlternativeNames, writeAlternativeNames } from "../../src/pki/alternative-names.ts";
-import { BadName } from "../../src/pki/names.ts";
+import {
+  type AlternativeName,
+  encodeAlternativeNames,
+  parseAlternativeNames,
+  writeAlternativeNames,
+} from "../../src/pki/alternative-names.ts";
+import { BadName, parseName } from "../../src/pki/names.ts";
+import { makeRequest, readRequest } from "../../src/pki/request.ts";
+import { newKey } from "../../src/pki/x509.ts";
 
 const value = fc
   .string({ minLength: 1, maxLength: 20 })
@@ -35,4 +43,26 @@ it("any text is read or refused, and a value never becomes another name", () => 
       }
     }),
   );
+});
+
+it("openssl reads the names of a request", async () => {
+  const text = "DNS=a.example.com, EMAIL=a@example.com, UPN=ä@example.com, IP=192.0.2.7, IP=2001:db8::7, URI=urn:x:1";
+  const names = parseAlternativeNames(text);
+  const request = makeRequest(parseName("/CN=x"), await newKey(), "secret", names);
+  const printed = execFileSync("openssl", ["req", "-inform", "DER", "-noout", "-text", "-verify"], {
+    input: request,
+    encoding: "utf8",
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  for (const one of ["DNS:a.example.com", "email:a@example.com", "IP Address:192.0.2.7", "URI:urn:x:1"])
+    expect(printed).toContain(one);
+  expect(printed).toContain("IP Address:2001:DB8:0:0:0:0:0:7");
+  expect(printed).toMatch(/UPN:|1\.3\.6\.1\.4\.1\.311\.20\.2\.3|othername:/);
+  expect(printed).toMatch(/challengePassword\s*:\s*secret/);
+  expect(readRequest(request).names).toHaveLength(names.length);
+});
+
+it("an IP address that is none is refused", () => {
+  for (const value of ["192.0.2", "2001:db8:::1", "localhost", "::1%eth0"])
+    expect(() => encodeAlternativeNames([{ kind: "IP", value }]), value).toThrow(BadName);
 });

@@ -4,26 +4,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { SettingsInput } from "../../src/server/core/settings/settings.ts";
+import { androidAgents } from "../../src/server/mdm/android/policies/agent-app.ts";
+import { androidPolicySender } from "../../src/server/mdm/android/policies/sender.ts";
 import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { AndroidFleet, type AndroidOptions } from "../../src/simulator/android/fleet.ts";
 import { openFolder } from "../../src/simulator/android/folder.ts";
 import { isAndroidComplete, renderAndroidReport } from "../../src/simulator/android/report.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { listen } from "../support/apple-server.ts";
+import { allowLocal } from "../support/ca-fakes.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { freePort } from "../support/free-port.ts";
 import { addSecret, SECRET } from "../support/managed.ts";
 import { makeProfile } from "../support/profiles.ts";
+import { haveScepServer, startScepServer } from "../support/scep-server.ts";
 
 const own = (settings: Readonly<Record<string, string>>): SettingsInput =>
   Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name.replace("SVC_", "").toLowerCase(), value]),
   ) as SettingsInput;
 
-async function start(engine: "lowdb" | "postgres", options: Partial<AndroidOptions> = {}) {
+async function start(engine: "lowdb" | "postgres", options: Partial<AndroidOptions> = {}, more: SettingsInput = {}) {
   const port = await freePort();
   const folder = await openFolder(mkdtempSync(join(tmpdir(), "svc-stand-in-")), `http://127.0.0.1:${port}`);
-  const t = await startApp({ engine, settings: own(folder.settings) });
+  const t = await startApp({ engine, settings: { ...own(folder.settings), ...more } });
   const url = await listen((path, init) => t.raw(path, init));
   expect((await t.patch("/config", { server_settings: { server_url: url } })).status).toBe(200);
   await addSecret(t);
@@ -93,6 +97,54 @@ describe.each(rulesEngines)("simulated Android devices on %s", (engine) => {
     expect(await fleet.stop()).toMatchObject({ done: 0, refused: 1, postponed: 1, unsentMessages: 0 });
     const [command] = await t.store.mdmCommands.list();
     expect(command).toMatchObject({ status: "Error", command_status: "failed" });
+  });
+});
+
+describe.skipIf(!haveScepServer())("certificates of simulated Android devices", () => {
+  const AGENT = "com.example.agent";
+  const statuses = async (t: TestApp) => (await t.store.hostCertificates.list()).map(({ status }) => status);
+
+  async function startWithTemplate(options: Partial<AndroidOptions>) {
+    const { url } = await startScepServer("static");
+    const started = await start("lowdb", options, { ...allowLocal, android_agent_package: AGENT });
+    const { t } = started;
+    const scep = { name: "SCEP", url, challenge: "static" };
+    const made = await t.post("/certificate_authorities?skip_check=true", { custom_scep_proxy: scep });
+    const { id } = (await made.json()) as { id: number };
+    const template = {
+      name: "Wi-Fi",
+      certificate_authority_id: id,
+      subject_name: "/CN=$SVC_VAR_HOST_UUID",
+      subject_alternative_name: "DNS=$SVC_VAR_HOST_UUID.example.com",
+    };
+    expect((await t.post("/certificates", template)).status).toBe(200);
+    return started;
+  }
+
+  it("are requested by the agent's app through the server's proxy, and reported", async () => {
+    const { t, fleet } = await startWithTemplate({ devices: 2 });
+    await fleet.enrollAll();
+    await t.services.running.of(androidAgents).run();
+    await t.services.running.of(androidPolicySender).run();
+    await expect.poll(() => statuses(t)).toEqual(["verified", "verified"]);
+    for (const { serial, not_valid_after } of await t.store.hostCertificates.list()) {
+      expect(serial).toMatch(/^[0-9A-F]+$/);
+      expect(Date.parse(not_valid_after!)).toBeGreaterThan(Date.now());
+    }
+    expect(await t.store.hosts.count(), "the app enrolls as its device's host").toBe(2);
+    const report = await fleet.stop();
+    expect(report).toMatchObject({ certificatesInstalled: 2, certificatesFailed: 0, errors: 0 });
+    expect(renderAndroidReport(report)).toContain("2 installed, 0 failed");
+  });
+
+  it("fail at the given share", async () => {
+    const { t, fleet } = await startWithTemplate({ devices: 1, errors: 1 });
+    await fleet.enrollAll();
+    await t.services.running.of(androidAgents).run();
+    await t.services.running.of(androidPolicySender).run();
+    await expect.poll(() => statuses(t)).toEqual(["failed"]);
+    expect((await t.store.hostCertificates.list())[0]!.detail).toBe("the device has no screen lock");
+    expect(await fleet.stop()).toMatchObject({ certificatesInstalled: 0, certificatesFailed: 1 });
   });
 });
 

@@ -1,6 +1,9 @@
 // A simulated Android device: it applies the policies that it is given, does commands, and reports both.
+import type { KeyObject } from "node:crypto";
 import type { FleetWork } from "../fleet.ts";
 import { mix, Random } from "../random.ts";
+import type { Web } from "../web.ts";
+import { AgentApp } from "./agent-app.ts";
 import type { AndroidFacts } from "./facts.ts";
 import type { Messages } from "./messages.ts";
 import type { EnrollmentToken, StandIn } from "./stand-in.ts";
@@ -10,6 +13,11 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface DeviceWorld {
   readonly standIn: StandIn;
+  readonly web: Web;
+  /** Where the server is reached. */
+  readonly serverUrl: string;
+  /** A key for a certificate. Devices share some. */
+  readonly newKey: () => Promise<KeyObject>;
   readonly messages: Messages;
   readonly stats: AndroidStats;
   readonly work: FleetWork;
@@ -40,6 +48,7 @@ export class AndroidDevice {
   hasLeft = false;
   private readonly world: DeviceWorld;
   private readonly random: Random;
+  private agent: AgentApp;
   private token: EnrollmentToken | null = null;
   private applied: Applied = { policyName: "", version: 0, problems: [] };
   private isApplying = false;
@@ -49,6 +58,7 @@ export class AndroidDevice {
     this.facts = facts;
     this.name = `${enterprise}/devices/${facts.id}`;
     this.random = new Random(mix(world.seed, index, 44));
+    this.agent = this.newAgent();
   }
 
   /** The vendor's description of the device. */
@@ -73,6 +83,7 @@ export class AndroidDevice {
   /** Its user has entered the token. Resolves when the server has taken the news, or the fleet has ended. */
   async enroll(token: EnrollmentToken): Promise<void> {
     this.token = token;
+    this.agent = this.newAgent();
     this.policyName = token.policyName;
     this.hasLeft = false;
     const isTaken = await this.world.messages.send("ENROLLMENT", this.describe());
@@ -90,7 +101,12 @@ export class AndroidDevice {
       this.isApplying = false;
       this.apply();
       await this.report();
+      await this.agent.configured(this.world.standIn.policies.get(this.policyName)?.content ?? {});
     });
+  }
+
+  private newAgent(): AgentApp {
+    return new AgentApp(this.world, () => this.random.chance(this.world.errors));
   }
 
   private apply(): void {

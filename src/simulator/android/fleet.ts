@@ -1,4 +1,5 @@
 // A fleet of simulated Android devices, with the stand-in of the vendor by which the server manages them.
+import type { KeyObject } from "node:crypto";
 import {
   checkFleet,
   type DeviceProgress,
@@ -6,11 +7,12 @@ import {
   inParallel,
   type RunOptions,
   runFleet,
+  sharedKeys,
   withDefaults,
 } from "../fleet.ts";
 import { mix, Random } from "../random.ts";
 import { type Trust, Web } from "../web.ts";
-import { AndroidDevice } from "./device.ts";
+import { AndroidDevice, type DeviceWorld } from "./device.ts";
 import { factsOf } from "./facts.ts";
 import type { StandInKeys } from "./folder.ts";
 import { Messages } from "./messages.ts";
@@ -66,6 +68,18 @@ const PUSHES = "/api/v1/svc/android_enterprise/pubsub";
 const TOKENS = "/api/v1/svc/android_enterprise/enrollment_token";
 /** How long messages that are on their way are waited for at the end. */
 const LAST_SECONDS = 30;
+/** How many keys the devices share for their certificates. */
+const KEYS = 8;
+
+/** Returns one of the keys after the other. They are made when the first one is needed. */
+function sharing(count: number): DeviceWorld["newKey"] {
+  let keys: Promise<KeyObject[]> | null = null;
+  let next = 0;
+  return async () => {
+    keys ??= sharedKeys(count);
+    return (await keys)[next++ % count]!;
+  };
+}
 
 export class AndroidFleet {
   readonly stats = new AndroidStats();
@@ -117,9 +131,23 @@ export class AndroidFleet {
       },
       now,
     );
-    const { stats, messages, work, standIn } = this;
-    const { postponedSeconds, reactionSeconds } = this.options;
-    const world = { stats, messages, work, standIn, now, seed, notNow, errors, postponedSeconds, reactionSeconds };
+    const { stats, messages, work, standIn, web } = this;
+    const { postponedSeconds, reactionSeconds, serverUrl } = this.options;
+    const world: DeviceWorld = {
+      standIn,
+      web,
+      serverUrl,
+      newKey: sharing(Math.min(devices, KEYS)),
+      messages,
+      stats,
+      work,
+      now,
+      seed,
+      notNow,
+      errors,
+      postponedSeconds,
+      reactionSeconds,
+    };
     this.devices = Array.from(
       { length: devices },
       (_, i) => new AndroidDevice(world, keys.enterprise, factsOf(seed, i, personal), i),

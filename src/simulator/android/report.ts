@@ -9,6 +9,8 @@ export interface AndroidReport extends FleetReport<AndroidRequest> {
   done: number;
   refused: number;
   postponed: number;
+  certificatesInstalled: number;
+  certificatesFailed: number;
   /** Messages that the server was sent twice. */
   repeated: number;
   /** What the server has asked of the stand-in. */
@@ -24,7 +26,7 @@ export interface AndroidRun extends FleetRun {
 
 export function androidReportOf(stats: AndroidStats, run: AndroidRun): AndroidReport {
   const { unsentMessages, apiRequests } = run;
-  const { left, wiped, applied, partly, done, refused, postponed, repeated } = stats;
+  const { left, wiped, applied, partly, done, refused, postponed, installed, notInstalled, repeated } = stats;
   return {
     ...fleetReportOf(stats, run),
     left,
@@ -34,6 +36,8 @@ export function androidReportOf(stats: AndroidStats, run: AndroidRun): AndroidRe
     done,
     refused,
     postponed,
+    certificatesInstalled: installed,
+    certificatesFailed: notInstalled,
     repeated,
     apiRequests,
     unsentMessages,
@@ -49,6 +53,7 @@ export function renderAndroidReport(report: AndroidReport): string {
   return renderFleetReport(report, `${report.left} left, ${report.wiped} of them erased`, [
     ["commands", `${done} done, ${refused} failed, ${postponed} postponed`],
     ["policies", `${report.policiesApplied} versions applied, ${report.policiesPartlyApplied} in part`],
+    ["certificates", `${report.certificatesInstalled} installed, ${report.certificatesFailed} failed`],
     ["messages", `${repeated} sent twice, ${unsentMessages} not delivered`],
     ["stand-in", `${report.apiRequests} requests of the server`],
   ]);

@@ -1,7 +1,16 @@
 import { RequestStats } from "../request-stats.ts";
 
 /** The kinds of requests that the server gets. */
-export const androidRequests = ["token", "enrollment", "status report", "command result"] as const;
+export const androidRequests = [
+  "token",
+  "enrollment",
+  "status report",
+  "command result",
+  "agent enrollment",
+  "certificate template",
+  "SCEP",
+  "certificate status",
+] as const;
 export type AndroidRequest = (typeof androidRequests)[number];
 
 /** Counters for all devices of a run. */
@@ -15,6 +24,9 @@ export class AndroidStats extends RequestStats<AndroidRequest> {
   done = 0;
   refused = 0;
   postponed = 0;
+  /** Certificates of templates. */
+  installed = 0;
+  notInstalled = 0;
   /** Messages that the server was sent twice. */
   repeated = 0;
 

@@ -1,5 +1,6 @@
 // How a device gets its identity: a certificate by SCEP (RFC 8894).
 import { createHash, createPublicKey, type KeyObject, randomBytes, randomUUID } from "node:crypto";
+import type { AlternativeName } from "../../pki/alternative-names.ts";
 import { selfSigned } from "../../pki/issue.ts";
 import { type NameField, parseName } from "../../pki/names.ts";
 import { makeRequest } from "../../pki/request.ts";
@@ -14,6 +15,9 @@ export interface DeviceIdentity {
   readonly certificate: Buffer;
   readonly key: KeyObject;
 }
+
+/** A SCEP server, and what is requested there. */
+export type ScepAccess = EnrollmentProfile["scep"] & { readonly alternativeNames?: readonly AlternativeName[] };
 
 interface Authority {
   readonly certificates: readonly Certificate[];
@@ -72,7 +76,7 @@ const digests: Readonly<Record<number, string>> = { 16: "md5", 20: "sha1", 32: "
 export async function requestIdentity(
   web: Web,
   authorities: Authorities,
-  { scep }: EnrollmentProfile,
+  { scep }: { readonly scep: ScepAccess },
   key: KeyObject,
 ): Promise<DeviceIdentity> {
   const { certificates, capabilities } = await authorities.of(scep);
@@ -91,7 +95,7 @@ export async function requestIdentity(
   const message = makeScepRequest({
     type: messageTypes.pkcsReq,
     transaction,
-    content: makeRequest(name, key, scep.challenge),
+    content: makeRequest(name, key, scep.challenge, scep.alternativeNames),
     signer: { ...signer, digest: has("SHA-256") ? "sha256" : "sha1" },
     recipient,
     cipher: has("AES") ? "aes-128-cbc" : "des-ede3-cbc",
