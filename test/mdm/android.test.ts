@@ -346,6 +346,26 @@ describe.each(bothEngines)("profiles of Android devices on %s", (engine) => {
     expect(await statuses()).toEqual({ Camera: ["pending", ""] });
   });
 
+  it("are given to the device again when it reports another policy than its own", async () => {
+    await added("Camera", { cameraDisabled: true });
+    await isSent().toEqual([0, ["cameraDisabled", "statusReportingSettings"]]);
+    const assigned = () =>
+      service.requests.filter((one) => one.method === "PATCH" && one.url.pathname.endsWith(device.name));
+    const before = assigned().length;
+    const reportedPolicy = async (policyName: string) => {
+      t.clock.advance(1000);
+      const report = { ...device, lastStatusReportTime: t.clock.iso(), policyName };
+      expect((await service.send(t, "STATUS_REPORT", report)).status).toBe(200);
+      await isSent().toEqual([0, ["cameraDisabled", "statusReportingSettings"]]);
+    };
+    await reportedPolicy(POLICY);
+    await reportedPolicy("");
+    expect(assigned()).toHaveLength(before);
+    await reportedPolicy(`${ENTERPRISE}/policies/default`);
+    expect(assigned()).toHaveLength(before + 1);
+    expect(JSON.parse(assigned().at(-1)!.body.toString())).toEqual({ policyName: POLICY });
+  });
+
   it("fail with the reason that the device reports, and are verified once it has applied them", async () => {
     await added("Camera", { cameraDisabled: true });
     await added("Apps", { applications: [{ packageName: "com.example", installType: "FORCE_INSTALLED" }] });

@@ -21,6 +21,7 @@ export const AndroidDevice = z.object({
   ownership: text.default(""),
   enrollmentTokenData: text.default(""),
   lastStatusReportTime: text.default(""),
+  policyName: text.default(""),
   appliedPolicyName: text.default(""),
   appliedPolicyVersion: z.coerce.number().int().min(0).catch(0).default(0),
   nonComplianceDetails: z

@@ -5,9 +5,12 @@ import { applyEvents } from "../../profiles/host-rows.ts";
 import type { HostProfileRow } from "../../profiles/platform.ts";
 import type { ProfileEvent } from "../../profiles/state.ts";
 import { policyOfHost } from "./of-host.ts";
+import { wantPolicies } from "./wanted.ts";
 
 export interface ReportedPolicy {
   readonly name: string;
+  /** The policy that the vendor has for the device; empty: it is not reported. */
+  readonly policyName: string;
   readonly appliedPolicyName: string;
   readonly appliedPolicyVersion: number;
   readonly nonComplianceDetails: readonly {
@@ -28,7 +31,9 @@ const isAgent = ({ settings }: Context, name: string) => name !== "" && name ===
 
 /** Once the device has applied what was sent last, every profile of it is verified, or has failed. */
 export async function policyReported(ctx: Context, { host_id }: Device, device: ReportedPolicy): Promise<void> {
-  if (device.appliedPolicyName !== policyNameOf(device.name)) return;
+  const own = policyNameOf(device.name);
+  if (device.policyName !== "" && device.policyName !== own) return giveBack(ctx, host_id);
+  if (device.appliedPolicyName !== own) return;
   await ctx.store.tx(async (store) => {
     const policy = await store.androidPolicies.get(host_id);
     // More is to be sent: the device reports again after it has applied that.
@@ -52,5 +57,14 @@ export async function policyReported(ctx: Context, { host_id }: Device, device: 
       if (row.platform === "android" && row.operation_type === "remove" && row.status === "pending")
         events.push({ row, event: { type: "acknowledged" } });
     await applyEvents(within(ctx, store), events);
+  });
+}
+
+/** The device was given another policy elsewhere, or was set up again: it gets its own one, unless that is under way. */
+async function giveBack(ctx: Context, hostId: number): Promise<void> {
+  await ctx.store.tx(async (store) => {
+    const policy = await store.androidPolicies.get(hostId);
+    if (!policy || policy.due || policy.version === 0) return;
+    await wantPolicies(within(ctx, store), [hostId], { isNew: true });
   });
 }
