@@ -1,7 +1,8 @@
 import { softwareApi } from "../../api/software.ts";
 import { route } from "../core/http/route.ts";
-import { countVersions, getTitle, getVersion, listTitles, listVersions } from "./lists.ts";
 import { renameTitle } from "./rename.ts";
+import { getTitle, listTitles } from "./title-lists.ts";
+import { countVersions, getVersion, listVersions } from "./version-lists.ts";
 
 export const softwareRoutes = [
   route(softwareApi.titles, ({ query }, ctx) => listTitles(ctx, query)),
