@@ -28,8 +28,10 @@ export const settingsFollower = (
 ): StartedPart<Follower> =>
   startedPart(name, async (services) => {
     const { store } = services;
+    // Another server may have changed settings that are still cached here, and compared with them already.
+    const uncached = { ...services, config: services.config.over(store) };
     const trigger = { channel: channels.teams, least: 100, more: 400, failure };
-    const task = await startTriggeredTask(services, trigger, () => compare(services));
+    const task = await startTriggeredTask(services, trigger, () => compare(uncached));
     const stops: (() => Promise<unknown>)[] = [];
     for (const channel of [channels.config, ...also]) stops.push(await store.listen(channel, task.plan, task.plan));
     const moved = (payload: string) => {
