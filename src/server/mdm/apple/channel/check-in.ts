@@ -42,7 +42,15 @@ export class NotAllowed extends Error {}
 export const enrollmentIdOf = (message: PlistDict): string | null =>
   stringIn(message, "UDID") ?? stringIn(message, "EnrollmentID");
 
-const polled = ["id", "enrollment_id", "host_id", "state", "identity_id", "returns_after"] as const;
+const polled = [
+  "id",
+  "enrollment_id",
+  "host_id",
+  "state",
+  "identity_id",
+  "awaiting_configuration",
+  "returns_after",
+] as const;
 /** What is needed of an enrollment whose device asks for commands. */
 export type Polling = Pick<Enrollment, (typeof polled)[number]>;
 

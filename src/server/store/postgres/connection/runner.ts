@@ -38,6 +38,8 @@ export const lockNumber = (key: string): string =>
 
 const SAVE = "SAVEPOINT svc";
 
+const nextTick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
+
 interface Waiting {
   readonly statement: Statement;
   done(result: Result): void;
@@ -107,11 +109,14 @@ class TxRunner implements Runner {
     return this.sent++ === 0 ? harmlessly(lease, results) : results;
   }
 
-  /** Sends what is requested while other statements run, or at the same time, together. */
+  /**
+   * Sends what is requested while other statements run, or at the same time, together. What the results of the last ones
+   * lead to is requested before the next tick, however many promises are on the way.
+   */
   private together(statement: Statement): Promise<Result> {
     return new Promise((done, failed) => {
       this.waiting.push({ statement, done, failed });
-      if (this.waiting.length === 1) this.turn = this.turn.then(() => this.flush());
+      if (this.waiting.length === 1) this.turn = this.turn.then(nextTick).then(() => this.flush());
     });
   }
 
