@@ -1,5 +1,5 @@
 // Enrollment of simulated Apple devices with the built server: profile, SCEP, Authenticate and TokenUpdate. CPU time of
-// each process and statements of Postgres per device. `npm run bench -- apple-enroll [devices] [lowdb|postgres]`
+// each process and statements of Postgres per device. The devices' keys are made before: they are not the server's work. `npm run bench -- apple-enroll [devices] [lowdb|postgres]`
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,7 @@ async function measure(engine: "lowdb" | "postgres", devices: number): Promise<v
       env: { SVC_APNS_URL: push, ...(postgres ? { SVC_DATABASE_URL: postgres.url() } : {}) },
     });
     const profile = await turnAppleOn(server);
+    await fleet.prepare();
     const counter = postgres && (await statementsOf(postgres.url()));
     const before = { cpu: server.usage().cpu, database: postgres?.cpu() ?? 0, own: process.cpuUsage() };
     await fleet.enrollAll(profile);

@@ -40,7 +40,6 @@ const packageHomes: Record<string, string[]> = {
   ],
   listhen: ["src/server/process/listen.ts"],
   lowdb: ["src/server/store/lowdb/", "src/cli/"],
-  kysely: ["src/server/store/postgres/"],
   pg: ["src/server/store/postgres/"],
   "@aws-sdk/client-s3": ["src/server/store/blobs/s3/"],
   undici: ["src/client/", "src/cli/", "src/server/core/outbound/fetch.ts", "src/simulator/web.ts", "src/agent/net/"],

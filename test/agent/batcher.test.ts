@@ -42,6 +42,19 @@ describe("batches with more work than can be done", () => {
     expect(batches).toEqual([["running"], ["c", "d"], ["a", "b"]]);
   });
 
+  test("take what arrives in the same turn as the end of the last batch", async () => {
+    const { batches, add, next } = gated({ size: 9 });
+    const tick = () => new Promise<void>((resolve) => process.nextTick(resolve));
+    const first = add("running")
+      .then(tick)
+      .then(() => add("answered"));
+    await turn();
+    const second = add("waiting");
+    for (let i = 0; i < 2; i++) await next();
+    expect(await Promise.all([first, second])).toEqual(["answered", "waiting"]);
+    expect(batches).toEqual([["running"], ["waiting", "answered"]]);
+  });
+
   test("process the messages of one host in order", async () => {
     const { batches, add, next } = gated({ size: 2, key: (item) => item[0] });
     const results = [add("x1")];

@@ -125,4 +125,50 @@ describe("joined statements", () => {
       await other.close();
     }
   });
+
+  it("are sent together if they follow from the same results, however many promises later", async () => {
+    const later = async (promises: number) => {
+      for (let i = 0; i < promises; i++) await null;
+    };
+    const work = (name: string) =>
+      store.tx(async (tx) => {
+        const count = await tx.teams.count();
+        await Promise.all([
+          tx.teams.insert({ name: `${name} ${count}` }),
+          later(9).then(() => tx.teams.insert({ name: `${name} later` })),
+        ]);
+      }, FAIL_FAST);
+    await work("first");
+    const query = vi.spyOn(pg.Client.prototype, "query");
+    await work("second");
+    // BEGIN with the count, both writes, COMMIT.
+    expect(query).toHaveBeenCalledTimes(3);
+    expect(await names()).toEqual(["first 0", "first later", "second 2", "second later"]);
+  });
+
+  it("are one message without a transaction if they only read", async () => {
+    await store.teams.insertMany([{ name: "a" }, { name: "b" }]);
+    const read = () =>
+      store.readTogether((reads) =>
+        Promise.all([reads.teams.count(), reads.teams.pick(["name"], { where: eq("name", "b") })]),
+      );
+    for (let round = 0; round < 3; round++) expect(await read()).toMatchObject([2, [{ name: "b" }]]);
+    const query = vi.spyOn(pg.Client.prototype, "query");
+    await read();
+    expect(query).toHaveBeenCalledTimes(1);
+    vi.restoreAllMocks();
+    await expect(store.readTogether((reads) => reads.teams.insert({ name: "c" }))).rejects.toThrow(/for reading only/);
+    await expect(
+      store.readTogether(async (reads) => {
+        await reads.teams.count();
+        throw new Error("of the caller");
+      }),
+    ).rejects.toThrow("of the caller");
+    // Inside of a transaction, it sees what that has written.
+    await store.tx(async (tx) => {
+      await tx.teams.insert({ name: "c" });
+      expect(await tx.readTogether((reads) => reads.teams.count())).toBe(3);
+    });
+    expect(await names()).toEqual(["a", "b", "c"]);
+  });
 });

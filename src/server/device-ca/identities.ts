@@ -1,5 +1,5 @@
 // Issued identities, and the check of certificates that devices present.
-import { createHash, type KeyObject } from "node:crypto";
+import { hash, type KeyObject } from "node:crypto";
 import { readSignedData, signerCertificate, verifySigned } from "../../pki/signed-data.ts";
 import { readCertificate } from "../../pki/x509.ts";
 import { channels } from "../core/channels.ts";
@@ -57,7 +57,7 @@ const EVERY = "*";
 
 type Home = Pick<Services, "running" | "clock"> & { readonly store: ServerTx };
 
-export const fingerprintOf = (der: Uint8Array): string => createHash("sha256").update(der).digest("hex");
+export const fingerprintOf = (der: Uint8Array): string => hash("sha256", der, "hex");
 
 /** Null for a certificate that this server has not issued, that is not valid now, or that is revoked. */
 export async function verifyIdentity(services: Home, der: Buffer): Promise<Identity | null> {

@@ -5,7 +5,8 @@ import { type Context, service, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { and, eq, everything, gt, lte, oneOf, type Predicate } from "../store/query.ts";
+import { and, eq, everything, exists, gt, lte, oneOf, type Predicate } from "../store/query.ts";
+import type { Table } from "../store/table.ts";
 import { contentOf, keepContents, type OperationContent } from "./contents.ts";
 import {
   type AgentForm,
@@ -116,6 +117,20 @@ export async function openOperationsOf(
   return askers.map(({ hostId, lane }) =>
     (byHost.get(hostId) ?? []).filter((operation) => operation.lane === lane).sort(byTurn),
   );
+}
+
+/**
+ * As `openOperations`, of the hosts of these rows of another table, by host: without knowing the rows, so that both can
+ * be read together.
+ */
+export async function openOperationsOfRows(
+  store: Pick<ServerTx, "operations">,
+  { table, where }: { readonly table: Table; readonly where: Predicate },
+  lane: Lane,
+): Promise<ReadonlyMap<number, readonly OpenOperation[]>> {
+  const ofHosts = exists(table, "host_id", where, "host_id");
+  const found = await store.operations.pick(shown, { where: and(isOpen, eq("lane", lane), ofHosts) });
+  return groupBy(found.sort(byTurn), ({ host_id }) => host_id);
 }
 
 /** As `openOperations`, with everything that is stored of them. */

@@ -133,8 +133,8 @@ export const storeAppListener: AppleDeviceListener = {
     if (state === "removed") await releaseLicences(inside, eq("host_id", host_id));
   },
   /** The device that has just accepted an app is still connected. */
-  async answered(inside, hostId, kind) {
-    if ([storeAppCommand.name, storeAppVerification.name, IN_HOUSE].includes(kind)) await verifyDue(inside, hostId);
+  async answered(inside, { host_id }, kind) {
+    if ([storeAppCommand.name, storeAppVerification.name, IN_HOUSE].includes(kind)) await verifyDue(inside, host_id);
   },
 };
 

@@ -93,6 +93,11 @@ export interface StoreControl<S extends Tables> {
    */
   tx<R>(work: (store: Tx<S>) => Promise<R>, options?: TxOptions): Promise<R>;
   /**
+   * For reading only: of what `work` requests at the same time, an engine may read all with one round trip. There is no
+   * common snapshot. Nothing but these reads may be awaited in it.
+   */
+  readTogether<R>(work: (store: Collections<S>) => Promise<R>): Promise<R>;
+  /**
    * Sends a message to every server after the current transaction commits. This server's own listeners have run when
    * `tx` resolves. The payload may have at most 7,000 bytes.
    */

@@ -1,5 +1,5 @@
 import type { Histogram } from "prom-client";
-import type { Store, Tables, Tx, TxOptions } from "./store.ts";
+import type { Collections, Store, Tables, Tx, TxOptions } from "./store.ts";
 
 type Seconds = Histogram<"table" | "operation">;
 type Method = (...given: unknown[]) => unknown;
@@ -10,7 +10,6 @@ export function timed<S extends Tables>(store: Store<S>, seconds: Seconds): Stor
 }
 
 function watch<S extends Tables, T extends Tx<S>>(target: T, tables: ReadonlySet<PropertyKey>, seconds: Seconds): T {
-  const collections = new Map<PropertyKey, object>();
   const tx = async <R>(work: (inner: Tx<S>) => Promise<R>, options?: TxOptions): Promise<R> => {
     const end = seconds.startTimer({ table: "", operation: "tx" });
     try {
@@ -19,9 +18,22 @@ function watch<S extends Tables, T extends Tx<S>>(target: T, tables: ReadonlySet
       end();
     }
   };
+  const readTogether = <R>(work: (inner: Collections<S>) => Promise<R>): Promise<R> =>
+    target.readTogether((inner) => work(watchCollections<S, Collections<S>>(inner, tables, seconds)));
+  return watchCollections<S, T>(target, tables, seconds, { tx, readTogether });
+}
+
+/** `own`: what replaces members of the target. */
+function watchCollections<S extends Tables, T extends Collections<S>>(
+  target: T,
+  tables: ReadonlySet<PropertyKey>,
+  seconds: Seconds,
+  own: Readonly<Record<PropertyKey, unknown>> = {},
+): T {
+  const collections = new Map<PropertyKey, object>();
   return new Proxy(target, {
     get(_, name) {
-      if (name === "tx") return tx;
+      if (Object.hasOwn(own, name)) return own[name];
       const known = collections.get(name);
       if (known) return known;
       const value: unknown = Reflect.get(target, name, target);

@@ -101,6 +101,7 @@ export function startTrial<S extends Tables>(real: Tx<S>): Trial<S> {
       if (options.snapshot && opened === null) return real.tx(work, options);
       return (await open()).tx(work, options);
     },
+    readTogether: (work) => work(store),
     // Messages are sent after a commit, and a dry run never commits.
     async notify() {},
   };

@@ -76,6 +76,7 @@ export class AppleFleet {
   private readonly work = new FleetWork();
   private enrollSeconds = 0;
   private pushService: PushService | null = null;
+  private keys: Promise<readonly KeyObject[]> | null = null;
 
   constructor(options: AppleOptions) {
     this.options = withDefaults(options, defaults);
@@ -94,10 +95,15 @@ export class AppleFleet {
     return this.pushService.url;
   }
 
+  /** Makes the keys that the devices share, which takes seconds. Otherwise, `enrollAll` does it. */
+  async prepare(): Promise<void> {
+    await this.keysOfDevices();
+  }
+
   /** Enrolls every device once, `concurrency` at a time. */
   async enrollAll(source: ProfileSource, signal?: AbortSignal): Promise<void> {
+    const keys = await this.keysOfDevices();
     const from = performance.now();
-    const keys = await sharedKeys(Math.min(this.options.keys, this.devices.length));
     await inParallel(this.devices, this.options.concurrency, async (device, index) => {
       if (signal?.aborted || this.work.stopping) return;
       await this.enroll(device, source, keys[index % keys.length]!);
@@ -146,6 +152,11 @@ export class AppleFleet {
     const report = this.report();
     await this.web.close();
     return report;
+  }
+
+  private keysOfDevices(): Promise<readonly KeyObject[]> {
+    this.keys ??= sharedKeys(Math.min(this.options.keys, this.devices.length));
+    return this.keys;
   }
 
   private async enroll(device: AppleDevice, { url, headers = {} }: ProfileSource, key: KeyObject): Promise<void> {

@@ -97,6 +97,13 @@ export function createBatcher<T, R>(
     return running === 0 || waiting.length >= options.size || now() - lastStart > SLOW_MS;
   }
 
+  /** Items added in the current turn of the event loop join the same batch. */
+  function plan(): void {
+    if (planned) return;
+    planned = true;
+    setImmediate(start);
+  }
+
   function start(): void {
     planned = false;
     refuseOverdue();
@@ -109,8 +116,8 @@ export function createBatcher<T, R>(
       void settle(batch).then(() => {
         running--;
         if (options.key) for (const { key } of batch) busy.delete(key);
-        start();
         figures?.waiting(waiting.length);
+        if (waiting.length > 0) plan();
         if (running > 0 || waiting.length > 0) return;
         const done = idle;
         idle = [];
@@ -124,10 +131,7 @@ export function createBatcher<T, R>(
       new Promise<R>((resolve, reject) => {
         waiting.push({ item, key: options.key?.(item), since, resolve, reject });
         figures?.waiting(waiting.length);
-        if (planned) return;
-        planned = true;
-        // Items added in the current turn of the event loop join the same batch.
-        setImmediate(start);
+        plan();
       }),
     idle: () => (running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((done) => idle.push(done))),
   };

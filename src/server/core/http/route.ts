@@ -129,6 +129,7 @@ function checkTexts(endpoint: AnyEndpoint, ctx: Context, { team_id: text }: Read
 }
 
 function parseQuery(endpoint: AnyEndpoint, raw: Record<string, string | string[]>, ctx: Context): unknown {
+  if (endpoint.query === noParams) return {};
   // The last value of a repeated parameter is used; lists are comma-separated.
   const single = Object.fromEntries(
     Object.entries(raw).map(([key, value]) => [key, Array.isArray(value) ? value.at(-1)! : value]),
@@ -179,6 +180,9 @@ function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
     if (endpoint.body.def.type === "optional") return undefined;
     throw badRequest("Expected JSON Body");
   }
+  const { takes } = endpoint;
+  // Bytes that are not decoded have no other form.
+  if (takes.kind === "raw" && takes.format === null) return value;
   const result = endpoint.body.safeParse(withoutNulls(endpoint.body, value), { reportInput: true });
   if (result.success) return result.data;
   const errors = bodyErrors(result.error);

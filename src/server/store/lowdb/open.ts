@@ -2,7 +2,7 @@ import { Low } from "lowdb";
 import type { WithAdmin } from "../admin.ts";
 import type { Cipher } from "../cipher.ts";
 import { lazyCollections } from "../lazy-collections.ts";
-import type { StoreControl, Tables, Tx } from "../store.ts";
+import type { Collections, StoreControl, Tables, Tx } from "../store.ts";
 import { MemoryCollection } from "./collection.ts";
 import { realFiles, type StoreFiles } from "./files.ts";
 import { Gate } from "./gate.ts";
@@ -69,6 +69,7 @@ export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Pro
           transaction.check();
           return inner(store);
         },
+        readTogether: <R>(reads: (store: Collections<S>) => Promise<R>) => reads(store),
         async notify(channel: string, payload: string) {
           transaction.check();
           checkPayload(payload);
@@ -79,10 +80,12 @@ export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Pro
     }, failFast);
   let closing: Promise<void> | null = null;
 
-  return Object.assign(collections(sessions), {
+  const own = collections(sessions);
+  return Object.assign(own, {
     engine: "lowdb",
     tables,
     tx,
+    readTogether: <R>(work: (store: Collections<S>) => Promise<R>) => work(own),
     async notify(channel: string, payload: string) {
       sessions.assertOpen();
       checkPayload(payload);

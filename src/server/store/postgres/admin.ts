@@ -1,7 +1,8 @@
 // Admin functions of this engine for copy, backup, restore and check.
 import type { Restorer, StoreAdmin } from "../admin.ts";
 import type { Collections, Tables } from "../store.ts";
-import { poolRunner, type Runner, type RunnerContext, transaction } from "./connection/runner.ts";
+import type { RunnerContext } from "./connection/lease.ts";
+import { poolRunner, type Runner, transaction } from "./connection/runner.ts";
 import { chunks, inputRows, type Layout, type Row, typed, type Written } from "./layout.ts";
 import type { LayoutOf } from "./predicate.ts";
 import { givesIds, schemaObjects, sequenceOf } from "./schema.ts";

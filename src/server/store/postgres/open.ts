@@ -9,7 +9,7 @@ import { layoutsByName, PgCollection } from "./collections.ts";
 import { lead } from "./connection/lead.ts";
 import { Listening } from "./connection/listen.ts";
 import { connectClient, createPool, destroy, type PoolLog, StatementNames } from "./connection/pool.ts";
-import { lockNumber, poolRunner, type Runner, transaction } from "./connection/runner.ts";
+import { lockNumber, poolRunner, type Runner, readTogether, transaction } from "./connection/runner.ts";
 import { probeOf, Watchdog } from "./connection/watchdog.ts";
 import { translate } from "./errors.ts";
 import { Layout } from "./layout.ts";
@@ -98,6 +98,8 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
     engine: "postgres" as const,
     tables,
     tx,
+    readTogether: <R>(work: (store: Collections<S>) => Promise<R>) =>
+      readTogether(context, (together) => work(on(together))),
     async notify(channel: string, payload: string) {
       const message = sealed(listening, channel, payload);
       await runner.read({ text: "SELECT pg_notify($1, $2)", values: [message.channel, message.sealed] });
@@ -204,6 +206,7 @@ function inTransaction<S extends Tables>(
         await runner.read({ text: `SELECT pg_advisory_xact_lock(${lockNumber(lock)})`, values: [] });
       return work(store);
     },
+    readTogether: <R>(work: (store: Collections<S>) => Promise<R>) => work(store),
     notify,
   });
   return store;

@@ -20,7 +20,7 @@ import type { HostRow } from "../../../hosts/access.ts";
 import { spellingsOf } from "../../../hosts/identifier.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
 import type { Inside, OpenOperation } from "../../../operations/kind.ts";
-import { openOperationsOf, operationLock } from "../../../operations/queue.ts";
+import { openOperationsOfRows, operationLock } from "../../../operations/queue.ts";
 import { and, eq, not, nothing, oneOf, or, type Predicate, same } from "../../../store/query.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
 import { dropCommands } from "../../commands/rows.ts";
@@ -30,6 +30,7 @@ import { APPLE_LANE } from "../commands/kind.ts";
 import { deviceUrl } from "../trust/service.ts";
 import { type AppleDevice, appleEnrollment, deviceOf } from "./kind.ts";
 import type { Enrollment } from "./listeners.ts";
+import { appleEnrollments } from "./tables.ts";
 
 /** The purpose of challenges with which Apple devices get their identities. */
 export const APPLE_ENROLLMENT = "apple_enrollment";
@@ -41,7 +42,15 @@ export class NotAllowed extends Error {}
 export const enrollmentIdOf = (message: PlistDict): string | null =>
   stringIn(message, "UDID") ?? stringIn(message, "EnrollmentID");
 
-const polled = ["id", "enrollment_id", "host_id", "state", "identity_id", "returns_after"] as const;
+const polled = [
+  "id",
+  "enrollment_id",
+  "host_id",
+  "state",
+  "identity_id",
+  "awaiting_configuration",
+  "returns_after",
+] as const;
 /** What is needed of an enrollment whose device asks for commands. */
 export type Polling = Pick<Enrollment, (typeof polled)[number]>;
 
@@ -50,14 +59,18 @@ interface Waiting {
   readonly open: readonly OpenOperation[];
 }
 
-/** Devices ask for commands all the time, mostly for nothing: those that do so together share the queries for this. */
+/** Devices ask for commands all the time, mostly for nothing: those that do so together share one read of both. */
 const enrollmentsByName = part("enrollments of Apple devices", ({ store }) =>
   createBatcher<string, (Polling & Waiting) | null>(
     async (ids) => {
-      const found = await store.appleEnrollments.pick(polled, { where: oneOf("enrollment_id", [...new Set(ids)]) });
-      const askers = found.map(({ host_id: hostId }) => ({ hostId, lane: APPLE_LANE }));
-      const open = found.length === 0 ? [] : await openOperationsOf(store, askers);
-      const byName = new Map(found.map((one, i) => [one.enrollment_id, { ...one, open: open[i]! }]));
+      const where = oneOf("enrollment_id", [...new Set(ids)]);
+      const [found, open] = await store.readTogether((reads) =>
+        Promise.all([
+          reads.appleEnrollments.pick(polled, { where }),
+          openOperationsOfRows(reads, { table: appleEnrollments, where }, APPLE_LANE),
+        ]),
+      );
+      const byName = new Map(found.map((one) => [one.enrollment_id, { ...one, open: open.get(one.host_id) ?? [] }]));
       return ids.map((id) => byName.get(id) ?? null);
     },
     { size: 500, parallel: 2 },

@@ -16,7 +16,7 @@ import { NotMade } from "../../commands/made-late.ts";
 import { commandOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
 import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
 import { applePayload } from "../commands/payload.ts";
-import type { AppleAnswered } from "./listeners.ts";
+import type { AnsweringDevice, AppleAnswered } from "./listeners.ts";
 
 export interface Received {
   readonly message: PlistDict;
@@ -29,14 +29,15 @@ export interface Received {
 /** Stores what the device answered, and returns the next command for it; null: there is none. */
 export async function exchange(
   ctx: Context,
-  hostId: number,
+  device: AnsweringDevice,
   { message, body, open }: Received,
 ): Promise<string | null> {
   const status = stringIn(message, "Status");
   if (status === null) throw new BadPlist("the property list has no Status");
   // What the device has postponed comes again when it connects by itself, which begins with Idle.
+  const { host_id: hostId } = device;
   const queue = new Queue(hostId, { isOffered: status === "Idle" });
-  const answered = status === "Idle" ? null : await keepAnswer(ctx, hostId, { status, message, body }, queue);
+  const answered = status === "Idle" ? null : await keepAnswer(ctx, device, { status, message, body }, queue);
   if (answered) await readAnswer(ctx, answered);
   const { appleCommandsMadeLate: late } = ctx.extensions;
   let known = status === "Idle" && open !== null ? open : undefined;
@@ -53,7 +54,7 @@ export async function exchange(
       return writePlist({ CommandUUID: uuid, Command: await make(ctx, operation, content) });
     } catch (error) {
       if (!(error instanceof NotMade)) throw error;
-      await endUnmade(ctx, operation, uuid, error.message);
+      await endUnmade(ctx, device, { operation, CommandUUID: uuid, reason: error.message });
     }
   }
 }
@@ -85,11 +86,17 @@ class Queue {
   }
 }
 
+interface Unmade {
+  readonly operation: Pick<Operation, "id">;
+  readonly CommandUUID: string;
+  readonly reason: string;
+}
+
 /** The device never gets it: shown like a command that it has refused. */
-async function endUnmade(ctx: Context, { id, host_id }: Operation, CommandUUID: string, reason: string): Promise<void> {
+async function endUnmade(ctx: Context, device: AnsweringDevice, { operation: { id }, CommandUUID, reason }: Unmade) {
   const answer = { Status: "Error", CommandUUID, ErrorChain: [{ LocalizedDescription: reason }] };
   const given = { status: answer.Status, message: answer, body: Buffer.from(writePlist(answer)) };
-  await keepAnswer(ctx, host_id, given, null);
+  await keepAnswer(ctx, device, given, null);
   // Whatever the answer was kept for: the same operation is not taken again.
   const operation = await ctx.store.operations.get(id);
   if (operation?.state === "sent") throw new Error(`the operation ${id} has not ended`);
@@ -110,10 +117,11 @@ interface Kept extends AppleAnswered {
 /** Null if nothing is to be read of it. Without a queue, nothing is taken. */
 async function keepAnswer(
   ctx: Context,
-  hostId: number,
+  device: AnsweringDevice,
   { status, message, body }: Answered,
   queue: Queue | null,
 ): Promise<Kept | null> {
+  const { host_id: hostId } = device;
   const uuid = stringIn(message, "CommandUUID") ?? "";
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
@@ -138,7 +146,7 @@ async function keepAnswer(
     const operation = open.find(({ id }) => id === command.id) ?? (await store.operations.get(command.id))!;
     await Promise.all([set, storeAnswer(inside, operation, answer)]);
     const { kind } = operation;
-    for (const { answered } of inside.extensions.appleDevices) await answered?.(inside, hostId, kind);
+    for (const { answered } of inside.extensions.appleDevices) await answered?.(inside, device, kind);
     const isDone = command_status === "ran";
     const next = queue && (await takeOperation(inside, hostId, APPLE_LANE, queue.choose));
     return { kind, hostId, requestType: command.request_type, isDone, message, next };

@@ -16,6 +16,9 @@ export interface EnrolledAs {
   readonly identity: Pick<Identity, "facts">;
 }
 
+/** As it was when its message arrived. */
+export type AnsweringDevice = Pick<Enrollment, "host_id" | "awaiting_configuration">;
+
 /** Every member runs in the transaction of the change, under the lock of the host's operations. */
 export interface AppleDeviceListener {
   /** The device has enrolled: it has sent the first push token since it authenticated. */
@@ -28,7 +31,7 @@ export interface AppleDeviceListener {
   /** The device has connected by itself for the first time since `expectReturn`. */
   returned?(inside: Inside, device: Pick<Enrollment, "host_id">): Promise<void>;
   /** The device has done a command of this kind of operations, or has failed. */
-  answered?(inside: Context, hostId: number, kind: string): Promise<void>;
+  answered?(inside: Context, device: AnsweringDevice, kind: string): Promise<void>;
 }
 
 /** Answers a check-in message of a type that the channel does not know. It opens its own transactions. */

@@ -80,7 +80,7 @@ async function answer(
   if (stringIn(message, "Status") === "Idle") await noteReturn(ctx, enrollment);
   // When a device has returned, features may have asked it for something.
   const open = enrollment.returns_after === null ? enrollment.open : null;
-  return plist((await exchange(ctx, enrollment.host_id, { message, body: bytes, open })) ?? "");
+  return plist((await exchange(ctx, enrollment, { message, body: bytes, open })) ?? "");
 }
 
 /** The device removes its enrollment when it gets this: only for those that were ended on purpose. */

@@ -23,7 +23,7 @@ export async function sendAppleCommands(
   uuid?: string,
 ): Promise<string[]> {
   const hostIds = [...new Set(commands.map(({ hostId }) => hostId))];
-  const [uuids, devices] = await Promise.all([
+  const [uuids] = await Promise.all([
     addCommands(
       inside,
       kind,
@@ -35,8 +35,7 @@ export async function sendAppleCommands(
       })),
       uuid,
     ),
-    inside.extensions.pushDevices.ofHosts(inside.store, hostIds),
+    inside.extensions.pushDevices.ofHosts(inside.store, hostIds).then((devices) => push(inside, devices)),
   ]);
-  await push(inside, devices);
   return uuids;
 }

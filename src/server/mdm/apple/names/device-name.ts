@@ -139,7 +139,7 @@ export async function dropNameCommands(inside: Context, rows: readonly Pick<Name
 
 export const deviceNameListener: AppleDeviceListener = {
   enrolled: ({ store }) => store.notify(channels.hostNames, ""),
-  async answered(inside, hostId, kind) {
+  async answered(inside, { host_id: hostId }, kind) {
     if (kind === setDeviceName.name || kind === readDeviceName.name) await sendSteps(inside, [hostId]);
   },
   // A device that enrolls again gets its name again.

@@ -154,7 +154,7 @@ async function sendPassword(inside: Context, id: number): Promise<void> {
 }
 
 export const managedAccountListener: AppleDeviceListener = {
-  async answered(inside, hostId, kind) {
+  async answered(inside, { host_id: hostId }, kind) {
     if (kind === findAccount.name) await sendPassword(inside, hostId);
   },
   // The account stays on the Mac, with the password that it had: only what the Mac was asked is over.

@@ -126,7 +126,7 @@ export async function sendSteps(inside: Context, hostIds: readonly number[]): Pr
 
 export const recoveryLockListener: AppleDeviceListener = {
   enrolled: ({ store }) => store.notify(channels.recoveryLocks, ""),
-  async answered(inside, hostId, kind) {
+  async answered(inside, { host_id: hostId }, kind) {
     if (kind === setRecoveryLock.name || kind === verifyRecoveryLock.name) await sendSteps(inside, [hostId]);
   },
   async reset(inside, { host_id, state }) {

@@ -74,7 +74,9 @@ export const setupListener: AppleDeviceListener = {
   async enrolled(inside, device) {
     if (device.awaiting_configuration) await startSetup(inside, device);
   },
-  answered: continueSetup,
+  async answered(inside, { host_id, awaiting_configuration: isWaiting }) {
+    if (isWaiting) await continueSetup(inside, host_id);
+  },
   async reset({ store }, { host_id }) {
     await store.appleSetups.delete(eq("id", host_id));
   },

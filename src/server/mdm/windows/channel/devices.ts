@@ -6,12 +6,13 @@ import type { ServerTx } from "../../../core/tables.ts";
 import { revokeIdentities } from "../../../device-ca/identities.ts";
 import { setUnmanaged } from "../../../mdm-status/managed.ts";
 import type { Inside, OpenOperation } from "../../../operations/kind.ts";
-import { openOperationsOf } from "../../../operations/queue.ts";
+import { openOperationsOfRows } from "../../../operations/queue.ts";
 import { and, eq, oneOf } from "../../../store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { WINDOWS_LANE } from "../commands/kind.ts";
 import type { Enrollment } from "./listeners.ts";
+import { windowsEnrollments } from "./tables.ts";
 
 export const isEnrolled = eq("state", "enrolled");
 
@@ -21,16 +22,19 @@ export type InSession = Pick<Enrollment, (typeof named)[number]> & { readonly op
 
 /**
  * Enrolled devices by their own names. Every message needs its enrollment, and most find nothing that waits: messages
- * that arrive together share the two queries for this.
+ * that arrive together share one read of both.
  */
 export const enrolledByName = part("enrollments of Windows devices", ({ store }) =>
   createBatcher<string, InSession | null>(
     async (names) => {
       const where = and(oneOf("device_id", [...new Set(names)]), isEnrolled);
-      const found = await store.windowsEnrollments.pick(named, { where });
-      const askers = found.map(({ host_id: hostId }) => ({ hostId, lane: WINDOWS_LANE }));
-      const open = found.length === 0 ? [] : await openOperationsOf(store, askers);
-      const byName = new Map(found.map((one, i) => [one.device_id, { ...one, open: open[i]! }]));
+      const [found, open] = await store.readTogether((reads) =>
+        Promise.all([
+          reads.windowsEnrollments.pick(named, { where }),
+          openOperationsOfRows(reads, { table: windowsEnrollments, where }, WINDOWS_LANE),
+        ]),
+      );
+      const byName = new Map(found.map((one) => [one.device_id, { ...one, open: open.get(one.host_id) ?? [] }]));
       return names.map((name) => byName.get(name) ?? null);
     },
     { size: 500, parallel: 2 },

@@ -1,162 +1,26 @@
 // Runs statements, either each on its own on the pool, or all in one transaction. Collections do not see the
 // difference.
 import { createHash } from "node:crypto";
-import pg from "pg";
 import { StoreUnavailable } from "../../store.ts";
-import { breaksConnection, isConflict, isStalePlan, translate } from "../errors.ts";
-import type { Row } from "../layout.ts";
-import type { ConstraintInfo } from "../schema.ts";
+import { isConflict, translate } from "../errors.ts";
 import type { Statement } from "../sql.ts";
-import { runJoined } from "./joined.ts";
-import { LOST_COMMIT, type StatementNames } from "./pool.ts";
-import type { Watchdog } from "./watchdog.ts";
-
-export interface Result {
-  readonly rows: Row[];
-  readonly count: number;
-}
+import {
+  DatabaseFailure,
+  harmlessly,
+  type Lease,
+  leased,
+  persistently,
+  type Result,
+  type RunnerContext,
+  TRIES,
+} from "./lease.ts";
+import { LOST_COMMIT } from "./pool.ts";
 
 export interface Runner {
   read(statement: Statement): Promise<Result>;
   write(statement: Statement): Promise<Result>;
   /** Runs several statements in one transaction. */
   atomic<R>(work: (runner: Runner) => Promise<R>): Promise<R>;
-}
-
-export interface RunnerContext {
-  readonly pool: pg.Pool;
-  readonly watchdog: Watchdog;
-  readonly names: StatementNames;
-  readonly constraints: ReadonlyMap<string, ConstraintInfo>;
-}
-
-const TRIES = 6;
-const A_DAY_MS = 86_400_000;
-const pause = (tried: number) => new Promise((done) => setTimeout(done, Math.random() * 10 * 2 ** tried));
-
-/**
- * An error of the database or the connection, before it is translated to the contract's errors. Never an error of the
- * caller.
- */
-class DatabaseFailure extends Error {
-  readonly error: unknown;
-  /** The connection was lost before anything could have been stored, so retrying is safe. */
-  harmless = false;
-
-  constructor(error: unknown) {
-    super(error instanceof Error ? error.message : String(error), { cause: error });
-    this.error = error;
-  }
-}
-
-const failed = (error: unknown): never => {
-  throw new DatabaseFailure(error);
-};
-
-/** A pool client for the duration of one task. */
-class Lease {
-  broken = false;
-  private unhurried = false;
-  private readonly context: RunnerContext;
-  private readonly client: pg.PoolClient;
-
-  constructor(context: RunnerContext, client: pg.PoolClient) {
-    this.context = context;
-    this.client = client;
-  }
-
-  /** For tasks that may take longer than any request would wait: they also survive a freeze of the database. */
-  takeTime(): void {
-    this.unhurried = true;
-    this.context.watchdog.spare(this.client);
-  }
-
-  end(): void {
-    this.context.watchdog.unspare(this.client);
-    this.client.release(this.broken);
-  }
-
-  async run({ text, values }: Statement): Promise<Result> {
-    const name = this.context.names.of(text);
-    const patience = this.unhurried ? { query_timeout: A_DAY_MS } : {};
-    const { rows, rowCount } = await this.noting(
-      this.client.query<Row>({ text, values: values as unknown[], ...(name ? { name } : {}), ...patience }),
-    );
-    return { rows, count: rowCount ?? 0 };
-  }
-
-  /**
-   * Sends the statements together, after others without parameters whose results are not needed. Each runs only if all
-   * before it have succeeded.
-   */
-  async runAll(statements: readonly Statement[], before: readonly string[]): Promise<Result[]> {
-    if (before.length === 0 && statements.length === 1) return [await this.run(statements[0]!)];
-    const joined = [
-      ...before.map((text) => ({ text, values: [], name: undefined })),
-      ...statements.map(({ text, values }) => ({ text, values, name: this.context.names.of(text) })),
-    ];
-    const results = await this.noting(runJoined(this.client, joined, this.unhurried ? A_DAY_MS : undefined));
-    return results.slice(before.length).map(({ rows, rowCount }) => ({ rows, count: rowCount ?? 0 }));
-  }
-
-  /** Runs one or more statements without parameters and returns the command tag of the last one. */
-  async command(text: string): Promise<string> {
-    const results = await this.noting<pg.QueryResult | pg.QueryResult[]>(this.client.query(text));
-    return (Array.isArray(results) ? results.at(-1) : results)?.command ?? "";
-  }
-
-  private async noting<R>(answer: Promise<R>): Promise<R> {
-    try {
-      const answered = await answer;
-      this.context.watchdog.heard();
-      return answered;
-    } catch (error) {
-      if (error instanceof pg.DatabaseError) this.context.watchdog.heard();
-      if (breaksConnection(error) || isStalePlan(error)) this.broken = true;
-      return failed(error);
-    }
-  }
-}
-
-/** Returns the client to the pool afterwards, unless its state is unknown. */
-async function leased<R>(context: RunnerContext, work: (lease: Lease) => Promise<R>): Promise<R> {
-  const client = await context.watchdog.connect(context.pool).catch(failed);
-  const lease = new Lease(context, client);
-  try {
-    return await work(lease);
-  } finally {
-    lease.end();
-  }
-}
-
-/** Marks failures of connections that were already dead when they came from the pool. */
-async function harmlessly<R>(lease: Lease, work: Promise<R>): Promise<R> {
-  try {
-    return await work;
-  } catch (error) {
-    // Not after a timeout: a retry would keep the caller waiting for as long again.
-    if (error instanceof DatabaseFailure && lease.broken && !/timeout/i.test(error.message)) error.harmless = true;
-    throw error;
-  }
-}
-
-/**
- * Retries after conflicts with other transactions, after a dead connection, and once after a migration invalidated a
- * prepared plan.
- */
-async function persistently<R>(context: RunnerContext, work: () => Promise<R>, tries = TRIES): Promise<R> {
-  for (let tried = 0; ; tried++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof DatabaseFailure)) throw error;
-      const again =
-        tried + 1 < tries &&
-        (isConflict(error.error) || (tried === 0 && isStalePlan(error.error)) || (tried < 3 && error.harmless));
-      if (!again) throw translate(error.error, context.constraints);
-      await pause(tried);
-    }
-  }
 }
 
 export function poolRunner(context: RunnerContext): Runner {
@@ -173,6 +37,8 @@ export const lockNumber = (key: string): string =>
   createHash("sha256").update(key).digest().readBigInt64BE(0).toString();
 
 const SAVE = "SAVEPOINT svc";
+
+const nextTick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 interface Waiting {
   readonly statement: Statement;
@@ -243,11 +109,14 @@ class TxRunner implements Runner {
     return this.sent++ === 0 ? harmlessly(lease, results) : results;
   }
 
-  /** Sends what is requested while other statements run, or at the same time, together. */
+  /**
+   * Sends what is requested while other statements run, or at the same time, together. What the results of the last ones
+   * lead to is requested before the next tick, however many promises are on the way.
+   */
   private together(statement: Statement): Promise<Result> {
     return new Promise((done, failed) => {
       this.waiting.push({ statement, done, failed });
-      if (this.waiting.length === 1) this.turn = this.turn.then(() => this.flush());
+      if (this.waiting.length === 1) this.turn = this.turn.then(nextTick).then(() => this.flush());
     });
   }
 
@@ -393,3 +262,20 @@ async function commit(lease: Lease, statements: readonly string[]): Promise<void
   }
   if (tag !== "COMMIT") throw new Error(`the transaction was not committed: Postgres returned ${tag}`);
 }
+
+const onlyReads = (): Promise<never> => Promise.reject(new Error("this is for reading only"));
+
+/** Reads without a transaction: those that `work` requests at the same time are one message. */
+export const readTogether = <R>(context: RunnerContext, work: (runner: Runner) => Promise<R>): Promise<R> =>
+  persistently(context, () =>
+    leased(context, async (lease) => {
+      const together = new TxRunner(context, lease, [], true);
+      try {
+        return await work({ read: (statement) => together.read(statement), write: onlyReads, atomic: onlyReads });
+      } catch (error) {
+        throw together.failure ?? error;
+      } finally {
+        await together.end();
+      }
+    }),
+  );
