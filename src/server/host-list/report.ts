@@ -3,12 +3,11 @@
 import type { Streamed } from "../../api/bodies.ts";
 import type { Host } from "../../api/host.ts";
 import type { HostReportQuery } from "../../api/host-filters.ts";
-import { ahead } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
 import { csvText } from "../core/csv.ts";
 import { badRequest } from "../core/errors.ts";
-import { bytesOf, slices } from "../core/http/text-stream.ts";
-import { columnsOf, hostsOnWire } from "../host-details/wire.ts";
+import { bytesOf } from "../core/http/text-stream.ts";
+import { hostBatches, hostsInTurn } from "../host-details/wire.ts";
 import { checkLabelFilter, hostsWhere } from "./filters.ts";
 import { checkIssues, filterNames } from "./list.ts";
 import { stretchesOf } from "./order.ts";
@@ -113,15 +112,12 @@ export function reportHosts(ctx: Context, query: HostReportQuery): Streamed {
     noIssues: query.disable_issues ?? query.disable_failing_policies,
   };
   const reads = names.map((name) => columns.get(name)!.read);
-  const needed = names === reportColumns ? undefined : columnsOf(fields);
 
   async function* lines(): AsyncGenerator<string> {
     yield csvText([names]);
     for (const stretch of stretches)
-      for await (const rows of ahead(ctx.store.hosts.pages(stretch, PAGE, needed))) {
-        const hosts = await hostsOnWire(ctx, rows, parts);
-        for (const some of slices(hosts)) yield csvText(some.map((host) => reads.map((read) => read(host))));
-      }
+      for await (const hosts of hostsInTurn(ctx, hostBatches(ctx, parts, stretch, PAGE), parts))
+        yield csvText(hosts.map((host) => reads.map((read) => read(host))));
   }
   const day = ctx.clock.iso().slice(0, 10);
   return {

@@ -18,6 +18,9 @@ export const fitsRecord = (columns: readonly ColumnSpec[]): boolean =>
 
 export const recordOf = (columns: readonly Sql[]): Sql => sql`ROW(${list(columns)})::text AS ${sql.id(RECORD)}`;
 
+/** The first value of a record of two or more, which must be an integer. */
+export const firstOfRecord = (text: string): number => Number(text.slice(1, text.indexOf(",")));
+
 const COMMA = 44;
 const QUOTE = 34;
 
