@@ -28,7 +28,10 @@ export interface Collection<T extends Table = Table> {
     pageSize?: number,
     columns?: readonly K[],
   ): AsyncIterable<Pick<RowOf<T>, K>[]>;
-  /** Like `pages` with chosen columns, for rows that are rendered together with their rows in side tables. */
+  /**
+   * Like `pages`, for rows that are rendered together with their rows in side tables. The rows have at least the chosen
+   * columns.
+   */
   batches<K extends keyof RowOf<T> & string, S extends Sides>(
     columns: readonly K[],
     sides: S,

@@ -109,10 +109,10 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     query: Select = {},
     pageSize = PAGE,
   ): AsyncIterable<Batch<Pick<RowOf<T>, K>, SidesOf<S>>> {
-    const pick = this.held.forms.picker(columnsOfPages(columns, query.order));
+    const view = this.held.forms.viewer(columnsOfPages(columns, query.order));
     for await (const rows of this.rowPages(query, pageSize)) {
       const ids = rows.map(({ id }) => id);
-      const row = (place: number) => pick(rows[place]!) as Pick<RowOf<T>, K>;
+      const row = (place: number) => view(rows[place]!) as Pick<RowOf<T>, K>;
       yield { ids, row, sides: await this.lazySides(ids, sides) };
     }
   }
