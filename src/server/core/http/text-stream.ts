@@ -45,9 +45,7 @@ export function bytesOf(
   );
 }
 
-/**
- * Characters that are collected before they are sent: each write costs the system about as much as rendering ten rows.
- */
+/** Characters that are collected before they are sent: each write costs about as much as rendering six hosts. */
 const ENOUGH = 128 * 1024;
 
 /** The texts, one after the other. They are not joined first, because long texts are slow. */
