@@ -377,6 +377,31 @@ describe.each(engines)("a store in $name", ({ open }) => {
       await expect((async () => store.hosts.sides([1], { tags: side(tags, "label") }))()).rejects.toThrow("t_tags");
     });
 
+    it("returns batches of rows with their sides, each made when it is requested", async () => {
+      const made = await store.hosts.list();
+      const [a, , c] = made.map(({ id }) => id);
+      await store.details.insert({ id: c!, software: [3, 1], users: { who: '"x", \\y' } });
+      const order = [{ column: "rank", direction: "desc" }] as const;
+      const ids: number[] = [];
+      const sizes: number[] = [];
+      for await (const batch of store.hosts.batches(["name"], { list: side(details, "software") }, { order }, 3)) {
+        sizes.push(batch.ids.length);
+        for (const [place, id] of batch.ids.entries()) {
+          ids.push(id);
+          expect(batch.row(place)).toMatchObject({ id, name: made.find((row) => row.id === id)!.name });
+          expect(batch.sides(place)).toEqual({ list: id === c ? { software: [1, 3] } : null });
+        }
+      }
+      expect(sizes).toEqual([3, 1]);
+      expect(ids).toEqual((await store.hosts.list({ order })).map(({ id }) => id));
+      const where = eq("id", a!);
+      for await (const batch of store.hosts.batches(["name", "rank"], {}, { where, limit: 1 }, 1)) {
+        expect(batch.ids).toEqual([a]);
+        expect(batch.sides(0)).toEqual({});
+      }
+      for await (const _ of store.hosts.batches(["name"], {}, { where: eq("name", "none") })) expect.unreachable();
+    });
+
     it("reads wide rows that are used at once as it reads others", async () => {
       const texts = [
         "",

@@ -179,6 +179,14 @@ const reads: fc.Arbitrary<Command> = fc.oneof(
     for await (const page of s.hosts.pages(query, 2, ["note"])) pages.push(...page);
     return pages;
   }),
+  command("hosts.batches", fc.record({ where, order: fc.array(term, { maxLength: 2 }) }), async (s, query) => {
+    const rows: unknown[] = [];
+    const sides = { one: side(details, "revision", "users"), two: side(details, "software") };
+    const chosen = (row: Readonly<Record<string, unknown>>) => WIDE.map((column) => row[column]);
+    for await (const batch of s.hosts.batches(WIDE, sides, query, 2))
+      for (const [place, id] of batch.ids.entries()) rows.push([id, chosen(batch.row(place)), batch.sides(place)]);
+    return rows;
+  }),
   command("hosts.after", fc.record({ select, at: fc.nat(9) }), async (s, { select: { order = [], ...rest }, at }) => {
     const all = await s.hosts.list({ order });
     const row = all[at % Math.max(1, all.length)];

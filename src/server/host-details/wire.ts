@@ -1,19 +1,21 @@
 // Renders host rows for the API. Data from other tables is read once for all hosts of a reply.
 
-import type { Host } from "../../api/host.ts";
+import { type Host, Host as HostSchema } from "../../api/host.ts";
 import type { SoftwareForm } from "../../api/host-filters.ts";
 import { isoPlus, NEVER, seconds } from "../core/clock.ts";
+import { ahead } from "../core/concurrency/parts.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { byId } from "../core/maps.ts";
+import { ReadOnce } from "../core/read-once.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { geolocationOf } from "../hosts/geo.ts";
 import { type hostDetails, hostSeen, hosts } from "../hosts/tables.ts";
-import { type HostMdmView, mdmOfHosts, mdmSides } from "../mdm-status/host-view.ts";
-import { failingCounts, issuesSide, policiesOfHosts } from "../policies/results.ts";
+import { type HostMdmView, mdmOfHosts, mdmSides, mdmSolutionsOnce } from "../mdm-status/host-view.ts";
+import { existingPolicies, failingCounts, issuesSide, policiesOfHosts } from "../policies/results.ts";
 import { peopleOfHosts } from "../scim/people.ts";
 import { softwareOfHosts } from "../software/service.ts";
-import { oneOf } from "../store/query.ts";
-import { side } from "../store/sides.ts";
+import { oneOf, type Select } from "../store/query.ts";
+import { type Batch, type SidesOf, side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
 import { packStatsOfHost, packsOfHost } from "./packs.ts";
 import { conflictsOfHosts, deviceMapping, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
@@ -46,25 +48,86 @@ const madeFrom: Partial<Record<keyof Host, keyof HostRow>> = {
   team_name: "team_id",
 };
 
-/** The columns that host rows need for these fields. */
-export const columnsOf = (fields: ReadonlySet<keyof Host>): (keyof HostRow)[] =>
+/** The columns that host rows need for these fields, by default for all. */
+const columnsOf = (fields: Iterable<keyof Host> = allFields): (keyof HostRow)[] =>
   [
     "id",
     ...[...fields].map((field) => madeFrom[field] ?? field).filter((name) => Object.hasOwn(hosts.columns, name)),
   ] as (keyof HostRow)[];
 
+const allFields = Object.keys(HostSchema.shape) as (keyof Host)[];
+
 /** Hosts of an unpaged list are rendered in parts, so that other requests are served in between. */
 const AT_ONCE = 500;
+/**
+ * Hosts of a long list that are made and sent together. Few are in memory at a time, which is what garbage collection
+ * takes time for.
+ */
+const TOGETHER = 50;
 
 export async function hostsOnWire(ctx: Context, rows: readonly HostRow[], parts: HostParts = {}): Promise<Host[]> {
-  if (rows.length <= AT_ONCE) return fewHosts(ctx, rows, parts);
+  const known = knownOnce(ctx);
   const made: Host[] = [];
-  for (let at = 0; at < rows.length; at += AT_ONCE)
-    made.push(...(await fewHosts(ctx, rows.slice(at, at + AT_ONCE), parts)));
+  for (let at = 0; at < rows.length; at += AT_ONCE) {
+    const some = rows.slice(at, at + AT_ONCE);
+    const ids = some.map(({ id }) => id);
+    const [sides, further] = await Promise.all([
+      ctx.store.hosts.sides(ids, sidesOf(parts)),
+      furtherParts(ctx, ids, parts, () => some),
+    ]);
+    made.push(...(await hostsOf(ctx, some, sides, parts, known, further)));
+  }
   return made;
 }
 
+/** Hosts of the store in batches, as `batches` reads them. */
+export type HostBatch = Batch<HostRow, HostSides>;
+
+/** Reads the hosts for `hostsInTurn`. */
+export const hostBatches = (
+  { store }: Pick<Context, "store">,
+  parts: HostParts,
+  select: Select,
+  size: number,
+): AsyncIterable<HostBatch> => store.hosts.batches(columnsOf(parts.fields), sidesOf(parts), select, size);
+
+/** Renders the hosts of long lists, a few at a time. */
+export async function* hostsInTurn(
+  ctx: Context,
+  batches: AsyncIterable<HostBatch>,
+  parts: HostParts,
+): AsyncGenerator<Host[]> {
+  const known = knownOnce(ctx);
+  async function* withParts() {
+    for await (const batch of batches) {
+      const { ids } = batch;
+      yield { batch, further: await furtherParts(ctx, ids, parts, () => ids.map((_, place) => batch.row(place))) };
+    }
+  }
+  for await (const { batch, further } of ahead(withParts()))
+    for (let at = 0; at < batch.ids.length; at += TOGETHER) {
+      const rows: HostRow[] = [];
+      const sides: HostSides[] = [];
+      for (let place = at; place < Math.min(at + TOGETHER, batch.ids.length); place++) {
+        rows.push(batch.row(place));
+        sides.push(batch.sides(place));
+      }
+      yield await hostsOf(ctx, rows, sides, parts, known, further);
+    }
+}
+
 const seenSide = side(hostSeen, "seen_time", "online_until");
+
+/** What is read for all hosts of a reply only once. */
+const knownOnce = ({ store }: Context) => ({
+  teamNames: new ReadOnce(async (ids) => {
+    const found = await store.teams.pick(["id", "name"], { where: oneOf("id", ids) });
+    return found.map(({ id, name }): [number, string] => [id, name]);
+  }),
+  solutions: mdmSolutionsOnce(store),
+  policies: existingPolicies(store),
+});
+type Known = ReturnType<typeof knownOnce>;
 
 function sidesOf({ fields, noIssues }: HostParts) {
   const needs = (...names: (keyof Host)[]) => fields === undefined || names.some((name) => fields.has(name));
@@ -74,71 +137,69 @@ function sidesOf({ fields, noIssues }: HostParts) {
     ...(needs("mdm", "last_mdm_checked_in_at", "last_mdm_enrolled_at") ? mdmSides : {}),
   };
 }
+type HostSides = SidesOf<ReturnType<typeof sidesOf>>;
 
-async function fewHosts(ctx: Context, rows: readonly HostRow[], parts: HostParts): Promise<Host[]> {
-  const { store } = ctx;
-  const ids = rows.map(({ id }) => id);
-  const withDetails = parts.whole || parts.users || (parts.additional?.length ?? 0) > 0;
-  const sides = await store.hosts.sides(ids, sidesOf(parts));
-  const [details, nameOfTeam, mdmOf, failing, addParts] = await Promise.all([
-    withDetails ? store.hostDetails.getMany(ids) : [],
-    teamNames(ctx, rows),
-    mdmOfHosts(store, rows, sides, { whole: parts.whole ?? false }),
+async function hostsOf(
+  ctx: Context,
+  rows: readonly HostRow[],
+  sides: readonly HostSides[],
+  parts: HostParts,
+  known: Known,
+  further: Further | null,
+): Promise<Host[]> {
+  const [names, mdmOf, failing] = await Promise.all([
+    known.teamNames.of(rows.map(({ team_id }) => team_id)),
+    mdmOfHosts(ctx.store, rows, sides, known.solutions, { whole: parts.whole ?? false }),
     failingCounts(
-      store,
+      known.policies,
       sides.map(({ results }) => results),
     ),
-    furtherParts(ctx, rows, parts),
   ]);
-  const detailsById = byId(details);
   const now = ctx.clock.iso();
   const premium = isPremium(ctx);
   const made = rows.map((row, at) => {
-    const host = hostFields(
-      row,
-      sides[at]!.seen,
-      now,
-      mdmOf(at),
-      nameOfTeam(row.team_id),
-      issuesOf(failing[at]!, sides[at]!.results?.critical_count ?? 0, premium),
-    );
-    addParts?.(host, detailsById.get(row.id));
+    const { seen, results } = sides[at]!;
+    const team = row.team_id === null ? null : (names.get(row.team_id) ?? null);
+    const issues = issuesOf(failing[at]!, results?.critical_count ?? 0, premium);
+    const host = hostFields(row, seen, now, mdmOf(at), team, issues);
+    further?.add(host);
     return host;
   });
-  if (parts.whole) await addPacks(ctx, rows, made, detailsById);
+  if (parts.whole && further) await addPacks(ctx, rows, made, further.details);
   return made;
 }
 
-async function teamNames({ store }: Context, rows: readonly HostRow[]): Promise<(id: number | null) => string | null> {
-  const ids = new Set<number>();
-  for (const { team_id: id } of rows) if (id != null) ids.add(id);
-  if (ids.size === 0) return () => null;
-  const teams = await store.teams.pick(["id", "name"], { where: oneOf("id", [...ids]) });
-  const names = new Map(teams.map(({ id, name }) => [id, name]));
-  return (id) => (id === null ? null : (names.get(id) ?? null));
+/** The parts that only some replies have. */
+interface Further {
+  readonly details: ReadonlyMap<number, Details>;
+  add(host: Host): void;
 }
 
-/** Returns a function that adds the parts that only some replies have; null if this one has none. */
+/** Reads the further parts of these hosts; null if the reply has none. */
 async function furtherParts(
   ctx: Context,
-  rows: readonly HostRow[],
+  ids: readonly number[],
   parts: HostParts,
-): Promise<((host: Host, detail: Details | undefined) => void) | null> {
+  rows: () => readonly HostRow[],
+): Promise<Further | null> {
   const { whole = false, users = whole, additional = [] } = parts;
   const { labels: withLabels = whole, policies: withPolicies = whole, deviceMapping: withMapping = false } = parts;
+  const withDetails = users || additional.length > 0;
   const withEmails = withMapping || whole;
-  if (!users && additional.length === 0 && !withLabels && !withPolicies && !parts.software && !withEmails) return null;
-  const ids = rows.map(({ id }) => id);
-  const [labels, policies, software, emails, people] = await Promise.all([
+  if (!withDetails && !withLabels && !withPolicies && !parts.software && !withEmails) return null;
+  const [detailRows, labels, policies, software, emails, people] = await Promise.all([
+    withDetails || whole ? ctx.store.hostDetails.getMany(ids) : [],
     withLabels ? labelsOfHosts(ctx, ids) : null,
-    withPolicies ? policiesOfHosts(ctx, rows) : null,
+    withPolicies ? policiesOfHosts(ctx, rows()) : null,
     parts.software ? softwareOfHosts(ctx, ids, parts.software) : null,
     withEmails ? emailsOfHosts(ctx, ids) : null,
     whole ? peopleOfHosts(ctx.store, ids) : null,
   ]);
-  return (host, detail) => {
+  const details = byId(detailRows);
+  const add = (host: Host) => {
+    const detail = details.get(host.id);
     const addresses = emails?.get(host.id) ?? [];
-    Object.assign(host, additionalOf(detail, parts));
+    if (withDetails || whole) Object.assign(host, additionalOf(detail, parts));
     if (users) host.users = detail?.users ?? [];
     if (labels) host.labels = labels.get(host.id) ?? [];
     if (policies) host.policies = policies.get(host.id) ?? [];
@@ -149,6 +210,7 @@ async function furtherParts(
       host.end_users = endUsers(addresses, people?.get(host.id));
     }
   };
+  return { details, add };
 }
 
 /** Adds the parts that need too many queries for a list. */

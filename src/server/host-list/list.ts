@@ -4,15 +4,13 @@ import type { Action } from "../../api/access.ts";
 import type { Host } from "../../api/host.ts";
 import { type HostFilter, type HostListQuery, hostFilters } from "../../api/host-filters.ts";
 import { selectionOf } from "../../api/selection.ts";
-import { ahead } from "../core/concurrency/parts.ts";
 import { sharing } from "../core/concurrency/sharing.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { afterOf, cursorPage, DEFAULT_PER_PAGE, metaOf, page, windowOf } from "../core/http/paging.ts";
 import { jsonWithList } from "../core/http/text-stream.ts";
-import { byId } from "../core/maps.ts";
 import { visible } from "../core/security/access.ts";
-import { type HostParts, hostsOnWire } from "../host-details/wire.ts";
+import { type HostBatch, type HostParts, hostBatches, hostsInTurn, hostsOnWire } from "../host-details/wire.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { hostSeen } from "../hosts/tables.ts";
 import { affectsFew } from "../software/vulnerabilities/few.ts";
@@ -65,18 +63,29 @@ async function idsOf({ store }: Context, query: HostListQuery, where: Predicate)
 }
 
 /** Hosts that are deleted, or no longer match, while the list is being read are left out. */
-async function* hostsById(ctx: Context, ids: readonly number[], where: Predicate, parts: HostParts) {
-  for await (const rows of ahead(rowsById(ctx, ids, where, parts.software ? AT_ONCE_WITH_SOFTWARE : AT_ONCE)))
-    yield hostsOnWire(ctx, rows, parts);
-}
+const hostsById = (ctx: Context, ids: readonly number[], where: Predicate, parts: HostParts) =>
+  hostsInTurn(ctx, batchesById(ctx, ids, where, parts), parts);
 
-async function* rowsById({ store }: Context, ids: readonly number[], where: Predicate, size: number) {
+async function* batchesById(
+  ctx: Context,
+  ids: readonly number[],
+  where: Predicate,
+  parts: HostParts,
+): AsyncGenerator<HostBatch> {
+  const size = parts.software ? AT_ONCE_WITH_SOFTWARE : AT_ONCE;
   for (let at = 0; at < ids.length; at += size) {
     const some = ids.slice(at, at + size);
-    const rows = await store.hosts.list({ where: and(oneOf("id", some), where), transient: true });
-    const found = byId(rows);
-    yield some.flatMap((id) => found.get(id) ?? []);
+    const select = { where: and(oneOf("id", some), where), limit: some.length, few: true };
+    for await (const batch of hostBatches(ctx, parts, select, size)) yield inOrder(batch, some);
   }
+}
+
+/** The batch with its hosts in the order of these ids. */
+function inOrder(batch: HostBatch, ids: readonly number[]): HostBatch {
+  const places = new Map(batch.ids.map((id, place) => [id, place]));
+  const found = ids.filter((id) => places.has(id));
+  const placeOf = (place: number) => places.get(found[place]!)!;
+  return { ids: found, row: (place) => batch.row(placeOf(place)), sides: (place) => batch.sides(placeOf(place)) };
 }
 
 /** The total number of hosts of a list, over all its pages. */

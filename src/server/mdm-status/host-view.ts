@@ -1,6 +1,7 @@
 // Renders the device management data of hosts for the host object.
 import type { HostMdm, HostProfile } from "../../api/host-mdm.ts";
 import { byId, groupBy } from "../core/maps.ts";
+import { ReadOnce } from "../core/read-once.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { lockSide, lockStateOf } from "../host-actions/states.ts";
@@ -44,6 +45,11 @@ export const mdmSides = {
 
 type MdmSides = Partial<SidesOf<typeof mdmSides>>;
 
+export type MdmSolutions = ReadOnce<Solution>;
+
+export const mdmSolutionsOnce = ({ mdmSolutions }: Pick<ServerTx, "mdmSolutions">): MdmSolutions =>
+  new ReadOnce(async (ids) => byId(await mdmSolutions.getMany(ids)));
+
 /**
  * Returns a function for the hosts' positions in the list. `whole` adds settings, setup and profiles, for the
  * single-host view.
@@ -52,13 +58,12 @@ export async function mdmOfHosts(
   store: ServerTx,
   hosts: readonly { readonly id: number; readonly platform: string }[],
   sides: readonly MdmSides[],
+  solutions: MdmSolutions,
   { whole = false }: { whole?: boolean } = {},
 ): Promise<(at: number) => HostMdmView> {
   const ids = whole ? hosts.map(({ id }) => id) : [];
-  const solutionIds = new Set<number>();
-  for (const { enrollment } of sides) if (enrollment?.solution_id != null) solutionIds.add(enrollment.solution_id);
-  const [solutions, bootstrap, profiles, locks, accounts, names, updates, updateReports] = await Promise.all([
-    solutionIds.size > 0 ? store.mdmSolutions.getMany([...solutionIds]) : [],
+  const [solutionsById, bootstrap, profiles, locks, accounts, names, updates, updateReports] = await Promise.all([
+    solutions.of(sides.map(({ enrollment }) => enrollment?.solution_id)),
     whole ? store.hostBootstrap.getMany(ids) : [],
     whole ? store.hostProfiles.list({ where: oneOf("host_id", ids) }) : [],
     whole ? store.recoveryLocks.pick(shownState, { where: oneOf("id", ids) }) : [],
@@ -67,7 +72,6 @@ export async function mdmOfHosts(
     whole ? store.appleUpdates.getMany(ids) : [],
     whole ? store.appleUpdateReports.getMany(ids) : [],
   ]);
-  const solutionsById = byId(solutions);
   const bootstrapOf = byId(bootstrap);
   const [lockOf, accountOf, nameOf] = [byId(locks), byId(accounts), byId(names)];
   const [updateOf, updateReportOf] = [byId(updates), byId(updateReports)];

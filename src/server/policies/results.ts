@@ -5,6 +5,7 @@
 import type { HostPolicy } from "../../api/host.ts";
 import { channels } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
+import { ReadOnce } from "../core/read-once.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { inScope } from "../labels/scope.ts";
 import { and, eq, everything, gt, has, oneOf, or, type Predicate } from "../store/query.ts";
@@ -136,17 +137,25 @@ export function authorOf({ author_id }: PolicyRow, authors: Authors): { author_n
 /** The columns that `failingCounts` and the issues of a host are made of. */
 export const issuesSide = side(hostPolicies, "failing", "critical_count");
 
+/** Which policies exist, by the ids of their results. */
+export const existingPolicies = ({ policies }: Pick<ServerTx, "policies">): ReadOnce<true> =>
+  new ReadOnce(async (ids) =>
+    (await policies.pick(["result_id"], { where: oneOf("result_id", ids) })).map(({ result_id }) => [result_id, true]),
+  );
+
 /** How many existing policies each of the hosts fails. Results of deleted policies are not counted. */
 export async function failingCounts(
-  store: Pick<ServerTx, "policies">,
+  policies: ReadOnce<true>,
   rows: readonly (Pick<HostPoliciesRow, "failing"> | null | undefined)[],
 ): Promise<number[]> {
   const ids = new Set<number>();
   for (const row of rows) for (const id of row?.failing ?? []) ids.add(id);
-  if (ids.size === 0) return rows.map(() => 0);
-  const policies = await store.policies.pick(["result_id"], { where: oneOf("result_id", [...ids]) });
-  const existing = new Set(policies.map(({ result_id }) => result_id));
-  return rows.map((row) => row?.failing.filter((id) => existing.has(id)).length ?? 0);
+  const existing = await policies.of(ids);
+  return rows.map((row) => {
+    let count = 0;
+    for (const id of row?.failing ?? []) if (existing.has(id)) count++;
+    return count;
+  });
 }
 
 /**

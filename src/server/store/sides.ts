@@ -22,6 +22,17 @@ export type SidesOf<S extends Sides> = {
     : never;
 };
 
+/**
+ * Rows of a table with their sides. Each row is made when it is requested, so that few of them are in memory at a time:
+ * request each once, use it, and drop it.
+ */
+export interface Batch<R, S> {
+  readonly ids: readonly number[];
+  /** The row at this place of `ids`. */
+  row(place: number): R;
+  sides(place: number): S;
+}
+
 /** The sides to read, with their names. Throws if one does not have the ids of `table`. */
 export function readSides(table: Table, sides: Sides): [name: string, side: Side][] {
   const found: [string, Side][] = [];

@@ -1,6 +1,6 @@
 // The storage contract that both engines implement. Features use storage only through it.
 import type { OrderTerm, Position, Predicate, Scalar, Select } from "./query.ts";
-import type { Sides, SidesOf } from "./sides.ts";
+import type { Batch, Sides, SidesOf } from "./sides.ts";
 import type { InsertOf, RowOf, Table } from "./table.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tables of any columns, as a bound only
@@ -28,6 +28,16 @@ export interface Collection<T extends Table = Table> {
     pageSize?: number,
     columns?: readonly K[],
   ): AsyncIterable<Pick<RowOf<T>, K>[]>;
+  /**
+   * Like `pages`, for rows that are rendered together with their rows in side tables. The rows have at least the chosen
+   * columns.
+   */
+  batches<K extends keyof RowOf<T> & string, S extends Sides>(
+    columns: readonly K[],
+    sides: S,
+    select?: Select,
+    pageSize?: number,
+  ): AsyncIterable<Batch<Pick<RowOf<T>, K>, SidesOf<S>>>;
   /** Returns the row's position in that order, for `Select.after`. */
   positionOf(row: RowOf<T>, order: readonly OrderTerm[]): Promise<Position>;
   count(where?: Predicate): Promise<number>;

@@ -57,7 +57,8 @@ function watchCollection(collection: object, table: string, seconds: Seconds): o
       if (typeof value !== "function") return value;
       const call: Method = value.bind(collection);
       // Not timed: pages are read at the caller's pace, so their duration does not describe the store.
-      const method = name === "pages" ? call : observed(call, seconds, { table, operation: String(name) });
+      const method =
+        name === "pages" || name === "batches" ? call : observed(call, seconds, { table, operation: String(name) });
       methods.set(name, method);
       return method;
     },

@@ -93,6 +93,9 @@ export function startTrial<S extends Tables>(real: Tx<S>): Trial<S> {
       async *pages(...given: Parameters<Collection["pages"]>) {
         yield* (ended ? real : await open())[name].pages(...given);
       },
+      async *batches(...given: Parameters<Collection["batches"]>) {
+        yield* (ended ? real : await open())[name].batches(...given);
+      },
     } as unknown as Collection;
   }
 

@@ -1,5 +1,5 @@
 import { columnsOfPages, type OrderTerm, type Position, type Predicate, type Scalar, type Select } from "../query.ts";
-import { readSides, type Sides, type SidesOf } from "../sides.ts";
+import { type Batch, readSides, type Sides, type SidesOf } from "../sides.ts";
 import type { Collection, UpsertOptions } from "../store.ts";
 import type { InsertOf, RowOf, Table } from "../table.ts";
 import { Filter } from "./filter.ts";
@@ -11,6 +11,7 @@ import { columnSpec, comparable, compareValues, type Row, type Value } from "./v
 import { deleteRows, insertRows, updateEachRow, updateRows, upsertRows } from "./writing.ts";
 
 const everything: Predicate = { op: "all" };
+const PAGE = 500;
 type Given = Readonly<Record<string, unknown>>;
 
 export class MemoryCollection<T extends Table> implements Collection<T> {
@@ -53,20 +54,25 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   sides<S extends Sides>(ids: readonly number[], sides: S): Promise<SidesOf<S>[]> {
+    return this.lazySides(ids, sides).then((sidesAt) => ids.map((_, place) => sidesAt(place)));
+  }
+
+  /** Finds the rows of side tables now, and copies their columns when they are requested. */
+  private lazySides<S extends Sides>(ids: readonly number[], sides: S): Promise<(place: number) => SidesOf<S>> {
     const wanted = readSides(this.table, sides);
     return this.read(() => {
       const parts = wanted.map(([name, { table, columns }]) => {
         const held = this.memory.of(table);
-        return { name, rows: held.rows, pick: held.forms.picker(columns) };
+        return { name, rows: ids.map((id) => held.rows.get(id)), pick: held.forms.picker(columns) };
       });
-      return ids.map((id) => {
+      return (place) => {
         const found: Record<string, unknown> = {};
         for (const { name, rows, pick } of parts) {
-          const row = rows.get(id);
+          const row = rows[place];
           found[name] = row ? pick(row) : null;
         }
         return found as SidesOf<S>;
-      });
+      };
     });
   }
 
@@ -89,19 +95,36 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
 
   async *pages<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
     query: Select = {},
-    pageSize = 500,
+    pageSize = PAGE,
     columns?: readonly K[],
   ): AsyncIterable<Pick<RowOf<T>, K>[]> {
     const wanted = columns && columnsOfPages(columns, query.order);
-    const shown = (rows: readonly Row[]) =>
-      (wanted ? this.picked(wanted, rows) : rows.map((row) => this.show(row))) as Pick<RowOf<T>, K>[];
+    for await (const rows of this.rowPages(query, pageSize))
+      yield (wanted ? this.picked(wanted, rows) : rows.map((row) => this.show(row))) as Pick<RowOf<T>, K>[];
+  }
+
+  async *batches<K extends keyof RowOf<T> & string, S extends Sides>(
+    columns: readonly K[],
+    sides: S,
+    query: Select = {},
+    pageSize = PAGE,
+  ): AsyncIterable<Batch<Pick<RowOf<T>, K>, SidesOf<S>>> {
+    const view = this.held.forms.viewer(columnsOfPages(columns, query.order));
+    for await (const rows of this.rowPages(query, pageSize)) {
+      const ids = rows.map(({ id }) => id);
+      const row = (place: number) => view(rows[place]!) as Pick<RowOf<T>, K>;
+      yield { ids, row, sides: await this.lazySides(ids, sides) };
+    }
+  }
+
+  private async *rowPages(query: Select, pageSize: number): AsyncIterable<readonly Row[]> {
     const { where = everything, order = [], limit = Number.POSITIVE_INFINITY, offset = 0 } = query;
     if (order.length > 0) {
       // The order is fixed at the start: a row that moves meanwhile is returned once; rows that are deleted or stop
       // matching are skipped.
       const ids = await this.read(() => select(this.memory, this.held, query).map(({ id }) => id));
       for (let at = 0; at < ids.length; at += pageSize) {
-        const page = await this.read(() => shown(this.stillMatching(ids.slice(at, at + pageSize), where)));
+        const page = await this.read(() => this.stillMatching(ids.slice(at, at + pageSize), where));
         if (page.length > 0) yield page;
       }
       return;
@@ -113,7 +136,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
       const rows = await this.read(() =>
         select(this.memory, this.held, { where, limit: size, offset: skip, ...(from && { after: from }) }),
       );
-      if (rows.length > 0) yield shown(rows);
+      if (rows.length > 0) yield rows;
       if (rows.length < size) return;
       left -= rows.length;
       after = [rows.at(-1)!.id];

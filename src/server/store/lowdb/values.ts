@@ -104,6 +104,12 @@ export class RowForms {
     };
   }
 
+  /** The same without a copy if the table has no packed columns: the rows then have all columns. */
+  viewer(columns: readonly string[]): (row: Row) => Readonly<Record<string, unknown>> {
+    const pick = this.picker(columns);
+    return this.packed.length === 0 ? (row) => row : pick;
+  }
+
   showValue(name: string, value: unknown): unknown {
     return value !== null && this.packed.includes(name) ? unpack(value as Packed) : value;
   }

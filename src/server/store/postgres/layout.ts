@@ -3,7 +3,7 @@ import type { Cipher } from "../cipher.ts";
 import { packBytes } from "../packing.ts";
 import { searchForm } from "../rows.ts";
 import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";
-import { fitsRecord, RECORD, recordOf, recordParser } from "./records.ts";
+import { firstOfRecord, fitsRecord, RECORD, recordOf, recordParser } from "./records.ts";
 import { type SqlType, searchColumn, sqlType } from "./schema.ts";
 import { col, list, type Sql, sql } from "./sql.ts";
 import { arrayLiteral, bytesLiteral, sqlTime } from "./types.ts";
@@ -25,6 +25,8 @@ export interface Written {
 export interface Reading {
   select(alias: string): Sql;
   rows(found: readonly Row[]): Row[];
+  /** For rows that are made one by one. A record needs the id as its first column for that. */
+  readonly each: { id(found: Row): number; row(found: Row): Row };
 }
 
 export class Layout {
@@ -116,11 +118,21 @@ export class Layout {
   /** `asRecord`: wide rows are read as records. */
   reading(columns: readonly string[], asRecord: boolean): Reading {
     const specs = columns.map((column) => this.spec(column));
-    if (!asRecord || !fitsRecord(specs))
-      return { select: (alias) => this.selectList(alias, columns), rows: (found) => this.rows(found) };
+    if (!asRecord || !fitsRecord(specs)) {
+      return {
+        select: (alias) => this.selectList(alias, columns),
+        rows: (found) => this.rows(found),
+        each: { id: (found) => found.id as number, row: (found) => this.rows([found])[0]! },
+      };
+    }
+    const toRow = recordRow(columns, specs);
     return {
       select: (alias) => recordOf(columns.map((column) => col(alias, column))),
-      rows: (found) => this.rows(recordRows(columns, specs, found)),
+      rows: (found) => this.rows(found.map(toRow)),
+      each: {
+        id: (found) => firstOfRecord(found[RECORD] as string),
+        row: (found) => this.rows([toRow(found)])[0]!,
+      },
     };
   }
 
@@ -135,16 +147,16 @@ export class Layout {
   }
 }
 
-function recordRows(columns: readonly string[], specs: readonly ColumnSpec[], found: readonly Row[]): Row[] {
+function recordRow(columns: readonly string[], specs: readonly ColumnSpec[]): (found: Row) => Row {
   const parse = recordParser(specs);
   const empty: Row = Object.fromEntries(columns.map((column) => [column, null]));
-  return found.map((one) => {
-    const values = parse(one[RECORD] as string);
+  return (found) => {
+    const values = parse(found[RECORD] as string);
     // A copy of a complete object is several times as fast as adding one key after the other.
     const row = { ...empty };
     for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i];
     return row;
-  });
+  };
 }
 
 /** The columns of an input row, each cast to its column's type. */

@@ -1,11 +1,11 @@
 // The read operations of a collection.
 import type { OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
 import { columnsOfPages, everything } from "../query.ts";
-import { readSides, type Sides } from "../sides.ts";
+import { type Batch, readSides, type Sides } from "../sides.ts";
 import type { Runner } from "./connection/runner.ts";
 import { countTerms, lessThoseThatHave } from "./counting.ts";
 import { countOfIds } from "./id-sets.ts";
-import type { Layout, Row } from "./layout.ts";
+import type { Layout, Reading, Row } from "./layout.ts";
 import { Conditions, type LayoutOf } from "./predicate.ts";
 import { selects } from "./select.ts";
 import { sideReading } from "./side-rows.ts";
@@ -45,15 +45,24 @@ export class Reads {
   }
 
   async sides(ids: readonly number[], sides: Sides): Promise<Record<string, Row | null>[]> {
+    const sidesAt = await this.lazySides(ids, sides);
+    return ids.map((_, place) => sidesAt(place));
+  }
+
+  private async lazySides(
+    ids: readonly number[],
+    sides: Sides,
+  ): Promise<(place: number) => Record<string, Row | null>> {
     const wanted = readSides(this.layout.table, sides);
-    if (ids.length === 0 || wanted.length === 0) return ids.map(() => ({}));
+    if (ids.length === 0 || wanted.length === 0) return () => ({});
     const reading = sideReading(wanted, this.layoutOf);
     const text = this.layout.text(reading.key, () => reading.text());
     const { rows } = await this.runner.read({
       text,
       values: [arrayLiteral(ids.map((id) => (Number.isSafeInteger(id) ? id : null)))],
     });
-    return reading.rows(rows);
+    const read = reading.reader();
+    return (place) => read(rows[place]!);
   }
 
   async first(select: Select): Promise<Row | null> {
@@ -65,6 +74,12 @@ export class Reads {
   }
 
   async pick(columns: readonly string[], select: Select = {}): Promise<Row[]> {
+    const { found, reading } = await this.found(columns, select);
+    return reading.rows(found);
+  }
+
+  /** The rows as `pg` returned them, and how they are read. */
+  private async found(columns: readonly string[], select: Select): Promise<{ found: Row[]; reading: Reading }> {
     for (const column of columns) this.layout.spec(column);
     const found: Row[] = [];
     let left = select.limit;
@@ -76,22 +91,41 @@ export class Reads {
       for (const row of left === undefined ? rows : rows.slice(0, left)) found.push(row);
       if (left !== undefined) left -= rows.length;
     }
-    return reading.rows(found);
+    return { found, reading };
   }
 
   async *pages(select: Select = {}, pageSize = PAGE, columns?: readonly string[]): AsyncIterable<Row[]> {
+    const wanted = columns ? columnsOfPages(columns, select.order) : this.layout.columns;
+    for await (const { found, reading } of this.foundPages(wanted, select, pageSize)) yield reading.rows(found);
+  }
+
+  async *batches(
+    columns: readonly string[],
+    sides: Sides,
+    select: Select = {},
+    pageSize = PAGE,
+  ): AsyncIterable<Batch<Row, Record<string, Row | null>>> {
+    const wanted = [...new Set(["id", ...columnsOfPages(columns, select.order)])];
+    for await (const { found, reading } of this.foundPages(wanted, select, pageSize)) {
+      const ids = found.map(reading.each.id);
+      yield { ids, row: (place) => reading.each.row(found[place]!), sides: await this.lazySides(ids, sides) };
+    }
+  }
+
+  private async *foundPages(columns: readonly string[], select: Select, pageSize: number) {
     const order = select.order ?? [];
-    const wanted = columns ? columnsOfPages(columns, order) : this.layout.columns;
     let { limit: left, after, offset } = select;
     for (;;) {
       const size = Math.min(pageSize, left ?? pageSize);
       if (size <= 0) return;
-      const rows = await this.pick(wanted, { ...select, limit: size, offset, after, transient: true });
-      if (rows.length > 0) yield rows;
-      if (rows.length < size) return;
-      if (left !== undefined) left -= rows.length;
+      const page = await this.found(columns, { ...select, limit: size, offset, after, transient: true });
+      const { found, reading } = page;
+      const last = found.length === size ? reading.each.row(found.at(-1)!) : undefined;
+      if (found.length > 0) yield page;
+      if (last === undefined) return;
+      if (left !== undefined) left -= found.length;
       offset = undefined;
-      after = await this.positionOf(rows.at(-1)!, order);
+      after = await this.positionOf(last, order);
     }
   }
 

@@ -3,7 +3,7 @@
 import type { ColumnSpec } from "../table.ts";
 import { type SqlType, sqlType } from "./schema.ts";
 import { list, type Sql, sql } from "./sql.ts";
-import { parserOf } from "./types.ts";
+import { isUsualTime, parserOf, USUAL_LENGTH, usualTime } from "./types.ts";
 
 /** The name of the only column of a statement that reads records. */
 export const RECORD = "record";
@@ -18,6 +18,9 @@ export const fitsRecord = (columns: readonly ColumnSpec[]): boolean =>
 
 export const recordOf = (columns: readonly Sql[]): Sql => sql`ROW(${list(columns)})::text AS ${sql.id(RECORD)}`;
 
+/** The first value of a record of two or more, which must be an integer. */
+export const firstOfRecord = (text: string): number => Number(text.slice(1, text.indexOf(",")));
+
 const COMMA = 44;
 const QUOTE = 34;
 
@@ -26,7 +29,10 @@ const QUOTE = 34;
  * null is nothing at all, an empty text is `""`; within quotes, quotes and backslashes are doubled.
  */
 export function recordParser(columns: readonly ColumnSpec[]): (text: string) => readonly unknown[] {
-  const parsers = columns.map((spec) => parserOf(sqlType(spec)));
+  const types = columns.map(sqlType);
+  const parsers = types.map(parserOf);
+  const isNumber = types.map((type) => type === "bigint" || type === "double precision");
+  const isTime = types.map((type) => type === "timestamp(3) with time zone");
   const last = columns.length - 1;
   const values: unknown[] = columns.map(() => null);
   return (text) => {
@@ -35,6 +41,11 @@ export function recordParser(columns: readonly ColumnSpec[]): (text: string) => 
       const code = text.charCodeAt(at);
       let value: string;
       if (code === QUOTE) {
+        if (isTime[i] && text.charCodeAt(at + 1 + USUAL_LENGTH) === QUOTE && isUsualTime(text, at + 1)) {
+          values[i] = usualTime(text, at + 1);
+          at += USUAL_LENGTH + 3;
+          continue;
+        }
         let end = text.indexOf('"', at + 1);
         value = text.slice(at + 1, end);
         while (text.charCodeAt(end + 1) === QUOTE) {
@@ -51,8 +62,13 @@ export function recordParser(columns: readonly ColumnSpec[]): (text: string) => 
           at++;
           continue;
         }
-        value = text.slice(at, end);
+        const from = at;
         at = end + 1;
+        if (isNumber[i] && end - from <= SHORT) {
+          values[i] = shortNumber(text, from, end);
+          continue;
+        }
+        value = text.slice(from, end);
       }
       const parse = parsers[i];
       values[i] = parse ? parse(value) : value;
@@ -60,3 +76,24 @@ export function recordParser(columns: readonly ColumnSpec[]): (text: string) => 
     return values;
   };
 }
+
+/** Numbers of up to this many characters have fewer digits than a double can represent exactly. */
+const SHORT = 15;
+const POWERS = Array.from({ length: SHORT + 1 }, (_, exponent) => 10 ** exponent);
+
+/** The number between these places. Most are plain decimals, which need no text of their own. */
+function shortNumber(text: string, from: number, end: number): number {
+  let digits = 0;
+  let point = end;
+  for (let at = from; at < end; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit >= 0 && digit <= 9) digits = digits * 10 + digit;
+    else if (digit === POINT && point === end) point = at + 1;
+    else return Number(text.slice(from, end));
+  }
+  // Both are exact, so their quotient is the double that is closest to the decimal.
+  return point === end ? digits : digits / POWERS[end - point]!;
+}
+
+const ZERO = 48;
+const POINT = 46 - ZERO;

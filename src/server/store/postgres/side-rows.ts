@@ -12,8 +12,8 @@ export interface SideReading {
   readonly key: string;
   /** The statement; its only parameter is the array of ids. */
   text(): string;
-  /** One element for each id. */
-  rows(found: readonly Row[]): Record<string, Row | null>[];
+  /** Returns a function that makes the sides of one id, by their names. */
+  reader(): (found: Row) => Record<string, Row | null>;
 }
 
 export function sideReading(sides: readonly (readonly [string, Side])[], layoutOf: LayoutOf): SideReading {
@@ -33,10 +33,10 @@ export function sideReading(sides: readonly (readonly [string, Side])[], layoutO
   return {
     key: `sides ${JSON.stringify(parts.map(({ layout, columns }) => [layout.table.name, ...columns]))}`,
     text: () => textOf(parts),
-    rows(found) {
+    reader() {
       const parse = recordParser(specs);
-      return found.map((one) => {
-        const values = parse(one[RECORD] as string);
+      return (found) => {
+        const values = parse(found[RECORD] as string);
         const rows: Record<string, Row | null> = {};
         let at = 0;
         for (const { key, layout, columns, empty, hasSecrets } of parts) {
@@ -49,7 +49,7 @@ export function sideReading(sides: readonly (readonly [string, Side])[], layoutO
           rows[key] = row && hasSecrets ? layout.rows([row])[0]! : row;
         }
         return rows;
-      });
+      };
     },
   };
 }
