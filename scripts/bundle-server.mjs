@@ -14,7 +14,7 @@ import { dirname, join, relative, resolve } from "node:path";
  * later and that few servers use.
  */
 const started =
-  /^(@fastify\/busboy|h3|listhen|pino|pino-pretty|prom-client|ws|jose|saxes|yaml|lowdb|rotating-file-stream)(\/|$)/;
+  /^(@fastify\/busboy|h3|listhen|pino|pino-pretty|prom-client|ws|jose|saxes|yaml|sql-template-tag|lowdb|rotating-file-stream)(\/|$)/;
 /** Packages that others import without needing them for what the server does with them. */
 const rare = /^node-forge$/;
 

@@ -41,6 +41,7 @@ const packageHomes: Record<string, string[]> = {
   listhen: ["src/server/process/listen.ts"],
   lowdb: ["src/server/store/lowdb/", "src/cli/"],
   pg: ["src/server/store/postgres/"],
+  "sql-template-tag": ["src/server/store/postgres/"],
   "@aws-sdk/client-s3": ["src/server/store/blobs/s3/"],
   undici: ["src/client/", "src/cli/", "src/server/core/outbound/fetch.ts", "src/simulator/web.ts", "src/agent/net/"],
   "@fastify/busboy": ["src/server/core/http/bodies/multipart.ts"],

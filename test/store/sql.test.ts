@@ -23,6 +23,6 @@ describe("SQL composed of parts", () => {
       "a",
       "now()",
     ]);
-    expect(textOf(sql`${anyOf([sql`a`, sql`b`])}${sql.join([], sql`;`)}`)).toBe("(a OR b)");
+    expect(textOf(sql`${anyOf([sql`a`, sql`b`])}${sql.join([], ";")}`)).toBe("(a OR b)");
   });
 });

@@ -25,14 +25,14 @@ function idsOf(where: Predicate, table: string, layoutOf: LayoutOf, conditions: 
     case "or": {
       const parts = all(where.parts);
       if (!parts || parts.length === 0) return null;
-      return sql`(${sql.join(parts, sql` UNION ALL `)})`;
+      return sql`(${sql.join(parts, " UNION ALL ")})`;
     }
     case "and": {
       const has = all(where.parts.filter((part) => part.op !== "not"));
       const hasNot = all(where.parts.flatMap((part) => (part.op === "not" ? [part.part] : [])));
       if (!has || has.length === 0 || !hasNot || where.parts.length < 2) return null;
       const minus = hasNot.map((part) => sql` EXCEPT ${part}`);
-      return sql`(${sql.join(has, sql` INTERSECT `)}${sql.join(minus, sql``)})`;
+      return sql`(${sql.join(has, " INTERSECT ")}${sql.join(minus, "")})`;
     }
     default:
       return null;

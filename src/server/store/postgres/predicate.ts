@@ -231,7 +231,7 @@ export class Conditions {
       const from = sql`${name(other.table.name)} AS ${name(inner)}`;
       return sql`SELECT ${col(inner, part.column)} FROM ${from} WHERE ${this.of(part.where, other, inner)}`;
     });
-    return sql`${col(alias, "id")} IN (${sql.join(found, sql` UNION ALL `)})`;
+    return sql`${col(alias, "id")} IN (${sql.join(found, " UNION ALL ")})`;
   }
 }
 

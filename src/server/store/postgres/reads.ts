@@ -162,7 +162,7 @@ export class Reads {
     const terms = countTerms(where).map(
       ({ minus, where: part }) => sql`${minus ? sql`-` : sql`+`} ${this.counted(part)}`,
     );
-    return sql.join(terms, sql` `);
+    return sql.join(terms, " ");
   }
 
   async groupCount(column: string, where: Predicate = everything): Promise<{ value: Scalar | null; count: number }[]> {

@@ -184,7 +184,7 @@ class SelectBuilder {
       const on = sql`${col(related.alias, "id")} = ${col(ROW, related.on)}`;
       return sql`${join}${name(related.layout.table.name)} AS ${name(related.alias)} ON ${on}`;
     });
-    return sql`${name(this.layout.table.name)} AS ${name(ROW)}${sql.join(joins, sql``)}`;
+    return sql`${name(this.layout.table.name)} AS ${name(ROW)}${sql.join(joins, "")}`;
   }
 
   /** Joins the rows to the keys that a statement returned, in the same order. */

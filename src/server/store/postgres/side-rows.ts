@@ -67,6 +67,5 @@ function textOf(parts: readonly Part[]): string {
       sql` LEFT JOIN ${name(layout.table.name)} AS ${name(alias)} ON ${col(alias, "id")} = ${col(IDS, "id")}`,
   );
   const ids = sql`unnest(${""}::bigint[]) WITH ORDINALITY AS ${name(IDS)}(id, place)`;
-  return compile(sql`SELECT ${recordOf(columns)} FROM ${ids}${sql.join(joins, sql``)} ORDER BY ${col(IDS, "place")}`)
-    .text;
+  return compile(sql`SELECT ${recordOf(columns)} FROM ${ids}${sql.join(joins, "")} ORDER BY ${col(IDS, "place")}`).text;
 }

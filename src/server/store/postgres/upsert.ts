@@ -156,7 +156,7 @@ function keyJoin(layout: Layout, { on }: Shape, patterns: readonly string[], col
       return sql`SELECT ${columns} FROM input AS i JOIN ${name(layout.table.name)} AS t0 ON ${allOf(same)}`;
     });
   return joins.length > 0
-    ? sql.join(joins, sql` UNION ALL `)
+    ? sql.join(joins, " UNION ALL ")
     : sql`SELECT ${columns} FROM input AS i JOIN ${name(layout.table.name)} AS t0 ON false`;
 }
 
