@@ -1,5 +1,5 @@
 // Matches some versions, and stores what has changed.
-import { giveWay, parts, turns } from "../../core/concurrency/parts.ts";
+import { giveWay, parts, steps, turns } from "../../core/concurrency/parts.ts";
 import type { Services } from "../../core/context.ts";
 import { groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
@@ -21,7 +21,7 @@ import type { Matched, SoftwareRow } from "./software.ts";
 import type { System } from "./systems.ts";
 
 /** Versions and their vulnerabilities that are stored in one transaction. */
-const STORED_AT_ONCE = 100;
+const STORED_AT_ONCE = 50;
 /** More vulnerabilities of one version are left out. */
 const FOUND_MAX = 10_000;
 
@@ -97,10 +97,11 @@ export async function storeResults(
       changed.has(id) || !is_matched || generated_cpe !== (results.get(id)?.cpe ?? generated_cpe),
   );
   const now = services.clock.iso();
+  const step = steps();
   for (const some of groupsOf(other, changed)) {
     if (signal.aborted) return false;
     await store.tx((tx) => storeComparison(tx, comparisonOf(some, results, changed, details), now));
-    await giveWay();
+    await step();
   }
   if (also !== undefined) await store.tx(also);
   return true;
