@@ -1,7 +1,8 @@
 // `svc serve` would load six hundred modules of the server, and a thousand files of packages. This turns them into a few
 // files, as scripts/bundle.mjs does for the command line:
 //
-//   server/**              the modules that commands import, under their own names
+//   server/**              the modules that commands import, and those with which threads start (*.thread.js), under
+//                          their own names
 //   bundle/server-*.js     everything else that a start needs; what is loaded later (engines of the store, mail, the
 //                          bucket) in files of its own
 //
@@ -83,9 +84,12 @@ const targetsOf = (modules, name) =>
 
 const usesAny = (modules, name, wanted) => targetsOf(modules, name).some((target) => wanted.has(target));
 
-/** The modules of the server that others import. */
+/** Threads start with these modules (src/server/core/concurrency/thread.ts), which nothing imports. */
+export const startsThread = (name) => name.endsWith(".thread.js");
+
+/** The modules of the server that others import, and those with which threads start. */
 function entriesOf(modules) {
-  const entries = new Set();
+  const entries = new Set([...modules.keys()].filter(startsThread));
   for (const name of modules.keys())
     if (!name.startsWith("server/"))
       for (const target of targetsOf(modules, name)) if (target.startsWith("server/")) entries.add(target);

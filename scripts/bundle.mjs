@@ -12,7 +12,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { bundleServer } from "./bundle-server.mjs";
+import { bundleServer, startsThread } from "./bundle-server.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -114,7 +114,7 @@ async function removeUnused(folder, modules) {
   };
   await visit("cli/completion/complete.js");
   for (const name of started) await visit(name);
-  for (const name of modules.keys()) if (/^(commands|api)\//.test(name)) await visit(name);
+  for (const name of modules.keys()) if (/^(commands|api)\//.test(name) || startsThread(name)) await visit(name);
   for (const name of modules.keys())
     if (!needed.has(name)) for (const end of ["", ".map"]) await rm(join(folder, name + end), { force: true });
 }

@@ -63,6 +63,13 @@ it("contains the file of every command", () => {
   ).toEqual([]);
 });
 
+it("contains the modules with which threads start", () => {
+  const threads = globSync("src/**/*.thread.ts", { cwd: root });
+  expect(threads.length).toBeGreaterThan(0);
+  const built = threads.map((path) => path.replace(/^src/, "dist").replace(/\.ts$/, ".js"));
+  expect(built.filter((path) => !paths.has(path))).toEqual([]);
+});
+
 const ANY = /(?:\bfrom|\bimport|\bimport\(|\bresolve\()\s*"([^"\s]+)"/g;
 /** Bundled libraries look for optional ones that they can do without, and have examples in comments. */
 const STATIC = /\bfrom\s*"([\w@./-]+)"/g;

@@ -9,9 +9,15 @@ export const vulnerabilities: Job = {
   name: "vulnerabilities",
   every: hours(1),
   async run(services, signal) {
-    const failed = await importFeeds(services, signal);
-    await matchAll(services, signal);
-    await reportVulnerabilities(services, signal);
+    let failed: string[] = [];
+    try {
+      failed = await importFeeds(services, signal);
+      await matchAll(services, signal);
+      await reportVulnerabilities(services, signal);
+    } catch (error) {
+      // What was interrupted has not failed: it goes on as soon as a server can.
+      if (!signal.aborted) throw error;
+    }
     // Reported at the end: what could be imported is used.
     if (failed.length > 0) throw new Error(`Some feeds could not be imported. ${failed.join(" ")}`);
   },

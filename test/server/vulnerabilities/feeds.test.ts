@@ -3,8 +3,9 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { runJob } from "../../../src/server/jobs/start.ts";
+import { vulnerabilities } from "../../../src/server/vulnerabilities/job.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { newDir, startFake } from "../../support/ca-fakes.ts";
 import { bothEngines } from "../../support/engines.ts";
@@ -134,6 +135,21 @@ describe.each(bothEngines)("feeds in a directory on %s", (engine) => {
     archive.fill(0xff, 60, 70);
     writeFileSync(file, archive);
     await expect(sync(t)).rejects.toThrow(/osv-ubuntu: (the archive is damaged|.* is not valid JSON)/);
+  });
+
+  it("are read from the start after an interruption, which is no failure", async () => {
+    const { t } = await fromFolder(engine);
+    const stop = new AbortController();
+    const put = vi.spyOn(t.services.blobs, "put").mockImplementationOnce(async (_key, content) => {
+      for await (const _part of content) stop.abort(new Error("the server stops"));
+      throw new Error("the file was read to its end");
+    });
+    await vulnerabilities.run(t.services, stop.signal);
+    expect(put).toHaveBeenCalledTimes(1);
+    expect(await feed(t, "kev")).toMatchObject({ state: "importing", blob: "", error: "" });
+    expect(await blobs(t)).toEqual([]);
+    await sync(t);
+    expect(await feed(t, "kev")).toMatchObject({ state: "current", records: 1 });
   });
 
   it("leave nothing of an import that was interrupted", async () => {

@@ -1,7 +1,9 @@
 // Software and operating systems of hosts are compared with imported data: all of them after an import, and new ones
 // soon after hosts have reported them.
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { runJob } from "../../../src/server/jobs/start.ts";
 import { eq } from "../../../src/server/store/query.ts";
 import { matchAll, vulnerabilityMatcher } from "../../../src/server/vulnerabilities/matching/run.ts";
@@ -135,6 +137,17 @@ describe.each(bothEngines)("matching on %s", (engine) => {
     expect(await cvesOf(t, first.id)).toEqual([]);
     expect(await cvesOf(t, second.id)).toHaveLength(1);
     expect((await t.store.vulnerabilityMatching.list())[0]!.finished_at).not.toBeNull();
+  });
+
+  it("copies reference files that are not on this machine, and removes the copies", async () => {
+    const { t } = await start(engine);
+    const old = await make(t, "curl", "8.1.0", "homebrew_packages");
+    vi.spyOn(t.services.blobs, "localPath").mockReturnValue(null);
+    const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("svc-reference-")).sort();
+    const before = await copies();
+    await sync(t);
+    expect(await cvesOf(t, old.id)).toEqual([["CVE-2024-0001", "8.4.0"]]);
+    expect((await copies()).filter((name) => !before.includes(name))).toEqual([]);
   });
 
   it("does nothing without imported data", async () => {

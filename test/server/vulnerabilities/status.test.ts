@@ -55,7 +55,12 @@ describe("svc vulnerabilities", () => {
     const fleet = await startFleet({ settings: { vulnerability_data_url: pathToFileURL(folder).href } });
     const { store } = fleet.app;
     await makeSoftware(fleet.app, "curl", "8.1.0", "homebrew_packages");
-    const { exitCode, stderr } = await fleet.run(["vulnerabilities", "sync", "--wait"]);
+    // The feeds are read in a thread, which takes real time.
+    const onWait = () =>
+      expect
+        .poll(async () => (await store.jobRuns.list()).find(({ name }) => name === "vulnerabilities")?.finished_at)
+        .toBeTruthy();
+    const { exitCode, stderr } = await fleet.run(["vulnerabilities", "sync", "--wait"], { onWait });
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining("the import is done")]);
     expect(await store.vulnerabilities.count()).toBe(1);
     const { stdout } = await fleet.run(["vulnerabilities", "status", "-o", "json"]);

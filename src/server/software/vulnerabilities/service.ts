@@ -34,11 +34,11 @@ const rowsOf = {
       (await tx.software.pick(["id"], { where: oneOf("id", versions) })).map(({ id }) => id),
     list: async (versions) =>
       (await tx.softwareCves.pick([...columns, "software_id"], { where: oneOf("software_id", versions) })).map(
-        ({ software_id: version, ...row }) => ({ ...row, version }),
+        ({ id, cve, resolved_in_version, software_id: version }) => ({ id, cve, resolved_in_version, version }),
       ),
     put: (found) =>
       tx.softwareCves.upsert(
-        found.map(({ version: software_id, ...row }) => ({ ...row, software_id })),
+        found.map(({ version: software_id, cve, resolved_in_version }) => ({ software_id, cve, resolved_in_version })),
         { on: ["software_id", "cve"], returning: [] },
       ),
     remove: (ids) => tx.softwareCves.delete(oneOf("id", ids)),
@@ -48,11 +48,15 @@ const rowsOf = {
       (await tx.osVersions.pick(["id"], { where: oneOf("id", versions) })).map(({ id }) => id),
     list: async (versions) =>
       (await tx.osCves.pick([...columns, "os_version_id"], { where: oneOf("os_version_id", versions) })).map(
-        ({ os_version_id: version, ...row }) => ({ ...row, version }),
+        ({ id, cve, resolved_in_version, os_version_id: version }) => ({ id, cve, resolved_in_version, version }),
       ),
     put: (found) =>
       tx.osCves.upsert(
-        found.map(({ version: os_version_id, ...row }) => ({ ...row, os_version_id })),
+        found.map(({ version: os_version_id, cve, resolved_in_version }) => ({
+          os_version_id,
+          cve,
+          resolved_in_version,
+        })),
         { on: ["os_version_id", "cve"], returning: [] },
       ),
     remove: (ids) => tx.osCves.delete(oneOf("id", ids)),
@@ -71,21 +75,32 @@ export const replaceVulnerabilities = (
 ): Promise<string[]> => replaceVulnerabilitiesOfAll(tx, kind, new Map([[id, found]]), now);
 
 interface Change {
+  /** Ids of rows. */
   readonly gone: readonly number[];
-  readonly changed: readonly FoundVulnerability[];
+  readonly changed: readonly Omit<Stored, "id">[];
   readonly fresh: readonly string[];
 }
 
-function changeOf(stored: readonly Stored[], found: readonly FoundVulnerability[]): Change {
-  const wanted = new Map(found.map(({ cve, resolved_in_version }) => [cve.toUpperCase(), resolved_in_version]));
-  const before = new Map(stored.map((row) => [row.cve, row]));
-  return {
-    gone: stored.filter(({ cve }) => !wanted.has(cve)).map((row) => row.id),
-    changed: [...wanted]
-      .filter(([cve, resolved]) => before.get(cve)?.resolved_in_version !== resolved)
-      .map(([cve, resolved_in_version]) => ({ cve, resolved_in_version })),
-    fresh: [...wanted.keys()].filter((cve) => !before.has(cve)),
-  };
+/** Called for each of many thousand versions, so it makes no values that it does not return. */
+function changeOf(version: number, stored: readonly Stored[], found: readonly FoundVulnerability[]): Change {
+  const wanted = new Map<string, string | null>();
+  for (const { cve, resolved_in_version } of found) wanted.set(cve.toUpperCase(), resolved_in_version);
+  const gone: number[] = [];
+  const changed: Omit<Stored, "id">[] = [];
+  const known = new Set<string>();
+  for (const { id, cve, resolved_in_version: before } of stored) {
+    const resolved_in_version = wanted.get(cve);
+    if (resolved_in_version === undefined) gone.push(id);
+    else if (resolved_in_version !== before) changed.push({ version, cve, resolved_in_version });
+    known.add(cve);
+  }
+  const fresh: string[] = [];
+  wanted.forEach((resolved_in_version, cve) => {
+    if (known.has(cve)) return;
+    fresh.push(cve);
+    changed.push({ version, cve, resolved_in_version });
+  });
+  return { gone, changed, fresh };
 }
 
 /**
@@ -139,11 +154,12 @@ async function replacePairs(
   const stored = groupBy(await rows.list([...found.keys()]), ({ version }) => version);
   const changes = new Map<number, Change>();
   for await (const [version, wanted] of inTurns(found)) {
-    const change = changeOf(stored.get(version) ?? [], wanted);
+    const change = changeOf(version, stored.get(version) ?? [], wanted);
     if (change.gone.length + change.changed.length > 0) changes.set(version, change);
   }
   if (changes.size === 0) return { fresh: [], others: [] };
-  const all = (await rows.existing([...changes.keys()])).map((version) => ({ version, ...changes.get(version)! }));
+  const existing = await rows.existing([...changes.keys()]);
+  const all = existing.map((version) => changes.get(version)!);
 
   // In one order, so that transactions that store the same CVEs wait for each other only one way.
   const fresh = [...new Set(all.flatMap((change) => change.fresh))].sort();
@@ -153,9 +169,8 @@ async function replacePairs(
       { on: ["cve"], set: [], returning: [] },
     );
   for await (const some of parts(all.flatMap(({ gone }) => gone))) await rows.remove(some);
-  for await (const some of parts(all.flatMap(({ version, changed }) => changed.map((one) => ({ ...one, version })))))
-    await rows.put(some);
-  const others = all.filter((change) => change.gone.length + change.fresh.length > 0).map(({ version }) => version);
+  for await (const some of parts(all.flatMap(({ changed }) => changed))) await rows.put(some);
+  const others = existing.filter((_, i) => all[i]!.gone.length + all[i]!.fresh.length > 0);
   return { fresh, others };
 }
 

@@ -1,38 +1,24 @@
 // Turns feeds into reference files. The file of a feed is written while the feed is read, and takes the place of the
 // one before only when all of it was right.
-import { createHash, randomBytes } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
+import { randomBytes } from "node:crypto";
 import { seconds } from "../../core/clock.ts";
-import { turns } from "../../core/concurrency/parts.ts";
+import { ahead } from "../../core/concurrency/parts.ts";
+import { startThread, type Thread, ThreadError } from "../../core/concurrency/thread.ts";
 import type { Services } from "../../core/context.ts";
 import { and, eq, not, oneOf } from "../../store/query.ts";
 import { StoreUnavailable } from "../../store/store.ts";
 import type { RowOf } from "../../store/table.ts";
-import { type Entry, tableFile } from "../reference/table-file.ts";
 import { FeedError } from "./errors.ts";
-import { epssEntries, kevEntries } from "./exploits.ts";
+import type { FeedThread } from "./feeds.thread.ts";
 import { type Feed, feedsAt } from "./list.ts";
-import { msrcEntries } from "./msrc.ts";
-import { nvdEntries } from "./nvd.ts";
-import { osvEntries } from "./osv.ts";
-import { type Content, type FeedSource, FILE_MAX, feedSource } from "./source.ts";
+import type { FeedFile, FeedSummary } from "./read-feed.ts";
+import { type FeedSource, FILE_MAX, feedSource } from "./source.ts";
 import type { vulnerabilityFeeds } from "./tables.ts";
-import { Tally } from "./tally.ts";
 
 type FeedRow = RowOf<typeof vulnerabilityFeeds>;
 
 export const BLOBS = "vulnerability-data/";
-/** What a feed may have without compression. */
-const CONTENT_MAX = 16 * 1024 * 1024 * 1024;
 const NOTE_EVERY = seconds(2);
-/** Records between two looks at the clock. */
-const LOOKED_AT = 20;
 
 /** Imports what has changed. Returns the feeds that could not be imported, with the reason. */
 export async function importFeeds(services: Services, signal: AbortSignal): Promise<string[]> {
@@ -47,18 +33,23 @@ export async function importFeeds(services: Services, signal: AbortSignal): Prom
   const rows = new Map((await store.vulnerabilityFeeds.list()).map((row) => [row.name, row]));
   await removeUnusedFiles(services, [...rows.values()]);
   const failed: string[] = [];
-  for (const feed of feeds) {
-    if (signal.aborted) return failed;
-    const row = rows.get(feed.name)!;
-    try {
-      await importFeed(services, { source, feed, row, signal });
-    } catch (error) {
-      if (signal.aborted || error instanceof StoreUnavailable) throw error;
-      const reason = error instanceof FeedError ? error.message : String(error);
-      if (!(error instanceof FeedError)) log.warn({ err: error, feed: feed.name }, "a feed could not be imported");
-      failed.push(`${feed.name}: ${reason}`);
-      await set(services, row, { state: "failed", error: reason.slice(0, 1000), checked_at: clock.iso() });
+  const thread = startThread<FeedThread>("vulnerabilities/feeds/feeds.thread", { signal });
+  try {
+    for (const feed of feeds) {
+      if (signal.aborted) return failed;
+      const row = rows.get(feed.name)!;
+      try {
+        await importFeed(services, { source, thread, feed, row, signal });
+      } catch (error) {
+        if (signal.aborted || error instanceof StoreUnavailable) throw error;
+        const reason = error instanceof FeedError ? error.message : String(error);
+        if (!(error instanceof FeedError)) log.warn({ err: error, feed: feed.name }, "a feed could not be imported");
+        failed.push(`${feed.name}: ${reason}`);
+        await set(services, row, { state: "failed", error: reason.slice(0, 1000), checked_at: clock.iso() });
+      }
     }
+  } finally {
+    await thread.end();
   }
   return failed;
 }
@@ -68,12 +59,13 @@ const set = ({ store }: Services, { id }: FeedRow, values: Partial<Omit<FeedRow,
 
 interface Import {
   readonly source: FeedSource;
+  readonly thread: Thread<FeedThread>;
   readonly feed: Feed;
   readonly row: FeedRow;
   readonly signal: AbortSignal;
 }
 
-async function importFeed(services: Services, { source, feed, row, signal }: Import): Promise<void> {
+async function importFeed(services: Services, { source, thread, feed, row, signal }: Import): Promise<void> {
   const { clock, blobs } = services;
   const digest = feed.hasMeta ? digestIn(await source.meta(feed, signal)) : null;
   // What was left out of the file at its import is still left out.
@@ -86,21 +78,12 @@ async function importFeed(services: Services, { source, feed, row, signal }: Imp
   const made = { blob: "", size: 0, records: 0, digest: "", error: "" };
   // Without a reference file, an unchanged feed has to be read again.
   const known = row.blob === "" ? { etag: "", last_modified: "" } : row;
-  const result = await source.read(feed, known, signal, async (content) => {
-    await set(services, row, { state: "importing", bytes_read: 0, bytes_total: content.total });
+  const result = await source.read(feed, known, signal, async ({ path, total }) => {
+    await set(services, row, { state: "importing", bytes_read: 0, bytes_total: total });
     made.blob = `${BLOBS}${feed.name}.${randomBytes(8).toString("hex")}`;
-    const hash = createHash("sha256");
-    const tally = new Tally();
-    const check = (records: number) => {
-      made.records = records;
-      made.error = tally.result();
-      made.digest = hash.digest("hex");
-      if (digest !== null && made.digest !== digest)
-        throw new FeedError("the file's SHA-256 digest is not the one of its .meta file");
-      if (records === 0) throw new FeedError("the file has no entries that can be used");
-    };
-    const entries = counted(services, row, feed, content, { hash, tally, check }, signal);
-    made.size = (await blobs.put(made.blob, tableFile(entries), { maxBytes: FILE_MAX })).size;
+    const file = { kind: feed.kind, path, isGzip: feed.path.endsWith(".gz"), digest };
+    const parts = filePartsOf(services, { thread, row }, file, (summary) => Object.assign(made, summary));
+    made.size = (await blobs.put(made.blob, parts, { maxBytes: FILE_MAX })).size;
   });
   if (result.status !== "read") {
     // A file that disappears from a mirror takes nothing away.
@@ -119,102 +102,38 @@ function digestIn(meta: string | null): string | null {
   return found?.[1]?.toLowerCase() ?? null;
 }
 
-/** What is found out of a file while it is read. */
-interface Marks {
-  readonly hash: ReturnType<typeof createHash>;
-  readonly tally: Tally;
-  /** Called at the end of the file with the number of its records. */
-  readonly check: (records: number) => void;
-}
-
-/** The feed's entries; notes now and then how much of the feed was read. */
-async function* counted(
+/** The bytes of the feed's reference file; notes now and then how much of the feed was read. */
+async function* filePartsOf(
   services: Services,
-  row: FeedRow,
-  feed: Feed,
-  content: Content,
-  marks: Marks,
-  signal: AbortSignal,
-): AsyncGenerator<Entry, void, undefined> {
-  let read = 0;
+  { thread, row }: Pick<Import, "thread" | "row">,
+  feed: FeedFile,
+  finished: (summary: FeedSummary) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let notedAt = performance.now();
-  const bytes = async function* () {
-    for await (const part of content.bytes) {
-      read += part.length;
-      yield part;
-    }
-  };
-  const add = (count: number) => {
-    read += count;
-  };
-  const turn = turns();
-  let records = 0;
-  for await (const entry of entriesOf(feed, { ...content, bytes: bytes() }, marks, add)) {
-    records++;
-    yield entry;
-    if (records % LOOKED_AT > 0) continue;
-    await turn();
-    signal.throwIfAborted();
+  await thread.call("open", feed);
+  for await (const { bytes, read } of ahead(partsOf(thread, finished))) {
+    yield bytes;
     if (performance.now() - notedAt < NOTE_EVERY) continue;
     notedAt = performance.now();
     await set(services, row, { bytes_read: read });
   }
-  marks.check(records);
 }
 
-function entriesOf(
-  feed: Feed,
-  content: Content,
-  { hash, tally }: Marks,
-  progress: (bytes: number) => void,
-): AsyncIterable<Entry> {
-  if (feed.kind === "osv")
-    return content.file === null ? downloadedAdvisories(content, tally) : osvEntries(content.file, progress, tally);
-  const { bytes } = content;
-  const plain = hashed(feed.path.endsWith(".gz") ? gunzipped(bytes) : bytes, hash);
-  const read = { nvd: nvdEntries, kev: kevEntries, epss: epssEntries, msrc: msrcEntries }[feed.kind];
-  return read(plain, tally);
-}
-
-/** The archive's directory is at its end, so it has to be on the disk. */
-async function* downloadedAdvisories(content: Content, tally: Tally): AsyncGenerator<Entry, void, undefined> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-feed-"));
-  try {
-    const file = join(folder, "all.zip");
-    await pipeline(content.bytes, createWriteStream(file));
-    yield* osvEntries(file, () => undefined, tally);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+/** Until the next part is taken from here, the thread reads nothing. */
+async function* partsOf(
+  thread: Import["thread"],
+  finished: (summary: FeedSummary) => void,
+): AsyncGenerator<{ readonly bytes: Uint8Array; readonly read: number }, void, undefined> {
+  for (;;) {
+    const { bytes, read, summary } = await thread.call("next").catch(asFeedError);
+    if (summary !== null) finished(summary);
+    if (bytes === null) return;
+    yield { bytes, read };
   }
 }
 
-async function* gunzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-  const source = Readable.from(bytes, { objectMode: false });
-  const gunzip = createGunzip({ chunkSize: 128 * 1024 });
-  // An error of the source ends the reader too.
-  source.on("error", (error) => gunzip.destroy(error));
-  try {
-    for await (const part of source.pipe(gunzip)) yield part as Buffer;
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw code.startsWith("Z_") ? new FeedError("the file is no gzip file, or is damaged or incomplete") : error;
-  } finally {
-    source.destroy();
-    gunzip.destroy();
-  }
-}
-
-async function* hashed(
-  bytes: AsyncIterable<Buffer>,
-  hash: ReturnType<typeof createHash>,
-): AsyncGenerator<Buffer, void, undefined> {
-  let total = 0;
-  for await (const part of bytes) {
-    total += part.length;
-    if (total > CONTENT_MAX) throw new FeedError(`the content is larger than ${CONTENT_MAX} bytes`);
-    hash.update(part);
-    yield part;
-  }
+function asFeedError(error: unknown): never {
+  throw error instanceof ThreadError && error.kind === FeedError.name ? new FeedError(error.message) : error;
 }
 
 /** Files of imports that did not end, and of feeds that are no longer read. */

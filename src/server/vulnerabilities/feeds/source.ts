@@ -1,7 +1,9 @@
 // Reads files of feeds: over HTTP from a mirror or from their publishers, or in a directory.
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { hours } from "../../core/clock.ts";
 import type { Services } from "../../core/context.ts";
@@ -23,22 +25,16 @@ export interface Known {
 
 export type ReadResult = { readonly status: "missing" | "unchanged" } | ({ readonly status: "read" } & Known);
 
-export interface Content {
-  readonly bytes: AsyncIterable<Buffer>;
-  /** 0: unknown. */
+/** A feed's file on this machine. */
+export interface LocalFile {
+  readonly path: string;
+  /** Its size in bytes. */
   readonly total: number;
-  /** The path, if it is a file of this machine. */
-  readonly file: string | null;
 }
 
 export interface FeedSource {
   /** Reads the feed's file unless it is the known one. What `receive` throws is thrown as it is. */
-  read(
-    feed: Feed,
-    known: Known,
-    signal: AbortSignal,
-    receive: (content: Content) => Promise<void>,
-  ): Promise<ReadResult>;
+  read(feed: Feed, known: Known, signal: AbortSignal, receive: (file: LocalFile) => Promise<void>): Promise<ReadResult>;
   /** The file beside a feed that has its digest; null: there is none. */
   meta(feed: Feed, signal: AbortSignal): Promise<string | null>;
 }
@@ -70,23 +66,26 @@ function webSource(services: Pick<Services, "running" | "dryRun">, urlOf: (feed:
         ...(etag === "" ? {} : { "if-none-match": etag }),
         ...(last_modified === "" ? {} : { "if-modified-since": last_modified }),
       };
-      const { status, headers: replied } = await explained(
-        fetchVendor(services, urlOf(feed), {
-          timeout: TIMEOUT,
-          maxBytes: FILE_MAX,
-          headers,
-          signal,
-          receive: (content) => receive({ bytes: content as AsyncIterable<Buffer>, total: 0, file: null }),
-        }),
-      );
-      if (status === 304) return { status: "unchanged" };
-      if (status === 404 || status === 410) return { status: "missing" };
-      if (status !== 200) throw new FeedError(`the server answered with status ${status}`);
-      return {
-        status: "read",
-        etag: replied.get("etag") ?? "",
-        last_modified: replied.get("last-modified") ?? "",
-      };
+      return inFolder(async (path) => {
+        const { status, headers: replied } = await explained(
+          fetchVendor(services, urlOf(feed), {
+            timeout: TIMEOUT,
+            maxBytes: FILE_MAX,
+            headers,
+            signal,
+            receive: (content) => pipeline(content, createWriteStream(path)),
+          }),
+        );
+        if (status === 304) return { status: "unchanged" };
+        if (status === 404 || status === 410) return { status: "missing" };
+        if (status !== 200) throw new FeedError(`the server answered with status ${status}`);
+        await receive({ path, total: (await stat(path)).size });
+        return {
+          status: "read",
+          etag: replied.get("etag") ?? "",
+          last_modified: replied.get("last-modified") ?? "",
+        };
+      });
     },
     async meta(feed, signal) {
       const url = metaPath(urlOf(feed));
@@ -98,6 +97,16 @@ function webSource(services: Pick<Services, "running" | "dryRun">, urlOf: (feed:
       return body.toString("latin1");
     },
   };
+}
+
+/** Gives the work the path of a file that may be written, and is removed afterwards. */
+async function inFolder<T>(work: (path: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-feed-"));
+  try {
+    return await work(join(folder, "feed"));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 function folderSource(folder: string): FeedSource {
@@ -116,15 +125,14 @@ function folderSource(folder: string): FeedSource {
     }
   };
   return {
-    async read({ path }, known, signal, receive) {
+    async read({ path }, known, _signal, receive) {
       const file = placeOf(path);
       const info = await sizeOf(file);
       if (info === null) return { status: "missing" };
       if (info.size > FILE_MAX) throw new FeedError(`${file} is larger than ${FILE_MAX} bytes`);
       const etag = `${info.size}-${Math.floor(info.mtimeMs)}`;
       if (etag === known.etag) return { status: "unchanged" };
-      const bytes = createReadStream(file, { signal, highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>;
-      await receive({ bytes, total: info.size, file });
+      await receive({ path: file, total: info.size });
       return { status: "read", etag, last_modified: "" };
     },
     async meta({ path }) {

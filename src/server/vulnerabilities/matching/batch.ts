@@ -1,5 +1,5 @@
 // Matches some versions, and stores what has changed.
-import { giveWay, parts, turns } from "../../core/concurrency/parts.ts";
+import { giveWay, parts, steps, turns } from "../../core/concurrency/parts.ts";
 import type { Services } from "../../core/context.ts";
 import { groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
@@ -14,14 +14,14 @@ import {
 } from "../../software/vulnerabilities/service.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
 import type { RowOf } from "../../store/table.ts";
-import type { Library } from "../reference/library.ts";
+import type { Comparer } from "./compare.ts";
 import type { Found } from "./packages.ts";
 import type { Releases } from "./releases.ts";
-import { type Matched, matchSoftware, type SoftwareRow } from "./software.ts";
-import { matchSystem, type System } from "./systems.ts";
+import type { Matched, SoftwareRow } from "./software.ts";
+import type { System } from "./systems.ts";
 
 /** Versions and their vulnerabilities that are stored in one transaction. */
-const STORED_AT_ONCE = 100;
+const STORED_AT_ONCE = 50;
 /** More vulnerabilities of one version are left out. */
 const FOUND_MAX = 10_000;
 
@@ -41,33 +41,45 @@ export const softwareColumns = [
   "is_matched",
 ] as const;
 
-export interface Batch {
-  readonly library: Library;
+interface Sought {
+  readonly comparer: Comparer;
   readonly releases: Releases;
+}
+
+export interface Batch extends Sought {
   readonly signal: AbortSignal;
   /** Written when everything else is stored. */
   readonly also?: (tx: ServerTx) => Promise<unknown>;
 }
 
-/** Returns false if the signal has aborted: then not all of it was stored, and nothing of `also`. */
-export async function matchSoftwareRows(
-  services: Services,
+/** Versions, and what has been found for them. */
+export interface ComparedBatch {
+  readonly rows: readonly MatchedRow[];
+  readonly results: ReadonlyMap<number, Matched>;
+}
+
+/** A version that cannot be compared is logged, and what was stored for it stays. */
+export async function compareRows(
+  { log }: Pick<Services, "log">,
   rows: readonly MatchedRow[],
-  { library, releases, signal, also }: Batch,
+  { comparer, releases }: Sought,
+): Promise<ComparedBatch> {
+  const { results, failed } = await comparer.compare(
+    rows.map(({ generated_cpe, is_matched, ...row }) => ({ ...row, releases: releases.of(row.id) })),
+  );
+  for (const { id, reason } of failed)
+    log.warn({ software: id, reason }, "a software version could not be matched with vulnerability data");
+  return { rows, results };
+}
+
+/** Returns false if the signal has aborted: then not all of it was stored, and nothing of `also`. */
+export async function storeResults(
+  services: Services,
+  { rows, results }: ComparedBatch,
+  { comparer, signal, also }: Omit<Batch, "releases">,
 ): Promise<boolean> {
-  const { store, log } = services;
+  const { store } = services;
   const turn = turns();
-  const results = new Map<number, Matched>();
-  for (const row of rows) {
-    if (signal.aborted) return false;
-    try {
-      results.set(row.id, await matchSoftware(library, row, releases.of(row.id)));
-    } catch (err) {
-      // What was stored for it stays.
-      log.warn({ err, software: row.id }, "a software version could not be matched with vulnerability data");
-    }
-    await turn();
-  }
   const stored = await store.softwareCves.pick(["software_id", "cve", "resolved_in_version"], {
     where: oneOf("software_id", [...results.keys()]),
   });
@@ -79,16 +91,17 @@ export async function matchSoftwareRows(
     await turn();
   }
   const fresh = freshIn(changed, before);
-  const details = byCve(await detailsOf(library, await notDescribed(store, fresh), turn));
+  const details = byCve(await comparer.describe([...(await notDescribed(store, fresh))]));
   const other = rows.filter(
     ({ id, generated_cpe, is_matched }) =>
       changed.has(id) || !is_matched || generated_cpe !== (results.get(id)?.cpe ?? generated_cpe),
   );
   const now = services.clock.iso();
+  const step = steps();
   for (const some of groupsOf(other, changed)) {
     if (signal.aborted) return false;
     await store.tx((tx) => storeComparison(tx, comparisonOf(some, results, changed, details), now));
-    await giveWay();
+    await step();
   }
   if (also !== undefined) await store.tx(also);
   return true;
@@ -168,38 +181,16 @@ function freshIn(
   return fresh;
 }
 
-export async function detailsOf(
-  library: Library,
-  cves: Iterable<string>,
-  turn: () => Promise<void> = turns(),
-): Promise<VulnerabilityMetadata[]> {
-  const found: VulnerabilityMetadata[] = [];
-  for (const cve of cves) {
-    const record = await library.cve(cve);
-    await turn();
-    if (record === null) continue;
-    found.push({
-      cve,
-      cvss_score: record.score ?? null,
-      epss_probability: record.epss ?? null,
-      cisa_known_exploit: record.kev ?? false,
-      cve_published: record.published || null,
-      cve_description: record.text ?? null,
-    });
-  }
-  return found;
-}
-
 /** Operating system versions are few, and each has its own transaction. */
 export async function matchSystems(
   { store, clock }: Services,
   rows: readonly (System & { readonly id: number })[],
-  { library, signal }: Pick<Batch, "library" | "signal">,
+  { comparer, signal }: Pick<Batch, "comparer" | "signal">,
 ): Promise<void> {
   for (const row of rows) {
     if (signal.aborted) return;
-    const found = await matchSystem(library, row);
-    const details = await detailsOf(library, found.keys());
+    const found = await comparer.compareSystem(row);
+    const details = await comparer.describe([...found.keys()]);
     await store.tx(async (tx) => {
       await replaceVulnerabilities(tx, "os", row.id, listOf(found), clock.iso());
       await setMetadata(tx, details);

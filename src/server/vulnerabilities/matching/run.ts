@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { channels } from "../../core/channels.ts";
 import { minutes, seconds } from "../../core/clock.ts";
+import { ahead, turns } from "../../core/concurrency/parts.ts";
 import { startTriggeredTask } from "../../core/concurrency/triggered-task.ts";
 import type { Services } from "../../core/context.ts";
 import { startedPart } from "../../core/running.ts";
@@ -10,8 +11,19 @@ import { setMetadata } from "../../software/vulnerabilities/service.ts";
 import { correctSeverities } from "../../software/vulnerabilities/severity.ts";
 import { and, eq, gt, oneOf } from "../../store/query.ts";
 import type { RowOf } from "../../store/table.ts";
-import { currentData, type Library, openLibrary } from "../reference/library.ts";
-import { detailsOf, type MatchedRow, matchSoftwareRows, matchSystems, softwareColumns } from "./batch.ts";
+import { type Library, openLibrary } from "../reference/library.ts";
+import { currentData, dataOf, sourcesIn } from "../reference/sources.ts";
+import { comparerApart } from "./apart.ts";
+import {
+  type Batch,
+  type ComparedBatch,
+  compareRows,
+  type MatchedRow,
+  matchSystems,
+  softwareColumns,
+  storeResults,
+} from "./batch.ts";
+import { type Comparer, comparerOf } from "./compare.ts";
 import { allReleases, releasesOf } from "./releases.ts";
 import type { vulnerabilityMatching } from "./tables.ts";
 
@@ -31,9 +43,9 @@ const progressOf = ({ store }: { readonly store: ServerTx }): Promise<Progress |
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
 /** Scores and exploits change daily, and are not what software is compared with. */
-const comparedIn = (library: Library): string =>
+const comparedIn = (data: string): string =>
   digest(
-    `${RULES} ${library.data
+    `${RULES} ${data
       .split(" ")
       .filter((blob) => !/\/(?:kev|epss)\./.test(blob))
       .join(" ")}`,
@@ -41,20 +53,22 @@ const comparedIn = (library: Library): string =>
 
 /** Matches what is not yet matched with the imported data. A run that was interrupted is continued. */
 export async function matchAll(services: Services, signal: AbortSignal): Promise<void> {
-  const library = await openLibrary(services);
+  const sources = await sourcesIn(services);
+  const data = dataOf(sources);
+  if (data === "" || signal.aborted) return;
+  const comparer = comparerApart(services, sources, signal);
   try {
-    if (library.data === "") return;
-    const progress = await begin(services, comparedIn(library));
+    const progress = await begin(services, comparedIn(data));
     if (progress.finished_at === null) {
-      await matchSystems(services, await services.store.osVersions.list(), { library, signal });
-      if (!(await matchVersions(services, library, progress, signal))) return;
-      await describe(services, library, signal);
+      await matchSystems(services, await services.store.osVersions.list(), { comparer, signal });
+      if (!(await matchVersions(services, comparer, progress, signal))) return;
+      await describe(services, { data, comparer }, signal);
       if (!signal.aborted) await finish(services, progress);
     }
-    await matchNew(services, library, signal);
-    await describe(services, library, signal);
+    await matchNew(services, comparer, signal);
+    await describe(services, { data, comparer }, signal);
   } finally {
-    await library.close();
+    await comparer.close();
   }
 }
 
@@ -75,25 +89,34 @@ async function begin({ store, clock }: Services, data: string): Promise<Progress
 
 const isStill = ({ id, data }: Progress) => and(eq("id", id), eq("data", data));
 
-/** Returns whether all versions were matched. */
+/** Returns whether all versions were matched. While a batch is stored, the next one is compared. */
 async function matchVersions(
   services: Services,
-  library: Library,
+  comparer: Comparer,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { store } = services;
-  const releases = await allReleases(store, signal);
-  let { software_id: last, done } = progress;
-  for (;;) {
+  const releases = await allReleases(services.store, signal);
+  let { done } = progress;
+  for await (const batch of ahead(comparedFrom(services, progress.software_id, { comparer, releases }))) {
+    done += batch.rows.length;
+    const set = { software_id: batch.rows.at(-1)!.id, done };
+    const also: Batch["also"] = (tx) => tx.vulnerabilityMatching.update({ where: isStill(progress), set });
+    if (!(await storeResults(services, batch, { comparer, signal, also }))) return false;
+  }
+  return true;
+}
+
+async function* comparedFrom(
+  services: Services,
+  first: number,
+  sought: Pick<Batch, "comparer" | "releases">,
+): AsyncGenerator<ComparedBatch, void, undefined> {
+  for (let last = first; ; ) {
     const rows = await nextVersions(services, last);
-    if (rows.length === 0) return true;
+    if (rows.length === 0) return;
     last = rows.at(-1)!.id;
-    done += rows.length;
-    const set = { software_id: last, done };
-    const also: NonNullable<Parameters<typeof matchSoftwareRows>[2]["also"]> = (tx) =>
-      tx.vulnerabilityMatching.update({ where: isStill(progress), set });
-    if (!(await matchSoftwareRows(services, rows, { library, releases, signal, also }))) return false;
+    yield await compareRows(services, rows, sought);
   }
 }
 
@@ -113,7 +136,7 @@ const nextVersions = ({ store }: Services, last: number, where = gt("id", last))
 const installedPerRelease: ReadonlySet<string> = new Set(["deb_packages"]);
 
 /** Matches versions that hosts have reported since. */
-async function matchNew(services: Services, library: Library, signal: AbortSignal): Promise<void> {
+async function matchNew(services: Services, comparer: Comparer, signal: AbortSignal): Promise<void> {
   for (let last = 0; !signal.aborted; ) {
     const rows = await nextVersions(services, last, and(eq("is_matched", false), gt("id", last)));
     if (rows.length === 0) return;
@@ -122,23 +145,24 @@ async function matchNew(services: Services, library: Library, signal: AbortSigna
     const releases = await releasesOf(services.store, debs);
     // Versions are stored before the list of their host; without a host, their release is not known.
     const ready = rows.filter(({ id, source }) => !installedPerRelease.has(source) || releases.isInstalled(id));
-    await matchSoftwareRows(services, ready, { library, releases, signal });
+    await storeResults(services, await compareRows(services, ready, { comparer, releases }), { comparer, signal });
   }
 }
 
 /** Fills in what is known about CVEs, if other data was imported since. */
-async function describe(services: Services, library: Library, signal: AbortSignal): Promise<void> {
+async function describe(
+  services: Services,
+  { data: all, comparer }: { readonly data: string; readonly comparer: Comparer },
+  signal: AbortSignal,
+): Promise<void> {
   const { store } = services;
-  const data = digest(library.data);
+  const data = digest(all);
   const progress = await progressOf(services);
   if (progress === null || progress.described === data) return;
   let changed = 0;
   for await (const rows of store.vulnerabilities.pages({}, DESCRIBED, ["id", "cve"])) {
     if (signal.aborted) return;
-    const details = await detailsOf(
-      library,
-      rows.map(({ cve }) => cve),
-    );
+    const details = await comparer.describe(rows.map(({ cve }) => cve));
     changed += await store.tx((tx) => setMetadata(tx, details));
   }
   if (changed > 0) await correctSeverities(store, signal);
@@ -169,16 +193,16 @@ export const vulnerabilityMatcher = startedPart("matching of new software", asyn
     const systems = (await store.osVersions.pick(["id"])).filter(({ id }) => !knownSystems.has(id));
     const hasNew = (await store.software.pick(["id"], { where: eq("is_matched", false), limit: 1 })).length > 0;
     if (systems.length === 0 && !hasNew) return;
-    const current = await currentLibrary();
+    const comparer = comparerOf(await currentLibrary(), turns());
     const rows = await store.osVersions.list({
       where: oneOf(
         "id",
         systems.map(({ id }) => id),
       ),
     });
-    await matchSystems(services, rows, { library: current, signal });
+    await matchSystems(services, rows, { comparer, signal });
     for (const { id } of rows) knownSystems.add(id);
-    await matchNew(services, current, signal);
+    await matchNew(services, comparer, signal);
   }
 
   const task = await startTriggeredTask(

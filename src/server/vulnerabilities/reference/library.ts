@@ -1,12 +1,7 @@
 // The reference files of all feeds together. A file is opened when it is first needed. What a lookup found is kept for
 // the next versions of the same product, up to a number of records.
-import { closeSync, createWriteStream, fstatSync, openSync, readSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import type { PartServices } from "../../core/running.ts";
-import { type FeedKind, FIRST_YEAR, kindOf } from "../feeds/list.ts";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { CHANGES, type FeedKind, FIRST_YEAR, kindOf } from "../feeds/list.ts";
 import {
   type BuildRecord,
   buildKey,
@@ -17,12 +12,11 @@ import {
   packageKey,
   productKey,
 } from "./records.ts";
+import { dataOf, type Home, localPlaces, type Source, sourcesIn } from "./sources.ts";
 import { openTableFile, type TableFile } from "./table-file.ts";
 
 /** Records, and keys without records, that are kept. */
 const KEPT_MAX = 100_000;
-/** NVD's changes of the last days replace what the files of years say. */
-const CHANGES = "nvd-modified";
 
 export interface Library {
   /** Which data this is: another one gives other results. */
@@ -38,26 +32,21 @@ export interface Library {
   close(): Promise<void>;
 }
 
-interface Source {
-  readonly name: string;
-  readonly blob: string;
+export async function openLibrary(home: Home): Promise<Library> {
+  const places = localPlaces(home);
+  const library = libraryOf(await sourcesIn(home), places.of);
+  return {
+    ...library,
+    async close() {
+      await library.close();
+      await places.close();
+    },
+  };
 }
 
-type Home = Pick<PartServices, "blobs"> & { readonly store: Pick<PartServices["store"], "vulnerabilityFeeds"> };
-
-const sourcesIn = async ({ store }: Home): Promise<Source[]> =>
-  (await store.vulnerabilityFeeds.pick(["name", "blob"]))
-    .filter(({ blob }) => blob !== "")
-    .sort((a, b) => (a.name === CHANGES ? -1 : b.name === CHANGES ? 1 : a.name < b.name ? -1 : 1));
-
-const dataOf = (sources: readonly Source[]): string => sources.map(({ blob }) => blob).join(" ");
-
-/** Which data is imported at the moment; empty: none. */
-export const currentData = async (home: Home): Promise<string> => dataOf(await sourcesIn(home));
-
-export async function openLibrary(home: Home): Promise<Library> {
-  const sources = await sourcesIn(home);
-  const files = openFiles(home, sources);
+/** `placeOf` gives the path of a source's file, when it is needed. */
+export function libraryOf(sources: readonly Source[], placeOf: (source: Source) => string | Promise<string>): Library {
+  const files = openFiles(sources, placeOf);
   const kept = new Map<string, readonly unknown[]>();
   let room = KEPT_MAX;
 
@@ -128,23 +117,13 @@ interface Files {
   close(): Promise<void>;
 }
 
-function openFiles({ blobs }: Home, sources: readonly Source[]): Files {
-  const blobOf = new Map(sources.map(({ name, blob }) => [name, blob]));
+function openFiles(sources: readonly Source[], placeOf: (source: Source) => string | Promise<string>): Files {
+  const byName = new Map(sources.map((source) => [source.name, source]));
   const opened = new Map<string, Promise<TableFile>>();
   const handles: number[] = [];
-  let copies: Promise<string> | null = null;
-
-  /** Files of a bucket are copied, because many small parts of them are read. */
-  async function copied(name: string, blob: string): Promise<string> {
-    copies ??= mkdtemp(join(tmpdir(), "svc-reference-"));
-    const path = join(await copies, name);
-    await pipeline(await blobs.get(blob), createWriteStream(path));
-    return path;
-  }
 
   async function start(name: string): Promise<TableFile> {
-    const blob = blobOf.get(name)!;
-    const handle = openSync(blobs.localPath(blob) ?? (await copied(name, blob)), "r");
+    const handle = openSync(await placeOf(byName.get(name)!), "r");
     handles.push(handle);
     return openTableFile(fstatSync(handle).size, (at, length) => {
       const bytes = Buffer.allocUnsafe(length);
@@ -154,7 +133,7 @@ function openFiles({ blobs }: Home, sources: readonly Source[]): Files {
   }
 
   return {
-    has: (name) => blobOf.has(name),
+    has: (name) => byName.has(name),
     open(name) {
       let file = opened.get(name);
       if (file === undefined) {
@@ -168,7 +147,6 @@ function openFiles({ blobs }: Home, sources: readonly Source[]): Files {
       await Promise.allSettled(opened.values());
       for (const handle of handles.splice(0)) closeSync(handle);
       opened.clear();
-      if (copies !== null) await rm(await copies, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,7 @@
 // Whether the imported data knows a CVE, for requests. The reference files stay open between them.
 import { part } from "../../core/running.ts";
-import { currentData, type Library, openLibrary } from "./library.ts";
+import { type Library, openLibrary } from "./library.ts";
+import { currentData } from "./sources.ts";
 
 export interface ReferenceLookup {
   isKnown(cve: string): Promise<boolean>;

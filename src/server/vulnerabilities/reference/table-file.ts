@@ -8,7 +8,6 @@
 //   footer  offset of the index (f64), offset of the buckets (f64), records (u32), buckets (u32), magic
 //
 // Only the buckets' starts are kept in memory: 4 bytes per 32 records.
-import { giveWay } from "../../core/concurrency/parts.ts";
 
 const MAGIC = Buffer.from("svcref1\n");
 const HEAD = 6;
@@ -17,8 +16,6 @@ const FOOTER = 32;
 const PER_BUCKET = 32;
 const CHUNK = 256 * 1024;
 const KEY_MAX = 1_000;
-/** Records of which the index is sorted in one turn of the event loop. */
-const SORTED_PER_TURN = 10_000;
 const VALUE_MAX = 16 * 1024 * 1024;
 
 export interface Entry {
@@ -58,13 +55,10 @@ class Index {
   }
 
   /** The index and the buckets as they stand in the file. */
-  async sorted(): Promise<{ index: Buffer; starts: Buffer; buckets: number }> {
+  sorted(): { index: Buffer; starts: Buffer; buckets: number } {
     const buckets = Math.max(1, Math.ceil(this.count / PER_BUCKET));
     const next = new Uint32Array(buckets + 1);
-    for (let i = 0; i < this.count; i++) {
-      next[bucketOf(this.#numbers[i * 3]!, buckets) + 1]!++;
-      if (i % SORTED_PER_TURN === 0) await giveWay();
-    }
+    for (let i = 0; i < this.count; i++) next[bucketOf(this.#numbers[i * 3]!, buckets) + 1]!++;
     for (let i = 0; i < buckets; i++) next[i + 1]! += next[i]!;
     const starts = Buffer.alloc(4 * (buckets + 1));
     for (let i = 0; i <= buckets; i++) starts.writeUInt32LE(next[i]!, i * 4);
@@ -72,15 +66,14 @@ class Index {
     for (let i = 0; i < this.count; i++) {
       const place = next[bucketOf(this.#numbers[i * 3]!, buckets)]!++ * INDEX_ENTRY;
       for (let n = 0; n < 3; n++) index.writeUInt32LE(this.#numbers[i * 3 + n]!, place + n * 4);
-      if (i % SORTED_PER_TURN === 0) await giveWay();
     }
     return { index, starts, buckets };
   }
 }
 
 /**
- * The bytes of a table file with these entries. Records are written into one large buffer: small ones for each of their
- * parts would keep the garbage collection busy, during which the server answers nothing.
+ * The bytes of a table file with these entries. Records are written into one large buffer, because small ones for each of
+ * their parts would keep the garbage collection busy. No part shares its memory with another one.
  */
 export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<Buffer, void, undefined> {
   const index = new Index();
@@ -110,14 +103,17 @@ export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<
     offset += padded;
     used += padded;
   }
-  const { index: sorted, starts, buckets } = await index.sorted();
+  const { index: sorted, starts, buckets } = index.sorted();
   const footer = Buffer.alloc(FOOTER);
   footer.writeDoubleLE(offset, 0);
   footer.writeDoubleLE(offset + sorted.length, 8);
   footer.writeUInt32LE(index.count, 16);
   footer.writeUInt32LE(buckets, 20);
   MAGIC.copy(footer, 24);
-  yield Buffer.concat([chunk.subarray(0, used), sorted, starts, footer]);
+  yield chunk.subarray(0, used);
+  yield sorted;
+  yield starts;
+  yield footer;
 }
 
 /** Reads bytes of the file. Local files answer at once, which saves a turn of the event loop for each lookup. */
