@@ -76,7 +76,9 @@ const idsOf = (exposed: Exposed | null): Ids => ({
 function differing({ before, after }: ExposureChange): Ids {
   const [had, has] = [idsOf(before), idsOf(after)];
   const isSameTeam = before?.team === after?.team;
-  const either = (a: readonly number[], b: readonly number[]): number[] => {
+  const either = (a: readonly number[], b: readonly number[]): readonly number[] => {
+    // Of a new host, or one that is deleted: the lists have each id once.
+    if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
     const [first, second] = [new Set(a), new Set(b)];
     return isSameTeam ? [...without(first, second), ...without(second, first)] : [...new Set([...first, ...second])];
   };
@@ -127,7 +129,7 @@ async function store(tx: ServerTx, teams: ReadonlyMap<number, TeamChanges>): Pro
     .map(([team, { sums, hosts }]) => ({ team, hosts, cves: [...sums].filter(([, difference]) => difference !== 0) }))
     .filter(({ cves }) => cves.length > 0);
   if (rows.length === 0) return;
-  await tx.vulnerabilityCountChanges.insertMany(rows);
+  await tx.vulnerabilityCountChanges.insertMany(rows, { returning: [] });
   await tx.notify(channels.vulnerabilityCounts, "");
 }
 

@@ -178,13 +178,17 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   async insert(row: InsertOf<T>): Promise<RowOf<T>> {
-    return (await this.insertMany([row]))[0]!;
+    return (await this.insertMany([row]))[0]! as RowOf<T>;
   }
 
-  insertMany(rows: readonly InsertOf<T>[]): Promise<RowOf<T>[]> {
-    return this.session.write((change) =>
-      insertRows(this.memory, this.held, change, rows as readonly Given[]).map((row) => this.show(row)),
-    );
+  insertMany<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
+    rows: readonly InsertOf<T>[],
+    { returning }: { readonly returning?: readonly K[] } = {},
+  ): Promise<Pick<RowOf<T>, K>[]> {
+    return this.session.write((change) => {
+      const made = insertRows(this.memory, this.held, change, rows as readonly Given[]);
+      return returning ? this.picked(returning, made) : made.map((row) => this.show(row));
+    });
   }
 
   upsert<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(

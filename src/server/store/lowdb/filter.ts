@@ -74,8 +74,12 @@ export class Filter {
       case "in": {
         comparable(table, where.column);
         const { column } = where;
-        const values = new Set<unknown>(where.values.map(cleanScalar));
-        return (row) => values.has(row[column]);
+        // Built at the first row: often there is none.
+        let values: ReadonlySet<unknown> | undefined;
+        return (row) => {
+          values ??= new Set<unknown>(where.values.map(cleanScalar));
+          return values.has(row[column]);
+        };
       }
       case "lt":
       case "lte":
