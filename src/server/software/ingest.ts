@@ -15,14 +15,21 @@ import {
   type SourceWriter,
 } from "../hosts/inventory/source.ts";
 import { oneOf } from "../store/query.ts";
+import { distinctInOrder } from "../store/rows.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
-import { CountChanges, listsOf, recordCountChanges, teamsOf } from "./count-changes.ts";
+import { CountChanges, listsOf, recordCountChanges } from "./count-changes.ts";
 import { HomeFolders, isUsual, usualPathOf } from "./installed-paths.ts";
 import { type SoftwareChanges, softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
 import { deviceSources, softwareQueries } from "./queries.ts";
-import { type ReportedVersion, type SoftwareEntry, SoftwareRows, type SoftwareVersion, type StoredVersion } from "./rows.ts";
+import {
+  type ReportedVersion,
+  type SoftwareEntry,
+  SoftwareRows,
+  type SoftwareVersion,
+  type StoredVersion,
+} from "./rows.ts";
 import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
-import { recordSoftware } from "./vulnerabilities/count-changes.ts";
+import { recordSoftware, systemsOf } from "./vulnerabilities/count-changes.ts";
 
 /** All results, because unchanged ones are recognized without reading their rows. */
 export type SoftwareAnswer = Pick<Answers, "platform" | "platformLike" | "results">;
@@ -256,13 +263,19 @@ export async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwar
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
   // Read again, because another server may have written since.
-  const [before, teams] = [await listsOf(tx, ids), await teamsOf(tx, ids)];
-  const written = await tx.hostSoftware.upsert(rows, { on: ["id"], returning: ["id", "software_ids", "title_ids"] });
+  const [before, hosts] = await Promise.all([listsOf(tx, ids), systemsOf(tx, ids)]);
+  const written = rows.map((row) => ({
+    ...row,
+    software_ids: distinctInOrder(row.software_ids),
+    title_ids: distinctInOrder(row.title_ids),
+  }));
+  await tx.hostSoftware.upsert(written, { on: ["id"], returning: [] });
   const changes = new CountChanges();
-  for (const row of written) changes.note(teams.get(row.id) ?? null, before.get(row.id), row);
+  for (const row of written) changes.note(hosts.get(row.id)?.team_id ?? null, before.get(row.id), row);
   await recordCountChanges(tx, changes);
   await recordSoftware(
     tx,
+    hosts,
     new Map(
       written.map(({ id, software_ids }) => [id, { before: before.get(id)?.software_ids ?? [], after: software_ids }]),
     ),

@@ -75,7 +75,8 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
     if (rows === null) continue;
     replaced.push(source);
     const debs = isPythonDeb && rows.length > 0 ? debNames() : null;
-    for (const entry of rows) if (!debs?.has(entry.version.software.name)) distinct.add(entry, storedOf?.(entry.version));
+    for (const entry of rows)
+      if (!debs?.has(entry.version.software.name)) distinct.add(entry, storedOf?.(entry.version));
   }
   distinct.end();
   return { replaced, entries: distinct.entries, stored: distinct.stored };

@@ -26,7 +26,8 @@ function isAscending(ids: readonly number[]): boolean {
   return true;
 }
 
-function distinctInOrder(ids: readonly number[]): number[] {
+/** The ids as the store keeps them: each once, in ascending order. */
+export function distinctInOrder(ids: readonly number[]): number[] {
   if (isAscending(ids)) return ids.slice();
   // A typed array is sorted several times as fast.
   const sorted = Float64Array.from(ids).sort();

@@ -43,9 +43,7 @@ export class Writes extends Reads {
       const from = sql`${inputRows("i", written, single)} ORDER BY i.svc_ord`;
       const returned =
         returning.length === 0 ? sql`` : sql` RETURNING ${this.layout.selectList(table.name, [...returning])}`;
-      return textOf(
-        sql`INSERT INTO ${into} SELECT ${list(values)} FROM ${from}${returned}`,
-      );
+      return textOf(sql`INSERT INTO ${into} SELECT ${list(values)} FROM ${from}${returned}`);
     });
   }
 
