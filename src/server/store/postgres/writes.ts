@@ -32,7 +32,7 @@ export class Writes extends Reads {
       },
       needsSequence(this.layout, rows),
     );
-    return this.layout.rows(found.flat());
+    return returning.length === 0 ? rows.map(() => ({})) : this.layout.rows(found.flat());
   }
 
   private insertText(single: boolean, returning: readonly string[]): string {
