@@ -8,7 +8,7 @@ export const SECRET = "benchmark-enroll-secret";
 export async function enrollHosts(
   server: Served,
   hosts: number,
-  options: { identityFile?: string; software?: number } = {},
+  options: { identityFile?: string; software?: number; prepared?: boolean; onEnrollment?: () => void } = {},
 ): Promise<SimulationReport> {
   const call = await signIn(server);
   await call("POST", "/spec/enroll_secret", { spec: { secrets: [{ secret: SECRET }] } });
@@ -19,6 +19,8 @@ export async function enrollHosts(
     softwarePerHost: options.software ?? 300,
     mode: "enroll",
     tls: { insecure: true },
+    prepared: options.prepared ?? false,
+    ...(options.onEnrollment === undefined ? {} : { onEnrollment: options.onEnrollment }),
     ...(options.identityFile === undefined ? {} : { identityFile: options.identityFile }),
   });
 }

@@ -58,6 +58,13 @@ export type SimulationOptions = {
   mode?: "run" | "enroll";
   /** The number of concurrent agents in the mode `enroll`. */
   concurrency?: number;
+  /**
+   * In the mode `enroll`: the inventories are made before the clock starts, so that it measures the server. One more host
+   * of each platform enrolls before, and reports which queries there are.
+   */
+  prepared?: boolean;
+  /** Called when the clock of the mode `enroll` starts. */
+  onEnrollment?: () => void;
   hostIdentifier?: "uuid" | "hostname" | "instance";
   enrollAttempts?: number;
   /** Flags of the agents that differ from the recommended ones. */
@@ -68,10 +75,17 @@ export type SimulationOptions = {
   onProgress?: (progress: Progress) => void;
 };
 
-export type Settled = Required<
-  Omit<SimulationOptions, "platforms" | "duration" | "tls" | "identityFile" | "ledgerFile" | "onProgress" | "carves">
-> &
-  Pick<SimulationOptions, "platforms" | "duration" | "tls" | "identityFile" | "ledgerFile" | "onProgress" | "carves">;
+type Absent =
+  | "platforms"
+  | "duration"
+  | "tls"
+  | "identityFile"
+  | "ledgerFile"
+  | "onProgress"
+  | "onEnrollment"
+  | "carves";
+
+export type Settled = Required<Omit<SimulationOptions, Absent>> & Pick<SimulationOptions, Absent>;
 
 const OWN_UP_TO = 300;
 
@@ -95,6 +109,7 @@ export function settle(options: SimulationOptions): Settled {
     connections: hosts <= OWN_UP_TO ? "own" : "shared",
     mode: "run",
     concurrency: 32,
+    prepared: false,
     hostIdentifier: "uuid",
     enrollAttempts: 12,
     progressSeconds: 1,

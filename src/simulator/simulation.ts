@@ -85,12 +85,15 @@ export class Simulation {
   async enrollAll(signal?: AbortSignal): Promise<void> {
     this.drive();
     const { hosts, concurrency } = this.options;
+    const agents = this.options.prepared ? await this.preparedAgents() : null;
+    this.options.onEnrollment?.();
     const from = this.wheel.now();
     let next = 0;
     let done = 0;
     const worker = async () => {
       while (next < hosts && !signal?.aborted && !this.world.stopping) {
-        if (await this.enrollOne(this.newAgent(next++))) done++;
+        const index = next++;
+        if (await this.enrollOne(agents?.[index] ?? this.newAgent(index))) done++;
       }
     };
     await Promise.all(Array.from({ length: Math.min(concurrency, hosts) }, worker));
@@ -170,6 +173,33 @@ export class Simulation {
       }
     };
     await Promise.all(Array.from({ length: FLUSH_AT_ONCE }, worker));
+  }
+
+  /** All agents, with answers to the queries that a host of the same platform got. */
+  private async preparedAgents(): Promise<SimulatedAgent[]> {
+    const { hosts } = this.options;
+    const asked = new Map<string, ReadonlySet<string>>();
+    const agents: SimulatedAgent[] = [];
+    for (let index = 0; index < hosts; index++) {
+      const agent = this.newAgent(index);
+      const { key } = agent.machine.platform;
+      if (!asked.has(key)) asked.set(key, await this.askedOf(key));
+      agent.prepare(asked.get(key)!);
+      agents.push(agent);
+    }
+    return agents;
+  }
+
+  /** The queries that the first host of the platform gets which is not one of the others. */
+  private async askedOf(platform: string): Promise<ReadonlySet<string>> {
+    for (let index = this.options.hosts; ; index++) {
+      if (new Machine(this.machines, index).platform.key !== platform) continue;
+      const agent = this.newAgent(index);
+      const asked = new Set<string>();
+      agent.asked = asked;
+      await this.enrollOne(agent);
+      return asked;
+    }
   }
 
   private async enrollOne(agent: SimulatedAgent): Promise<boolean> {

@@ -206,6 +206,39 @@ describe("the mode that only enrolls", () => {
       expect((body.statuses as Record<string, number>).os_version).toBe(0);
     expect(renderReport(report)).toContain("12 hosts with inventory");
   });
+
+  it("makes the same inventories before the clock starts, with one more host of each platform", async () => {
+    const asked = new Set<unknown>();
+    const queries = { svc_detail_query_software_homebrew: "SELECT name, version FROM homebrew_packages" };
+    server.script = ({ endpoint, body }) => {
+      if (endpoint !== "distributed/read" || asked.has(body.node_key)) return undefined;
+      asked.add(body.node_key);
+      return JSON.stringify({ queries });
+    };
+    const options: SimulationOptions = {
+      serverUrl: server.url,
+      enrollSecret: "s",
+      hosts: 6,
+      platforms: ["macos"],
+      mode: "enroll",
+    };
+    const sent = () => server.of("distributed/write").map(({ body }) => JSON.stringify(body.queries));
+    await runSimulation(options);
+    const plain = sent();
+    let before = -1;
+    const onEnrollment = () => {
+      before = sent().length - plain.length;
+    };
+    const report = await runSimulation({ ...options, prepared: true, onEnrollment });
+    expect(report).toMatchObject({ errors: 0, enrollment: { hosts: 6 } });
+    expect(before).toBe(1);
+    expect(
+      sent()
+        .slice(plain.length + 1)
+        .sort(),
+    ).toEqual(plain.sort());
+    expect(plain[0]).toContain('"name"');
+  });
 });
 
 describe("the ledger", () => {

@@ -17,6 +17,7 @@ import {
   oneOf,
   or,
   type Predicate,
+  same,
   search,
 } from "../../src/server/store/query.ts";
 import { BadRow } from "../../src/server/store/rows.ts";
@@ -282,6 +283,22 @@ describe.each(engines)("a store in $name", ({ open }) => {
       }
     });
 
+    it("same ignores the letter case, also of values that were changed since the first question", async () => {
+      const [row] = await store.hosts.insertMany([
+        { name: "x", note: "4C4C-Ä" },
+        { name: "y", note: "other" },
+        { name: "z", note: null },
+      ]);
+      const found = async (...texts: string[]) =>
+        (await store.hosts.list({ where: same("note", ...texts) })).map(({ name }) => name);
+      expect(await found("4c4c-ä", "missing")).toEqual(["x"]);
+      await store.hosts.updateEach([{ id: row!.id, note: "OTHER" }]);
+      expect(await found("4c4c-ä")).toEqual([]);
+      expect(await found("Other")).toEqual(["x", "y"]);
+      await store.hosts.delete(eq("name", "y"));
+      expect(await found("other", "OTHER")).toEqual(["x"]);
+    });
+
     it("contains is literal, and ignores the letter case of A to Z", async () => {
       await store.teams.insertMany([{ name: "MacBook %_ Über" }, { name: "other", code: "X" }]);
       const found = async (text: string) =>
@@ -529,6 +546,21 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await names({})).toEqual(["a", "b", "c", "d"]);
       expect((await store.hosts.first({ where: eq("name", "a") }))!.rank).toBe(4);
       await expect(store.hosts.upsert(rows, { on, returning: ["colour" as "name"] })).rejects.toThrow("colour");
+    });
+
+    it("insert many rows and return only some columns, or none", async () => {
+      const rows = [{ name: "a", rank: 1 }, { name: "b" }];
+      const made = await store.hosts.insertMany(rows, { returning: ["name", "rank"] });
+      expect(made).toEqual([
+        { name: "a", rank: 1 },
+        { name: "b", rank: null },
+      ]);
+      expect(await store.hosts.insertMany([{ name: "c" }, { name: "d" }], { returning: [] })).toEqual([{}, {}]);
+      expect(await names({})).toEqual(["a", "b", "c", "d"]);
+      await expect(store.hosts.insertMany([{ name: "e" }], { returning: ["colour" as "name"] })).rejects.toThrow(
+        "colour",
+      );
+      expect(await names({})).toEqual(["a", "b", "c", "d"]);
     });
 
     it("upsert by a shared id, with packed and id-set columns", async () => {

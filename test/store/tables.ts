@@ -9,7 +9,7 @@ export const hosts = table(
     id: id(),
     team_id: ref("t_teams").nullable(),
     name: text().search(),
-    note: text().nullable().search(),
+    note: text().nullable().index().search(),
     rank: int().nullable().index(),
     load: real().default(0),
     online: bool().default(false).index(),

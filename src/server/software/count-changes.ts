@@ -66,7 +66,7 @@ export async function recordCountChanges(tx: ServerTx, changes: CountChanges): P
     .map(([team, { versions, titles }]) => ({ team, versions: flat(versions), titles: flat(titles) }))
     .filter(({ versions, titles }) => versions.length > 0 || titles.length > 0);
   if (rows.length === 0) return;
-  await tx.softwareCountChanges.insertMany(rows);
+  await tx.softwareCountChanges.insertMany(rows, { returning: [] });
   await tx.notify(channels.softwareCounts, "");
 }
 

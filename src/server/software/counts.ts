@@ -114,6 +114,7 @@ async function addVersions(tx: ServerTx, scope: number, sums: Sums): Promise<Set
         name,
         hosts_count: sums.get(id)!,
       })),
+      { returning: [] },
     );
   }
   return touched;
@@ -144,6 +145,7 @@ async function addTitles(tx: ServerTx, scope: number, titleIds: ReadonlySet<numb
         hosts_count: countOf(sums, id),
         versions_count: countOf(versions, id),
       })),
+      { returning: [] },
     );
   }
 }

@@ -15,14 +15,21 @@ import {
   type SourceWriter,
 } from "../hosts/inventory/source.ts";
 import { oneOf } from "../store/query.ts";
+import { distinctInOrder } from "../store/rows.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
-import { CountChanges, listsOf, recordCountChanges, teamsOf } from "./count-changes.ts";
+import { CountChanges, listsOf, recordCountChanges } from "./count-changes.ts";
 import { HomeFolders, isUsual, usualPathOf } from "./installed-paths.ts";
-import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
+import { type SoftwareChanges, softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
 import { deviceSources, softwareQueries } from "./queries.ts";
-import { type SoftwareEntry, SoftwareRows, type SoftwareVersion, type StoredVersion } from "./rows.ts";
+import {
+  type ReportedVersion,
+  type SoftwareEntry,
+  SoftwareRows,
+  type SoftwareVersion,
+  type StoredVersion,
+} from "./rows.ts";
 import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
-import { recordSoftware } from "./vulnerabilities/count-changes.ts";
+import { recordSoftware, systemsOf } from "./vulnerabilities/count-changes.ts";
 
 /** All results, because unchanged ones are recognized without reading their rows. */
 export type SoftwareAnswer = Pick<Answers, "platform" | "platformLike" | "results">;
@@ -44,8 +51,12 @@ function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefine
 /** The maximum number of entries per host. Further ones are ignored. */
 const ENTRIES_MAX = 10_000;
 /** The same entries whatever the order of the rows was. */
-const firstOf = (entries: ReadonlyMap<string, SoftwareEntry>): ReadonlyMap<string, SoftwareEntry> =>
-  new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, ENTRIES_MAX));
+function firstOf({ entries, stored }: Pick<SoftwareChanges, "entries" | "stored">) {
+  const places = entries.map((_, place) => place);
+  const identity = (place: number) => entries[place]!.version.identity;
+  const first = places.sort((a, b) => (identity(a) < identity(b) ? -1 : 1)).slice(0, ENTRIES_MAX);
+  return { entries: first.map((place) => entries[place]!), stored: first.map((place) => stored[place]) };
+}
 
 const HELD_MAX = 150_000;
 
@@ -58,6 +69,8 @@ const storedVersion = (
   source: row.source,
   usualPath: row.usual_path,
   isKnown: false,
+  markedBy: null,
+  place: 0,
 });
 
 async function startSoftware({ store, log }: Services): Promise<SourceWriter<SoftwareAnswer>> {
@@ -73,14 +86,16 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
     byId.clear();
   }
 
+  /** Never replaces a version, so that there is one object for each identity. */
   function hold(identity: string, version: StoredVersion): void {
     if (byIdentity.size >= HELD_MAX) forget();
+    if (byIdentity.has(identity)) return;
     version.isKnown = true;
     byIdentity.set(identity, version);
     byId.set(version.id, version);
   }
 
-  function heldVersion({ version }: SoftwareEntry): StoredVersion | undefined {
+  function storedOf(version: ReportedVersion): StoredVersion | undefined {
     if (version.stored?.isKnown) return version.stored;
     const held = byIdentity.get(version.identity);
     version.stored = held ?? null;
@@ -176,57 +191,52 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
     const plans = changed.map((answer) => {
       const old = oldOf.get(answer.hostId);
       const had = (old?.software_ids ?? []).flatMap((id) => oldVersions.get(id) ?? []);
-      const { replaced, entries } = softwareChanges(answer.results, {
+      const changes = softwareChanges(answer.results, {
         platform: answer.platform,
         platformLike: answer.platformLike,
         knownDebNames: new Set(had.filter(({ source }) => source === "deb_packages").map(({ name }) => name)),
         rows: knownRows,
+        storedOf,
       });
-      if (entries.size > ENTRIES_MAX)
-        log.warn({ host_id: answer.hostId, entries: entries.size }, "software beyond the limit is left out");
-      const reported = entries.size > ENTRIES_MAX ? firstOf(entries) : entries;
-      const held: (StoredVersion | undefined)[] = [];
-      for (const [identity, entry] of reported) {
-        const version = heldVersion(entry);
-        if (!version) unknown.set(identity, entry);
-        held.push(version);
-      }
-      const kept = had.filter(({ source }) => !replaced.includes(source));
-      return { answer, old, reported, held, kept };
+      const { length } = changes.entries;
+      if (length > ENTRIES_MAX)
+        log.warn({ host_id: answer.hostId, entries: length }, "software beyond the limit is left out");
+      const { entries, stored } = length > ENTRIES_MAX ? firstOf(changes) : changes;
+      for (let i = 0; i < entries.length; i++)
+        if (stored[i] === undefined) unknown.set(entries[i]!.version.identity, entries[i]!);
+      const kept = had.filter(({ source }) => !changes.replaced.includes(source));
+      return { answer, old, entries, stored, kept };
     });
     const made = await versionsOf(unknown);
 
-    const rows = plans.map(({ answer, old, reported, held, kept }) => {
+    const rows = plans.map(({ answer, old, entries, stored, kept }) => {
       const details: InstalledDetails = {};
-      const titleIds = new Set<number>();
+      // Repeated ids are dropped by the store.
+      const titleIds: number[] = [];
       const softwareIds: number[] = [];
       for (const { id, titleId } of kept) {
         softwareIds.push(id);
-        titleIds.add(titleId);
+        titleIds.push(titleId);
         const detail = old?.details[id];
         if (detail) details[id] = detail;
       }
-      const versions: StoredVersion[] = [];
+      const versions = entries.map(({ version }, i) => stored[i] ?? made.get(version.identity)!);
       const homes = new HomeFolders();
-      for (const [identity, { installed_paths }] of reported) {
-        const version = held[versions.length] ?? made.get(identity)!;
-        versions.push(version);
-        homes.note(installed_paths[0], version.usualPath);
-      }
+      for (let i = 0; i < entries.length; i++) homes.note(entries[i]!.installed_paths[0], versions[i]!.usualPath);
       // What is kept was stored with the former one.
       const home = kept.length > 0 && old !== undefined ? old.home : homes.chosen(old?.home ?? "");
-      let i = 0;
-      for (const { installed_paths, last_opened_at } of reported.values()) {
-        const { id, titleId, usualPath } = versions[i++]!;
+      for (let i = 0; i < entries.length; i++) {
+        const { installed_paths, last_opened_at } = entries[i]!;
+        const { id, titleId, usualPath } = versions[i]!;
         softwareIds.push(id);
-        titleIds.add(titleId);
+        titleIds.push(titleId);
         if (!isUsual(installed_paths, usualPath, home)) details[id] = [last_opened_at, installed_paths];
         else if (last_opened_at !== null) details[id] = [last_opened_at];
       }
       return {
         id: answer.hostId,
         software_ids: softwareIds,
-        title_ids: [...titleIds],
+        title_ids: titleIds,
         details,
         home,
         fingerprint: answer.fingerprint,
@@ -253,13 +263,19 @@ export async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwar
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
   // Read again, because another server may have written since.
-  const [before, teams] = [await listsOf(tx, ids), await teamsOf(tx, ids)];
-  const written = await tx.hostSoftware.upsert(rows, { on: ["id"], returning: ["id", "software_ids", "title_ids"] });
+  const [before, hosts] = await Promise.all([listsOf(tx, ids), systemsOf(tx, ids)]);
+  const written = rows.map((row) => ({
+    ...row,
+    software_ids: distinctInOrder(row.software_ids),
+    title_ids: distinctInOrder(row.title_ids),
+  }));
+  await tx.hostSoftware.upsert(written, { on: ["id"], returning: [] });
   const changes = new CountChanges();
-  for (const row of written) changes.note(teams.get(row.id) ?? null, before.get(row.id), row);
+  for (const row of written) changes.note(hosts.get(row.id)?.team_id ?? null, before.get(row.id), row);
   await recordCountChanges(tx, changes);
   await recordSoftware(
     tx,
+    hosts,
     new Map(
       written.map(({ id, software_ids }) => [id, { before: before.get(id)?.software_ids ?? [], after: software_ids }]),
     ),

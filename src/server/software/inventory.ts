@@ -2,14 +2,24 @@ import { hash } from "node:crypto";
 import { appliesTo } from "../agent-protocol/detail-query.ts";
 import { type DetailResults, okRows } from "../agent-protocol/rows.ts";
 import { platformFamily } from "../core/platforms.ts";
+import { DistinctEntries } from "./distinct.ts";
 import { deviceSources, softwareQueries } from "./queries.ts";
-import { type SoftwareEntry, SoftwareRows, type SoftwareVersion, softwareIdentity } from "./rows.ts";
+import {
+  type ReportedVersion,
+  type SoftwareEntry,
+  SoftwareRows,
+  type SoftwareVersion,
+  type StoredVersion,
+  softwareIdentity,
+} from "./rows.ts";
 
 export interface SoftwareChanges {
   /** Sources whose query succeeded: the host's entries of these are replaced, those of other sources kept. */
   readonly replaced: readonly string[];
-  /** By `softwareIdentity`. */
-  readonly entries: ReadonlyMap<string, SoftwareEntry>;
+  /** One for each version (`softwareIdentity`). */
+  readonly entries: readonly SoftwareEntry[];
+  /** The stored version of each entry, if it is known. */
+  readonly stored: readonly (StoredVersion | undefined)[];
 }
 
 export interface SoftwareContext {
@@ -19,6 +29,8 @@ export interface SoftwareContext {
   readonly knownDebNames?: ReadonlySet<string>;
   /** Rows of earlier results. */
   readonly rows?: SoftwareRows;
+  /** The stored version, if it is known: the same object for all entries of a version. */
+  readonly storedOf?: (version: ReportedVersion) => StoredVersion | undefined;
 }
 
 // 192 bits: short enough for an index, and collision-resistant against names chosen by a host.
@@ -38,30 +50,12 @@ export function titleKey(
   return digest(`${entry.source}\0${entry.name}\0${entry.extension_for}`);
 }
 
-/** What several rows of one version report. */
-interface Several {
-  readonly entry: SoftwareEntry;
-  readonly paths: Set<string>;
-  opened: string | null;
-}
-
-const severalOf = (entry: SoftwareEntry): Several => ({
-  entry,
-  paths: new Set(entry.installed_paths),
-  opened: entry.last_opened_at,
-});
-
-function join(several: Several, { installed_paths, last_opened_at }: SoftwareEntry): void {
-  for (const path of installed_paths) several.paths.add(path);
-  if (last_opened_at !== null && (several.opened ?? "") < last_opened_at) several.opened = last_opened_at;
-}
-
 // On these platforms the system's Python packages are also listed as deb packages.
 const hasPythonDebs = (platform: string): boolean => platform === "ubuntu" || platform === "debian";
 
 /** The software inventory from a set of results. */
 export function softwareChanges(results: DetailResults, ctx: SoftwareContext): SoftwareChanges {
-  const { rows: known = new SoftwareRows() } = ctx;
+  const { rows: known = new SoftwareRows(), storedOf } = ctx;
   const family = platformFamily(ctx.platform, ctx.platformLike);
   const debRules = { source: "deb_packages", isPythonDeb: false };
   const debNames = (): ReadonlySet<string> => {
@@ -70,8 +64,7 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
     return new Set(debs.map(({ version }) => version.software.name));
   };
   const replaced: string[] = [];
-  const entries = new Map<string, SoftwareEntry>();
-  const repeated = new Map<string, Several>();
+  const distinct = new DistinctEntries();
   const applying = [
     ...softwareQueries.filter((query) => appliesTo(query, family)),
     ...deviceSources.filter(({ platform }) => platform === ctx.platform),
@@ -82,22 +75,11 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
     if (rows === null) continue;
     replaced.push(source);
     const debs = isPythonDeb && rows.length > 0 ? debNames() : null;
-    for (const entry of rows) {
-      const { identity, software } = entry.version;
-      if (debs?.has(software.name)) continue;
-      const first = entries.get(identity);
-      if (first === undefined) {
-        entries.set(identity, entry);
-        continue;
-      }
-      const several = repeated.get(identity) ?? severalOf(first);
-      repeated.set(identity, several);
-      join(several, entry);
-    }
+    for (const entry of rows)
+      if (!debs?.has(entry.version.software.name)) distinct.add(entry, storedOf?.(entry.version));
   }
-  for (const [identity, { entry, paths, opened }] of repeated)
-    entries.set(identity, { ...entry, installed_paths: [...paths].sort(), last_opened_at: opened });
-  return { replaced, entries };
+  distinct.end();
+  return { replaced, entries: distinct.entries, stored: distinct.stored };
 }
 
 // Increase after changing the rules above, so that unchanged results are parsed again.

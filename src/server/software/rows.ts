@@ -36,6 +36,9 @@ export interface StoredVersion {
   readonly usualPath: string;
   /** False after the version may have been deleted. */
   isKnown: boolean;
+  /** The host's entries that contain the version, while they are collected, and its place among them. */
+  markedBy: object | null;
+  place: number;
 }
 
 /** A version on one host. */

@@ -49,7 +49,11 @@ export interface Collection<T extends Table = Table> {
   max(column: keyof RowOf<T> & string, where?: Predicate): Promise<Scalar | null>;
 
   insert(row: InsertOf<T>): Promise<RowOf<T>>;
-  insertMany(rows: readonly InsertOf<T>[]): Promise<RowOf<T>[]>;
+  /** Returns the rows, or of each the columns in `returning`: pass an empty list if the result is not used. */
+  insertMany<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
+    rows: readonly InsertOf<T>[],
+    options?: { readonly returning: readonly K[] },
+  ): Promise<Pick<RowOf<T>, K>[]>;
   /**
    * Inserts each row, or updates the row that has the same values in `on` (a unique set of columns, or `["id"]`).
    * `set` names the columns that an update writes (default: all given columns except `on`). A row that would not

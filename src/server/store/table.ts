@@ -133,6 +133,8 @@ export interface TableOptions {
 export interface Table<C extends Columns = Columns> {
   readonly name: string;
   readonly columns: C;
+  /** The columns in declared order, listed once: writes go through them for each row. */
+  readonly specs: readonly (readonly [name: string, spec: ColumnSpec])[];
   readonly unique: readonly (readonly string[])[];
   readonly indexes: readonly (readonly string[])[];
 }
@@ -157,5 +159,6 @@ export function table<C extends Columns & { id: Column<number, boolean> }>(
   columns: C,
   options: TableOptions = {},
 ): Table<C> {
-  return { name, columns, unique: options.unique ?? [], indexes: options.indexes ?? [] };
+  const specs = Object.entries(columns).map(([column, { spec }]) => [column, spec] as const);
+  return { name, columns, specs, unique: options.unique ?? [], indexes: options.indexes ?? [] };
 }

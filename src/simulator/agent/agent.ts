@@ -8,7 +8,7 @@ import type { Channel } from "../wire/transport.ts";
 import { Caller } from "./caller.ts";
 import { Carver } from "./carver.ts";
 import { type AgentConfig, readConfig, selectQueries } from "./config.ts";
-import { Results } from "./distributed.ts";
+import { type PreparedAnswer, prepared, Results } from "./distributed.ts";
 import { enrollBody, identifierOf } from "./enroll-body.ts";
 import { sharedFlags, stretchedFlags } from "./flags.ts";
 import { Logger } from "./logger.ts";
@@ -53,6 +53,10 @@ export class SimulatedAgent {
   private busy = 0;
   private ended = false;
   private polling: Promise<boolean> | null = null;
+  /** The answers of the first report, by query. */
+  private prepared: ReadonlyMap<string, PreparedAnswer> = new Map();
+  /** Collects the queries of all polls, if it is set. */
+  asked: Set<string> | null = null;
 
   constructor(world: World, machine: Machine, channels: Channels) {
     this.world = world;
@@ -112,6 +116,12 @@ export class SimulatedAgent {
     await this.logger.flush(this.caller, this.channels.log, this.flags);
   }
 
+  /** Answers these queries now, for the next poll that contains them. */
+  prepare(queries: Iterable<string>): void {
+    const view = this.view();
+    this.prepared = new Map([...queries].map((sql) => [sql, prepared(answerSql(sql, view))]));
+  }
+
   /** One read, then one write with all results. Returns false if either failed. Concurrent callers share one poll. */
   pollOnce(): Promise<boolean> {
     this.polling ??= this.poll().finally(() => {
@@ -142,7 +152,10 @@ export class SimulatedAgent {
     const view = this.view();
     const answer = (sql: string) => this.carver.answer(sql, this.flags) ?? answerSql(sql, view);
     const discovery = (sql: string) => discoveryAnswer(sql, this.machine, answer);
-    this.results.run(discover(work, this.machine.agentVersion, discovery), answer, this.machine.old);
+    const queries = discover(work, this.machine.agentVersion, discovery);
+    for (const [, sql] of queries) this.asked?.add(sql);
+    this.results.run(queries, (sql) => this.prepared.get(sql) ?? answer(sql), this.machine.old);
+    this.prepared = new Map();
   }
 
   private async write(attempts: number): Promise<boolean> {

@@ -3,7 +3,13 @@ import { hashText } from "../random.ts";
 import type { SqlAnswer } from "../sql/answer.ts";
 
 type Result = { rows: string; status: number; message: string; stats: string };
-type Answer = (sql: string) => SqlAnswer;
+/** An answer whose rows are JSON text already, and how many they are. */
+export type PreparedAnswer = Omit<SqlAnswer, "rows"> & { json: string; count: number };
+type Answer = (sql: string) => SqlAnswer | PreparedAnswer;
+
+export function prepared({ rows, ...rest }: SqlAnswer): PreparedAnswer {
+  return { ...rest, json: JSON.stringify(rows), count: rows.length };
+}
 
 /**
  * Results that the server has not accepted yet. New results are merged in, and every write contains all of them until
@@ -18,9 +24,9 @@ export class Results {
 
   run(queries: [string, string][], answer: Answer, old: boolean): void {
     for (const [name, sql] of queries) {
-      const { status, message, rows } = answer(sql);
-      const text = rows.length === 0 && old ? '""' : JSON.stringify(rows);
-      this.unsent.set(name, { rows: text, status, message, stats: statsOf(sql, rows.length) });
+      const found = answer(sql);
+      const { status, message, json, count } = "json" in found ? found : prepared(found);
+      this.unsent.set(name, { rows: count === 0 && old ? '""' : json, status, message, stats: statsOf(sql, count) });
     }
   }
 

@@ -79,8 +79,8 @@ describe("invalid data from an agent", () => {
     fc.assert(
       fc.property(write, platform, (made, known) => {
         const results = detailResults(sent(made));
-        const { entries: byIdentity, replaced } = softwareChanges(results, { platform: known });
-        const entries = [...byIdentity.values()].map(({ version }) => version.software);
+        const { entries: reported, replaced } = softwareChanges(results, { platform: known });
+        const entries = reported.map(({ version }) => version.software);
         expect(new Set(entries.map(softwareKey)).size).toBe(entries.length);
         for (const entry of entries) {
           expect(entry.name).not.toBe("");

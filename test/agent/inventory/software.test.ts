@@ -26,10 +26,10 @@ interface Shown extends SoftwareVersion {
 /** The entries in order, so that they can be compared. */
 function changesOf(results: DetailResults, ctx: SoftwareContext) {
   const { replaced, entries } = softwareChanges(results, ctx);
-  const ordered = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+  const ordered = [...entries].sort((a, b) => (a.version.identity < b.version.identity ? -1 : 1));
   return {
     replaced,
-    entries: ordered.map(([, { version, ...more }]): Shown => ({ ...version.software, ...more })),
+    entries: ordered.map(({ version, ...more }): Shown => ({ ...version.software, ...more })),
   };
 }
 const softwareOf = (name: Fixture) => changesOf(answersOf(name), { platform: platforms[name] ?? "" });

@@ -4,7 +4,9 @@ import { channels } from "../../core/channels.ts";
 import { parts } from "../../core/concurrency/parts.ts";
 import { byId, groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
+import type { hosts } from "../../hosts/tables.ts";
 import { oneOf } from "../../store/query.ts";
+import type { RowOf } from "../../store/table.ts";
 import { NO_TEAM } from "../tables.ts";
 
 /** What of a host may be vulnerable, and the team for which it counts. */
@@ -76,7 +78,9 @@ const idsOf = (exposed: Exposed | null): Ids => ({
 function differing({ before, after }: ExposureChange): Ids {
   const [had, has] = [idsOf(before), idsOf(after)];
   const isSameTeam = before?.team === after?.team;
-  const either = (a: readonly number[], b: readonly number[]): number[] => {
+  const either = (a: readonly number[], b: readonly number[]): readonly number[] => {
+    // Of a new host, or one that is deleted: the lists have each id once.
+    if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
     const [first, second] = [new Set(a), new Set(b)];
     return isSameTeam ? [...without(first, second), ...without(second, first)] : [...new Set([...first, ...second])];
   };
@@ -127,16 +131,18 @@ async function store(tx: ServerTx, teams: ReadonlyMap<number, TeamChanges>): Pro
     .map(([team, { sums, hosts }]) => ({ team, hosts, cves: [...sums].filter(([, difference]) => difference !== 0) }))
     .filter(({ cves }) => cves.length > 0);
   if (rows.length === 0) return;
-  await tx.vulnerabilityCountChanges.insertMany(rows);
+  await tx.vulnerabilityCountChanges.insertMany(rows, { returning: [] });
   await tx.notify(channels.vulnerabilityCounts, "");
 }
 
 /** The hosts as they are counted now, by id. */
 async function exposedHosts(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, Exposed>> {
-  const hosts = await tx.hosts.pick(["id", "team_id", "os_version_id"], { where: oneOf("id", hostIds) });
-  const lists = byId(await tx.hostSoftware.pick(["id", "software_ids"], { where: oneOf("id", hostIds) }));
+  const [hosts, lists] = await Promise.all([
+    systemsOf(tx, hostIds),
+    tx.hostSoftware.pick(["id", "software_ids"], { where: oneOf("id", hostIds) }).then(byId),
+  ]);
   return new Map(
-    hosts.map(({ id, team_id, os_version_id }) => [
+    [...hosts.values()].map(({ id, team_id, os_version_id }) => [
       id,
       { team: team_id ?? NO_TEAM, software: lists.get(id)?.software_ids ?? [], system: os_version_id },
     ]),
@@ -192,20 +198,27 @@ export async function recordSystems(tx: ServerTx, changes: readonly SystemChange
   );
 }
 
+/** The team and operating system version of a host. */
+type Host = Pick<RowOf<typeof hosts>, "id" | "team_id" | "os_version_id">;
+
+/** The hosts, which must be locked by the transaction, by id. */
+export async function systemsOf(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, Host>> {
+  return byId(await tx.hosts.pick(["id", "team_id", "os_version_id"], { where: oneOf("id", hostIds) }));
+}
+
 /** Counts hosts for other software. Call it after their rows were written, with the lists before and after. */
 export async function recordSoftware(
   tx: ServerTx,
+  known: ReadonlyMap<number, Host>,
   changes: ReadonlyMap<number, { readonly before: readonly number[]; readonly after: readonly number[] }>,
 ): Promise<void> {
-  const hosts = await tx.hosts.pick(["id", "team_id", "os_version_id"], { where: oneOf("id", [...changes.keys()]) });
   await recordExposure(
     tx,
-    hosts.flatMap(({ id, team_id, os_version_id }) => {
-      const change = changes.get(id);
-      const host = { team: team_id ?? NO_TEAM, system: os_version_id };
-      return change
-        ? [{ hostId: id, before: { ...host, software: change.before }, after: { ...host, software: change.after } }]
-        : [];
+    [...changes].flatMap(([hostId, { before, after }]) => {
+      const found = known.get(hostId);
+      if (!found) return [];
+      const host = { team: found.team_id ?? NO_TEAM, system: found.os_version_id };
+      return [{ hostId, before: { ...host, software: before }, after: { ...host, software: after } }];
     }),
   );
 }

@@ -31,6 +31,12 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     return this.held.forms.show(row) as unknown as RowOf<T>;
   }
 
+  /** Shows the columns, or all. Throws before anything is written if there is no such column. */
+  private shownBy<K extends string>(columns: readonly K[] | undefined) {
+    const show = columns ? this.held.forms.picker(columns) : (row: Row) => this.show(row);
+    return (row: Row) => show(row) as Pick<RowOf<T>, K & keyof RowOf<T>>;
+  }
+
   private read<R>(step: () => R): Promise<R> {
     return this.session.read(step);
   }
@@ -201,13 +207,17 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   async insert(row: InsertOf<T>): Promise<RowOf<T>> {
-    return (await this.insertMany([row]))[0]!;
+    return (await this.insertMany([row]))[0]! as RowOf<T>;
   }
 
-  insertMany(rows: readonly InsertOf<T>[]): Promise<RowOf<T>[]> {
-    return this.session.write((change) =>
-      insertRows(this.memory, this.held, change, rows as readonly Given[]).map((row) => this.show(row)),
-    );
+  insertMany<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
+    rows: readonly InsertOf<T>[],
+    { returning }: { readonly returning?: readonly K[] } = {},
+  ): Promise<Pick<RowOf<T>, K>[]> {
+    return this.session.write((change) => {
+      const shown = this.shownBy(returning);
+      return insertRows(this.memory, this.held, change, rows as readonly Given[]).map(shown);
+    });
   }
 
   upsert<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
@@ -215,8 +225,8 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     { returning, ...shape }: UpsertOptions<T, K>,
   ): Promise<Pick<RowOf<T>, K>[]> {
     return this.session.write((change) => {
-      const after = upsertRows(this.memory, this.held, change, rows as readonly Given[], shape);
-      return returning ? this.picked(returning, after) : after.map((row) => this.show(row));
+      const shown = this.shownBy(returning);
+      return upsertRows(this.memory, this.held, change, rows as readonly Given[], shape).map(shown);
     });
   }
 

@@ -108,6 +108,21 @@ export class ColumnIndex {
   }
 }
 
+/** Looks up rows by a text column whatever its case, like `same`. */
+export class FoldedIndex extends ColumnIndex {
+  readonly #column: string;
+
+  constructor(column: string) {
+    super([column], false, true);
+    this.#column = column;
+  }
+
+  override keyOf(row: Readonly<Record<string, unknown>>): Value {
+    const value = row[this.#column] as string | null;
+    return value === null ? null : value.toLowerCase();
+  }
+}
+
 /** Up to this many keys are inserted one by one, which is cheaper than merging the lists, however long they are. */
 const FEW = 16;
 

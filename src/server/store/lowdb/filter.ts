@@ -74,8 +74,12 @@ export class Filter {
       case "in": {
         comparable(table, where.column);
         const { column } = where;
-        const values = new Set<unknown>(where.values.map(cleanScalar));
-        return (row) => values.has(row[column]);
+        // Built at the first row: often there is none.
+        let values: ReadonlySet<unknown> | undefined;
+        return (row) => {
+          values ??= new Set<unknown>(where.values.map(cleanScalar));
+          return values.has(row[column]);
+        };
       }
       case "lt":
       case "lte":
@@ -192,6 +196,11 @@ export class Filter {
         return keysPlan(memoryTable, where.column, [where.value]);
       case "in":
         return keysPlan(memoryTable, where.column, where.values);
+      case "same": {
+        const isSearchable = columnSpec(memoryTable.table, where.column).searchable;
+        const index = isSearchable ? memoryTable.foldedIndexOn(where.column) : null;
+        return index && planOf(index, where.texts.map(searchForm));
+      }
       case "null": {
         const index = memoryTable.indexOn(where.column);
         return index && { cost: index.count(null), ids: () => index.ids(null) };
@@ -277,7 +286,12 @@ function keysPlan(memoryTable: MemoryTable, column: string, values: readonly Sca
     return { cost: values.length, ids: () => new Set(values.filter((value) => typeof value === "number")) };
   const index = memoryTable.indexOn(column);
   if (!index) return null;
-  const keys = new Set<Value>(values.map(cleanScalar));
+  // The vulnerabilities of thousands of versions are looked up before there are any.
+  return index.size === 0 ? { cost: 0, ids: () => [] } : planOf(index, values.map(cleanScalar));
+}
+
+function planOf(index: ColumnIndex, values: readonly Value[]): Plan {
+  const keys = new Set<Value>(values);
   let cost = 0;
   for (const key of keys) cost += index.count(key);
   return { cost, ids: () => idsOf(index, keys) };

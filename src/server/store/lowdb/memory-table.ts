@@ -1,6 +1,6 @@
 import { UniqueViolation } from "../store.ts";
 import type { Table } from "../table.ts";
-import { ColumnIndex } from "./column-index.ts";
+import { ColumnIndex, FoldedIndex } from "./column-index.ts";
 import type { Row, RowForms } from "./values.ts";
 
 /** The rows of one table with their indexes. Enforces unique sets only; checking references is the writer's task. */
@@ -8,7 +8,7 @@ export class MemoryTable {
   readonly table: Table;
   readonly forms: RowForms;
   readonly rows = new Map<number, Row>();
-  readonly indexes: readonly ColumnIndex[];
+  private readonly all: ColumnIndex[];
   /** Whether the store assigns the ids (otherwise the rows share the ids of another table). */
   readonly ownIds: boolean;
   nextId = 1;
@@ -16,6 +16,7 @@ export class MemoryTable {
   private order: number[] = [];
   private sorted = true;
   private readonly byColumn = new Map<string, ColumnIndex>();
+  private readonly folded = new Map<string, FoldedIndex>();
 
   constructor(table: Table, forms: RowForms) {
     this.table = table;
@@ -29,11 +30,26 @@ export class MemoryTable {
       const [first] = index.columns;
       if (index.columns.length === 1 && !this.byColumn.has(first!)) this.byColumn.set(first!, index);
     }
-    this.indexes = indexes;
+    this.all = indexes;
+  }
+
+  get indexes(): readonly ColumnIndex[] {
+    return this.all;
   }
 
   indexOn(column: string): ColumnIndex | null {
     return this.byColumn.get(column) ?? null;
+  }
+
+  /** The index on an indexed column by its text in lower case. Built on first use, because few columns are searched so. */
+  foldedIndexOn(column: string): FoldedIndex | null {
+    const known = this.folded.get(column);
+    if (known || !this.byColumn.has(column)) return known ?? null;
+    const index = new FoldedIndex(column);
+    for (const [id, row] of this.rows) index.add(index.keyOf(row), id);
+    this.folded.set(column, index);
+    this.all.push(index);
+    return index;
   }
 
   /** Throws `UniqueViolation` if another row has the same values in a unique set. */

@@ -124,8 +124,11 @@ function indexes(table: Table): SchemaObject[] {
     };
   };
   const found: SchemaObject[] = [];
+  // The index of a unique set finds the rows of its first column too.
+  const first = new Set(table.unique.map(([column]) => column));
   for (const [column, { spec }] of Object.entries(table.columns)) {
     if (spec.kind === "ids") found.push(index([column], "gin"));
+    else if (spec.kind === "ref" && !spec.ordered && first.has(column)) continue;
     else if ((spec.indexed || spec.ordered) && !spec.unique) found.push(index([column]));
     if (!spec.searchable) continue;
     const indexName = short(table.name, column, "trgm", "idx");

@@ -15,31 +15,35 @@ export class Writes extends Reads {
     return (await this.insertMany([row]))[0]!;
   }
 
-  async insertMany(given: readonly Row[]): Promise<Row[]> {
+  async insertMany(
+    given: readonly Row[],
+    { returning = this.layout.columns }: { readonly returning?: readonly string[] } = {},
+  ): Promise<Row[]> {
+    for (const column of returning) this.layout.spec(column);
     const rows = given.map((row) => wholeRow(this.layout.table, row));
     const { written } = this.layout;
     const found = await inChunks(
       this.runner,
       chunks(written, rows),
       async (runner, chunk) => {
-        const result = await runner.write({ text: this.insertText(chunk.single), values: chunk.values });
+        const result = await runner.write({ text: this.insertText(chunk.single, returning), values: chunk.values });
         await raiseSequence(this.layout, runner, chunk.rows);
         return result.rows;
       },
       needsSequence(this.layout, rows),
     );
-    return this.layout.rows(found.flat());
+    return returning.length === 0 ? rows.map(() => ({})) : this.layout.rows(found.flat());
   }
 
-  private insertText(single: boolean): string {
+  private insertText(single: boolean, returning: readonly string[]): string {
     const { table, written } = this.layout;
-    return this.layout.text(`insert ${single}`, () => {
+    return this.layout.text(`insert ${single} ${returning.join()}`, () => {
       const values = written.map((column) => idOr(this.layout, column, typed("i", column)));
       const into = sql`${name(table.name)} (${list(written.map((column) => name(column.name)))})`;
       const from = sql`${inputRows("i", written, single)} ORDER BY i.svc_ord`;
-      return textOf(
-        sql`INSERT INTO ${into} SELECT ${list(values)} FROM ${from} RETURNING ${this.layout.selectList(table.name)}`,
-      );
+      const returned =
+        returning.length === 0 ? sql`` : sql` RETURNING ${this.layout.selectList(table.name, [...returning])}`;
+      return textOf(sql`INSERT INTO ${into} SELECT ${list(values)} FROM ${from}${returned}`);
     });
   }
 
