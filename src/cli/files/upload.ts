@@ -8,7 +8,7 @@ import { failed } from "../errors.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { cannotRead } from "./file-errors.ts";
 
-const CHUNK = 256 * 1024;
+const CHUNK = 1024 * 1024;
 
 /** The file at the path; `-` is stdin, whose name and size are not known. */
 export async function uploadSource(io: Pick<Terminal, "inBytes">, path: string, flag: string): Promise<UploadSource> {
@@ -16,12 +16,26 @@ export async function uploadSource(io: Pick<Terminal, "inBytes">, path: string, 
   const unreadable = (error: unknown): never => {
     throw cannotRead(error, path, flag);
   };
-  const info = await stat(path).catch(unreadable);
+  const info = await stat(path, { bigint: true }).catch(unreadable);
   if (!info.isFile()) throw failed(`${flag}: ${printable(path)} is not a file`);
   await access(path, constants.R_OK).catch(unreadable);
-  const { size } = info;
-  return { name: basename(path), size, canRepeat: true, open: (start = 0) => exactly(path, start, size) };
+  const size = Number(info.size);
+  return {
+    name: basename(path),
+    size,
+    canRepeat: true,
+    open: (start = 0) => exactly(path, start, size),
+    version: {
+      modifiedAt: new Date(Number(info.mtimeMs)).toISOString(),
+      async requireSame() {
+        const now = await stat(path, { bigint: true }).catch(unreadable);
+        if (now.size !== info.size || now.mtimeNs !== info.mtimeNs || now.ino !== info.ino) throw changed(path);
+      },
+    },
+  };
 }
+
+const changed = (path: string) => failed(`${path} changed while it was sent`);
 
 /** A file that changes while it is sent must not be taken for a complete one. */
 async function* exactly(path: string, start: number, size: number): AsyncGenerator<Uint8Array> {
@@ -31,5 +45,5 @@ async function* exactly(path: string, start: number, size: number): AsyncGenerat
     if (read > size) break;
     yield chunk as Buffer;
   }
-  if (read !== size) throw failed(`${path} changed while it was sent`);
+  if (read !== size) throw changed(path);
 }

@@ -3,14 +3,19 @@ import type { Context } from "../core/context.ts";
 import { ApiError, notOnThisServer } from "../core/errors.ts";
 import { type GrowingBlobs, NoSuchBlob } from "../store/blobs/blobs.ts";
 import { eq } from "../store/query.ts";
-import type { Divided } from "./divided.ts";
+import type { Brought } from "./divided.ts";
 import { join } from "./join.ts";
 import { PIECE_BYTES, recordArrived, tooMany } from "./record.ts";
 import { newSegment, segments } from "./segments.ts";
 import { moved, piecesOf, type UploadRow } from "./service.ts";
 
 /** Stores and records the whole body. One piece is made durable and recorded while the next one arrives. */
-export async function grow(ctx: Context, growing: GrowingBlobs, upload: UploadRow, body: Divided): Promise<UploadRow> {
+export async function grow(
+  ctx: Context,
+  growing: GrowingBlobs,
+  upload: UploadRow,
+  { body, sha256 }: Brought,
+): Promise<UploadRow> {
   if (!(await body.hasMore())) return upload;
   if (upload.received === upload.size) throw tooMany(upload);
   const { id, received } = upload;
@@ -39,7 +44,7 @@ export async function grow(ctx: Context, growing: GrowingBlobs, upload: UploadRo
       if (arrived === upload.size) {
         if (await body.hasMore()) throw tooMany(upload);
         await growing.sync(key);
-        return await join(ctx, before, segment);
+        return await join(ctx, before, { ...segment, sha256 });
       }
       recording = record(before, arrived);
       // Awaited with the next piece; until then a failure is not unhandled.

@@ -90,6 +90,7 @@ import { migration as m0103 } from "./0103-labels-of-packages-stay.ts";
 import { migration as m0104 } from "./0104-labels-of-packages-stay-slow.ts";
 import { migration as m0105 } from "./0105-machines-of-managed-agents.ts";
 import { migration as m0106 } from "./0106-teams-of-settings.ts";
+import { migration as m0111 } from "./0111-late-digests.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -184,4 +185,5 @@ export const migrations: readonly Migration[] = [
   m0104,
   m0105,
   m0106,
+  m0111,
 ];
