@@ -25,21 +25,29 @@ export class RunningDigest {
   /** Reads the bytes up to this position that were not sent. Returns the digest of all up to there, in hex. */
   async upTo(end: number): Promise<string> {
     if (this.#at < end)
-      for await (const _ of bytesBetween(this.#source, this.#at, end, this)) this.#signal?.throwIfAborted();
+      for await (const _ of bytesBetween(this.#source, { start: this.#at, end, digest: this, reuses: true }))
+        this.#signal?.throwIfAborted();
     return this.#hash.copy().digest("hex");
   }
 }
 
-/** The bytes of the source between two positions. The digest is updated with them. */
+interface Extent {
+  readonly start: number;
+  readonly end: number;
+  /** Updated with the bytes. */
+  readonly digest: RunningDigest | null;
+  /** As in `UploadSource.open`. */
+  readonly reuses: boolean;
+}
+
+/** The bytes of the source between two positions. */
 export async function* bytesBetween(
   source: UploadSource,
-  start: number,
-  end: number,
-  digest: RunningDigest | null,
+  { start, end, digest, reuses }: Extent,
 ): AsyncGenerator<Uint8Array> {
   let at = start;
   if (at === end) return;
-  for await (const chunk of source.open(at)) {
+  for await (const chunk of source.open(at, reuses)) {
     const bytes = chunk.subarray(0, end - at);
     digest?.add(at, bytes);
     at += bytes.length;

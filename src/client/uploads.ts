@@ -13,6 +13,8 @@ export interface Wire {
   readonly call: ApiClient["call"];
   /** Waits longer with each attempt. */
   readonly retry: (why: string, attempt: number) => Promise<void>;
+  /** Whether chunks are gone when the fourth one after them is requested. */
+  readonly reuses: boolean;
 }
 
 /** Below what proxies accept: many refuse bodies of more than 100 MB. */
@@ -49,7 +51,7 @@ export async function uploadInPieces(wire: Wire, source: UploadSource, options: 
 
 /** With a running digest, the last piece is sent with the digest of the whole file. */
 async function inPieces(
-  { call, retry }: Wire,
+  { call, retry, reuses }: Wire,
   source: UploadSource,
   begin: Begin,
   { signal, onSent }: Options,
@@ -68,7 +70,7 @@ async function inPieces(
         await digest?.upTo(received);
         const sha256 = end === size && digest !== null ? await digest.upTo(size) : null;
         if (sha256 !== null) await source.version?.requireSame();
-        await sendPiece(call, params, source, { start: received, end, sha256, digest, signal, onSent });
+        await sendPiece(call, params, source, { start: received, end, sha256, digest, reuses, signal, onSent });
         upload = { ...upload, received: end, ...(sha256 === null ? {} : { sha256 }) };
       } else {
         ({ upload } = await call(uploadsApi.get, { params }, withSignal(signal)));
@@ -92,6 +94,7 @@ interface Piece {
   readonly sha256: string | null;
   /** Updated with the bytes of the piece. */
   readonly digest: RunningDigest | null;
+  readonly reuses: boolean;
   readonly signal: AbortSignal | undefined;
   readonly onSent: OnSent | undefined;
 }
@@ -100,7 +103,7 @@ async function sendPiece(
   call: Wire["call"],
   params: { readonly id: number },
   source: UploadSource,
-  { start, end, sha256, digest, signal, onSent }: Piece,
+  { start, end, sha256, digest, reuses, signal, onSent }: Piece,
 ): Promise<void> {
   const silence = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -110,7 +113,7 @@ async function sendPiece(
     if (sent < end - start) timer = setTimeout(() => silence.abort(new Silence()), SILENCE_MS);
   };
   heard(0);
-  const open = () => bytesBetween(source, start, end, digest);
+  const open = () => bytesBetween(source, { start, end, digest, reuses });
   const body = { name: "", size: end - start, canRepeat: true, open };
   try {
     await call(
@@ -148,7 +151,7 @@ function passing(error: unknown): string | null {
 export async function digestOf(source: UploadSource, signal?: AbortSignal) {
   const hash = createHash("sha256");
   let size = 0;
-  for await (const chunk of source.open()) {
+  for await (const chunk of source.open(undefined, true)) {
     signal?.throwIfAborted();
     hash.update(chunk);
     size += chunk.length;

@@ -172,6 +172,20 @@ describe("a large file in a form", () => {
     expect(opened).toEqual([0, 32 * MiB, 32 * MiB]);
   });
 
+  it("uses the memory of its chunks again only if the reader allows it", async () => {
+    const { source, sha256: digest } = await written(6 * MiB);
+    const kept: Uint8Array[] = [];
+    for await (const chunk of source.open()) kept.push(chunk);
+    expect(sha256(Buffer.concat(kept))).toBe(digest);
+    const memory = new Set<ArrayBufferLike>();
+    const hash = createHash("sha256");
+    for await (const chunk of source.open(0, true)) {
+      memory.add(chunk.buffer);
+      hash.update(chunk);
+    }
+    expect([memory.size, hash.digest("hex")]).toEqual([4, digest]);
+  });
+
   it("that is rewritten while it is sent is refused before its last piece", async () => {
     const { source, path } = await written(40 * MiB);
     const rewriting = client().upload(source, {
