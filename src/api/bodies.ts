@@ -100,8 +100,21 @@ export interface UploadSource {
   readonly type?: string;
   /** Whether `open` can be called again, to repeat the request. */
   readonly canRepeat: boolean;
-  /** The bytes from this position on; default: all. Only a source that can repeat has other positions. */
-  open(start?: number): AsyncIterable<Uint8Array>;
+  /**
+   * The bytes from this position on; default: all. Only a source that can repeat has other positions. With `reuses`, the
+   * memory of a chunk may be used again when the fourth one after it is requested: new memory costs as much as sending.
+   */
+  open(start?: number, reuses?: boolean): AsyncIterable<Uint8Array>;
+  /** Of a file on disk. The client then computes the digest while it sends, instead of before. */
+  readonly version?: FileVersion;
+}
+
+/** A file as it was when it was first seen. */
+export interface FileVersion {
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly modifiedAt: string;
+  /** Throws if the file has changed meanwhile. */
+  requireSame(): Promise<void>;
 }
 
 const NAME_MAX = 255;

@@ -192,5 +192,17 @@ export const ErrorBody = z.object({
     .boolean()
     .optional()
     .meta({ description: "the page of a device needs a sign-in: POST /device/:token/sso" }),
+  changed: z
+    .boolean()
+    .optional()
+    .meta({ description: "true: what the request depends on has changed since it was read; read it, then try again" }),
+  overloaded: z
+    .boolean()
+    .optional()
+    .meta({ description: "true: the server has too many requests of this kind at the moment; try again soon" }),
+  allowed_endpoints: z
+    .array(z.string())
+    .optional()
+    .meta({ description: "the patterns of endpoints that the API token is limited to" }),
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;

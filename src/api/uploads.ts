@@ -9,6 +9,8 @@ export const UPLOAD_MAX = 10 * 1024 * MiB;
 export const OFFSET_TYPE = "application/offset+octet-stream";
 export const UPLOAD_OFFSET = "Upload-Offset";
 export const UPLOAD_LENGTH = "Upload-Length";
+/** The SHA-256 digest of the whole upload (RFC 9530), with its last piece, if it was not known at the beginning. */
+export const REPR_DIGEST = "Repr-Digest";
 /** The protocol's version, in the replies that follow it. */
 export const TUS_RESUMABLE = { "Tus-Resumable": "1.0.0" };
 
@@ -26,7 +28,8 @@ export const Upload = z.object({
   expires_at: Timestamp.meta({ description: "24 hours after the last piece arrived; the session is then removed" }),
   name: z.string(),
   size: z.int().meta({ description: "bytes" }),
-  sha256: z.string().meta({ description: "in hex" }),
+  modified_at: Timestamp.nullable().meta({ description: "modification time of the file, as the client has sent it" }),
+  sha256: z.string().nullable().meta({ description: "in hex; null if it was not sent, until the upload is complete" }),
   received: z.int().meta({ description: "number of bytes that have arrived; complete if it is the size" }),
 });
 export type Upload = z.infer<typeof Upload>;
@@ -37,12 +40,23 @@ export const CreateUpload = z.object({
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, { error: "must be a SHA-256 digest in hex" })
-    .transform((digest) => digest.toLowerCase()),
+    .transform((digest) => digest.toLowerCase())
+    .optional()
+    .meta({ description: `of the whole content; without it, the last piece may have it in ${REPR_DIGEST}` }),
+  modified_at: z.iso
+    .datetime()
+    .transform((time) => new Date(time).toISOString())
+    .optional()
+    .meta({ description: "modification time of the file, by which it is recognized without a digest" }),
 });
 export type CreateUpload = z.output<typeof CreateUpload>;
 
 const OffsetHeaders = z.object({
   [UPLOAD_OFFSET]: z.string().meta({ description: "number of bytes that have arrived before, as HEAD returns it" }),
+  [REPR_DIGEST]: z
+    .string()
+    .optional()
+    .meta({ description: "with the last piece: the SHA-256 digest of the whole upload (RFC 9530)" }),
 });
 
 const access = { action: "files:upload", scope: "team" } as const;
@@ -60,7 +74,7 @@ export const uploadsApi = {
   create: endpoint({
     method: "POST",
     path: "/uploads",
-    summary: "Begin to upload a large file in pieces, or continue the session that you have for the same content.",
+    summary: "Begin to upload a large file in pieces, or continue the session that you have for the same file.",
     access,
     body: CreateUpload,
     status: 201,

@@ -92,13 +92,6 @@ function report(
   return { code, message, errors, hint: hint ?? null, request_id: id ?? null };
 }
 
-/**
- * Whether a conflict means that something changed after it was read: only then does it help to read it again. Others are
- * rules, such as that a name is taken or that a task has ended, which their reason explains.
- */
-const hasMoved = ({ reason }: FieldReason): boolean =>
-  /since it was read|meanwhile|selection changed|changed by somebody else|\(any more\)/.test(reason);
-
 /** Whether the reply has no cause of its own, such as that no mail server is configured, but refers to the log. */
 const isUnexplained = ({ errors }: ApiCallError): boolean =>
   errors.every(({ reason }) => reason === "" || reason.startsWith("internal error"));
@@ -120,17 +113,25 @@ function describeApiError(error: ApiCallError): ErrorReport {
         ? "The server's license does not include this; `svc status` shows the tier."
         : status === 403
           ? "`svc can-i` lists what your role allows."
-          : status === 412 || (status === 409 && error.errors.some(hasMoved))
+          : status === 412 || error.hasChanged
             ? "Read the current state, then try again."
             : status === 429
               ? `Try again${error.retryAfter === undefined ? " later" : ` in ${error.retryAfter} s`}.`
               : status === 503
-                ? "The server is overloaded, or its store does not respond; try again soon."
+                ? hintOfUnavailable(error)
                 : status >= 500 && isUnexplained(error)
                   ? `The cause is in the server's log${error.requestId ? `, with the id ${error.requestId}` : ""}.`
                   : undefined;
   return report(code, error.message, hint, error.errors, error.requestId);
 }
+
+/** The reason of the server explains the rest: that its database does not respond, for example. */
+const hintOfUnavailable = ({ isOverloaded, retryAfter, errors }: ApiCallError): string | undefined => {
+  if (isOverloaded)
+    return `The server is overloaded; try again${retryAfter === undefined ? " soon" : ` in ${retryAfter} s`}.`;
+  if (errors.length > 0) return undefined;
+  return "The server, or a proxy before it, cannot serve requests now; try again soon.";
+};
 
 function describeParseError(error: Error): ErrorReport {
   const { message, hint } = wrongOf(error);

@@ -272,7 +272,9 @@ export class ApiClient {
     const { uploadInPieces } = await import("./uploads.ts");
     const retry = (why: string, attempt: number) =>
       this.#wait(why, Math.min(backOff(attempt + 1, this.#options.random ?? Math.random), longestWait), options.signal);
-    return uploadInPieces({ call: (...given) => this.call(...given), retry }, source, options);
+    // Another way to send may collect the chunks.
+    const reuses = this.#options.send === undefined;
+    return uploadInPieces({ call: (...given) => this.call(...given), retry, reuses }, source, options);
   }
 
   async #bodyOf(endpoint: AnyEndpoint, body: unknown, options: Pick<RawCall, "signal" | "onSent">) {

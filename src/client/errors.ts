@@ -3,6 +3,16 @@ export interface FieldReason {
   readonly reason: string;
 }
 
+interface MoreOfError {
+  readonly errors?: readonly FieldReason[];
+  readonly requestId?: string;
+  readonly retryAfter?: number;
+  readonly isSsoRequired?: boolean;
+  readonly hasChanged?: boolean;
+  readonly isOverloaded?: boolean;
+  readonly allowedEndpoints?: readonly string[];
+}
+
 /** The server replied with an error. */
 export class ApiCallError extends Error {
   readonly status: number;
@@ -13,12 +23,14 @@ export class ApiCallError extends Error {
   readonly retryAfter: number | undefined;
   /** Whether the user of a device has to sign in on its page first. */
   readonly isSsoRequired: boolean;
+  /** Whether something has changed since the caller read it. */
+  readonly hasChanged: boolean;
+  /** Whether the server has too much to do at the moment. */
+  readonly isOverloaded: boolean;
+  /** The patterns of endpoints that the API token is limited to, which the reason may contain. */
+  readonly allowedEndpoints: readonly string[];
 
-  constructor(
-    status: number,
-    message: string,
-    more: { errors?: readonly FieldReason[]; requestId?: string; retryAfter?: number; isSsoRequired?: boolean } = {},
-  ) {
+  constructor(status: number, message: string, more: MoreOfError = {}) {
     super(message);
     this.name = "ApiCallError";
     this.status = status;
@@ -26,6 +38,9 @@ export class ApiCallError extends Error {
     this.requestId = more.requestId;
     this.retryAfter = more.retryAfter;
     this.isSsoRequired = more.isSsoRequired ?? false;
+    this.hasChanged = more.hasChanged ?? false;
+    this.isOverloaded = more.isOverloaded ?? false;
+    this.allowedEndpoints = more.allowedEndpoints ?? [];
   }
 }
 
@@ -104,6 +119,9 @@ export function apiCallError(
   return new ApiCallError(status, message, {
     errors,
     isSsoRequired: record.sso_required === true,
+    hasChanged: record.changed === true,
+    isOverloaded: record.overloaded === true,
+    allowedEndpoints: Array.isArray(record.allowed_endpoints) ? record.allowed_endpoints.map(String) : [],
     ...(requestId === undefined ? {} : { requestId }),
     ...(seconds === undefined ? {} : { retryAfter: seconds }),
   });

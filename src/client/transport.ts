@@ -89,7 +89,11 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
   };
 }
 
-const uploaded = (body: AsyncIterable<Uint8Array>) => ({ body: Readable.from(body), headersTimeout: SLOW_MS });
+/** One chunk waits here while the one before is in the socket, and another is read: see `UploadSource.open`. */
+const uploaded = (body: AsyncIterable<Uint8Array>) => ({
+  body: Readable.from(body, { highWaterMark: 1 }),
+  headersTimeout: SLOW_MS,
+});
 
 export const errorCode = (error: unknown): string | undefined => {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

@@ -1,15 +1,20 @@
 // Uploads a file in pieces: each is acknowledged, so an interruption costs one at most.
 import { createHash } from "node:crypto";
+import type { z } from "zod";
 import type { UploadSource } from "../api/bodies.ts";
-import { UPLOAD_OFFSET, type Upload, uploadsApi } from "../api/uploads.ts";
+import { type CreateUpload, REPR_DIGEST, UPLOAD_OFFSET, type Upload, uploadsApi } from "../api/uploads.ts";
+import { sha256Field } from "../text/digest-field.ts";
 import type { ApiClient, OnSent } from "./client.ts";
 import { ApiCallError, Unreachable } from "./errors.ts";
+import { bytesBetween, RunningDigest } from "./running-digest.ts";
 import { isTlsError } from "./transport.ts";
 
 export interface Wire {
   readonly call: ApiClient["call"];
   /** Waits longer with each attempt. */
   readonly retry: (why: string, attempt: number) => Promise<void>;
+  /** Whether chunks are gone when the fourth one after them is requested. */
+  readonly reuses: boolean;
 }
 
 /** Below what proxies accept: many refuse bodies of more than 100 MB. */
@@ -19,18 +24,41 @@ const TRIES = 9;
 /** A connection counts as broken if it takes no byte for this long. */
 const SILENCE_MS = 60_000;
 
+interface Options {
+  readonly signal?: AbortSignal;
+  readonly onSent?: OnSent;
+}
+type Begin = Pick<z.input<typeof CreateUpload>, "size" | "sha256" | "modified_at">;
+
 /** A file whose digest is known need not be read twice. */
 const known = (source: UploadSource & { readonly sha256?: string }) =>
   source.sha256 === undefined || source.size === null ? null : { size: source.size, sha256: source.sha256 };
 
 /** The source must be one that can repeat. */
-export async function uploadInPieces(
-  { call, retry }: Wire,
+export async function uploadInPieces(wire: Wire, source: UploadSource, options: Options): Promise<Upload> {
+  const { size, version } = source;
+  const begin = known(source);
+  if (begin !== null || size === null || version === undefined)
+    return inPieces(wire, source, begin ?? (await digestOf(source, options.signal)), options);
+  const digest = new RunningDigest(source, options.signal);
+  const upload = await inPieces(wire, source, { size, modified_at: version.modifiedAt }, options, digest);
+  const sha256 = await digest.upTo(size);
+  await version.requireSame();
+  if (upload.sha256 === sha256) return upload;
+  // The server had another file with this name, size and modification time.
+  return inPieces(wire, source, { size, sha256 }, options);
+}
+
+/** With a running digest, the last piece is sent with the digest of the whole file. */
+async function inPieces(
+  { call, retry, reuses }: Wire,
   source: UploadSource,
-  { signal, onSent }: { readonly signal?: AbortSignal; readonly onSent?: OnSent },
+  begin: Begin,
+  { signal, onSent }: Options,
+  digest: RunningDigest | null = null,
 ): Promise<Upload> {
-  const { size, sha256 } = known(source) ?? (await digestOf(source, signal));
-  let { upload } = await call(uploadsApi.create, { body: { name: source.name, size, sha256 } }, withSignal(signal));
+  const { size } = begin;
+  let { upload } = await call(uploadsApi.create, { body: { name: source.name, ...begin } }, withSignal(signal));
   const params = { id: upload.id };
   let failures = 0;
   let isKnown = true;
@@ -39,8 +67,11 @@ export async function uploadInPieces(
     try {
       if (isKnown) {
         const end = Math.min(received + PIECE_BYTES, size);
-        await sendPiece(call, params, source, { start: received, end, signal, onSent });
-        upload = { ...upload, received: end };
+        await digest?.upTo(received);
+        const sha256 = end === size && digest !== null ? await digest.upTo(size) : null;
+        if (sha256 !== null) await source.version?.requireSame();
+        await sendPiece(call, params, source, { start: received, end, sha256, digest, reuses, signal, onSent });
+        upload = { ...upload, received: end, ...(sha256 === null ? {} : { sha256 }) };
       } else {
         ({ upload } = await call(uploadsApi.get, { params }, withSignal(signal)));
         isKnown = true;
@@ -59,6 +90,11 @@ export async function uploadInPieces(
 interface Piece {
   readonly start: number;
   readonly end: number;
+  /** Of the whole file, in hex, to send it with the piece. */
+  readonly sha256: string | null;
+  /** Updated with the bytes of the piece. */
+  readonly digest: RunningDigest | null;
+  readonly reuses: boolean;
   readonly signal: AbortSignal | undefined;
   readonly onSent: OnSent | undefined;
 }
@@ -67,7 +103,7 @@ async function sendPiece(
   call: Wire["call"],
   params: { readonly id: number },
   source: UploadSource,
-  { start, end, signal, onSent }: Piece,
+  { start, end, sha256, digest, reuses, signal, onSent }: Piece,
 ): Promise<void> {
   const silence = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -77,13 +113,17 @@ async function sendPiece(
     if (sent < end - start) timer = setTimeout(() => silence.abort(new Silence()), SILENCE_MS);
   };
   heard(0);
-  const body = { name: "", size: end - start, canRepeat: true, open: () => bytesBetween(source, start, end) };
+  const open = () => bytesBetween(source, { start, end, digest, reuses });
+  const body = { name: "", size: end - start, canRepeat: true, open };
   try {
     await call(
       uploadsApi.append,
       { params, body },
       {
-        headers: { [UPLOAD_OFFSET]: String(start) },
+        headers: {
+          [UPLOAD_OFFSET]: String(start),
+          ...(sha256 === null ? {} : { [REPR_DIGEST]: sha256Field(sha256) }),
+        },
         signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
         onSent(sent) {
           heard(sent);
@@ -107,20 +147,11 @@ function passing(error: unknown): string | null {
   return null;
 }
 
-async function* bytesBetween(source: UploadSource, start: number, end: number): AsyncGenerator<Uint8Array> {
-  let left = end - start;
-  for await (const chunk of source.open(start)) {
-    yield chunk.subarray(0, left);
-    left -= Math.min(left, chunk.length);
-    if (left === 0) return;
-  }
-}
-
 /** Size and SHA-256 digest (in hex) of the whole file. */
 export async function digestOf(source: UploadSource, signal?: AbortSignal) {
   const hash = createHash("sha256");
   let size = 0;
-  for await (const chunk of source.open()) {
+  for await (const chunk of source.open(undefined, true)) {
     signal?.throwIfAborted();
     hash.update(chunk);
     size += chunk.length;

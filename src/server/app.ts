@@ -7,8 +7,9 @@ import { UNTRUSTED_PROXY } from "../api/warnings.ts";
 import { mountAgent } from "./agent/http/mount.ts";
 import type { Context, Services } from "./core/context.ts";
 import { type ApiError, noSuchPath, wrongMethod } from "./core/errors.ts";
+import { arriving } from "./core/http/bodies/arriving.ts";
 import { readBody } from "./core/http/bodies/read.ts";
-import type { BodySource } from "./core/http/body.ts";
+import type { BodySource, ByteSource } from "./core/http/body.ts";
 import { bodyRoom } from "./core/http/body-room.ts";
 import { errorForms } from "./core/http/error-forms.ts";
 import { allowLong } from "./core/http/long-request.ts";
@@ -222,7 +223,14 @@ function rawInput(event: H3Event, endpoint: AnyEndpoint, ctx: Context, { store }
     Object.entries(event.context.params ?? {}).map(([key, value]) => [key, decodeParam(value)]),
   );
   const files = { store, uploaded: (id: number) => uploadedFile(ctx, id) };
-  return { params, query, body: (check) => readBody(event.req, endpoint, bodySource(ctx), files, check) };
+  const sent = () => ({ headers: event.req.headers, body: sentBytes(event) });
+  return { params, query, body: (check) => readBody(sent(), endpoint, bodySource(ctx), files, check) };
+}
+
+/** Requests without a socket, those of tests, are not of Node. */
+function sentBytes(event: H3Event): ByteSource | null {
+  const req = nodeRequest(event);
+  return req === undefined ? event.req.body : arriving(req);
 }
 
 /** The memory budget that the request's body counts against. */

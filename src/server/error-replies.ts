@@ -3,7 +3,7 @@
 import { DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
 import { Overdue } from "./core/concurrency/age.ts";
 import { licenseExpired, type Services } from "./core/context.ts";
-import { ApiError, unavailable } from "./core/errors.ts";
+import { ApiError, overloaded, unavailable } from "./core/errors.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import { version } from "./core/version.ts";
 import type { Asked } from "./request-context.ts";
@@ -72,7 +72,7 @@ const loggable = (path: string): string =>
 
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (thrown instanceof Overdue) return unavailable("the request waited too long and was not processed; try again");
+  if (thrown instanceof Overdue) return overloaded("the request waited too long and was not processed; try again");
   if (thrown instanceof BlobsUnavailable)
     return unavailable("uploaded files cannot be stored or read now: the server's bucket does not work; try again");
   if (thrown instanceof StoreUnavailable)

@@ -1,6 +1,7 @@
 // Large files of the typed client: uploaded in pieces over connections that break.
 import { createHash, randomBytes, randomInt } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { mkdtemp, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,7 +10,7 @@ import { Readable } from "node:stream";
 import { toNodeHandler } from "h3/node";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { file, multipart } from "../../src/api/bodies.ts";
+import { file, multipart, type UploadSource } from "../../src/api/bodies.ts";
 import { endpoint } from "../../src/api/endpoint.ts";
 import { uploadSource } from "../../src/cli/files/upload.ts";
 import { ApiClient, type ClientOptions } from "../../src/client/client.ts";
@@ -157,8 +158,69 @@ describe("a large file in a form", () => {
     expect(asked).toEqual(["POST /uploads"]);
   });
 
-  it("that changes while it is sent is refused", async () => {
+  it("is read once, while it is sent, except for its last piece", async () => {
+    const { source, sha256: digest } = await written(40 * MiB);
+    const opened: (number | undefined)[] = [];
+    const watched: UploadSource = {
+      ...source,
+      open(start) {
+        opened.push(start);
+        return source.open(start);
+      },
+    };
+    expect(await client().upload(watched)).toMatchObject({ sha256: digest });
+    expect(opened).toEqual([0, 32 * MiB, 32 * MiB]);
+  });
+
+  it("uses the memory of its chunks again only if the reader allows it", async () => {
+    const { source, sha256: digest } = await written(6 * MiB);
+    const kept: Uint8Array[] = [];
+    for await (const chunk of source.open()) kept.push(chunk);
+    expect(sha256(Buffer.concat(kept))).toBe(digest);
+    const memory = new Set<ArrayBufferLike>();
+    const hash = createHash("sha256");
+    for await (const chunk of source.open(0, true)) {
+      memory.add(chunk.buffer);
+      hash.update(chunk);
+    }
+    expect([memory.size, hash.digest("hex")]).toEqual([4, digest]);
+  });
+
+  it("that is rewritten while it is sent is refused before its last piece", async () => {
+    const { source, path } = await written(40 * MiB);
+    const rewriting = client().upload(source, {
+      onSent: (sent) => {
+        if (sent === 32 * MiB) writeFileSync(path, randomBytes(40 * MiB));
+      },
+    });
+    await expect(rewriting).rejects.toThrow("changed while it was sent");
+    expect(asked.filter((one) => one.startsWith("PATCH"))).toHaveLength(1);
+  });
+
+  it("whose last bytes differ from those of its digest is refused", async () => {
     const { source } = await written(17 * MiB);
+    let reads = 0;
+    const changing: UploadSource = {
+      ...source,
+      open: (start) => (++reads === 1 ? source.open(start) : Readable.from([randomBytes(17 * MiB)])),
+    };
+    await expect(client().upload(changing)).rejects.toMatchObject({ status: 422, errors: [{ name: "sha256" }] });
+  });
+
+  it("is sent again if the server has another file with its name, size and time", async () => {
+    const { source, path } = await written(17 * MiB);
+    const { id } = await client().upload(source);
+    const { atime, mtime } = await stat(path);
+    const content = randomBytes(17 * MiB);
+    await writeFile(path, content);
+    await utimes(path, atime, mtime);
+    const other = await client().upload(await uploadSource(nothing, path, "--file"));
+    expect(other).toMatchObject({ received: 17 * MiB, sha256: sha256(content) });
+    expect(other.id).not.toBe(id);
+  });
+
+  it("whose digest is computed first is refused if it changes while it is sent", async () => {
+    const { version: _, ...source } = (await written(17 * MiB)).source;
     const before = randomBytes(17 * MiB);
     // Its digest is that of the first reading, which begins without a position.
     const changing = {

@@ -271,6 +271,16 @@ describe("errors", () => {
     expect((await run(["hosts", "count", "--json"], { send })).stderr).toContain("POST /hosts/:id/wipe");
   });
 
+  it("keep the patterns that a token is limited to", async () => {
+    const allowed = ["GET /hosts", "GET /hosts/:id", "POST /hosts/*"];
+    const reason = `this token may not call POST /hosts/:id/wipe: it may GET /hosts/count, ${allowed.join(", ")}`;
+    const body = { message: "forbidden", errors: [{ name: "base", reason }], allowed_endpoints: allowed };
+    const { stderr } = await run(["hosts", "count"], { send: async () => json(body, { status: 403 }) });
+    expect(stderr).toContain(
+      "may not call `svc hosts wipe`: it may `svc hosts count`, GET /hosts, GET /hosts/:id, POST /hosts/*\n",
+    );
+  });
+
   it("exit with 8 if no server is listening", async () => {
     const { exitCode, stderr } = await runCli(["hosts", "count"], { env: { SVC_API_TOKEN: "t" } });
     expect(exitCode).toBe(8);

@@ -5,15 +5,27 @@ import { describe, expect, it } from "vitest";
 import { errorReport } from "../../src/cli/errors.ts";
 import { apiCallError } from "../../src/client/errors.ts";
 import type { Send } from "../../src/client/transport.ts";
+import { type Given, refusal } from "../../src/server/configuration/changes.ts";
+import { kindOf } from "../../src/server/configuration/kinds.ts";
 import { checkPins } from "../../src/server/configuration/pins.ts";
-import { type ApiError, alreadyExists, conflict, selectionMoved } from "../../src/server/core/errors.ts";
+import {
+  ApiError,
+  alreadyExists,
+  conflict,
+  failed,
+  hasChanged,
+  notOnThisServer,
+  overloaded,
+  selectionMoved,
+  unavailable,
+} from "../../src/server/core/errors.ts";
 import { notConfigured } from "../../src/server/mail/mail.ts";
 import { runCli } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSession, makeUser } from "../support/make.ts";
 
-const reportOf = ({ status, message, errors }: Pick<ApiError, "status" | "message" | "errors">) =>
-  errorReport(apiCallError(status, new Headers(), JSON.stringify({ message, errors, uuid: "u-1" })));
+const reportOf = (error: ApiError, headers: Record<string, string> = {}) =>
+  errorReport(apiCallError(error.status, new Headers(headers), JSON.stringify(error.body("u-1"))));
 
 describe("a file that cannot be read", () => {
   const missing = "no/such/file";
@@ -65,25 +77,44 @@ describe("a conflict", () => {
   it("is answered with a hint to read again only if something has changed since", async () => {
     const pin = { kind: "policy", owner: null, name: "p", revision: "1" } as const;
     const moved = await checkPins([pin], new Map(), "key").catch((error: ApiError) => error);
-    for (const error of [
-      moved as ApiError,
-      selectionMoved("x", "1", "2"),
-      conflict("the password was changed meanwhile"),
-    ])
+    for (const error of [moved as ApiError, selectionMoved("x", "1", "2"), hasChanged("the password is another one")])
       expect(reportOf(error)).toMatchObject({ code: "conflict", hint: "Read the current state, then try again." });
-    expect(reportOf({ status: 412, message: "Precondition Failed", errors: [] }).hint).toContain("Read the current");
-    for (const error of [alreadyExists("a label with the name x exists"), conflict("task 1 has ended: it is done")])
+    expect(reportOf(new ApiError(412, "Precondition Failed")).hint).toContain("Read the current");
+    // The words do not matter.
+    for (const error of [alreadyExists("the label Meanwhile exists"), conflict("nothing was changed meanwhile")])
       expect(reportOf(error)).toMatchObject({ code: "conflict", hint: null });
+  });
+
+  it("has the field for programs, also if it is about one of several changes", () => {
+    const change = { kind: "policy", owner: null, name: "p", action: "update" } as const;
+    const given: Given = { ...change, index: 3, shape: kindOf(change) };
+    expect(refusal(given, hasChanged("is another one")).body("u")).toMatchObject({ changed: true });
+    expect(conflict("is taken").body("u")).not.toHaveProperty("changed");
+  });
+});
+
+describe("a server that cannot serve a request now", () => {
+  it("is called overloaded only if it is", () => {
+    expect(reportOf(overloaded("too many dry runs are under way; try again"), { "retry-after": "5" })).toMatchObject({
+      code: "failed",
+      hint: "The server is overloaded; try again in 5 s.",
+    });
+    for (const error of [
+      unavailable("the database cannot be reached or written to now; try again"),
+      notOnThisServer("the file x", "it"),
+    ])
+      expect(reportOf(error)).toMatchObject({ hint: null, errors: error.errors });
+    // A proxy has no reason.
+    expect(reportOf(new ApiError(503, "no")).hint).toContain("or a proxy before it");
   });
 });
 
 describe("a failure of the server", () => {
   it("points to the log only if the reply does not contain the cause", async () => {
     expect(reportOf(notConfigured())).toMatchObject({ hint: null, request_id: "u-1" });
-    const internal = { status: 500, message: "Unknown Error" };
     const reason = "internal error; the server log has it under this uuid";
-    expect(reportOf({ ...internal, errors: [{ name: "base", reason }] }).hint).toContain("with the id u-1");
-    expect(reportOf({ ...internal, errors: [] }).hint).toContain("with the id u-1");
+    expect(reportOf(failed(reason)).hint).toContain("with the id u-1");
+    expect(reportOf(new ApiError(500, "Unknown Error")).hint).toContain("with the id u-1");
     const fleet = await startFleet();
     const { stderr } = await fleet.run(["users", "forgot-password", "somebody@example.com"]);
     expect(stderr).toBe("Error: Unknown Error: email not configured\n");
@@ -130,9 +161,7 @@ describe("live queries that are turned off", () => {
       expect([exitCode, stderr]).toEqual([4, expect.stringContaining("`svc can-i` lists what your role allows.")]);
       expect(stderr).not.toContain("Live queries");
     }
-    expect(reportOf({ status: 403, message: "Permission Denied", errors: [] }).hint).toBe(
-      "`svc can-i` lists what your role allows.",
-    );
+    expect(reportOf(new ApiError(403, "Permission Denied")).hint).toBe("`svc can-i` lists what your role allows.");
   });
 });
 

@@ -83,7 +83,7 @@ describe.each(rulesEngines)("automations on %s", (engine) => {
     expect(await t.store.policyEvents.count()).toBe(0);
     const entries = await t.store.activities.list({ where: eq("type", "ran_automation_webhook") });
     expect(entries.map(({ details, svc_initiated }) => [details, svc_initiated])).toEqual(
-      Array(2).fill([{ policy_id: policy.id, status_code: 200 }, true]),
+      Array(2).fill([{ policy_id: policy.id, policy_name: policy.name, status_code: 200 }, true]),
     );
     t.clock.advance(hours(24));
     await runJob(t.services, "automations");
@@ -108,6 +108,7 @@ describe.each(rulesEngines)("automations on %s", (engine) => {
     await until(async () => (await failed()).length === 1);
     expect((await failed())[0]!.details).toEqual({
       policy_id: policy.id,
+      policy_name: policy.name,
       status_code: 500,
       error_response: "the destination answered 500",
     });

@@ -77,7 +77,9 @@ describe.each(bothEngines)("calendar events on %s", (engine) => {
     });
     for (const part of ["Example", "laptop-1", "Disk encrypted", "Lost disks are readable.", "Turn encryption on."])
       expect(event!.description).toContain(part);
-    expect(await activities(t, "ran_automation_calendar_event")).toEqual([{ policy_id: policy.id, status_code: 200 }]);
+    expect(await activities(t, "ran_automation_calendar_event")).toEqual([
+      { policy_id: policy.id, policy_name: policy.name, status_code: 200 },
+    ]);
     await run();
     expect([called(calendar, "POST"), await t.store.outbox.count()]).toEqual([1, 0]);
 
@@ -284,7 +286,12 @@ describe.each(rulesEngines)("a calendar event on %s", (engine) => {
       t.clock.advance(Date.parse(row!.check_at) - t.clock.now());
     }
     expect(waits).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440, 1440]);
-    const failed = { policy_id: policy.id, status_code: 400, error_response: expect.stringContaining("invalid_grant") };
+    const failed = {
+      policy_id: policy.id,
+      policy_name: policy.name,
+      status_code: 400,
+      error_response: expect.stringContaining("invalid_grant"),
+    };
     expect(await activities(t, "failed_automation_calendar_event")).toEqual([failed]);
     expect(JSON.stringify(await t.store.calendarEvents.list())).not.toContain("User ID");
     calendar.calendars.set(ANN, []);
@@ -306,7 +313,11 @@ describe.each(rulesEngines)("a calendar event on %s", (engine) => {
     await failingHost(t, teamId, [policy]);
     await run();
     const [failed] = await activities(t, "failed_automation_calendar_event");
-    expect(failed).toEqual({ policy_id: policy.id, error_response: expect.stringContaining("private_key") });
+    expect(failed).toEqual({
+      policy_id: policy.id,
+      policy_name: policy.name,
+      error_response: expect.stringContaining("private_key"),
+    });
     expect(JSON.stringify(failed)).not.toContain("no-key-at-all");
   });
 

@@ -82,7 +82,7 @@ describe.each(bothEngines)("compliance in the directory on %s", (engine) => {
       directory: { device_id: guid(1), status: "noncompliant", pending: false, last_error: "" },
     });
     expect(await activities(t, "ran_automation_conditional_access")).toEqual([
-      { policy_id: policy.id, status_code: 204 },
+      { policy_id: policy.id, policy_name: policy.name, status_code: 204 },
     ]);
     await t.patch("/config", { integrations: { conditional_access_enabled: false } });
     await report();
@@ -165,7 +165,7 @@ describe.each(bothEngines)("compliance in the directory on %s", (engine) => {
     const error = "the app lacks a permission in the directory: it needs Device.ReadWrite.All";
     expect(await shown(t, id)).toMatchObject({ directory: { status: "unreported", pending: true, last_error: error } });
     expect(await activities(t, "failed_automation_conditional_access")).toEqual([
-      { policy_id: policy.id, status_code: 403, error_response: error },
+      { policy_id: policy.id, policy_name: policy.name, status_code: 403, error_response: error },
     ]);
     directory.deviceFault = () => null;
     await report();

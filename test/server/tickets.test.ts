@@ -176,7 +176,13 @@ describe.each(rulesEngines)("tickets on %s", (engine) => {
     const [entry] = await t.store.activities.list({ where: eq("type", "ran_automation_ticket") });
     expect(entry).toMatchObject({
       svc_initiated: true,
-      details: { policy_id: policy.id, type: "ticketing_a", ticket_id: "10000", ticket_key: "OPS-1" },
+      details: {
+        policy_id: policy.id,
+        policy_name: policy.name,
+        type: "ticketing_a",
+        ticket_id: "10000",
+        ticket_key: "OPS-1",
+      },
     });
     expect(await t.store.policyEvents.count()).toBe(0);
     expect(JSON.stringify(await t.store.outbox.list())).not.toContain("t0ken");

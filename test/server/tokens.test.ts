@@ -116,8 +116,8 @@ describe.each(rulesEngines)("API tokens on %s", (engine) => {
     ] as const) {
       const refused = await limited.request(method, path, method === "PATCH" ? {} : undefined);
       expect(refused.status, path).toBe(403);
-      const { message, errors } = await errorOf(refused);
-      expect(message).toBe("forbidden");
+      expect(await refused.clone().json()).toMatchObject({ message: "forbidden", allowed_endpoints: endpoints });
+      const { errors } = await errorOf(refused);
       expect(errors![0]!.reason).toContain("it is limited to GET /hosts, POST /spec/*, GET /hosts/:id");
     }
     expect((await limited.post("/logout")).status).toBe(200);

@@ -68,6 +68,10 @@ const described = (content: Uint8Array, name = "editor.pkg") => ({
   sha256: sha256(content),
 });
 
+const digestHeader = (content: Uint8Array) => ({
+  "repr-digest": `sha-256=:${createHash("sha256").update(content).digest("base64")}:`,
+});
+
 /** A body that breaks off after its bytes, as that of a lost connection does. */
 function cut(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
@@ -91,8 +95,11 @@ function userOf(send: Send, token: string) {
   return {
     request,
     create: (body: unknown) => request("POST", "/uploads", { body: JSON.stringify(body), headers: json }),
-    async begin(content: Uint8Array, name?: string): Promise<Upload> {
-      const res = await this.create(described(content, name));
+    begin(content: Uint8Array, name?: string): Promise<Upload> {
+      return this.beginFile(described(content, name));
+    },
+    async beginFile(file: z.input<typeof CreateUpload>): Promise<Upload> {
+      const res = await this.create(file);
       expect([200, 201]).toContain(res.status);
       return Upload.strict().parse(((await res.json()) as { upload: unknown }).upload);
     },
@@ -178,6 +185,34 @@ describe.each(blobKinds)("uploads in pieces to a %s", (kind) => {
       "the content that has arrived has another SHA-256 digest; begin a new upload",
     ]);
     expect((await ada.request("HEAD", `/uploads/${id}`)).status).toBe(404);
+    expect([await t.store.uploads.count(), await t.store.files.count(), await keysIn(blobs)]).toEqual([0, 0, []]);
+  });
+
+  it.each(bothEngines)("may have their digest with the last piece, or none, on %s", async (engine) => {
+    const { t, blobs, ada } = await scene(await blobsIn(kind), engine);
+    const content = randomBytes(9 * MiB);
+    const file = { name: "editor.pkg", size: content.length, modified_at: "2026-03-01T11:00:00.123Z" };
+    const { id, sha256: unknown, modified_at } = await ada.beginFile(file);
+    expect([unknown, modified_at]).toEqual([null, file.modified_at]);
+    expect((await ada.append(id, 0, cut(content.subarray(0, 8 * MiB)))).status).toBe(400);
+    expect((await ada.append(id, 8 * MiB, content.subarray(8 * MiB), digestHeader(content))).status).toBe(204);
+    expect(await ada.beginFile(file)).toMatchObject({ id, received: content.length, sha256: sha256(content) });
+    expect(Stored.parse(await (await ada.take(id)).json())).toMatchObject(described(content));
+
+    const small = randomBytes(100);
+    const other = await ada.beginFile({ name: "a.pkg", size: 100 });
+    expect((await ada.append(other.id, 0, small)).status).toBe(204);
+    expect((await ada.begin(small)).id).toBe(other.id);
+    expect([await t.store.uploads.count(), (await keysIn(blobs)).length]).toEqual([2, 2]);
+  });
+
+  it("with another digest than that of the last piece leave nothing", async () => {
+    const { t, blobs, ada } = await scene(await blobsIn(kind));
+    const content = randomBytes(1000);
+    const { id } = await ada.beginFile({ name: "editor.pkg", size: 1000 });
+    expect((await ada.append(id, 0, content.subarray(0, 500))).status).toBe(204);
+    const last = await ada.append(id, 500, randomBytes(500), digestHeader(content));
+    expect(await refusal(last)).toEqual([422, "sha256", expect.stringContaining("another SHA-256 digest")]);
     expect([await t.store.uploads.count(), await t.store.files.count(), await keysIn(blobs)]).toEqual([0, 0, []]);
   });
 
@@ -279,6 +314,8 @@ describe("an upload", () => {
     ["at a wrong offset", { "upload-offset": "1" }, [409, "base", "0 bytes have arrived: send what follows them"]],
     ["of another type", { "content-type": "text/plain" }, [415, "base", `Content-Type must be ${OFFSET_TYPE}`]],
     ["that is compressed", { "content-encoding": "gzip" }, [415, "base", "the body cannot have a Content-Encoding"]],
+    ["with a digest in hex", { "repr-digest": "0".repeat(64) }, [400, "Repr-Digest", expect.anything()]],
+    ["with a digest of other bytes", digestHeader(randomBytes(9)), [400, "Repr-Digest", expect.anything()]],
     ["as a dry run", { "dry-run": "true" }, [400, "Dry-Run", expect.anything()]],
   ])("refuses a piece %s", async (_what, headers, want) => {
     const { id } = await ada.begin(content);
@@ -308,7 +345,7 @@ describe("an upload", () => {
   it.each([
     ["no bytes", { size: 0 }, "size"],
     ["too many bytes", { size: UPLOAD_MAX + 1 }, "size"],
-    ["no digest", { sha256: undefined }, "sha256"],
+    ["a time without a date", { modified_at: "12:00" }, "modified_at"],
     ["a digest in base64", { sha256: "x".repeat(64) }, "sha256"],
     ["no name", { name: undefined }, "name"],
   ])("cannot begin with %s", async (_what, wrong, field) => {
@@ -317,6 +354,24 @@ describe("an upload", () => {
       field,
       expect.any(String),
     ]);
+  });
+
+  it("without a digest is recognized by the name, size and modification time of its file", async () => {
+    const file = { name: "editor.pkg", size: 1000, modified_at: "2026-03-01T11:00:00Z" };
+    const { id } = await ada.beginFile(file);
+    expect((await ada.beginFile(file)).id).toBe(id);
+    const others = [
+      { ...file, name: "other.pkg" },
+      { ...file, size: 1001 },
+      { ...file, modified_at: "2026-03-01T11:00:00.001Z" },
+      { name: file.name, size: file.size },
+      { name: file.name, size: file.size },
+    ];
+    const ids = [id];
+    for (const other of others) ids.push((await ada.beginFile(other)).id);
+    const another = userOf(t.raw, (await makeUser(t, "maintainer")).token);
+    ids.push((await another.beginFile(file)).id);
+    expect(new Set(ids).size).toBe(7);
   });
 
   it("has the name of its file without folders, and a digest in lower case", async () => {

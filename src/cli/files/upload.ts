@@ -1,6 +1,6 @@
 // Files that commands send.
-import { constants, createReadStream } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { UploadSource } from "../../api/bodies.ts";
 import { printable } from "../../text/printable.ts";
@@ -8,7 +8,9 @@ import { failed } from "../errors.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { cannotRead } from "./file-errors.ts";
 
-const CHUNK = 256 * 1024;
+const CHUNK = 1024 * 1024;
+/** Chunks that are in memory at the same time if their memory is used again. */
+const CHUNKS = 4;
 
 /** The file at the path; `-` is stdin, whose name and size are not known. */
 export async function uploadSource(io: Pick<Terminal, "inBytes">, path: string, flag: string): Promise<UploadSource> {
@@ -16,20 +18,44 @@ export async function uploadSource(io: Pick<Terminal, "inBytes">, path: string, 
   const unreadable = (error: unknown): never => {
     throw cannotRead(error, path, flag);
   };
-  const info = await stat(path).catch(unreadable);
+  const info = await stat(path, { bigint: true }).catch(unreadable);
   if (!info.isFile()) throw failed(`${flag}: ${printable(path)} is not a file`);
   await access(path, constants.R_OK).catch(unreadable);
-  const { size } = info;
-  return { name: basename(path), size, canRepeat: true, open: (start = 0) => exactly(path, start, size) };
+  const size = Number(info.size);
+  return {
+    name: basename(path),
+    size,
+    canRepeat: true,
+    open: (start = 0, reuses = false) => exactly(path, start, size, reuses),
+    version: {
+      modifiedAt: new Date(Number(info.mtimeMs)).toISOString(),
+      async requireSame() {
+        const now = await stat(path, { bigint: true }).catch(unreadable);
+        if (now.size !== info.size || now.mtimeNs !== info.mtimeNs || now.ino !== info.ino) throw changed(path);
+      },
+    },
+  };
 }
 
+const changed = (path: string) => failed(`${path} changed while it was sent`);
+
 /** A file that changes while it is sent must not be taken for a complete one. */
-async function* exactly(path: string, start: number, size: number): AsyncGenerator<Uint8Array> {
-  let read = start;
-  for await (const chunk of createReadStream(path, { start, highWaterMark: CHUNK })) {
-    read += (chunk as Buffer).length;
-    if (read > size) break;
-    yield chunk as Buffer;
+async function* exactly(path: string, start: number, size: number, reuses: boolean): AsyncGenerator<Uint8Array> {
+  const memory: Buffer[] = [];
+  const file = await open(path, "r");
+  try {
+    let at = start;
+    for (let n = 0; at <= size; n++) {
+      const known = reuses ? memory[n % CHUNKS] : undefined;
+      const buffer = known ?? Buffer.allocUnsafeSlow(CHUNK);
+      if (reuses) memory[n % CHUNKS] = buffer;
+      const { bytesRead } = await file.read(buffer, 0, CHUNK, at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+      if (at <= size) yield buffer.subarray(0, bytesRead);
+    }
+    if (at !== size) throw changed(path);
+  } finally {
+    await file.close();
   }
-  if (read !== size) throw failed(`${path} changed while it was sent`);
 }

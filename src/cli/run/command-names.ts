@@ -1,24 +1,30 @@
 import type { Config } from "@oclif/core/config";
+import { ApiCallError } from "../../client/errors.ts";
 import { commandsCalling } from "../help/endpoint-commands.ts";
 
-/** What follows are patterns of endpoints, which a user has given to an API token. */
-const LIMITS = "it is limited to ";
-
-const endpoints = /\b(GET|POST|PUT|PATCH|DELETE) (\/[\w/:-]*\w)/g;
+const ENDPOINT = "\\b(GET|POST|PUT|PATCH|DELETE) (/[\\w/:-]*\\w)";
 
 /**
  * A message of the server, in which endpoints such as `POST /hosts/:id/wipe` are replaced by commands that call them:
- * `svc hosts wipe`. Endpoints without a command stay. `whole` loads the configuration with all commands.
+ * `svc hosts wipe`. Endpoints without a command stay, and patterns that a user has given to an API token. `whole` loads
+ * the configuration with all commands.
  */
-export async function withCommandNames(text: string, whole: () => Promise<Config>): Promise<string> {
-  if (text.search(endpoints) === -1) return text;
+export async function withCommandNames(text: string, error: unknown, whole: () => Promise<Config>): Promise<string> {
+  if (text.search(ENDPOINT) === -1) return text;
   const { allEndpoints } = await import("../../api/all.ts");
   const config = await whole();
-  const [about, ...limits] = text.split(LIMITS) as [string, ...string[]];
-  const named = about.replace(endpoints, (given, method: string, path: string) => {
+  return text.replace(wanted(error), (given, method: string | undefined, path: string) => {
     const found = allEndpoints.find(({ endpoint }) => endpoint.method === method && endpoint.path === path);
     const command = found && commandsCalling(config, found.name, found.endpoint)[0];
     return command === undefined ? given : `\`${command}\``;
   });
-  return [named, ...limits].join(LIMITS);
+}
+
+/** Matches endpoints, and whole patterns of the token without a group. */
+function wanted(error: unknown): RegExp {
+  const patterns = error instanceof ApiCallError ? [...error.allowedEndpoints] : [];
+  const escaped = patterns
+    .sort((a, b) => b.length - a.length)
+    .map((pattern) => `${pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w/:*-])`);
+  return new RegExp([...escaped, ENDPOINT].join("|"), "g");
 }

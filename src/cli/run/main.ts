@@ -36,7 +36,7 @@ export async function main(argv: string[], config: Config, given: Io = processIo
       debug: /(^|[,\s])(svc|\*)/.test(io.env.DEBUG ?? ""),
     });
     // A reader of JSON may be a program that calls the API itself. Usage errors are ours, and repeat what was typed.
-    io.err(json || code === "usage" ? text : await withCommandNames(text, () => wholeConfig(config)));
+    io.err(json || code === "usage" ? text : await withCommandNames(text, error, () => wholeConfig(config)));
     return exitCode;
   }
 }

@@ -123,6 +123,12 @@ interface PolicyDetails {
   team_name?: string;
 }
 
+/** The policy whose automation ran. Without the name if it was deleted meanwhile. */
+interface AutomationDetails {
+  policy_id: number;
+  policy_name?: string;
+}
+
 type CaActivities = Record<
   `${"added" | "edited" | "deleted"}_${Exclude<CaType, "directory_scep_proxy">}`,
   { name: string }
@@ -422,19 +428,18 @@ export interface ActivityTypes extends CaActivities {
   edited_host_idp_user: HostDetails & { idp_username: string };
   /** A scheduled job was started manually. */
   triggered_job: { job_name: string };
-  ran_automation_webhook: { policy_id: number; status_code?: number };
-  failed_automation_webhook: { policy_id: number; status_code?: number; error_response: string };
-  ran_automation_ticket: {
-    policy_id: number;
+  ran_automation_webhook: AutomationDetails & { status_code?: number };
+  failed_automation_webhook: AutomationDetails & { status_code?: number; error_response: string };
+  ran_automation_ticket: AutomationDetails & {
     type: "ticketing_a" | "ticketing_b";
     ticket_key?: string;
     ticket_id?: string;
   };
-  failed_automation_ticket: { policy_id: number; type: "ticketing_a" | "ticketing_b"; error_response: string };
-  ran_automation_calendar_event: { policy_id: number; status_code?: number };
-  failed_automation_calendar_event: { policy_id: number; status_code?: number; error_response: string };
-  ran_automation_conditional_access: { policy_id: number; status_code?: number };
-  failed_automation_conditional_access: { policy_id: number; status_code?: number; error_response: string };
+  failed_automation_ticket: AutomationDetails & { type: "ticketing_a" | "ticketing_b"; error_response: string };
+  ran_automation_calendar_event: AutomationDetails & { status_code?: number };
+  failed_automation_calendar_event: AutomationDetails & { status_code?: number; error_response: string };
+  ran_automation_conditional_access: AutomationDetails & { status_code?: number };
+  failed_automation_conditional_access: AutomationDetails & { status_code?: number; error_response: string };
   // Not among the documented types.
   edited_webhook_destination: { webhook_url: string; secret_rotated: boolean };
   gave_up_webhook_delivery: { delivery_id: number; event: string; webhook_url: string };

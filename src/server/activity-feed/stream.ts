@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { activitiesApi } from "../../api/activities.ts";
 import type { Streamed } from "../../api/bodies.ts";
 import type { Context } from "../core/context.ts";
-import { badRequest, unavailable } from "../core/errors.ts";
+import { badRequest, overloaded } from "../core/errors.ts";
 import { tokenAllows } from "../core/http/token-scope.ts";
 import { maySomewhere } from "../core/security/access.ts";
 import { userStreams } from "../sessions/streams.ts";
@@ -22,7 +22,7 @@ export async function streamActivities(ctx: Context, { last = 0, once, ...filter
   if (!/^\d{0,15}$/.test(seen)) throw badRequest(`Invalid Last-Event-ID: ${seen.slice(0, 100)}`, "Last-Event-ID");
   const where = activitiesWhere(filters);
   if (ctx.running.of(activityFeed).readers >= READERS_MAX)
-    throw unavailable(`${READERS_MAX} readers follow activities already`);
+    throw overloaded(`${READERS_MAX} readers follow activities already`);
   const stop = new AbortController();
   const closed = ctx.running.of(userStreams).open({
     viewer: ctx.user,

@@ -190,8 +190,8 @@ async function create(services: Services, row: EventRow, wanted: Wanted, descrip
   const isKept = await services.store.tx(async (store) => {
     if (!(await settle({ ...services, store }, row, span, description))) return false;
     const ctx = within(serviceContext(services), store);
-    for (const { id: policy_id } of wanted.policies)
-      await recordActivity(ctx, "ran_automation_calendar_event", { policy_id, status_code: 200 });
+    for (const { id: policy_id, name: policy_name } of wanted.policies)
+      await recordActivity(ctx, "ran_automation_calendar_event", { policy_id, policy_name, status_code: 200 });
     return true;
   });
   if (!isKept) await client.remove(row.event_id);
@@ -283,9 +283,10 @@ async function recordFailure(
     if (error.message === row.last_error) return;
     const ctx = within(serviceContext(services), store);
     const status = error.status === null ? {} : { status_code: error.status };
-    for (const { id: policy_id } of wanted?.policies ?? [])
+    for (const { id: policy_id, name: policy_name } of wanted?.policies ?? [])
       await recordActivity(ctx, "failed_automation_calendar_event", {
         policy_id,
+        policy_name,
         ...status,
         error_response: error.message,
       });

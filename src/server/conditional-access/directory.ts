@@ -2,7 +2,7 @@
 import { changeSettings, readConfig, setReturned } from "../app-config/service.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
-import { badRequest, conflict, invalid, upstreamFailed } from "../core/errors.ts";
+import { badRequest, hasChanged, invalid, upstreamFailed } from "../core/errors.ts";
 import { linkTo } from "../core/http/links.ts";
 import { DirectoryError, directoryClient } from "../directory/client.ts";
 import { type CredentialsRow, credentialsRow } from "../directory/credentials.ts";
@@ -40,7 +40,8 @@ export async function confirmConnection(ctx: Context): Promise<{ configuration_c
   await ctx.store.tx(
     async (store) => {
       const { conditional_access: now } = await readConfig(store);
-      if (now.directory_tenant_id !== tenant) throw conflict("the connection was changed by somebody else; try again");
+      if (now.directory_tenant_id !== tenant)
+        throw hasChanged("the connection was changed by somebody else; try again");
       await setReturned(within(ctx, store), { conditional_access: { directory_connection_configured: true } });
       await endPause(store);
       await store.directoryDevices.update({ where: not(isNull("host_id")), set: { due_at: ctx.clock.iso() } });

@@ -4,7 +4,7 @@ import { type configurationApi, NO_TEAM_NAME } from "../../api/configuration.ts"
 import type { SecretVariable } from "../../api/variables.ts";
 import { inTurns } from "../core/concurrency/parts.ts";
 import { type Context, within } from "../core/context.ts";
-import { ApiError, alreadyExists, conflict, invalid, notFound } from "../core/errors.ts";
+import { ApiError, alreadyExists, hasChanged, invalid, notFound } from "../core/errors.ts";
 import { authorize } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { againWithoutGone } from "../labels/members.ts";
@@ -125,5 +125,5 @@ function checkPlace({ ctx, current, teams, leaving }: Work, given: Given, made: 
   if (action === "create" && isThere) throw refusal(given, alreadyExists("already exists"));
   // Objects of which each scope has exactly one are created together with their team.
   const comes = owner !== null && made.has(owner) && given.shape.per === "one";
-  if (action !== "create" && !isThere && !comes) throw refusal(given, conflict("does not exist (any more)"));
+  if (action !== "create" && !isThere && !comes) throw refusal(given, hasChanged("does not exist (any more)"));
 }

@@ -59,6 +59,7 @@ export const refusal = (given: Given, error: ApiError): ApiError =>
     (error.errors.length > 0 ? error.errors : [{ name: "base", reason: error.message }]).map((one) =>
       placed(given, one),
     ),
+    { hasChanged: error.hasChanged },
   );
 
 /** Adds the change to the errors that `work` throws. */
@@ -89,6 +90,7 @@ export async function readAll<R>(changes: readonly Given[], read: (given: Given)
       if (errors.length >= MAX_LISTED) break;
     }
   }
-  if (first) throw new ApiError(first.status, first.message, errors.slice(0, MAX_LISTED));
+  if (first)
+    throw new ApiError(first.status, first.message, errors.slice(0, MAX_LISTED), { hasChanged: first.hasChanged });
   return results;
 }

@@ -1,7 +1,7 @@
 // Optimistic lock: the apply is refused if anything that the caller has read has changed.
 import type { Pin } from "../../api/configuration.ts";
 import { inTurns } from "../core/concurrency/parts.ts";
-import { ApiError, type FieldError } from "../core/errors.ts";
+import { changedMeanwhile, type FieldError } from "../core/errors.ts";
 import { describeThing, MAX_LISTED } from "./changes.ts";
 import { kindOf } from "./kinds.ts";
 import { keyOf, revisionOf, type Thing } from "./values.ts";
@@ -21,5 +21,5 @@ export async function checkPins(pins: readonly Pin[], current: ReadonlyMap<strin
   }
   if (moved === 0) return;
   if (moved > errors.length) errors.push({ name: "pins", reason: `${moved - errors.length} more have changed` });
-  throw new ApiError(409, "Conflict", errors);
+  throw changedMeanwhile(...errors);
 }

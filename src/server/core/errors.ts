@@ -19,6 +19,12 @@ export class ApiError extends Error {
   readonly size: number | null;
   /** Whether the user of a device has to sign in with the identity provider first. */
   readonly isSsoRequired: boolean;
+  /** Whether something has changed since the caller read it. */
+  readonly hasChanged: boolean;
+  /** Whether the server has too much to do at the moment. */
+  readonly isOverloaded: boolean;
+  /** The patterns of endpoints that the caller's token is limited to. */
+  readonly allowedEndpoints: readonly string[] | null;
 
   constructor(
     status: number,
@@ -30,6 +36,9 @@ export class ApiError extends Error {
       allow?: readonly string[];
       size?: number;
       isSsoRequired?: boolean;
+      hasChanged?: boolean;
+      isOverloaded?: boolean;
+      allowedEndpoints?: readonly string[];
     } = {},
   ) {
     super(message);
@@ -40,6 +49,9 @@ export class ApiError extends Error {
     this.allow = more.allow ?? null;
     this.size = more.size ?? null;
     this.isSsoRequired = more.isSsoRequired ?? false;
+    this.hasChanged = more.hasChanged ?? false;
+    this.isOverloaded = more.isOverloaded ?? false;
+    this.allowedEndpoints = more.allowedEndpoints ?? null;
   }
 
   body(uuid: string): ErrorBody {
@@ -48,6 +60,9 @@ export class ApiError extends Error {
       ...(this.errors.length > 0 ? { errors: [...this.errors] } : {}),
       ...(this.code === null ? {} : { code: this.code }),
       ...(this.isSsoRequired ? { sso_required: true } : {}),
+      ...(this.hasChanged ? { changed: true } : {}),
+      ...(this.isOverloaded ? { overloaded: true } : {}),
+      ...(this.allowedEndpoints === null ? {} : { allowed_endpoints: [...this.allowedEndpoints] }),
       uuid,
     };
   }
@@ -106,14 +121,16 @@ export const wrongMethod = (method: string, path: string, allow: readonly string
   new ApiError(405, "Method Not Allowed", base(`${path} does not support the method ${method}`), { allow });
 export const alreadyExists = (reason: string) => new ApiError(409, "Resource Already Exists", base(reason));
 export const conflict = (reason: string) => new ApiError(409, "Conflict", base(reason));
+/** 409: something has changed since the caller read it, or while the request was processed. */
+export const changedMeanwhile = (...errors: FieldError[]) =>
+  new ApiError(409, "Conflict", errors, { hasChanged: true });
+export const hasChanged = (reason: string) => changedMeanwhile({ name: "base", reason });
 /**
  * 409: the hosts that match differ from those that the caller has seen. The error names the header that the caller
  * sent.
  */
 export const selectionMoved = (header: string, expected: string, found: string) =>
-  new ApiError(409, "Conflict", [
-    { name: header, reason: `the selection changed: expected ${expected}, found ${found}` },
-  ]);
+  changedMeanwhile({ name: header, reason: `the selection changed: expected ${expected}, found ${found}` });
 /** 428: the server is configured to require this header (RFC 6585). */
 export const preconditionRequired = (header: string) =>
   new ApiError(428, "Precondition Required", [
@@ -137,6 +154,9 @@ export const overBudget = (reason: string, seconds: number) =>
   new ApiError(429, reason, base(reason), { retryAfter: seconds });
 export const unavailable = (reason: string) =>
   new ApiError(503, "Service Unavailable", base(reason), { retryAfter: 5 });
+/** 503: the server has too much to do at the moment. */
+export const overloaded = (reason: string) =>
+  new ApiError(503, "Service Unavailable", base(reason), { retryAfter: 5, isOverloaded: true });
 /** 503: another server stored the content in a folder that this server cannot access. */
 export const notOnThisServer = (what: string, whole: string) =>
   new ApiError(

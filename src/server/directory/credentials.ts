@@ -3,7 +3,7 @@ import type { DirectoryCredentials, DirectoryCredentialsInput } from "../../api/
 import { isMask, MASK } from "../../api/fields.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
-import { conflict, type FieldError, invalid, invalidFields, upstreamFailed } from "../core/errors.ts";
+import { type FieldError, hasChanged, invalid, invalidFields, upstreamFailed } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { eq, everything } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -84,7 +84,7 @@ export async function keepCredentials(
 ): Promise<void> {
   const { store } = inside;
   const row = await credentialsRow(store);
-  if (!isSame(row, before)) throw conflict("the credentials were changed by somebody else; try again");
+  if (!isSame(row, before)) throw hasChanged("the credentials were changed by somebody else; try again");
   if (row === null && wanted === null) return;
   if (wanted === null) {
     await store.directoryCredentials.delete(everything);

@@ -2,7 +2,7 @@
 import type { Download, StoredFile } from "../../api/bodies.ts";
 import { hours, isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
-import { unavailable } from "../core/errors.ts";
+import { overloaded } from "../core/errors.ts";
 import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
 import type { BlobDigest, Blobs, PutOptions } from "../store/blobs/blobs.ts";
@@ -45,7 +45,7 @@ export const openUploads = part("uploads", () => ({ open: 0 }));
 /** Throws 503 if the server is receiving too many files already. */
 export async function inUploadSlot<R>({ running }: Pick<Services, "running">, work: () => Promise<R>): Promise<R> {
   const uploads = running.of(openUploads);
-  if (uploads.open >= MAX_UPLOADS) throw unavailable(`${MAX_UPLOADS} files are being uploaded already; try again`);
+  if (uploads.open >= MAX_UPLOADS) throw overloaded(`${MAX_UPLOADS} files are being uploaded already; try again`);
   uploads.open++;
   try {
     return await work();

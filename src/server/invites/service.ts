@@ -1,7 +1,7 @@
 import type { CreateInvite, Invite, ModifyInvite } from "../../api/invites.ts";
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
-import { conflict, notFound } from "../core/errors.ts";
+import { hasChanged, notFound } from "../core/errors.ts";
 import { linkTo } from "../core/http/links.ts";
 import { type PageQuery, page } from "../core/http/paging.ts";
 import { tokenHash } from "../core/random.ts";
@@ -81,7 +81,7 @@ export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite
   return locked(ctx, async (inside) => {
     const { store } = inside;
     const { before: now, signIn, held, roles } = await checkChange(inside, id, given, email);
-    if (now.email !== before.email) throw conflict("the address of the invite was changed meanwhile");
+    if (now.email !== before.email) throw hasChanged("the address of the invite was changed meanwhile");
     if (isMoved) await freeInvited(inside, email, id);
     const at = ctx.clock.iso();
     await store.invites.update({

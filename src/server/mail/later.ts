@@ -1,6 +1,6 @@
 // Queue of mails sent after the reply, with limits on concurrency and length.
 import type { Services } from "../core/context.ts";
-import { ApiError, unavailable } from "../core/errors.ts";
+import { ApiError, overloaded } from "../core/errors.ts";
 import { startedPart } from "../core/running.ts";
 
 /** Runs after the reply; must end when the signal aborts. */
@@ -24,7 +24,7 @@ class Later {
 
   add(work: Work): void {
     if (this.#stop.signal.aborted || this.#waiting.length >= MAX_WAITING)
-      throw unavailable("too many mails are waiting to be sent; try again");
+      throw overloaded("too many mails are waiting to be sent; try again");
     this.#waiting.push(work);
     this.#next();
   }

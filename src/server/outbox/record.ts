@@ -90,15 +90,16 @@ async function recordAutomation(
 ): Promise<void> {
   if (state === "pending" && row.attempts > 0) return;
   const ctx = within(serviceContext(services), tx);
-  const policy_id = policyId;
+  const policy = await tx.policies.get(policyId);
+  const about = { policy_id: policyId, ...(policy === null ? {} : { policy_name: policy.name }) };
   const type = row.destination.startsWith("ticketing_b") ? "ticketing_b" : "ticketing_a";
   const status = outcome.status === null ? {} : { status_code: outcome.status };
   const error_response = outcome.error ?? "";
   if (row.kind === "ticket") {
     const { ticket_key, ticket_id } = outcome.result ?? {};
     const ids = { ...(ticket_key ? { ticket_key } : {}), ...(ticket_id ? { ticket_id } : {}) };
-    if (outcome.isDelivered) await recordActivity(ctx, "ran_automation_ticket", { policy_id, type, ...ids });
-    else await recordActivity(ctx, "failed_automation_ticket", { policy_id, type, error_response });
-  } else if (outcome.isDelivered) await recordActivity(ctx, "ran_automation_webhook", { policy_id, ...status });
-  else await recordActivity(ctx, "failed_automation_webhook", { policy_id, ...status, error_response });
+    if (outcome.isDelivered) await recordActivity(ctx, "ran_automation_ticket", { ...about, type, ...ids });
+    else await recordActivity(ctx, "failed_automation_ticket", { ...about, type, error_response });
+  } else if (outcome.isDelivered) await recordActivity(ctx, "ran_automation_webhook", { ...about, ...status });
+  else await recordActivity(ctx, "failed_automation_webhook", { ...about, ...status, error_response });
 }

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { BatchPackage, PackageBatch, packageBatchesApi } from "../../api/package-batches.ts";
 import { days, hours, isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
-import { conflict, forbidden, invalid, notFound } from "../core/errors.ts";
+import { forbidden, hasChanged, invalid, notFound } from "../core/errors.ts";
 import { authorize, inTeam, may } from "../core/security/access.ts";
 import { changingPackages } from "../installers/packages.ts";
 import { sentTexts } from "../installers/scripts.ts";
@@ -129,7 +129,7 @@ async function finish(ctx: Context, { id, team_id, is_dry_run }: BatchRow, items
     const team = await teamScope(inside, "packages:write", team_id);
     const newer = and(inTeam(team_id ?? 0), gt("id", id), eq("is_dry_run", false), eq("status", "completed"));
     if (!is_dry_run && (await store.packageBatches.count(newer)) > 0)
-      throw conflict("the packages of the team were replaced by a later request meanwhile");
+      throw hasChanged("the packages of the team were replaced by a later request meanwhile");
     const { found } = (await store.packageBatches.get(id))!;
     const packages = await replacePackages(inside, team, { items, found });
     await store.packageBatches.update({ where: eq("id", id), set: { packages } });

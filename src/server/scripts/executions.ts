@@ -70,8 +70,10 @@ export async function expandedScript(store: ServerTx, hostId: number, content: s
 }
 
 /** Saved scripts belong to a team. Texts that were given for a host go with it. */
-export const isOfOtherTeam = ({ script_name, team_id }: Execution, teamId: number | null): boolean =>
-  script_name !== "" && team_id !== teamId;
+export const isOfOtherTeam = (
+  { script_name, team_id }: Pick<Execution, "script_name" | "team_id">,
+  teamId: number | null,
+): boolean => script_name !== "" && team_id !== teamId;
 
 /**
  * The same for a script that users run. It does not run if scripts were disabled while it was waiting, or if it was asked
@@ -79,7 +81,10 @@ export const isOfOtherTeam = ({ script_name, team_id }: Execution, teamId: numbe
  */
 export async function allowedScript(store: ServerTx, operation: Operation, content: string): Promise<string> {
   const { host_id } = operation;
-  const [host, execution] = await Promise.all([store.hosts.get(host_id), executionOf(store, operation)]);
+  const [[host], [execution]] = await Promise.all([
+    store.hosts.pick(["platform", "team_id"], { where: eq("id", host_id) }),
+    store.scriptExecutions.pick(["script_name", "team_id"], { where: eq("uuid", operation.uuid) }),
+  ]);
   const { scripts_disabled } = await readSection(store, sections.server_settings);
   if (scripts_disabled) return refusal("scripts are disabled in the settings of the organization", host?.platform);
   if (host && execution && isOfOtherTeam(execution, host.team_id))
@@ -94,7 +99,7 @@ export async function storedResult(
   result: ScriptResult,
 ): Promise<ScriptResult> {
   if (result.output === "") return result;
-  const execution = await executionOf(store, operation);
+  const [execution] = await store.scriptExecutions.pick(["text_id"], { where: eq("uuid", operation.uuid) });
   const text = execution ? await knownTextOf({ store, running }, execution.text_id) : "";
   return shortened({ ...result, output: await maskSecrets(store, text, result.output) });
 }

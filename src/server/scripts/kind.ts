@@ -7,7 +7,7 @@ import { HOST_LANE, type OperationHost, type OperationKind, type OperationView }
 import { endOperation } from "../operations/queue.ts";
 import { requesterOf } from "../operations/requester.ts";
 import type { ScriptResult } from "../operations/tables.ts";
-import { oneOf } from "../store/query.ts";
+import { eq, oneOf } from "../store/query.ts";
 import { endedInBatch } from "./batches/hosts.ts";
 import { allowedScript, endExecution, executionOf, isOfOtherTeam, storedResult } from "./executions.ts";
 
@@ -66,7 +66,8 @@ export const runScript: OperationKind<ScriptResult> = {
   },
   async ended(inside, operation, ending) {
     const execution = await endExecution(inside, operation, ending);
-    const host = await inside.store.hosts.get(operation.host_id);
+    const where = eq("id", operation.host_id);
+    const [host] = await inside.store.hosts.pick(["id", "display_name"], { where });
     if (!execution || !host) return;
     const isCancelled = ending.state === "cancelled";
     if (execution.batch_uuid !== null)

@@ -38,3 +38,10 @@ export class Divided {
     if (this.#failure !== null) throw this.#failure.error;
   }
 }
+
+/** What a request brings. */
+export interface Brought {
+  readonly body: Divided;
+  /** The announced digest of the whole upload, in hex; null if the request has none. */
+  readonly sha256: string | null;
+}

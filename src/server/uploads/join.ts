@@ -18,6 +18,8 @@ export interface Last {
   readonly start: number;
   /** Of its bytes, if this server has written all of them, and they are the whole upload. */
   readonly hash: Hash | null;
+  /** The digest of the whole upload that the request has announced, in hex. */
+  readonly sha256: string | null;
 }
 
 /**
@@ -52,7 +54,7 @@ async function joined(ctx: Context, upload: UploadRow, last: Last): Promise<Uplo
     if ((await store.uploads.delete(unmoved(upload))) > 0) await deletePieces(blobs, id);
     throw invalid("sha256", "the content that has arrived has another SHA-256 digest; begin a new upload");
   });
-  const set = { received: size, file_id: file.id, expires_at: expiryFrom(ctx.clock.now()) };
+  const set = { received: size, file_id: file.id, sha256: file.sha256, expires_at: expiryFrom(ctx.clock.now()) };
   await store.tx(async (tx) => {
     if ((await tx.uploads.update({ where: unmoved(upload), set })) === 0) throw await moved(within(ctx, tx), upload);
     await tx.uploadPieces.delete(eq("upload_id", id));
@@ -61,17 +63,23 @@ async function joined(ctx: Context, upload: UploadRow, last: Last): Promise<Uplo
   return { ...upload, ...set };
 }
 
+interface StoredRow {
+  readonly id: number;
+  readonly sha256: string;
+}
+
 /** Throws `BlobDiffers` if the content has another digest than the client has announced. */
-async function fileOf(ctx: Context, upload: UploadRow, last: Last): Promise<{ readonly id: number }> {
-  const { size, sha256 } = upload;
+async function fileOf(ctx: Context, upload: UploadRow, last: Last): Promise<StoredRow> {
+  const { size } = upload;
+  const sha256 = upload.sha256 ?? last.sha256;
   if (last.start === 0 && last.hash !== null) {
     const digest = last.hash.digest("hex");
-    if (digest !== sha256) throw new BlobDiffers(last.key, sha256, digest);
-    const kept = await keepGrown(ctx, last.key, { size, sha256 });
+    if (sha256 !== null && digest !== sha256) throw new BlobDiffers(last.key, sha256, digest);
+    const kept = await keepGrown(ctx, last.key, { size, sha256: digest });
     if (kept !== null) return kept.row;
   }
   const content = contentOf(ctx.blobs, await extentsOf(ctx, upload, last));
-  return (await keepFile(ctx, content, { maxBytes: size, sha256 })).row;
+  return (await keepFile(ctx, content, { maxBytes: size, ...(sha256 === null ? {} : { sha256 }) })).row;
 }
 
 interface Extent {

@@ -1,10 +1,11 @@
 // Receives the pieces of an upload. Any server takes any piece: what has arrived is in the store and in its blobs.
-import { UPLOAD_OFFSET } from "../../api/uploads.ts";
+import { REPR_DIGEST, UPLOAD_OFFSET } from "../../api/uploads.ts";
+import { sha256In } from "../../text/digest-field.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, conflict } from "../core/errors.ts";
 import { inUploadSlot } from "../files/service.ts";
 import { eq } from "../store/query.ts";
-import { Divided } from "./divided.ts";
+import { type Brought, Divided } from "./divided.ts";
 import { grow } from "./grow.ts";
 import { join } from "./join.ts";
 import { PIECE_BYTES, recordArrived, tooMany } from "./record.ts";
@@ -16,18 +17,21 @@ const MAX_PIECES = 10_000;
 /** Throws 409 unless the piece begins where the last one has ended. Everything that arrives before an error is kept. */
 export async function append(ctx: Context, id: number, bytes: AsyncIterable<Uint8Array>): Promise<UploadRow> {
   const offset = offsetIn(ctx);
+  const sha256 = digestIn(ctx);
   let upload = await ownUpload(ctx, id);
   if (offset !== upload.received) throw movedTo(upload);
+  if (sha256 !== null && upload.sha256 !== null && sha256 !== upload.sha256)
+    throw badRequest(`${REPR_DIGEST} is not the digest with which the upload has begun`, REPR_DIGEST);
   if ((await ctx.store.uploadPieces.count(eq("upload_id", id))) >= MAX_PIECES)
     throw conflict(`the upload has ${MAX_PIECES} pieces; delete it, and send larger ones`);
   return inUploadSlot(ctx, async () => {
     const body = new Divided(bytes);
     const { growing } = ctx.blobs;
-    if (growing !== null) upload = await grow(ctx, growing, upload, body);
+    if (growing !== null) upload = await grow(ctx, growing, upload, { body, sha256 });
     else
       while (await body.hasMore()) {
         if (upload.received === upload.size) throw tooMany(upload);
-        upload = await takePiece(ctx, upload, body);
+        upload = await takePiece(ctx, upload, { body, sha256 });
       }
     body.throwFailure();
     return upload;
@@ -40,8 +44,17 @@ function offsetIn({ headers }: Context): number {
   return Number(text);
 }
 
+/** The announced digest of the whole upload in hex, or null. */
+function digestIn({ headers }: Context): string | null {
+  const field = headers?.get(REPR_DIGEST) ?? null;
+  const digest = field === null ? null : sha256In(field);
+  if (field !== null && digest === null)
+    throw badRequest(`${REPR_DIGEST} must have a SHA-256 digest (sha-256=:BASE64:)`, REPR_DIGEST);
+  return digest;
+}
+
 /** Stores the next bytes as a blob, and then records them; the last ones only together with the whole file. */
-async function takePiece(ctx: Context, upload: UploadRow, body: Divided): Promise<UploadRow> {
+async function takePiece(ctx: Context, upload: UploadRow, { body, sha256 }: Brought): Promise<UploadRow> {
   const { blobs, random } = ctx;
   const { id, received: start } = upload;
   const key = `${piecesOf(id)}${random.uuid()}`;
@@ -51,7 +64,7 @@ async function takePiece(ctx: Context, upload: UploadRow, body: Divided): Promis
   try {
     if (received < upload.size) return await recordArrived(ctx, upload, received, { start, key });
     if (await body.hasMore()) throw tooMany(upload);
-    return await join(ctx, upload, { start, key, hash: null });
+    return await join(ctx, upload, { start, key, hash: null, sha256 });
   } catch (error) {
     // After any other error, the piece may have been recorded. A job removes it if it was not.
     if (error instanceof ApiError) await blobs.delete(key);

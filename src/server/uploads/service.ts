@@ -48,16 +48,22 @@ export const movedTo = ({ received }: UploadRow) => conflict(`${received} bytes 
 /** The error for a request that another one has outrun. Throws 404 if the session is gone. */
 export const moved = async (ctx: Caller, { id }: UploadRow) => movedTo(await ownUpload(ctx, id));
 
-/** A new session, or the one that the user has for this content already. */
+/**
+ * A new session, or the one that the user has for this content already. Without a digest, the content is recognized by
+ * the file's name, size and modification time; the digest that follows the last piece decides whether it is the same.
+ */
 export async function beginUpload(
   ctx: Context,
-  { name, size, sha256 }: CreateUpload,
+  { name, size, ...given }: CreateUpload,
 ): Promise<{ upload: Upload; isNew: boolean }> {
   const { store, user, clock } = ctx;
+  const sha256 = given.sha256 ?? null;
+  const modified_at = given.modified_at ?? null;
   return store.tx(
     async (tx) => {
       const inside = within(ctx, tx);
-      const known = await tx.uploads.first({ where: and(own(inside), eq("sha256", sha256), eq("size", size)) });
+      const same = sha256 === null ? sameFile(name, modified_at) : eq("sha256", sha256);
+      const known = same && (await tx.uploads.first({ where: and(own(inside), eq("size", size), same) }));
       if (known !== null) {
         if (known.name !== name) await tx.uploads.update({ where: eq("id", known.id), set: { name } });
         return { upload: uploadOf({ ...known, name }), isNew: false };
@@ -68,13 +74,16 @@ export async function beginUpload(
       const now = clock.now();
       const times = { created_at: isoAt(now), expires_at: expiryFrom(now) };
       return {
-        upload: uploadOf(await tx.uploads.insert({ user_id: user.id, name, size, sha256, ...times })),
+        upload: uploadOf(await tx.uploads.insert({ user_id: user.id, name, size, sha256, modified_at, ...times })),
         isNew: true,
       };
     },
     { lock: `uploads of ${user.id}` },
   );
 }
+
+const sameFile = (name: string, modified_at: string | null): Predicate | null =>
+  modified_at === null ? null : and(eq("name", name), eq("modified_at", modified_at));
 
 export async function removeUpload(ctx: Context, id: number): Promise<Record<string, never>> {
   const { store, blobs } = ctx;
@@ -99,12 +108,13 @@ export async function uploadedFile(ctx: Context, id: number): Promise<UploadedFi
 /** The ids of files with these digests that the caller has uploaded, by digest. */
 export async function completeUploads(ctx: Caller, digests: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const where = and(own(ctx), oneOf("sha256", digests), not(isNull("file_id")));
+  const rows = await ctx.store.uploads.pick(["sha256"], { where });
   return filesOf(
     ctx,
-    (await ctx.store.uploads.pick(["sha256"], { where })).map(({ sha256 }) => sha256),
+    rows.flatMap(({ sha256 }) => sha256 ?? []),
   );
 }
 
-export function uploadOf({ id, created_at, expires_at, name, size, sha256, received }: UploadRow): Upload {
-  return { id, created_at, expires_at, name, size, sha256, received };
+export function uploadOf({ id, created_at, expires_at, name, size, modified_at, sha256, received }: UploadRow): Upload {
+  return { id, created_at, expires_at, name, size, modified_at, sha256, received };
 }

@@ -16,8 +16,10 @@ export const uploads = table("uploads", {
   name: text(),
   /** Of the whole content. */
   size: int(),
-  /** Of the whole content, in hex. */
-  sha256: text(),
+  /** Of the whole content, in hex. Null if the client has not sent it, and the file is not stored. */
+  sha256: text().nullable(),
+  /** When the file was modified, as the client has sent it. */
+  modified_at: time().nullable(),
   /** Number of bytes that have arrived. It is the size only if the file is stored. */
   received: int().default(0),
   file_id: ref("files").nullable().onDelete("restrict"),

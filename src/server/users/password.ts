@@ -2,7 +2,7 @@ import { PROVES } from "../../api/dry-run.ts";
 import type { User } from "../../api/users.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
-import { cannotDryRun, conflict, invalid, notFound, permissionDenied } from "../core/errors.ts";
+import { cannotDryRun, hasChanged, invalid, notFound, permissionDenied } from "../core/errors.ts";
 import { isToken, notByToken } from "../core/http/token-scope.ts";
 import { checkPassword, hashPassword, verifyPassword } from "../core/security/passwords.ts";
 import { endTokens } from "../mail/one-time.ts";
@@ -32,7 +32,7 @@ export async function newHash(user: UserRow, field: string, password: string): P
 export async function setPassword(ctx: Context, user: UserRow, hash: string, resetDone: boolean): Promise<void> {
   const now = await ctx.store.users.get(user.id);
   if (!now) throw notFound("user", user.id);
-  if (now.password_hash !== user.password_hash) throw conflict("the password was changed meanwhile");
+  if (now.password_hash !== user.password_hash) throw hasChanged("the password was changed meanwhile");
   await ctx.store.users.update({
     where: eq("id", user.id),
     set: {

@@ -70,16 +70,18 @@ export async function recordOutcomes(
       if ("error" in outcome) {
         // Each reason is recorded once.
         if (outcome.error.message === row.last_error) continue;
-        for (const { id: policy_id } of sent.blocking)
+        for (const { id: policy_id, name: policy_name } of sent.blocking)
           await recordActivity(inside, "failed_automation_conditional_access", {
             policy_id,
+            policy_name,
             ...(outcome.status === 0 ? {} : { status_code: outcome.status }),
             error_response: outcome.error.message,
           });
       } else
-        for (const { id: policy_id } of sent.blocking)
+        for (const { id: policy_id, name: policy_name } of sent.blocking)
           await recordActivity(inside, "ran_automation_conditional_access", {
             policy_id,
+            policy_name,
             status_code: outcome.status,
           });
     }

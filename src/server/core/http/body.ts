@@ -1,6 +1,6 @@
 // Reads request bodies, with a limit on the size as sent and, for gzip, on the uncompressed size too.
 import { createGunzip } from "node:zlib";
-import { ApiError, badRequest, tooLarge, tooSlow, unavailable, unsupportedMediaType } from "../errors.ts";
+import { ApiError, badRequest, overloaded, tooLarge, tooSlow, unsupportedMediaType } from "../errors.ts";
 import type { BodyRoom, Cut, Sender } from "./body-room.ts";
 
 export type ByteSource = AsyncIterable<Uint8Array>;
@@ -13,7 +13,7 @@ export interface BodySource {
 
 /** The body ended with an error of the connection: not an error of the server, so it must not be logged as one. */
 export const incomplete = () => badRequest("the connection was closed before the whole body arrived");
-export const noRoom = () => unavailable("the server has no room for the request's body now; try again");
+export const noRoom = () => overloaded("the server has no room for the request's body now; try again");
 
 /**
  * Reads the whole body. Throws 413 for more than `limit` bytes, as sent or uncompressed, and 400 for a broken gzip

@@ -4,7 +4,7 @@ import { isMask, MASK } from "../../../api/fields.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import { startTrial } from "../../store/trial.ts";
 import type { Context } from "../context.ts";
-import { badRequest, cannotDryRun, unavailable } from "../errors.ts";
+import { badRequest, cannotDryRun, overloaded } from "../errors.ts";
 import { createMetrics } from "../logging/metrics.ts";
 import { Running } from "../running.ts";
 
@@ -36,7 +36,7 @@ export interface Tried {
 
 /** Runs the work in its own context: everything that it writes, sends, counts or caches is discarded. */
 export async function dryRun(ctx: Context, work: (inside: Context) => Promise<unknown>): Promise<Tried> {
-  if (running >= AT_ONCE) throw unavailable("too many dry runs are under way; try again");
+  if (running >= AT_ONCE) throw overloaded("too many dry runs are under way; try again");
   running++;
   try {
     for (let tried = 1; ; tried++) {

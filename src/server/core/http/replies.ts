@@ -1,6 +1,7 @@
 // Replies that are not JSON: contents, streams, and downloads with ranges.
 import { type Content, type Download, type Range, Streamed } from "../../../api/bodies.ts";
 import { type AnyEndpoint, isDownload } from "../../../api/endpoint.ts";
+import { sha256Field } from "../../../text/digest-field.ts";
 import { rangeNotSatisfiable } from "../errors.ts";
 import { partOf } from "./byte-range.ts";
 import type { Reply } from "./route.ts";
@@ -107,7 +108,7 @@ async function download(file: Download, status: number, headers: Headers, asked:
   if (part === "none") throw rangeNotSatisfiable(size);
   if (type !== undefined) headers.set("content-type", type);
   if (name !== undefined) headers.set("content-disposition", attachment(name));
-  if (sha256 !== undefined) headers.set("repr-digest", `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`);
+  if (sha256 !== undefined) headers.set("repr-digest", sha256Field(sha256));
   const range = part === "whole" ? { start: 0, end: size - 1 } : part;
   if (part !== "whole") headers.set("content-range", `bytes ${part.start}-${part.end}/${size}`);
   headers.set("content-length", String(range.end - range.start + 1));

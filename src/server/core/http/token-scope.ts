@@ -2,7 +2,7 @@
 import type { AnyEndpoint } from "../../../api/endpoint.ts";
 import { namesEndpoint } from "../../../api/endpoint-patterns.ts";
 import type { Viewer } from "../context.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, forbiddenFor } from "../errors.ts";
 
 /** Whether the caller uses an API token instead of a session. */
 export const isToken = ({ token_name }: Viewer): boolean => token_name !== "";
@@ -18,13 +18,12 @@ export function checkTokenScope(user: Viewer, endpoint: AnyEndpoint): void {
   if (tokenAllows(user, endpoint)) return;
   const token_endpoints = user.token_endpoints ?? [];
   const listed = token_endpoints.slice(0, 5).join(", ") + (token_endpoints.length > 5 ? " ..." : "");
-  throw refused(`this API token may not call ${endpoint.method} ${endpoint.path}: it is limited to ${listed}`);
+  const reason = `this API token may not call ${endpoint.method} ${endpoint.path}: it is limited to ${listed}`;
+  throw new ApiError(403, "forbidden", [{ name: "base", reason }], { allowedEndpoints: token_endpoints });
 }
 
 /**
  * Sign-in settings may be changed, and tokens created or revoked, only after signing in: a leaked token must not
  * outlive its revocation.
  */
-export const notByToken = () => refused("an API token cannot do this: sign in with a password or single sign-on");
-
-const refused = (reason: string) => new ApiError(403, "forbidden", [{ name: "base", reason }]);
+export const notByToken = () => forbiddenFor("an API token cannot do this: sign in with a password or single sign-on");

@@ -1,5 +1,5 @@
 import { hash, type Options, verify } from "@node-rs/argon2";
-import { invalid, unavailable } from "../errors.ts";
+import { invalid, overloaded } from "../errors.ts";
 
 /**
  * Argon2id (the library's default variant) with the parameters that OWASP's password storage cheat sheet recommends.
@@ -17,7 +17,7 @@ const waiting: (() => void)[] = [];
 
 async function inTurn<R>(work: () => Promise<R>): Promise<R> {
   if (running < MAX_CONCURRENT) running++;
-  else if (waiting.length >= MAX_WAITING) throw unavailable("too many sign-ins at once; try again");
+  else if (waiting.length >= MAX_WAITING) throw overloaded("too many sign-ins at once; try again");
   // The finishing task passes its place on, so `running` does not change.
   else await new Promise<void>((resolve) => waiting.push(resolve));
   try {

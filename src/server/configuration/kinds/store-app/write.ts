@@ -1,7 +1,7 @@
 // Writes store apps through the services of their feature.
 import { NO_TEAM_NAME } from "../../../../api/configuration.ts";
 import type { Context } from "../../../core/context.ts";
-import { conflict, invalid } from "../../../core/errors.ts";
+import { hasChanged, invalid } from "../../../core/errors.ts";
 import { inTeam, may } from "../../../core/security/access.ts";
 import { and, eq } from "../../../store/query.ts";
 import {
@@ -79,7 +79,7 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
       const team = scopeOf(work, step.owner);
       const { token, listings } = prepared.get(step.index)!;
       if (token !== null && (await requireToken(work.ctx.store, team)).id !== token.id)
-        throw conflict("the team has got another token of the licence programme meanwhile");
+        throw hasChanged("the team has got another token of the licence programme meanwhile");
       for (const listing of listings) {
         const where = and(inTeam(team.team_id ?? 0), eq("adam_id", listing.adam_id), eq("platform", listing.platform));
         const row = await work.ctx.store.storeApps.first({ where });

@@ -91,6 +91,7 @@ import { migration as m0104 } from "./0104-labels-of-packages-stay-slow.ts";
 import { migration as m0105 } from "./0105-machines-of-managed-agents.ts";
 import { migration as m0106 } from "./0106-teams-of-settings.ts";
 import { migration as m0107 } from "./0107-fewer-indexes.ts";
+import { migration as m0108 } from "./0108-late-digests.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -186,4 +187,5 @@ export const migrations: readonly Migration[] = [
   m0105,
   m0106,
   m0107,
+  m0108,
 ];

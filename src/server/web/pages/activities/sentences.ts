@@ -21,6 +21,12 @@ const TEAM = "[ for the team {team_name}]";
 const ON_HOST = "[ on {host}]";
 const BY_POLICY = "[ for the policy {policy_name}]";
 
+/** Activities of deleted policies, and earlier ones, have only the id. */
+const aboutPolicy =
+  (start: string, end = ""): Sentence =>
+  ({ policy_name }) =>
+    `${start}${text(policy_name) === "" ? "{policy_id}" : "{policy_name}"}${end}`;
+
 /** `status` decides: what ended well, what failed, and what has not happened yet. */
 const withStatus =
   (done: string, failed: string, requested: string): Sentence =>
@@ -103,14 +109,17 @@ export const sentences: Readonly<Partial<Record<keyof ActivityTypes, Sentence>>>
   applied_spec_saved_query: ({ specs, count: all }) => `applied ${listed(all ?? specs, "query", "queries")}`,
   applied_spec_team: ({ teams }) => `applied the settings of ${plural(count(teams), "team")}`,
   applied_spec_pack: "applied packs",
-  ran_automation_webhook: "sent the webhook of the policy {policy_id}",
-  failed_automation_webhook: `failed to send the webhook of the policy {policy_id}${NOT_SENT}`,
-  ran_automation_ticket: "opened a ticket[ {ticket_key}] for the policy {policy_id}",
-  failed_automation_ticket: `failed to open a ticket for the policy {policy_id}${NOT_SENT}`,
-  ran_automation_calendar_event: "created a calendar event for the policy {policy_id}",
-  failed_automation_calendar_event: `failed to create a calendar event for the policy {policy_id}${NOT_SENT}`,
-  ran_automation_conditional_access: "reported the policy {policy_id} for conditional access",
-  failed_automation_conditional_access: `failed to report the policy {policy_id} for conditional access${NOT_SENT}`,
+  ran_automation_webhook: aboutPolicy("sent the webhook of the policy "),
+  failed_automation_webhook: aboutPolicy("failed to send the webhook of the policy ", NOT_SENT),
+  ran_automation_ticket: aboutPolicy("opened a ticket[ {ticket_key}] for the policy "),
+  failed_automation_ticket: aboutPolicy("failed to open a ticket for the policy ", NOT_SENT),
+  ran_automation_calendar_event: aboutPolicy("created a calendar event for the policy "),
+  failed_automation_calendar_event: aboutPolicy("failed to create a calendar event for the policy ", NOT_SENT),
+  ran_automation_conditional_access: aboutPolicy("reported the policy ", " for conditional access"),
+  failed_automation_conditional_access: aboutPolicy(
+    "failed to report the policy ",
+    ` for conditional access${NOT_SENT}`,
+  ),
 
   svc_enrolled: onHost("enrolled the host"),
   host_enrollment_rejected: onHost("refused an enrollment[ ({reason})] of"),
