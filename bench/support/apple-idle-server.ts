@@ -10,7 +10,7 @@ import { writePlist } from "../../src/plist/write.ts";
 import { newChallenge } from "../../src/server/device-ca/challenges.ts";
 import { fingerprintOf } from "../../src/server/device-ca/identities.ts";
 import { startServer } from "../../src/server/main.ts";
-import { Authorities, messageSignature, requestIdentity } from "../../src/simulator/apple/identity.ts";
+import { Authorities, messageSignature, requestIdentity } from "../../src/simulator/scep.ts";
 import { Web } from "../../src/simulator/web.ts";
 import { CHANNEL } from "../../test/support/apple-device.ts";
 import { type IdleReady, serveIdle } from "./idle.ts";
@@ -58,7 +58,7 @@ async function complete(engine: "lowdb" | "postgres"): Promise<IdleReady> {
     });
     const scep = { url: `${url}/mdm/vendora/scep`, name: "svc", challenge, subject: [], fingerprint: null };
     const profile = { scep, identifier: "", serverUrl: "", checkInUrl: "", topic: "", signsMessages: true };
-    const identity = await requestIdentity(web, authorities, profile, keys[i % keys.length]!);
+    const identity = await requestIdentity(web, authorities, profile.scep, keys[i % keys.length]!);
     const UDID = `${String(i).padStart(8, "0")}-0000-4000-8000-000000000000`;
     const send = async (message: Parameters<typeof writePlist>[0], type: string) => {
       const body = Buffer.from(writePlist(message));

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { turnAppleOn } from "../../bench/support/apple.ts";
 import { newKey, readCertificate } from "../../src/pki/x509.ts";
 import { readEnrollmentProfile } from "../../src/simulator/apple/enrollment-profile.ts";
-import { Authorities, requestIdentity } from "../../src/simulator/apple/identity.ts";
+import { Authorities, requestIdentity } from "../../src/simulator/scep.ts";
 import { Web } from "../../src/simulator/web.ts";
 import { type FuzzedDevice, fuzzApple } from "../support/apple-fuzz.ts";
 import type { SoakArgs } from "./main.ts";
@@ -33,7 +33,7 @@ export async function run(args: SoakArgs): Promise<string> {
       const { body } = await web.call({ method: "GET", ...source });
       const profile = readEnrollmentProfile(body);
       urls = { scep: `${profile.scep.url}?operation=`, channel: profile.serverUrl };
-      const identity = await requestIdentity(web, authorities, profile, await newKey());
+      const identity = await requestIdentity(web, authorities, profile.scep, await newKey());
       devices.push({ udid: randomUUID().toUpperCase(), identity });
     }
     const ca = await web.call({ method: "GET", url: `${urls.scep}GetCACert` });

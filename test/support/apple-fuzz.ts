@@ -8,7 +8,7 @@ import { makeScepRequest, messageTypes } from "../../src/pki/scep.ts";
 import type { Certificate } from "../../src/pki/x509.ts";
 import type { PlistDict, PlistValue } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
-import { type DeviceIdentity, messageSignature } from "../../src/simulator/apple/identity.ts";
+import { type DeviceIdentity, messageSignature } from "../../src/simulator/scep.ts";
 import { changeBytes } from "./agent-fuzz.ts";
 import { Dice } from "./request-fuzz.ts";
 

@@ -3,7 +3,7 @@
 import { X509Certificate } from "node:crypto";
 import { parseAlternativeNames } from "../../pki/alternative-names.ts";
 import { parseName } from "../../pki/names.ts";
-import { Authorities, requestIdentity } from "../apple/identity.ts";
+import { Authorities, requestIdentity } from "../scep.ts";
 import { PATHS } from "../stats.ts";
 import type { WebReply, WebRequest } from "../web.ts";
 import type { DeviceWorld } from "./device.ts";
@@ -110,7 +110,7 @@ export class AgentApp {
       fingerprint: null,
     };
     const { certificate } = await stats.timed("SCEP", async () =>
-      requestIdentity(web, new Authorities(web), { scep }, await newKey()),
+      requestIdentity(web, new Authorities(web), scep, await newKey()),
     );
     const { serialNumber: serial, validFrom, validTo } = new X509Certificate(certificate);
     const [not_valid_before, not_valid_after] = [validFrom, validTo].map((time) => new Date(time).toISOString());

@@ -4,12 +4,12 @@ import { readPlistDict } from "../../plist/read.ts";
 import { dictIn, type PlistDict, stringIn } from "../../plist/value.ts";
 import { writePlist } from "../../plist/write.ts";
 import { mix, Random } from "../random.ts";
+import { type Authorities, type DeviceIdentity, messageSignature, requestIdentity } from "../scep.ts";
 import type { Web } from "../web.ts";
 import { actions, type Doing, Refused } from "./commands.ts";
 import { type Ask, synchronize } from "./declarations.ts";
 import type { EnrollmentProfile } from "./enrollment-profile.ts";
 import type { DeviceFacts } from "./facts.ts";
-import { type Authorities, type DeviceIdentity, messageSignature, requestIdentity } from "./identity.ts";
 import { type DeviceState, freshState } from "./state.ts";
 import type { AppleRequest, AppleStats } from "./stats.ts";
 
@@ -83,7 +83,7 @@ export class AppleDevice {
     const { web, authorities, stats } = this.world;
     if (!profile.signsMessages)
       throw new Error("the enrollment profile does not ask for signed messages (SignMessage)");
-    const identity = await stats.timed("identity", () => requestIdentity(web, authorities, profile, key));
+    const identity = await stats.timed("identity", () => requestIdentity(web, authorities, profile.scep, key));
     this.enrollment = { profile, identity };
     this.state = freshState(awaitsConfiguration);
     this.done.clear();

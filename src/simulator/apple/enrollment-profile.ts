@@ -12,17 +12,11 @@ import {
   type PlistValue,
   stringIn,
 } from "../../plist/value.ts";
+import type { ScepAccess } from "../scep.ts";
 
 export interface EnrollmentProfile {
   readonly identifier: string;
-  readonly scep: {
-    readonly url: string;
-    readonly name: string;
-    readonly challenge: string;
-    readonly subject: readonly NameField[];
-    /** Of the CA's certificate: SHA-1 or a longer digest. Null: any CA is accepted. */
-    readonly fingerprint: Buffer | null;
-  };
+  readonly scep: ScepAccess;
   readonly serverUrl: string;
   readonly checkInUrl: string;
   readonly topic: string;

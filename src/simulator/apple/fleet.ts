@@ -10,11 +10,11 @@ import {
   sharedKeys,
   withDefaults,
 } from "../fleet.ts";
+import { Authorities } from "../scep.ts";
 import { Web } from "../web.ts";
 import { AppleDevice } from "./device.ts";
 import { readEnrollmentProfile } from "./enrollment-profile.ts";
 import { type AppleFamily, appleFamilies, factsOf } from "./facts.ts";
-import { Authorities } from "./identity.ts";
 import { type PushService, startPushService } from "./push-service.ts";
 import { type AppleReport, appleReportOf } from "./report.ts";
 import { AppleStats } from "./stats.ts";

@@ -1,14 +1,13 @@
 // How a device gets its identity: a certificate by SCEP (RFC 8894).
 import { createHash, createPublicKey, type KeyObject, randomBytes, randomUUID } from "node:crypto";
-import type { AlternativeName } from "../../pki/alternative-names.ts";
-import { selfSigned } from "../../pki/issue.ts";
-import { type NameField, parseName } from "../../pki/names.ts";
-import { makeRequest } from "../../pki/request.ts";
-import { makeScepRequest, messageTypes, readScepReply } from "../../pki/scep.ts";
-import { readCertificates, signData } from "../../pki/signed-data.ts";
-import { type Certificate, readCertificate } from "../../pki/x509.ts";
-import type { Web } from "../web.ts";
-import type { EnrollmentProfile } from "./enrollment-profile.ts";
+import type { AlternativeName } from "../pki/alternative-names.ts";
+import { selfSigned } from "../pki/issue.ts";
+import { type NameField, parseName } from "../pki/names.ts";
+import { makeRequest } from "../pki/request.ts";
+import { makeScepRequest, messageTypes, readScepReply } from "../pki/scep.ts";
+import { readCertificates, signData } from "../pki/signed-data.ts";
+import { type Certificate, readCertificate } from "../pki/x509.ts";
+import type { Web } from "./web.ts";
 
 export interface DeviceIdentity {
   /** DER. */
@@ -17,7 +16,16 @@ export interface DeviceIdentity {
 }
 
 /** A SCEP server, and what is requested there. */
-export type ScepAccess = EnrollmentProfile["scep"] & { readonly alternativeNames?: readonly AlternativeName[] };
+export interface ScepAccess {
+  readonly url: string;
+  /** Of the authority, for servers that have several. */
+  readonly name: string;
+  readonly challenge: string;
+  readonly subject: readonly NameField[];
+  readonly alternativeNames?: readonly AlternativeName[];
+  /** Of the authority's certificate: SHA-1 or a longer digest. Null: any authority is accepted. */
+  readonly fingerprint: Buffer | null;
+}
 
 interface Authority {
   readonly certificates: readonly Certificate[];
@@ -34,7 +42,7 @@ export class Authorities {
     this.web = web;
   }
 
-  of({ url, name }: EnrollmentProfile["scep"]): Promise<Authority> {
+  of({ url, name }: ScepAccess): Promise<Authority> {
     const known = this.known.get(url) ?? this.ask(url, name);
     this.known.set(url, known);
     known.catch(() => this.known.delete(url));
@@ -76,7 +84,7 @@ const digests: Readonly<Record<number, string>> = { 16: "md5", 20: "sha1", 32: "
 export async function requestIdentity(
   web: Web,
   authorities: Authorities,
-  { scep }: { readonly scep: ScepAccess },
+  scep: ScepAccess,
   key: KeyObject,
 ): Promise<DeviceIdentity> {
   const { certificates, capabilities } = await authorities.of(scep);
