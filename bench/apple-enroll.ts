@@ -16,7 +16,7 @@ export const run = (args: readonly string[]): Promise<void> =>
 async function measure(engine: "lowdb" | "postgres", devices: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
   const postgres = engine === "postgres" ? await startPostgres({ fsync: true, settings: COUNTING }) : null;
-  const fleet = new AppleFleet({ devices, pollSeconds: 0 });
+  const fleet = new AppleFleet({ devices, pollSeconds: 0, concurrency: 64 });
   try {
     const push = await fleet.listen({ host: "127.0.0.1", port: 0 });
     const server = await startServe({

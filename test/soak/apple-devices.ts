@@ -29,7 +29,7 @@ export async function run(args: SoakArgs): Promise<string> {
     // Devices come back by themselves if a push was lost with a server.
     pollSeconds: kills > 0 ? 20 : 600,
     postponedSeconds: 1,
-    concurrency: 32,
+    concurrency: 64,
   });
   const pushUrl = await fleet.listen({ host: "127.0.0.1", port: 0 });
   const bed = await Bed.make({ engine: "postgres", args: ["--dev-license"], env: { SVC_APNS_URL: pushUrl } });

@@ -14,6 +14,8 @@ export interface ColumnSpec {
    */
   readonly ordered: boolean;
   readonly searchable: boolean;
+  /** Rows are looked up with `same()`. */
+  readonly sameIndexed: boolean;
   /** Encrypted at rest with the server key. Never indexed or compared. */
   readonly secret: boolean;
   /** The table that a `ref`, `ids` or shared `id` column refers to. */
@@ -64,6 +66,10 @@ export class Column<T, Opt extends boolean = false> {
   search(): Column<T, Opt> {
     return this.with({ searchable: true });
   }
+  /** As `search()`, and indexed for `same()` (equal without regard to case). */
+  same(): Column<T, Opt> {
+    return this.with({ searchable: true, sameIndexed: true });
+  }
   secret(): Column<T, Opt> {
     return this.with({ secret: true });
   }
@@ -83,6 +89,7 @@ const column = <T>(kind: ColumnKind, change: Partial<ColumnSpec> = {}): Column<T
     unique: false,
     ordered: false,
     searchable: false,
+    sameIndexed: false,
     secret: false,
     to: null,
     onDelete: "cascade",

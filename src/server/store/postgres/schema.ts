@@ -131,6 +131,11 @@ function indexes(table: Table): SchemaObject[] {
     else if (spec.kind === "ref" && !spec.ordered && first.has(column)) continue;
     else if ((spec.indexed || spec.ordered) && !spec.unique) found.push(index([column]));
     if (!spec.searchable) continue;
+    if (spec.sameIndexed) {
+      const sameName = short(table.name, searchColumn(column), "idx");
+      const statement = sql`CREATE INDEX ${name(sameName)} ON ${name(table.name)} (${name(searchColumn(column))})`;
+      found.push({ kind: "index", table: table.name, name: sameName, sql: textOf(statement) });
+    }
     const indexName = short(table.name, column, "trgm", "idx");
     const on = sql`${name(table.name)} USING gin (${name(searchColumn(column))} gin_trgm_ops)`;
     found.push({
