@@ -1,6 +1,7 @@
 // Downloads that resume where they were interrupted.
 import { type FileHandle, open } from "node:fs/promises";
 import { ApiCallError } from "../../client/errors.ts";
+import { sha256In } from "../../text/digest-field.ts";
 import { CliError, failed } from "../errors.ts";
 import { cannotWrite } from "./file-errors.ts";
 
@@ -48,8 +49,7 @@ export async function look(ask: Open): Promise<Remote> {
   const etag = headers.get("etag");
   if (Number.isNaN(size) || etag === null) throw failed("the server does not report the size of the download");
   const [, name = ""] = /filename="([^"]+)"/.exec(headers.get("content-disposition") ?? "") ?? [];
-  const [, digest] = /\bsha-256=:([\w+/=]+):/.exec(headers.get("repr-digest") ?? "") ?? [];
-  const sha256 = digest === undefined ? null : Buffer.from(digest, "base64").toString("hex");
+  const sha256 = sha256In(headers.get("repr-digest") ?? "");
   return { size, etag, sha256, name: name.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "") || "download" };
 }
 

@@ -53,11 +53,11 @@ export async function soleHostWithUuid(
   uuid: string,
   teamId: number | null,
 ): Promise<HostRow | null> {
-  // With a limit, Postgres may prefer to read all hosts in their order.
-  const found = await store.hosts.pick(["id"], {
+  const found = await store.hosts.list({
     where: and(same("uuid", ...spellingsOf(uuid)), eq("team_id", teamId)),
+    limit: 2,
   });
-  return found.length === 1 ? store.hosts.get(found[0]!.id) : null;
+  return found.length === 1 ? found[0]! : null;
 }
 
 /** The identifier to store for a known host that enrolls again: the stored form, unless another host has it. */

@@ -237,8 +237,7 @@ async function knownByHardware(
   const bySerial = serial === "" ? nothing : and(same("hardware_serial", serial), eq("team_id", teamId));
   const byUdid = udid === "" ? nothing : same("uuid", ...spellingsOf(udid));
   // Most devices are new, and neither finds a host.
-  // With a limit, Postgres may prefer to read all hosts in their order.
-  if ((await ctx.store.hosts.pick(["id"], { where: or(bySerial, byUdid) })).length === 0) return null;
+  if ((await ctx.store.hosts.pick(["id"], { where: or(bySerial, byUdid), limit: 1 })).length === 0) return null;
   const sole = async (where: Predicate) => {
     const found = await ctx.store.hosts.pick(["identifier", "uuid", "hardware_serial"], { where, limit: 2 });
     return found.length === 1 && isSame(found[0]!) ? found[0]!.identifier : null;
