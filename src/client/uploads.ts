@@ -17,8 +17,12 @@ export interface Wire {
   readonly reuses: boolean;
 }
 
-/** Below what proxies accept: many refuse bodies of more than 100 MB. */
-const PIECE_BYTES = 32 * 1024 * 1024;
+/** Below what many proxies accept, which is 100 MB. Each piece costs a round trip and a sync of the server's disk. */
+const PIECE_MAX = 90 * 1024 * 1024;
+/** Proxies that accept less than 1 MB are not known. */
+const PIECE_MIN = 900 * 1024;
+/** The size of the last piece, if it is sent with a digest. */
+const LAST_PIECE = 512 * 1024;
 /** Attempts without a single byte of progress. */
 const TRIES = 9;
 /** A connection counts as broken if it takes no byte for this long. */
@@ -62,11 +66,15 @@ async function inPieces(
   const params = { id: upload.id };
   let failures = 0;
   let isKnown = true;
+  let most = PIECE_MAX;
+  const sendLess = () => {
+    most = Math.max(PIECE_MIN, Math.floor(most / 3));
+  };
   while (upload.received < size) {
     const { received } = upload;
     try {
       if (isKnown) {
-        const end = Math.min(received + PIECE_BYTES, size);
+        const end = endOf(received, size, most, digest !== null);
         await digest?.upTo(received);
         const sha256 = end === size && digest !== null ? await digest.upTo(size) : null;
         if (sha256 !== null) await source.version?.requireSame();
@@ -77,14 +85,24 @@ async function inPieces(
         isKnown = true;
       }
       if (upload.received > received) failures = 0;
+      // A proxy may also close the connection instead of a reply.
+      else if (failures > 1) sendLess();
     } catch (error) {
-      const why = passing(error);
+      const isTooLarge = error instanceof ApiCallError && error.status === 413 && most > PIECE_MIN;
+      if (isTooLarge) sendLess();
+      const why = isTooLarge ? "a proxy refused the size of the request" : passing(error);
       if (why === null || ++failures >= TRIES) throw error;
       await retry(`${why} after ${received} of ${size} bytes`, failures);
       isKnown = false;
     }
   }
   return upload;
+}
+
+/** Where the next piece ends. The last one is small if the digest goes with it, because it is read once more for that. */
+function endOf(start: number, size: number, most: number, hasDigest: boolean): number {
+  const end = Math.min(start + most, size);
+  return hasDigest && end === size && size - start > LAST_PIECE ? size - LAST_PIECE : end;
 }
 
 interface Piece {
