@@ -34,29 +34,23 @@ export function turns(): () => Promise<void> {
   };
 }
 
-/** While other requests are served, work in `steps` takes at most one part of the thread's time in this many. */
-const SHARE = 5;
-/** Milliseconds for which requests are taken to go on after one was served. */
-const RECENT = 100;
+/** Work in `steps` takes at most one part of the thread's time in this many. */
+const SHARE = 10;
 /** Milliseconds of rest after one step at most. */
-const REST_MAX = 100;
+const REST_MAX = 60;
 
 /**
- * For long work in larger steps, such as transactions: call the returned function after each of them. Requests that are
- * served meanwhile then seldom meet a step, or the garbage collection of what it has allocated: after a step the work
- * rests in proportion to the time in which the thread was busy.
+ * For long work in larger steps, such as transactions: call the returned function after each of them. Requests then
+ * seldom meet a step, or the garbage collection of what it has allocated: after a step the work rests in proportion to the
+ * time in which the thread was busy since the step before, also with other parts of the work. Whether there are requests
+ * cannot be seen in the moment between two steps.
  */
 export function steps(): () => Promise<void> {
   let begin = performance.eventLoopUtilization();
-  let servedAt = Number.NEGATIVE_INFINITY;
   return async () => {
     const { active } = performance.eventLoopUtilization(begin);
-    const from = performance.now();
-    await breathe();
-    const now = performance.now();
-    if (now - from > BUSY) servedAt = now;
-    if (now - servedAt < RECENT) await rest(Math.min(Math.max(REST, active * (SHARE - 1)), REST_MAX));
     begin = performance.eventLoopUtilization();
+    await rest(Math.min(active * (SHARE - 1), REST_MAX));
   };
 }
 

@@ -1,5 +1,5 @@
 // Matches some versions, and stores what has changed.
-import { giveWay, parts, steps, turns } from "../../core/concurrency/parts.ts";
+import { giveWay, parts, turns } from "../../core/concurrency/parts.ts";
 import type { Services } from "../../core/context.ts";
 import { groupBy } from "../../core/maps.ts";
 import type { ServerTx } from "../../core/tables.ts";
@@ -20,8 +20,11 @@ import type { Releases } from "./releases.ts";
 import type { Matched, SoftwareRow } from "./software.ts";
 import type { System } from "./systems.ts";
 
-/** Versions and their vulnerabilities that are stored in one transaction. */
-const STORED_AT_ONCE = 50;
+/**
+ * Versions and their vulnerabilities that are stored in one transaction. Postgres writes them in another process, and
+ * each statement has a price.
+ */
+const STORED_AT_ONCE = { lowdb: 50, postgres: 200 } as const;
 /** More vulnerabilities of one version are left out. */
 const FOUND_MAX = 10_000;
 
@@ -48,6 +51,8 @@ interface Sought {
 
 export interface Batch extends Sought {
   readonly signal: AbortSignal;
+  /** Called after each transaction. */
+  readonly step: () => Promise<void>;
   /** Written when everything else is stored. */
   readonly also?: (tx: ServerTx) => Promise<unknown>;
 }
@@ -76,7 +81,7 @@ export async function compareRows(
 export async function storeResults(
   services: Services,
   { rows, results }: ComparedBatch,
-  { comparer, signal, also }: Omit<Batch, "releases">,
+  { comparer, signal, step, also }: Omit<Batch, "releases">,
 ): Promise<boolean> {
   const { store } = services;
   const turn = turns();
@@ -97,8 +102,7 @@ export async function storeResults(
       changed.has(id) || !is_matched || generated_cpe !== (results.get(id)?.cpe ?? generated_cpe),
   );
   const now = services.clock.iso();
-  const step = steps();
-  for (const some of groupsOf(other, changed)) {
+  for (const some of groupsOf(other, changed, STORED_AT_ONCE[store.engine])) {
     if (signal.aborted) return false;
     await store.tx((tx) => storeComparison(tx, comparisonOf(some, results, changed, details), now));
     await step();
@@ -108,13 +112,17 @@ export async function storeResults(
 }
 
 /** Splits the versions by what is to be stored: while a transaction runs, other requests may have to wait. */
-function* groupsOf(rows: readonly MatchedRow[], changed: ReadonlyMap<number, Found>): Generator<readonly MatchedRow[]> {
+function* groupsOf(
+  rows: readonly MatchedRow[],
+  changed: ReadonlyMap<number, Found>,
+  most: number,
+): Generator<readonly MatchedRow[]> {
   let group: MatchedRow[] = [];
   let weight = 0;
   for (const row of rows) {
     group.push(row);
     weight += 1 + (changed.get(row.id)?.size ?? 0);
-    if (weight < STORED_AT_ONCE) continue;
+    if (weight < most) continue;
     yield group;
     group = [];
     weight = 0;

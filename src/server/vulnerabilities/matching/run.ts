@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { channels } from "../../core/channels.ts";
 import { minutes, seconds } from "../../core/clock.ts";
-import { ahead, turns } from "../../core/concurrency/parts.ts";
+import { ahead, steps, turns } from "../../core/concurrency/parts.ts";
 import { startTriggeredTask } from "../../core/concurrency/triggered-task.ts";
 import type { Services } from "../../core/context.ts";
 import { startedPart } from "../../core/running.ts";
@@ -30,11 +30,12 @@ import type { vulnerabilityMatching } from "./tables.ts";
 /** Increased with every change of rules that should be applied to software that was matched before. */
 const RULES = "2";
 /** Versions that are in memory at the same time. */
-const VERSIONS = 500;
+const VERSIONS = 200;
 /** CVEs that are described in one transaction. */
 const DESCRIBED = 100;
 const inOrder = [{ column: "id", direction: "asc" }] as const;
 
+type Pace = Pick<Batch, "signal" | "step">;
 type Progress = RowOf<typeof vulnerabilityMatching>;
 
 const progressOf = ({ store }: { readonly store: ServerTx }): Promise<Progress | null> =>
@@ -57,15 +58,16 @@ export async function matchAll(services: Services, signal: AbortSignal): Promise
   const data = dataOf(sources);
   if (data === "" || signal.aborted) return;
   const comparer = comparerApart(services, sources, signal);
+  const pace: Pace = { signal, step: steps() };
   try {
     const progress = await begin(services, comparedIn(data));
     if (progress.finished_at === null) {
       await matchSystems(services, await services.store.osVersions.list(), { comparer, signal });
-      if (!(await matchVersions(services, comparer, progress, signal))) return;
+      if (!(await matchVersions(services, comparer, progress, pace))) return;
       await describe(services, { data, comparer }, signal);
       if (!signal.aborted) await finish(services, progress);
     }
-    await matchNew(services, comparer, signal);
+    await matchNew(services, comparer, pace);
     await describe(services, { data, comparer }, signal);
   } finally {
     await comparer.close();
@@ -94,15 +96,15 @@ async function matchVersions(
   services: Services,
   comparer: Comparer,
   progress: Progress,
-  signal: AbortSignal,
+  pace: Pace,
 ): Promise<boolean> {
-  const releases = await allReleases(services.store, signal);
+  const releases = await allReleases(services.store, pace.signal);
   let { done } = progress;
   for await (const batch of ahead(comparedFrom(services, progress.software_id, { comparer, releases }))) {
     done += batch.rows.length;
     const set = { software_id: batch.rows.at(-1)!.id, done };
     const also: Batch["also"] = (tx) => tx.vulnerabilityMatching.update({ where: isStill(progress), set });
-    if (!(await storeResults(services, batch, { comparer, signal, also }))) return false;
+    if (!(await storeResults(services, batch, { ...pace, comparer, also }))) return false;
   }
   return true;
 }
@@ -136,8 +138,8 @@ const nextVersions = ({ store }: Services, last: number, where = gt("id", last))
 const installedPerRelease: ReadonlySet<string> = new Set(["deb_packages"]);
 
 /** Matches versions that hosts have reported since. */
-async function matchNew(services: Services, comparer: Comparer, signal: AbortSignal): Promise<void> {
-  for (let last = 0; !signal.aborted; ) {
+async function matchNew(services: Services, comparer: Comparer, pace: Pace): Promise<void> {
+  for (let last = 0; !pace.signal.aborted; ) {
     const rows = await nextVersions(services, last, and(eq("is_matched", false), gt("id", last)));
     if (rows.length === 0) return;
     last = rows.at(-1)!.id;
@@ -145,7 +147,7 @@ async function matchNew(services: Services, comparer: Comparer, signal: AbortSig
     const releases = await releasesOf(services.store, debs);
     // Versions are stored before the list of their host; without a host, their release is not known.
     const ready = rows.filter(({ id, source }) => !installedPerRelease.has(source) || releases.isInstalled(id));
-    await storeResults(services, await compareRows(services, ready, { comparer, releases }), { comparer, signal });
+    await storeResults(services, await compareRows(services, ready, { comparer, releases }), { ...pace, comparer });
   }
 }
 
@@ -202,7 +204,7 @@ export const vulnerabilityMatcher = startedPart("matching of new software", asyn
     });
     await matchSystems(services, rows, { comparer, signal });
     for (const { id } of rows) knownSystems.add(id);
-    await matchNew(services, comparer, signal);
+    await matchNew(services, comparer, { signal, step: steps() });
   }
 
   const task = await startTriggeredTask(
