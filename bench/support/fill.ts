@@ -18,6 +18,7 @@ export async function enrollHosts(
     hosts,
     softwarePerHost: options.software ?? 300,
     mode: "enroll",
+    concurrency: 64,
     tls: { insecure: true },
     prepared: options.prepared ?? false,
     ...(options.onEnrollment === undefined ? {} : { onEnrollment: options.onEnrollment }),

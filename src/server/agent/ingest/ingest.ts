@@ -244,8 +244,9 @@ export async function createIngest(
     }
   };
   const batches = createBatcher<IngestItem, null>(guarded, {
-    size: store.engine === "lowdb" ? 8 : 24,
-    parallel: store.engine === "lowdb" ? 1 : 2,
+    // One batch is planned while others wait for the disk or for Postgres.
+    size: store.engine === "lowdb" ? 8 : 16,
+    parallel: 3,
     key: ({ state }) => state.id,
     figures: queueFigures(services.metrics, "results"),
   });

@@ -173,38 +173,46 @@ function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], s
   const into = name(table.name);
   const given = (place: Sql): Sql => list([place, ...shape.returning.map((column) => col("t0", column))]);
   const set = layout.writes(shape.set);
-  const changed = set.length > 0 ? anyOf(set.map(differs)) : sql`false`;
-  const matched = keyJoin(layout, shape, patterns, sql`i.svc_ord, t0.id AS svc_id, ${changed} AS svc_changed`);
+  const isChanging = set.length > 0;
+  // Without anything to set, the rows that exist are only read, which needs none of the parts for updates.
+  const matched = keyJoin(
+    layout,
+    shape,
+    patterns,
+    isChanging ? sql`i.svc_ord, t0.id AS svc_id, ${anyOf(set.map(differs))} AS svc_changed` : given(sql`i.svc_ord`),
+  );
 
   const id = written.find((column) => column.name === "id")!;
   const fresh = sql`SELECT i.*, ${idOr(layout, id, col("i", "id"))} AS svc_id FROM input AS i
     WHERE NOT EXISTS (SELECT 1 FROM matched AS m WHERE m.svc_ord = i.svc_ord) ORDER BY i.svc_ord`;
 
-  const assign = list([
-    ...set.map((column) => sql`${name(column.name)} = ${typed("i", column)}`),
-    sql`revision = t0.revision + 1`,
-  ]);
-  // Rows are locked in the order of their ids, so that concurrent writers of the same rows cannot deadlock.
-  const held = sql`SELECT t0.id FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE m.svc_changed ORDER BY t0.id FOR NO KEY UPDATE OF t0`;
-  const locked = single ? sql`` : sql` JOIN held AS h ON h.id = m.svc_id`;
-  const update = sql`UPDATE ${into} AS t0 SET ${assign} FROM input AS i JOIN matched AS m ON m.svc_ord = i.svc_ord${locked}
-    WHERE m.svc_changed AND t0.id = m.svc_id RETURNING ${given(sql`i.svc_ord`)}`;
-
   const values = written.map((column) => (column.name === "id" ? col("i", "svc_id") : typed("i", column)));
-  // Rows are inserted in the order of the key, for the same reason.
+  // Rows are inserted in the order of the key, so that concurrent writers of the same rows cannot deadlock.
   const order = list([...shape.on.map((column) => col("i", column)), sql`i.svc_ord`]);
   const insert = sql`INSERT INTO ${into} (${list(written.map((column) => name(column.name)))})
     SELECT ${list(values)} FROM fresh AS i ORDER BY ${order}
     ON CONFLICT (${list(shape.on.map(name))}) DO NOTHING RETURNING ${layout.selectList(table.name, [...new Set(["id", ...shape.returning])])}`;
-
-  return textOf(sql`WITH input AS MATERIALIZED (SELECT * FROM ${inputRows("i", written, single)}),
+  const inserted = sql`SELECT ${given(sql`f.svc_ord`)} FROM inserted AS t0 JOIN fresh AS f ON f.svc_id = t0.id`;
+  const start = sql`WITH input AS MATERIALIZED (SELECT * FROM ${inputRows("i", written, single)}),
     matched AS MATERIALIZED (${matched}),
     fresh AS MATERIALIZED (${fresh}),
+    inserted AS (${insert})`;
+  if (!isChanging) return textOf(sql`${start} SELECT * FROM matched UNION ALL ${inserted}`);
+
+  const assign = list([
+    ...set.map((column) => sql`${name(column.name)} = ${typed("i", column)}`),
+    sql`revision = t0.revision + 1`,
+  ]);
+  // Locked in the order of their ids, for the same reason.
+  const held = sql`SELECT t0.id FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE m.svc_changed ORDER BY t0.id FOR NO KEY UPDATE OF t0`;
+  const locked = single ? sql`` : sql` JOIN held AS h ON h.id = m.svc_id`;
+  const update = sql`UPDATE ${into} AS t0 SET ${assign} FROM input AS i JOIN matched AS m ON m.svc_ord = i.svc_ord${locked}
+    WHERE m.svc_changed AND t0.id = m.svc_id RETURNING ${given(sql`i.svc_ord`)}`;
+  return textOf(sql`${start},
     ${single ? sql`` : sql`held AS MATERIALIZED (${held}),`}
-    updated AS (${update}),
-    inserted AS (${insert})
+    updated AS (${update})
     SELECT ${given(sql`t0.svc_ord`)} FROM updated AS t0
-    UNION ALL SELECT ${given(sql`f.svc_ord`)} FROM inserted AS t0 JOIN fresh AS f ON f.svc_id = t0.id
+    UNION ALL ${inserted}
     UNION ALL SELECT ${given(sql`m.svc_ord`)} FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE NOT m.svc_changed`);
 }
 
