@@ -10,6 +10,7 @@ import { SECRET } from "./support/fill.ts";
 import { fillHosts } from "./support/many-hosts.ts";
 import { type EngineName, makePlace } from "./support/place.ts";
 import { type Served, signIn, startServe } from "./support/serve.ts";
+import { settled } from "./support/settled.ts";
 
 const paths = {
   "CSV, all columns": "/hosts/report?format=csv",
@@ -38,6 +39,8 @@ async function measure(engine: EngineName, hosts: number, isAlone: boolean): Pro
     const env = { SVC_DEV_LICENSE: "true", ...(databaseUrl ? { SVC_DATABASE_URL: databaseUrl } : {}) };
     const server = await startServe({ dataDir, env: { ...env, ...nodeArgs() } });
     try {
+      // The profiles and settings that were inserted are reconciled after the start.
+      await settled(server, place);
       await measureServer(`${engine}, ${hosts} hosts`, server, hosts, isAlone || hosts > 10_000);
     } finally {
       await server.stop();
