@@ -1,6 +1,6 @@
 // Enrollment of hosts with a complete first inventory (300 software entries each), on both stores, or on one
-// (`npm run bench -- enroll 3000 postgres`). The simulator runs on the same cores, but makes the inventories before the
-// clock starts.
+// (`npm run bench -- enroll 3000 postgres`), 64 hosts at a time. The simulator runs on the same cores, but makes the
+// inventories before the clock starts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -18,6 +18,13 @@ export class Histogram {
     if (ms > this.maxMs) this.maxMs = ms;
   }
 
+  /** Adds the values of another one. */
+  add(other: Histogram): void {
+    for (let bucket = 0; bucket < BUCKETS; bucket++) this.counts[bucket]! += other.counts[bucket]!;
+    this.count += other.count;
+    this.maxMs = Math.max(this.maxMs, other.maxMs);
+  }
+
   /** The value in milliseconds below which the share `q` of the values lies. 0 without values. */
   quantile(q: number): number {
     if (this.count === 0) return 0;

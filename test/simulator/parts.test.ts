@@ -22,6 +22,19 @@ describe("the histogram", () => {
     }
     expect(histogram.maxMs).toBe(sorted.at(-1));
   });
+
+  it("adds the values of another one", () => {
+    const [small, large, both] = [new Histogram(), new Histogram(), new Histogram()];
+    for (let i = 1; i <= 100; i++) {
+      small.record(i);
+      large.record(1000 + i);
+    }
+    both.add(large);
+    both.add(small);
+    expect([both.count, both.maxMs]).toEqual([200, 1100]);
+    expect(both.quantile(0.5)).toBe(small.quantile(1));
+    expect(both.quantile(0.75)).toBe(large.quantile(0.5));
+  });
 });
 
 describe("the wheel", () => {
