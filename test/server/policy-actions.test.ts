@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../src/api/policies.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
+import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { enroll, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -44,6 +45,8 @@ const reasonOf = async (reply: Response) => {
 describe.each(bothEngines)("what policies do with hosts on %s", (engine) => {
   it("sends a profile again that has arrived, and not one that is on its way", async () => {
     const t = await start(engine);
+    // It would set the state of the host's profile, too.
+    await t.services.running.of(profileReconciler).stop();
     await turnOnAppleMdm(t);
     const [team, other] = [await makeTeam(t), await makeTeam(t)];
     const upload = async (name: string, team_id: number) => {
