@@ -92,12 +92,7 @@ async function begin({ store, clock }: Services, data: string): Promise<Progress
 const isStill = ({ id, data }: Progress) => and(eq("id", id), eq("data", data));
 
 /** Returns whether all versions were matched. While a batch is stored, the next one is compared. */
-async function matchVersions(
-  services: Services,
-  comparer: Comparer,
-  progress: Progress,
-  pace: Pace,
-): Promise<boolean> {
+async function matchVersions(services: Services, comparer: Comparer, progress: Progress, pace: Pace): Promise<boolean> {
   const releases = await allReleases(services.store, pace.signal);
   let { done } = progress;
   for await (const batch of ahead(comparedFrom(services, progress.software_id, { comparer, releases }))) {
