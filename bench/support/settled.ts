@@ -7,8 +7,8 @@ const QUIET = 0.4;
 const LOOKS_MAX = 90;
 
 /**
- * Waits until a server, and Postgres if there is one, have done what follows from a start, an enrollment or an import: counting,
- * comparing, vacuum. Otherwise it would run during one of the measurements.
+ * Waits until a server, and Postgres if there is one, have done what follows from a start, an enrollment or an import:
+ * counting, comparing, vacuum. Otherwise it would run during one of the measurements.
  */
 export async function settled(server: Served, database: { cpu(): number } | null = null): Promise<void> {
   const used = () => server.usage().cpu + (database?.cpu() ?? 0);

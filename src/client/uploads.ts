@@ -66,6 +66,7 @@ async function inPieces(
   const params = { id: upload.id };
   let failures = 0;
   let isKnown = true;
+  let isLost = false;
   let most = PIECE_MAX;
   const sendLess = () => {
     most = Math.max(PIECE_MIN, Math.floor(most / 3));
@@ -85,9 +86,10 @@ async function inPieces(
         isKnown = true;
       }
       if (upload.received > received) failures = 0;
-      // A proxy may also close the connection instead of a reply.
-      else if (failures > 1) sendLess();
+      // A proxy may also close the connection instead of a reply. A busy server would not take small pieces sooner.
+      else if (isLost && failures > 1) sendLess();
     } catch (error) {
+      isLost = error instanceof Unreachable;
       const isTooLarge = error instanceof ApiCallError && error.status === 413 && most > PIECE_MIN;
       if (isTooLarge) sendLess();
       const why = isTooLarge ? "a proxy refused the size of the request" : passing(error);

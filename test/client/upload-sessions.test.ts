@@ -135,6 +135,19 @@ describe("a large file in a form", () => {
     });
   });
 
+  it("is not divided further because the server is busy", async () => {
+    const { source } = await written(40 * MiB);
+    let left = 5;
+    const lengths: number[] = [];
+    refuse = (method, _, length) => {
+      if (method === "PATCH" && left-- > 0) return 503;
+      if (method === "PATCH") lengths.push(length);
+      return null;
+    };
+    await client().upload(source);
+    expect(lengths).toEqual([40 * MiB - LAST, LAST]);
+  });
+
   it("gives up if a proxy refuses the smallest piece", async () => {
     const { source } = await written(20 * MiB);
     refuse = (method) => (method === "PATCH" ? 413 : null);
