@@ -136,7 +136,8 @@ describe("the Postgres store", () => {
         await tx.teams.update({ where: eq("name", second), set: { code: second + runs } });
       });
     await Promise.all([cross("a", "b"), cross("b", "a")]);
-    expect(runs).toBe(3);
+    // More than three if the repeated one has its first row again before the other one could take it.
+    expect(runs).toBeGreaterThanOrEqual(3);
     expect((await store.teams.list()).map((team) => team.revision)).toEqual([3, 3]);
   });
 
