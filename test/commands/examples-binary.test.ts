@@ -10,6 +10,7 @@ import { SECRET, withSecret } from "../e2e/support/agents.ts";
 import { build, newFolder, serve } from "../e2e/support/svc.ts";
 import { commandsOf, root } from "../support/cli.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
+import { freePort } from "../support/free-port.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { programOf } from "../support/programs.ts";
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
@@ -225,7 +226,9 @@ describe("the examples in help", () => {
     "$text",
     async (example) => {
       const { folder, words } = await world(example);
-      const more = words.includes("android") ? await androidSettings(words, folder) : {};
+      const isAndroid = words.includes("android");
+      if (isAndroid) words.push("--stand-in-listen", `127.0.0.1:${await freePort()}`);
+      const more = isAndroid ? await androidSettings(words, folder) : {};
       const server = await serve({ env: { ...key, ...more } });
       const env = { SVC_SERVER_URL: server.url, SVC_EMAIL: server.email, SVC_PASSWORD: server.password };
       expect(await run(["login"], folder, env)).toMatchObject({ code: 0 });

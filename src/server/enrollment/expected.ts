@@ -4,7 +4,7 @@ import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { insertHosts } from "../hosts/enrolled.ts";
 import { identifierSpellings, storedIdentifier } from "../hosts/identifier.ts";
-import { joinAllHosts } from "../labels/all-hosts.ts";
+import { type JoinedLabels, joinLabels } from "../labels/joined.ts";
 import { oneOf, or, same } from "../store/query.ts";
 
 export interface ExpectedHost {
@@ -26,12 +26,12 @@ export const enrollLock = { lock: "enroll" };
 
 /**
  * The hosts with these serial numbers. Unknown ones are added, in the caller's transaction, which needs `enrollLock`.
- * `allHosts`: the id of the label that contains every host (`allHostsLabel`).
+ * They become members of `labels` (the part `joinedLabels`).
  */
 export async function expectHosts(
   services: Pick<Services, "clock" | "license">,
   tx: ServerTx,
-  { expected, allHosts }: { expected: readonly ExpectedHost[]; allHosts: number },
+  { expected, labels }: { expected: readonly ExpectedHost[]; labels: JoinedLabels },
 ): Promise<ExpectedHosts> {
   const serials = expected.map(({ serial }) => serial);
   const known = await tx.hosts.pick(["id", "identifier", "hardware_serial"], {
@@ -74,7 +74,7 @@ export async function expectHosts(
   });
   if (rows.length === 0) return { idOf, added: [] };
   const added = rows.map(({ id }) => id);
-  await joinAllHosts(tx, allHosts, { hostIds: added, isAnyNew: true });
+  await joinLabels(tx, labels, { hosts: rows, isAnyNew: true });
   await tx.notify(channels.hosts, hostsPayload(added));
   return { idOf, added };
 }

@@ -10,7 +10,7 @@ import { endPendingActions } from "../host-actions/states.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { HostChanged, insertHosts, updateKnownHosts } from "../hosts/enrolled.ts";
 import { storedIdentifier } from "../hosts/identifier.ts";
-import { allHostsLabel, joinAllHosts } from "../labels/all-hosts.ts";
+import { joinedLabels, joinLabels } from "../labels/joined.ts";
 import { recordSystems, type SystemChange, systemChanges } from "../software/vulnerabilities/count-changes.ts";
 import { ReferenceViolation, UniqueViolation } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";
@@ -105,7 +105,7 @@ async function enrollOnce<R extends EnrollRequest>(
   const limit = ctx.license.device_count;
   const matches = await matchHosts(ctx, requests);
   const reported = await kind.reported(matches, now);
-  const allHosts = await ctx.running.of(allHostsLabel).get();
+  const labels = await ctx.running.of(joinedLabels).get();
   const work = async (tx: ServerTx): Promise<Decided<R>[]> => {
     const known = matches.flatMap((match) => match.known ?? []);
     const last = known.length === 0 ? new Map<number, string>() : await kind.lastEnrolled(tx, known);
@@ -131,7 +131,7 @@ async function enrollOnce<R extends EnrollRequest>(
     const isAnyNew = rows.some(({ isNew }) => isNew);
     if (rows.length > 0) {
       await kind.write(tx, rows, now);
-      await joinAllHosts(tx, allHosts, { hostIds: rows.map(({ row }) => row.id), isAnyNew });
+      await joinLabels(tx, labels, { hosts: rows.map(({ row }) => row), isAnyNew });
     }
     if (isAnyNew) await recordNew({ ...ctx, store: tx }, rows);
     for (const { row, isNew } of rows)

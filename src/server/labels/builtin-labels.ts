@@ -20,7 +20,7 @@ const dynamic = (name: string, description: string, platform: string, query: str
   label_membership_type: "dynamic",
 });
 
-/** The server sets the members, since these devices have no agent. */
+/** Hosts become members when they enroll, since these devices have no agent. */
 const manual = (name: string, description: string, platform: string): BuiltinLabel => ({
   name,
   description,
@@ -70,3 +70,8 @@ export const builtinLabels: readonly BuiltinLabel[] = [
   manual("iPadOS", "All iPadOS hosts", "ipados"),
   manual("Android", "All Android hosts", "android"),
 ];
+
+/** Those of platforms whose devices may have no agent. */
+export const platformLabels = builtinLabels.filter(
+  ({ label_membership_type: type, name }) => type === "manual" || name === "macOS" || name === "MS Windows",
+);

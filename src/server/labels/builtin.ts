@@ -1,8 +1,12 @@
 import type { Services } from "../core/context.ts";
-import { eq } from "../store/query.ts";
+import { and, eq } from "../store/query.ts";
 import { builtinLabels } from "./builtin-labels.ts";
+import { setMembers } from "./members.ts";
 
-/** Creates the built-in labels. The queries of a newer server version replace the older ones. */
+/**
+ * Creates the built-in labels. The queries of a newer server version replace the older ones. Devices that enrolled with a
+ * server version that had no members in the labels of their platforms become members.
+ */
 export async function ensureBuiltinLabels({ store, clock }: Pick<Services, "store" | "clock">): Promise<void> {
   await store.tx(
     async (tx) => {
@@ -24,4 +28,8 @@ export async function ensureBuiltinLabels({ store, clock }: Pick<Services, "stor
     },
     { lock: "builtin-labels" },
   );
+  for (const { id, platform } of await store.labels.list({
+    where: and(eq("label_type", "builtin"), eq("label_membership_type", "manual")),
+  }))
+    await setMembers(store, id, eq("platform", platform));
 }

@@ -4,6 +4,7 @@ import type { Services } from "../../../core/context.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { type ExpectedHost, expectHosts } from "../../../enrollment/expected.ts";
 import type { HardwareLookup } from "../../../enrollment/kind.ts";
+import type { JoinedLabels } from "../../../labels/joined.ts";
 import { expectEnrollment, expectNoEnrollment } from "../../../mdm-status/expected.ts";
 import { and, eq, isNull, oneOf } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
@@ -50,8 +51,8 @@ function latest(devices: readonly PortalDevice[]): PortalDevice[] {
 export interface Page {
   readonly token: AbmTokenRow;
   readonly page: readonly PortalDevice[];
-  /** The id of the label that contains every host. */
-  readonly allHosts: number;
+  /** Which new hosts join. */
+  readonly labels: JoinedLabels;
 }
 
 export interface Written {
@@ -63,7 +64,7 @@ export interface Written {
 export async function writeDevices(
   services: Pick<Services, "clock" | "license">,
   tx: ServerTx,
-  { token, page, allHosts }: Page,
+  { token, page, labels }: Page,
 ): Promise<Written> {
   const devices = latest(page);
   const serials = devices.map(({ serial_number }) => serial_number);
@@ -88,7 +89,7 @@ export async function writeDevices(
       teamId: teamOf(token, family),
     }),
   );
-  const { idOf } = await expectHosts(services, tx, { expected, allHosts });
+  const { idOf } = await expectHosts(services, tx, { expected, labels });
   const now = services.clock.iso();
   await tx.portalDevices.upsert(
     present.map(({ device, family }) => {

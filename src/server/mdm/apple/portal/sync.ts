@@ -5,7 +5,7 @@ import { type Context, type Services, serviceContext, within } from "../../../co
 import type { Job } from "../../../core/job.ts";
 import { enrollLock } from "../../../enrollment/expected.ts";
 import { deleteInBatches } from "../../../host-list/delete.ts";
-import { allHostsLabel } from "../../../labels/all-hosts.ts";
+import { joinedLabels } from "../../../labels/joined.ts";
 import { managedAgents } from "../../../managed-agent/tables.ts";
 import { expectNoEnrollment } from "../../../mdm-status/expected.ts";
 import { and, eq, exists, isNull, lt, not } from "../../../store/query.ts";
@@ -86,9 +86,9 @@ async function readDevices(services: Services, client: PortalClient, id: number,
       continue;
     }
     const cursor = page.cursor === "" ? token.cursor : page.cursor;
-    const allHosts = await services.running.of(allHostsLabel).get();
+    const labels = await services.running.of(joinedLabels).get();
     const gone = await store.tx(async (tx) => {
-      const written = await writeDevices(services, tx, { token, page: page.devices, allHosts });
+      const written = await writeDevices(services, tx, { token, page: page.devices, labels });
       await tx.abmTokens.update({ where: eq("id", id), set: { cursor } });
       return written.gone;
     }, enrollLock);
