@@ -386,6 +386,8 @@ describe.each(bothEngines)("reports on %s", (engine) => {
     ]);
     await expect.poll(async () => (await bed.report(users.id)).results.map(({ columns }) => columns)).toHaveLength(2);
     expect((await bed.report(users.id)).results[0]?.columns).toEqual({ a: "1", b: "", c: '{"d":1}', e: "true" });
+    // What many parsers refuse would make the whole report unreadable.
+    expect((await bed.report(users.id)).results[1]?.columns).toEqual({ a: "\ufffd\ufffd" });
     const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
     const text = JSON.stringify(line("pack/Global/u", [{ a: "WIDE", b: "DEEP" }]));
     const data = text.replace('"WIDE"', "-9223372036854775808").replace('"DEEP"', deep);

@@ -592,6 +592,39 @@ describe.each(rulesEngines)("odd texts on %s", (engine) => {
   });
 });
 
+describe.each(rulesEngines)("halves of characters on %s", (engine) => {
+  it("are refused wherever a user sends them, because parsers of hosts may refuse what has them", async () => {
+    const t = await startApp({ engine });
+    const config = async () => (await (await t.get("/config")).json()) as AppConfig;
+    const before = await config();
+    const options = (value: string) => ({ agent_options: { config: { decorators: { load: ["SELECT 1", value] } } } });
+    for (const [body, field] of [
+      [{ features: { additional_queries: { a: "SELECT '\ud800'" } } }, "features.additional_queries.a"],
+      [{ features: { additional_queries: { "\udc00": "SELECT 1" } } }, "features.additional_queries"],
+      [options("SELECT '\ud83d'"), "agent_options.config.decorators.load.1"],
+      [{ integrations: { ticketing_a: [{ ...a, project_key: "\ud800" }] } }, "integrations.ticketing_a.0.project_key"],
+      [["\ud800"], "0"],
+    ] as const)
+      for (const query of ["", "?dry_run=true"]) {
+        const response = await t.patch(`/config${query}`, body);
+        expect([response.status, (await errorOf(response)).errors?.[0]?.name], `${field}${query}`).toEqual([
+          422,
+          field,
+        ]);
+      }
+    expect(await config()).toEqual(before);
+    // Both halves of a character as two escapes, as many programs write it.
+    const whole = String.raw`{"org_info": {"org_name": "Example \ud83d\ude00 \\ud800"}}`;
+    const response = await t.raw("/api/v1/svc/config", {
+      method: "PATCH",
+      headers: { authorization: `Bearer ${t.token}`, "content-type": "application/json" },
+      body: whole,
+    });
+    expect(response.status).toBe(200);
+    expect((await config()).org_info.org_name).toBe("Example 😀 \\ud800");
+  });
+});
+
 describe("updates of new macOS hosts", () => {
   it("keep their value until there is no version to update to", async () => {
     const t = await startApp();

@@ -81,9 +81,9 @@ function scalarText(cell: unknown): string {
   return "";
 }
 
-/** A cell to be stored unchanged; values other than text become JSON. Null: too deeply nested to serialize. */
+/** A cell to be stored as it is; values other than text become JSON. Null: too deeply nested to serialize. */
 export function cellText(cell: unknown): string | null {
-  if (typeof cell === "string") return cell;
+  if (typeof cell === "string") return cleanText(cell);
   if (cell === null || cell === undefined) return "";
   try {
     return JSON.stringify(cell);

@@ -4,6 +4,7 @@ import { isRecord } from "../../text/record.ts";
 import { isWideRow, parseExactly } from "../agent-protocol/json-scan.ts";
 import type { ResultLine } from "../agent-protocol/lines.ts";
 import { cellText } from "../agent-protocol/rows.ts";
+import { cleanText } from "../store/rows.ts";
 import type { KnownQuery, Plan } from "./plan.ts";
 
 export interface Answer {
@@ -74,7 +75,7 @@ function asText(row: unknown): Record<string, string>[] {
   if (!isRecord(row)) return [];
   const cells = Object.entries(row)
     .slice(0, COLUMNS_MAX)
-    .map(([column, cell]): [string, string] => [column, cellText(cell) ?? ""]);
+    .map(([column, cell]): [string, string] => [cleanText(column), cellText(cell) ?? ""]);
   return [Object.fromEntries(cells)];
 }
 

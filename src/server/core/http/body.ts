@@ -1,6 +1,7 @@
 // Reads request bodies, with a limit on the size as sent and, for gzip, on the uncompressed size too.
 import { createGunzip } from "node:zlib";
-import { ApiError, badRequest, overloaded, tooLarge, tooSlow, unsupportedMediaType } from "../errors.ts";
+import { isRecord } from "../../../text/record.ts";
+import { ApiError, badRequest, invalid, overloaded, tooLarge, tooSlow, unsupportedMediaType } from "../errors.ts";
 import type { BodyRoom, Cut, Sender } from "./body-room.ts";
 
 export type ByteSource = AsyncIterable<Uint8Array>;
@@ -120,16 +121,50 @@ async function collect(source: ByteSource, limit: number): Promise<Buffer> {
 
 const MAX_DEPTH = 64;
 
+/**
+ * What happens to halves of characters (lone surrogates), which JSON can spell but many parsers refuse: 422 that names the
+ * field, or U+FFFD instead of them.
+ */
+export type HalfCharacters = "refused" | "replaced";
+
+/** Escapes of surrogates, of which a pair is a whole character. */
+const SURROGATE = /\\u[dD][89a-fA-F]/;
+
 /** Parses JSON. Rejects nesting deeper than 64 levels and keys that would change prototypes. */
-export function parseJson(bytes: Buffer): unknown {
+export function parseJson(bytes: Buffer, halves: HalfCharacters): unknown {
+  const text = bytes.toString("utf8");
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString("utf8"));
+    value = JSON.parse(text);
   } catch {
     throw badRequest("json decoder error");
   }
   checkShape(value, MAX_DEPTH);
-  return value;
+  return SURROGATE.test(text) && !isWhole(value) ? wholeCharacters(value, halves, []) : value;
+}
+
+function isWhole(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (Array.isArray(value)) return value.every(isWhole);
+  return !isRecord(value) || Object.entries(value).every(([key, item]) => key.isWellFormed() && isWhole(item));
+}
+
+function wholeCharacters(value: unknown, halves: HalfCharacters, path: readonly string[]): unknown {
+  if (typeof value === "string") return wholeText(value, halves, path);
+  if (Array.isArray(value)) return value.map((item, i) => wholeCharacters(item, halves, [...path, String(i)]));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      const name = wholeText(key, halves, path);
+      return [name, wholeCharacters(item, halves, [...path, name])];
+    }),
+  );
+}
+
+function wholeText(text: string, halves: HalfCharacters, path: readonly string[]): string {
+  if (text.isWellFormed()) return text;
+  if (halves === "replaced") return text.toWellFormed();
+  throw invalid(path.join(".") || "base", "has half of a character (a surrogate without its other half)");
 }
 
 /** A single pass over the parsed value, because lists of 100,000 ids are checked too. */

@@ -35,14 +35,15 @@ export async function readBody(
     case "stream":
       return streamed(sent, takes, type, limit);
     case "multipart":
-      if (takes.isJsonToo && type === "application/json") return filesOfJson(takes, await json(type, headers, bytes));
+      if (takes.isJsonToo && type === "application/json")
+        return filesOfJson(takes, await json(endpoint, type, headers, bytes));
       return readMultipart(sent, endpoint, takes, from, files, checkTexts);
     case "form":
       if (type === "application/x-www-form-urlencoded")
         return Object.fromEntries(new URLSearchParams((await bytes()).toString("utf8")));
-      return json(type, headers, bytes);
+      return json(endpoint, type, headers, bytes);
     case "json":
-      return json(type, headers, bytes);
+      return json(endpoint, type, headers, bytes);
   }
 }
 
@@ -52,9 +53,14 @@ const mediaType = (header: string | null): string => header?.split(";")[0]?.trim
 
 const isFromPage = (headers: Headers): boolean => headers.has("origin") || headers.has("referer");
 
-async function json(type: string, headers: Headers, read: () => Promise<Buffer>): Promise<unknown> {
+async function json(
+  endpoint: AnyEndpoint,
+  type: string,
+  headers: Headers,
+  read: () => Promise<Buffer>,
+): Promise<unknown> {
   checkJsonSender(type, headers);
-  return jsonOf(await read());
+  return jsonOf(endpoint, await read());
 }
 
 /** A browser page of another site can post forms and text, but not JSON. */
@@ -63,7 +69,9 @@ function checkJsonSender(type: string, headers: Headers): void {
     throw unsupportedMediaType("Content-Type must be application/json");
 }
 
-const jsonOf = (bytes: Buffer): unknown => (bytes.length === 0 ? undefined : parseJson(bytes));
+/** What a user sends would be stored and sent to hosts. Agents report what they find, and cannot correct it. */
+const jsonOf = ({ access }: AnyEndpoint, bytes: Buffer): unknown =>
+  bytes.length === 0 ? undefined : parseJson(bytes, access === "none" ? "replaced" : "refused");
 
 /** The same bytes. Throws if the header has another digest of them (RFC 9530). */
 function digested(headers: Headers, bytes: Buffer): Buffer {
@@ -120,7 +128,7 @@ export function receivedBody(endpoint: AnyEndpoint, headers: Headers, bytes: Buf
   const type = mediaType(headers.get("content-type"));
   if (takes.kind === "json") {
     checkJsonSender(type, headers);
-    return jsonOf(digested(headers, bytes));
+    return jsonOf(endpoint, digested(headers, bytes));
   }
   if (takes.kind !== "raw") throw new Error(`${endpoint.path} does not take bytes`);
   checkSender(endpoint, takes, type, headers);
