@@ -82,7 +82,7 @@ export const otaEnrollApi = {
     ...ota,
     method: "POST",
     paths: apiPaths("/ota_enrollment"),
-    summary: "Get the next profile for a device that says, signed, what it is.",
+    summary: "Get the next profile for a device that sends signed facts about itself.",
     body: raw({ limit: 64 * 1024 }),
   }),
 };

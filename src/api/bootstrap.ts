@@ -11,7 +11,7 @@ export const BootstrapPackage = z.object({
   name: z.string(),
   team_id: z.int().min(0).meta({ description: "0 = no team" }),
   sha256: z.string(),
-  token: z.string().meta({ description: "whoever has it can download the package" }),
+  token: z.string().meta({ description: "everybody who has it can download the package" }),
   created_at: Timestamp,
 });
 export type BootstrapPackage = z.infer<typeof BootstrapPackage>;

@@ -101,7 +101,7 @@ export const ConfigurationState = z.object({
    */
   hosts: z.array(z.object({ given: z.union([z.string(), z.int()]), host: z.union([z.string(), z.int()]).nullable() })),
   custom_host_vitals: z.array(z.int()).optional().meta({ description: "their ids, which criteria of labels may name" }),
-  files: Files.optional().meta({ description: "only if they were asked for" }),
+  files: Files.optional().meta({ description: "only if they were requested" }),
   downloads: z.record(z.string(), z.string()).optional().meta({
     description: "only with files: by SHA-256 digest, the tokens with which larger files of values can be downloaded",
   }),

@@ -157,7 +157,7 @@ export const deviceApi = {
     method: "POST",
     path: "/device/:token/migrate_mdm",
     dryRun: PROVES,
-    summary: "Ask for a Mac's change from another device management, from its own page.",
+    summary: "Request a Mac's change from another device management, from its own page.",
     tier: "premium",
     access: "none",
     status: 204,

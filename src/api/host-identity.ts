@@ -20,7 +20,7 @@ export const hostIdentityApi = {
   get: endpoint({
     ...scep,
     method: "GET",
-    summary: "Ask for the capabilities or the certificate of the authority, or send a message in the query.",
+    summary: "Get the capabilities or the certificate of the authority, or send a message in the query.",
     query: z.object({ operation, message: z.string().optional() }),
   }),
   post: endpoint({

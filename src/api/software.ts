@@ -66,7 +66,7 @@ const HostPackage = z.object({
   last_install: z
     .object({ install_uuid: z.string(), installed_at: Timestamp })
     .nullable()
-    .meta({ description: "the last one that was asked for, whether or not it has ended, or has succeeded" }),
+    .meta({ description: "the last one that was requested, even if it has not ended or has failed" }),
   last_uninstall: z.object({ script_execution_id: z.string(), uninstalled_at: Timestamp }).nullable(),
 });
 

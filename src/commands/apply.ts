@@ -214,7 +214,7 @@ export default class Apply extends GitopsCommand {
         throw new CliError(
           kind,
           `${(error as Error).message}, while the changes were on their way`,
-          "All of them were made, or none: `svc plan` with the same files tells which.",
+          "All of them were made, or none: `svc plan` with the same files shows which.",
         );
       throw error;
     }

@@ -177,7 +177,7 @@ describe.each(rulesEngines)("YARA rules on %s", (engine) => {
     it.each<[string, string, Record<string, string>, string]>([
       ["a file that is missing", "[{path: none.yar}]", {}, "none.yar does not exist"],
       ["an entry without a text", "[{name: a.yar}]", {}, "a YARA rule needs path, paths, or name and contents"],
-      ["path beside contents", "[{path: a.yar, contents: x}]", { "a.yar": EMPTY }, "contents cannot stand beside path"],
+      ["path beside contents", "[{path: a.yar, contents: x}]", { "a.yar": EMPTY }, "contents cannot be used with path"],
       ["both path and paths", "[{path: a.yar, paths: '*.yar'}]", { "a.yar": EMPTY }, "either path or paths"],
       ["a pattern as path", "[{path: '*.yar'}]", { "a.yar": EMPTY }, "is a pattern: use paths"],
       [

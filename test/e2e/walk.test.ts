@@ -1,7 +1,7 @@
 // Runs each shell command of the README, the tutorial and the API guide with the built binary, in order, and checks its
 // output. A command that is added to a page needs a line here.
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { hasBoxes, writeBox } from "../support/box.ts";
@@ -71,17 +71,18 @@ const readme: readonly Step[] = [
     isServing: true,
     prints: /svc login --server-url \S+ --ca-file \S+svc-data\/tls\/cert\.pem[\s\S]*serving/,
   },
+  { command: 'echo "Pw1-$(openssl rand -hex 12)" > password.txt && chmod 600 password.txt' },
   {
     command:
       "svc setup --server-url https://localhost:8412 --ca-file svc-data/tls/cert.pem --name Ada --email ada@example.com --org-name Example --password-file password.txt",
     prints: /ada@example\.com/,
   },
+  { command: "svc status", prints: /health +ok[\s\S]*license +free/ },
   {
     command:
       "svc login --server-url https://localhost:8412 --ca-file svc-data/tls/cert.pem --email ada@example.com --password-file password.txt",
     prints: /ada@example\.com/,
   },
-  { command: "svc status", prints: /health +ok[\s\S]*license +free/ },
   { command: "svc config certificate > svc.pem" },
   { command: "svc enroll-secrets add", prints: /secret/ },
   { command: "svc enroll-secrets list --fields secret --no-header > enroll_secret" },
@@ -90,7 +91,12 @@ const readme: readonly Step[] = [
   { command: "svc agent enroll-command --platform linux", prints: /^curl -fsSLk --pinnedpubkey \S+ \S+ \| sudo sh/m },
   { command: "svc db backup svc-backup.gz --data-dir svc-data", stopsOthers: true, prints: /svc-backup\.gz/ },
   { command: "svc db copy --from svc-data --to postgres://svc@db/svc", prints: /tables copied and verified/ },
-  { command: "svc serve --data-dir svc-data --database-url postgres://svc@db/svc", isServing: true, prints: /serving/ },
+  {
+    command:
+      "svc serve --data-dir svc-data --tls-self-signed --server-url https://localhost:8412 --database-url postgres://svc@db/svc",
+    isServing: true,
+    prints: /serving/,
+  },
   { command: "svc license keygen", stopsOthers: true, prints: /^SVC_LICENSE_PUBLIC_KEY=\S+$/m },
   {
     command:
@@ -103,10 +109,11 @@ const readme: readonly Step[] = [
   },
   {
     command:
-      'SVC_LICENSE_KEY="$(cat license.txt)" SVC_LICENSE_PUBLIC_KEY="$(cat license-public.pem)" svc serve --data-dir svc-data',
+      'SVC_LICENSE_KEY="$(cat license.txt)" SVC_LICENSE_PUBLIC_KEY="$(cat license-public.pem)" svc serve --data-dir svc-data --tls-self-signed --server-url https://localhost:8412',
     isServing: true,
     prints: /"tier":"premium"/,
   },
+  { command: "svc license show", prints: /tier +premium/ },
 ];
 
 /** Changes this machine, so it runs in a machine of its own, as do all scripts. */
@@ -214,7 +221,6 @@ async function walk(page: string, steps: readonly Step[], database?: string): Pr
       .replace(/agent simulate .*/, "$& --scale 0.1")
       .replace(ENROLL, 'box "$(svc agent enroll-command --platform linux)"');
   const { folder, take } = startWalk(replaced, { SVC_PORT: String(port), SVC_LOG_FORMAT: "json" });
-  writeFileSync(join(folder, "password.txt"), "A-good-Password-77\n");
   writeBox(join(folder, ".bin", "box"), join(folder, ".box"));
   // Reports all failures at once, so that all of a page can be corrected together.
   const failed: string[] = [];

@@ -1,4 +1,4 @@
-// Files of the setup of Apple devices, and teams of the tokens of the business portal and the licence programme.
+// Files of the setup of Apple devices, and teams of the tokens of the business portal and the license program.
 import { describe, expect, it } from "vitest";
 import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
@@ -151,14 +151,18 @@ describe("teams of tokens in files", () => {
       "vendora_business: [{organization_name: Nope}]",
       "the server has no token of the business portal",
     ],
-    ["an unknown location", "volume_purchasing_program: [{location: Rome}]", "the server has no token of the licence"],
+    ["an unknown location", "volume_purchasing_program: [{location: Rome}]", "the server has no token of the license"],
     ["a token twice", "volume_purchasing_program: [{location: Paris}, {location: Paris}]", "is given twice"],
     [
       "a team that will not exist",
       "vendora_business: [{organization_name: Example Ltd, ios_team: Nope}]",
       'the team "Nope" will not exist',
     ],
-    ["all teams beside one", "volume_purchasing_program: [{location: Paris, teams: [All teams, U]}]", "cannot stand"],
+    [
+      "all teams beside one",
+      "volume_purchasing_program: [{location: Paris, teams: [All teams, U]}]",
+      "cannot be used with",
+    ],
     [
       "a team of two tokens",
       "volume_purchasing_program: [{location: Paris, teams: [U]}, {location: Berlin, teams: [U]}]",
@@ -238,7 +242,7 @@ describe("assets and activations of declarations in files", () => {
     ["assets: [{path: when.xml}]", "unsupported extension"],
     ["assets: [{}]", "is required, or paths"],
     ["assets: [{path: list.json}]", "the declaration has no Identifier"],
-    ["configuration_profiles: [{paths: '*.json', activation: when.json}]", "can only stand beside the path"],
+    ["configuration_profiles: [{paths: '*.json', activation: when.json}]", "can only be used with the path"],
     ["configuration_profiles: [{path: rules.json, activation: none.json}]", "none.json does not exist"],
     ["configuration_profiles: [{path: rules.json, activation: when.xml}]", "unsupported extension"],
   ])("are refused: %s", async (given, reason) => {

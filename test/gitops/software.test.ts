@@ -169,7 +169,7 @@ software:
       "a script beside a path",
       "  packages: [{path: a.yml, install_script: {path: b.sh}}]",
       { "a.yml": `{hash_sha256: ${HASH}}`, "b.sh": "x" },
-      /cannot stand beside path/,
+      /cannot be used with path/,
     ],
     [
       "labels beside several packages",

@@ -51,7 +51,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
     (await t.store.activities.list({ where: eq("type", type) })).map(({ details }) => details);
 
   describe("that a team offers", () => {
-    it("are those that it has licences of", async () => {
+    it("are those that it has licenses for", async () => {
       expect((await listed()).map(({ name, platform }) => `${name} ${platform}`)).toEqual([
         "Messenger ios",
         "Pages darwin",
@@ -350,9 +350,9 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
     });
 
     it.each([
-      ["no licence is free", 9610, "the licence service has no licence for the device (error 9610)"],
-      ["the app is not for devices", 9628, "the licence service has no licence for the device (error 9628)"],
-      ["the token has expired", 9621, "the licence service refuses the token: it has expired or was revoked"],
+      ["no licence is free", 9610, "the license service has no license for the device (error 9610)"],
+      ["the app is not for devices", 9628, "the license service has no license for the device (error 9628)"],
+      ["the token has expired", 9621, "the license service refuses the token: it has expired or was revoked"],
     ])("fail if %s", async (_, number, detail) => {
       service.fault = (path) => (path.endsWith("/associate") ? licenceError(number) : null);
       const uuid = await request();

@@ -129,7 +129,12 @@ describe.each(rulesEngines)("Apple devices in an apply on %s", (engine) => {
       [change("update", "portal_token", "Nope", teamsOf()), 409, "", "does not exist"],
       [change("create", "portal_token", "New", teamsOf()), 409, "", "already exists"],
       [change("delete", "portal_token", "Example Ltd"), 422, "action", "cannot be deleted"],
-      [change("update", "licence_token", "Berlin", { teams: ["All teams", "Ops"] }), 422, "teams", "cannot stand"],
+      [
+        change("update", "licence_token", "Berlin", { teams: ["All teams", "Ops"] }),
+        422,
+        "teams",
+        "cannot be used with",
+      ],
       [change("update", "licence_token", "Berlin", { teams: ["Nope"] }), 422, "teams", "there is no team"],
     ];
     for (const [wrong, status, field, reason] of cases) {

@@ -303,7 +303,7 @@ const onTemplate = (call: (id: number, teamId: number | null) => Call): Target =
   },
 });
 
-/** A token of the licence programme. */
+/** A token of the license program. */
 const onVppToken = (rest: string, body?: unknown): Target => ({
   places: ["none", "missing"],
   call: async ({ t }, place) => {

@@ -18,7 +18,7 @@ export const deviceSimulationFlags = {
   "not-now": Flags.string({ summary: "Share of the commands that a device postpones.", dependsOn }),
   "command-failures": Flags.string({ summary: "Share of the commands that fail.", dependsOn }),
   "poll-interval": Flags.string({
-    summary: "How often a device asks by itself; 0: only when it is asked to. Default: 1m.",
+    summary: "How often a device connects without a push; 0: only after a push. Default: 1m.",
     helpValue: "1m",
     dependsOn,
   }),
@@ -30,12 +30,12 @@ export const deviceSimulationFlags = {
   }),
   "stand-in": Flags.string({
     summary:
-      "Folder of the stand-in of the Android Management API: its keys, and settings.env with the server's settings. Made by the first run.",
+      "Folder of the simulated Android Management API: its keys, and settings.env with the server's settings. Made by the first run.",
     helpValue: "DIR",
     dependsOn,
   }),
   "stand-in-listen": Flags.string({
-    summary: "Address at which the stand-in of the Android Management API listens. Default: 127.0.0.1:2198.",
+    summary: "Address at which the simulated Android Management API listens. Default: 127.0.0.1:2198.",
     helpValue: "127.0.0.1:2198",
     dependsOn,
   }),

@@ -13,7 +13,7 @@ export const approvalView = (relative: boolean, now: Date): View => ({
     { key: "action" },
     { key: "hosts_count", header: "hosts" },
     { key: "requested_by.email", header: "requested by" },
-    timeColumn("created_at", "asked", relative, now),
+    timeColumn("created_at", "requested", relative, now),
     { key: "decided_by.email", header: "decided by" },
     { key: "reason" },
     { key: "error" },

@@ -6,7 +6,7 @@ import { details, who } from "../../cli/views/activity.ts";
 import { timeColumn } from "../../cli/views/host.ts";
 
 export default class ActivitiesList extends ClientCommand {
-  static override summary = "List what was done and by whom, newest first.";
+  static override summary = "List what was done and who did it, newest first.";
   static override endpoints = [activitiesApi.list];
   static override flags = { ...queryFlags(activitiesApi.list), ...limitFlags };
   static override examples = [

@@ -48,7 +48,7 @@ interface Simulated<R> {
 export default class AgentSimulate extends ClientCommand {
   static override summary = "Run simulated agents or devices that enroll and check in over the real protocol.";
   static override description =
-    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, do the commands that they get, and report. Device management of Apple devices has to be turned on (svc mdm apple status). With --mdm windows, simulated Windows hosts enroll with their agents (mdm.windows_enabled_and_configured has to be true), do what they get in their sessions, and report it; the server's URL has to be one that this machine reaches. With --mdm android, the command is the Android Management API for the server: simulated phones and tablets enroll, apply policies, do commands and report. --stand-in DIR holds its keys, and the settings with which the server has to be started; the first run makes them.";
+    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, carry out commands, and report. Device management of Apple devices has to be turned on (svc mdm apple status; docs/operations.md describes a trial). With --mdm windows, simulated Windows hosts enroll with their agents (mdm.windows_enabled_and_configured has to be true), carry out commands, and report; this machine has to reach the server's URL. With --mdm android, the command simulates the Android Management API for the server, with phones and tablets that enroll, apply policies, carry out commands and report. --stand-in DIR is the folder with the keys of the simulated API, and with the settings to start the server with; the first run makes it.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --hosts 25 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 25 --managed 0.5 --script-failures 0.1 --install-failures 0.1 --duration 1m",
@@ -230,7 +230,9 @@ export default class AgentSimulate extends ClientCommand {
     try {
       const { android_enterprise_id: known } = await this.call(androidApi.get);
       if (known === id) return;
-      throw failed(`the server manages Android devices with the organization ${known}, not with that of the stand-in`);
+      throw failed(
+        `the server manages Android devices with the organization ${known}, not with that of the simulation`,
+      );
     } catch (error) {
       if (!(error instanceof ApiCallError && error.status === 404)) throw error;
     }

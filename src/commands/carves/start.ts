@@ -103,7 +103,7 @@ export default class CarvesStart extends ClientCommand {
         path,
         carve_id,
         request_id: row.request_id ?? "",
-        state: "asked",
+        state: "requested",
         carve: null,
       }));
     } finally {

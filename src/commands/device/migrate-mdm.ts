@@ -3,7 +3,7 @@ import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/devic
 import { dryRunFlag } from "../../cli/flags.ts";
 
 export default class DeviceMigrateMdm extends DeviceCommand {
-  static override summary = "Ask for a Mac's change from another device management, as its user.";
+  static override summary = "Request a Mac's change from another device management, as its user.";
   static override description =
     "Sends the webhook of mdm.macos_migration, whose receiver ends the management by the other product.";
   static override endpoints = [deviceApi.migrateMdm];
@@ -16,6 +16,6 @@ export default class DeviceMigrateMdm extends DeviceCommand {
     const token = await this.deviceToken(args.token, flags);
     if (flags["dry-run"]) this.trying("ask for the change from another device management", {});
     await this.call(deviceApi.migrateMdm, { params: { token } });
-    await this.report("the change from another device management was asked for", { requested: true });
+    await this.report("the change from another device management was requested", { requested: true });
   }
 }

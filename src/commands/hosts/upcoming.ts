@@ -21,7 +21,7 @@ export default class HostsUpcoming extends ClientCommand {
         schema: UpcomingActivity,
         columns: [
           { key: "uuid" },
-          timeColumn("created_at", "asked", this.relativeTimes, this.io.now()),
+          timeColumn("created_at", "requested", this.relativeTimes, this.io.now()),
           who,
           { key: "type", header: "what" },
           details,

@@ -120,9 +120,9 @@ class Reader {
     if (tree === null) return [];
     const packages = tree.kind === "list" ? tree.items : [tree];
     for (const [key, { key: at }] of beside.entries) {
-      if (!BESIDE.includes(key)) problems.error(at, `${key} cannot stand beside path: write it into the file`);
+      if (!BESIDE.includes(key)) problems.error(at, `${key} cannot be used with path: write it into the file`);
       else if (packages.length > 1 && key !== "path" && !key.startsWith("setup_experience"))
-        problems.error(at, `${key} cannot stand beside a file with several packages: write it to each of them`);
+        problems.error(at, `${key} cannot be used with a file with several packages: write it to each of them`);
     }
     const items: Item[] = [];
     for (const one of packages) {

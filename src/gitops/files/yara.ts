@@ -43,7 +43,7 @@ async function rulesOf(item: Mapping, file: string, sources: Sources): Promise<(
   }
   for (const key of ["name", "contents"])
     if (item.entries.has(key))
-      problems.error(item.entries.get(key)!.key, `${key} cannot stand beside path: the file has its own`);
+      problems.error(item.entries.get(key)!.key, `${key} cannot be used with path: the file has its own`);
   const rules: (YaraText & { at: Place })[] = [];
   for (const { path, named } of await filesNamed(item, file, EXTENSIONS, sources)) {
     const contents = await readSource(path, named, sources);

@@ -1,4 +1,4 @@
-// Teams of the tokens of the licence programme.
+// Teams of the tokens of the license program.
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { checkTeams, listIn, placeIn, tokensOf } from "../desired/tokens.ts";
 import { fieldsOf } from "../export/fields.ts";
@@ -8,7 +8,7 @@ import type { Kind } from "./kind.ts";
 const KIND = "licence_token";
 const LIST = "volume_purchasing_program";
 const ALL = "All teams";
-const noun = "token of the licence programme";
+const noun = "token of the license program";
 
 export const licenceToken: Kind = {
   noun,
@@ -17,7 +17,7 @@ export const licenceToken: Kind = {
     const owners = new Map<string, string>();
     for (const [i, { location, teams }] of tokens.entries()) {
       const at = placeIn(run, [LIST], [String(i), "teams"]);
-      if (teams.includes(ALL) && teams.length > 1) run.problems.error(at, `${ALL} cannot stand beside single teams`);
+      if (teams.includes(ALL) && teams.length > 1) run.problems.error(at, `${ALL} cannot be used with single teams`);
       const single = teams.filter((name) => name !== ALL && name !== NO_TEAM_NAME);
       checkTeams(run, single, at);
       for (const name of teams) {

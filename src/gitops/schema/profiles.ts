@@ -7,7 +7,7 @@ const file = (description: string) => z.string().min(1).nullish().meta({ descrip
 export const ProfileFile = z
   .strictObject({
     path: file("a profile, relative to this file"),
-    paths: file("profiles by a pattern; the other keys hold for each of them"),
+    paths: file("profiles by a pattern; the other keys apply to each of them"),
     display_name: text.nullish().meta({
       description:
         "name of a declaration, or of a profile for Windows or Android; default: its file's, without extension",
@@ -21,9 +21,9 @@ export const ProfileFile = z
     const wrong = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
     if (!given.path && !given.paths) wrong("path", "is required, or paths");
     if (given.paths && given.display_name)
-      wrong("display_name", "cannot stand beside paths: each file has its own name");
+      wrong("display_name", "cannot be used with paths: each file has its own name");
     if (given.activation && !/\.json$/i.test(given.path ?? ""))
-      wrong("activation", "can only stand beside the path of a declaration, a .json file");
+      wrong("activation", "can only be used with the path of a declaration, a .json file");
     if (given.path && given.display_name && /\.mobileconfig$/i.test(given.path))
       wrong("display_name", "cannot be given: a .mobileconfig file contains its own name");
     if (given.labels_include_all.length > 0 && given.labels_include_any.length > 0)

@@ -14,6 +14,6 @@ export const ScriptFile = z
     const wrong = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
     if (!given.path && !given.paths) wrong("path", "is required, or paths");
     if (given.paths && given.display_name)
-      wrong("display_name", "cannot stand beside paths: each file has its own name");
+      wrong("display_name", "cannot be used with paths: each file has its own name");
   });
 export type ScriptFile = z.output<typeof ScriptFile>;

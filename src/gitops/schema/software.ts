@@ -88,10 +88,10 @@ export const PackageFile = z
     if (given.setup_experience_platform !== "" && !given.setup_experience)
       wrong(context, "setup_experience_platform", "needs setup_experience to be true");
     if (given.path && (given.url || given.hash_sha256))
-      wrong(context, given.url ? "url" : "hash_sha256", "cannot stand beside path: the file names it");
+      wrong(context, given.url ? "url" : "hash_sha256", "cannot be used with path: the file names it");
     if (given.always_download && !given.url) wrong(context, "always_download", "needs a url");
     if (given.always_download && given.hash_sha256)
-      wrong(context, "always_download", "cannot stand beside hash_sha256, which says what the file is");
+      wrong(context, "always_download", "cannot be used with hash_sha256, which determines the file");
     if (given.path && given.install_script)
       wrong(context, "install_script", "a script that is a package is its own install script");
     if (!given.path && !given.url && !given.hash_sha256) wrong(context, "url", "is required, or hash_sha256 or path");

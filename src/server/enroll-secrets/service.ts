@@ -48,7 +48,7 @@ export function checkSecrets(given: Given): void {
   const seen = new Set<string>();
   for (const { secret } of given) {
     if (secret.trim() === "") throw invalid("secrets", "must not be empty");
-    if (/\p{Cc}|\p{Cs}/u.test(secret)) throw invalid("secrets", "must not hold control characters");
+    if (/\p{Cc}|\p{Cs}/u.test(secret)) throw invalid("secrets", "must not contain control characters");
     if (seen.has(secret) && !isMask(secret)) throw invalid("secrets", "must differ from each other");
     seen.add(secret);
   }

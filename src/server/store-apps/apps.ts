@@ -44,7 +44,7 @@ export async function requireToken(store: ServerTx, team: TeamName): Promise<Vpp
   const token = await tokenOfTeam(store, team.team_id);
   if (token) return token;
   const whose = team.team_name === null ? "hosts without a team" : `the team ${team.team_name}`;
-  throw invalid("team_id", `no token of the licence programme is for ${whose}: see svc mdm vpp teams`);
+  throw invalid("team_id", `no token of the license program is for ${whose}: see svc mdm vpp teams`);
 }
 
 /** Licensed apps that the team does not offer yet. Apps that the store does not know are left out. */
@@ -86,7 +86,7 @@ async function requireAsset(
   const asset = found.find(({ platforms }) => platform === undefined || platforms.includes(platform));
   if (asset) return asset;
   const where = platform === undefined ? "" : ` for the platform ${platform}`;
-  throw invalid("app_store_id", `${token.location} has no licences of the app ${adamId}${where}`);
+  throw invalid("app_store_id", `${token.location} has no licenses for the app ${adamId}${where}`);
 }
 
 /** What the store says of the app, by platform. It is asked if nothing is stored. Not in a transaction. */

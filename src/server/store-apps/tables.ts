@@ -51,7 +51,7 @@ export const vppTokenTeams = table("vpp_token_teams", {
 
 export type StorePlatform = (typeof storePlatforms)[number];
 
-/** What the organization has licences of. */
+/** What the organization has licenses for. */
 export const vppAssets = table(
   "vpp_assets",
   {

@@ -195,7 +195,7 @@ export async function deleteToken(ctx: Context, id: number): Promise<Record<stri
 /** For clients that know of one token only. */
 export async function deleteOnlyToken(ctx: Context): Promise<Record<string, never>> {
   const [first, ...others] = await ctx.store.vppTokens.list({ limit: 2 });
-  if (!first) throw notThere("there is no token of the licence programme");
+  if (!first) throw notThere("there is no token of the license program");
   if (others.length > 0) throw conflict("there are several tokens: delete them by their ids");
   return deleteToken(ctx, first.id);
 }

@@ -71,7 +71,7 @@ async function assign(services: Services, row: InstallRow): Promise<void> {
     if (isDoneAlready(error)) return sendCommand(services, row, app);
     const isPassing = error.problem === "busy" || error.problem === "unreachable";
     if (!isPassing || clock.now() - Date.parse(row.created_at) > RETRIED_FOR) return fail(services, row, error.message);
-    services.log.warn({ install: row.id, problem: error.message }, "a licence could not be assigned; trying again");
+    services.log.warn({ install: row.id, problem: error.message }, "a license could not be assigned; trying again");
     await store.storeAppInstalls.update({
       where: and(eq("id", row.id), eq("status", "pending")),
       set: { due_at: laterThan(services, error) },
@@ -92,7 +92,7 @@ async function hasLicence(services: Services, row: InstallRow, app: StoreAppRow,
     });
     const pricing_param = given?.pricingParam ?? asset?.pricing_param;
     if (pricing_param === undefined)
-      throw new LicenceError("licence", `${token.location} has no licences of the app for devices`);
+      throw new LicenceError("licence", `${token.location} has no licenses for the app for devices`);
     // Stored first, so that a licence is given back even if this server ends now.
     const licence = { token_id: token.id, adam_id: app.adam_id, pricing_param, serial, retry_at: clock.iso() };
     await keepLicence(store, { ...licence, host_id: row.host_id });

@@ -229,7 +229,7 @@ export class AndroidFleet {
       if (status !== 200) throw new Error(`status ${status}: ${body.toString("utf8", 0, 300)}`);
       const { android_enrollment_token: value } = JSON.parse(body.toString()) as { android_enrollment_token: string };
       const token = this.standIn.tokenOf(value);
-      if (token === null) throw new Error("the server's token is not one of the stand-in: another service is set");
+      if (token === null) throw new Error("the server's token is not of the simulation: another service is set");
       return token;
     });
   }

@@ -55,6 +55,6 @@ export function renderAndroidReport(report: AndroidReport): string {
     ["policies", `${report.policiesApplied} versions applied, ${report.policiesPartlyApplied} in part`],
     ["certificates", `${report.certificatesInstalled} installed, ${report.certificatesFailed} failed`],
     ["messages", `${repeated} sent twice, ${unsentMessages} not delivered`],
-    ["stand-in", `${report.apiRequests} requests of the server`],
+    ["simulated API", `${report.apiRequests} requests of the server`],
   ]);
 }

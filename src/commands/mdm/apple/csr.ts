@@ -27,7 +27,7 @@ export default class MdmAppleCsr extends ClientCommand {
     const text = isPlain ? decoded : `${csr}\n`;
     if (await writeText(this.io, flags.out, text))
       this.note(
-        `wrote ${flags.out}: ${isPlain ? "let an MDM vendor sign it" : "upload it to https://identity.apple.com"}`,
+        `wrote ${flags.out}: ${isPlain ? "let an MDM vendor sign it, then upload that to https://identity.apple.com" : "upload it to https://identity.apple.com"}`,
       );
   }
 }

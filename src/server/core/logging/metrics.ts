@@ -100,7 +100,7 @@ export function createMetrics(): Metrics {
     }),
     directoryReports: new Counter({
       name: "svc_directory_reports_total",
-      help: "Devices whose compliance was sent to the directory, by what became of it",
+      help: "Devices whose compliance was sent to the directory, by outcome",
       labelNames: ["outcome"],
       registers,
     }),

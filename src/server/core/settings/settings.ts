@@ -108,7 +108,7 @@ export const Settings = z.strictObject({
     .regex(/^[A-Za-z0-9-]+$/, "must be the name of a header")
     .optional()
     .describe(
-      "header in which trusted proxies pass the client certificate of a device, as RFC 9440 says or as PEM with escapes",
+      "header in which trusted proxies pass the client certificate of a device, in the format of RFC 9440 or as PEM with escapes",
     ),
   outbound_allow: list
     .default([])
@@ -138,7 +138,7 @@ export const Settings = z.strictObject({
   vpp_url: z
     .string()
     .default("https://vpp.itunes.apple.com/mdm/v2")
-    .describe("address of the service that assigns licences of store apps"),
+    .describe("address of the service that assigns licenses for store apps"),
   app_lookup_url: z
     .string()
     .default("https://itunes.apple.com/lookup")

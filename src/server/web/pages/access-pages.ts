@@ -22,7 +22,7 @@ export const remediationPage = async (): Promise<Answer> => ({
   body: html`<div class="card"><h1>This device fails policies</h1>
 ${alert("You cannot sign in before this device passes the policies of your organization.")}
 <ol><li>Open the page of this device from the desktop app of your organization.</li>
-<li>Each failing policy there says how to fix it. When you have done so, choose Refetch.</li>
+<li>Each failing policy there shows how to fix it. When you have done so, choose Refetch.</li>
 <li>Go back to the service, and sign in again.</li></ol></div>`,
 });
 

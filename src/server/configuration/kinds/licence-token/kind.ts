@@ -1,4 +1,4 @@
-// The teams of the organization's tokens of the licence programme. The tokens themselves are secrets, added by the API.
+// The teams of the organization's tokens of the license program. The tokens themselves are secrets, added by the API.
 import { z } from "zod";
 import { NO_TEAM_NAME } from "../../../../api/configuration.ts";
 import { isPremium } from "../../../core/context.ts";
@@ -48,7 +48,7 @@ function* things({ tokens, teams }: TokenRows, shared: SharedRows): Generator<Th
 function scopesOf({ teams, leaving }: Work, step: Step<TokenWanted>): number[] {
   const wanted = step.wanted.teams;
   if (wanted.includes(ALL_TEAMS)) {
-    if (wanted.length > 1) throw refusal(step, invalid("teams", `${ALL_TEAMS} cannot stand beside single teams`));
+    if (wanted.length > 1) throw refusal(step, invalid("teams", `${ALL_TEAMS} cannot be used with single teams`));
     return [EVERY_TEAM];
   }
   return wanted.map((name) => {
@@ -75,7 +75,7 @@ export const licenceToken: Kind<TokenRows, TokenWanted> = {
   name: "licence_token",
   owners: ["global"],
   per: "section",
-  noun: "token of the licence programme",
+  noun: "token of the license program",
   lock: TEAMS_LOCK.lock,
   action: () => "config:write",
   async load(ctx) {

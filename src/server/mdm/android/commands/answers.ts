@@ -106,7 +106,7 @@ export async function answerCommand(
 export const answerLost = (ctx: Context, hostId: number, id: number): Promise<void> =>
   ctx.store.tx(async (store) => {
     const operation = await store.operations.get(id);
-    const detail = "the vendor does not know any more what became of the command";
+    const detail = "the vendor no longer knows the outcome of the command";
     if (operation)
       await answerCommand(within(ctx, store), operation, { isDone: false, detail }, { error: { message: detail } });
   }, operationLock(hostId));
