@@ -85,26 +85,22 @@ describe("labels create", () => {
     expect(await hostnames("I")).toHaveLength(3);
   });
 
-  it("reports how many of the given hosts are known", async () => {
-    const { stderr, exitCode } = await fleet.run([
-      "labels",
-      "create",
-      "--name",
-      "H",
-      "--hosts",
-      "mac-1.example.com,x,y",
-    ]);
+  it("reports how many of the given ids are known, and fails for a name that is not", async () => {
+    const { stderr, exitCode } = await fleet.run(["labels", "create", "--name", "H", "--host-ids", "1,4242,4243"]);
     expect(exitCode).toBe(0);
     expect(stderr).toContain("created label H");
     expect(stderr).toContain("3 hosts were given; 1 of them is known and was added to the label");
     expect(await hostnames("H")).toEqual(["mac-1.example.com"]);
+    const unknown = await fleet.run(["labels", "create", "--name", "N", "--hosts", "mac-1.example.com,x"]);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([3, expect.stringContaining("there is no host x")]);
+    expect((await fleet.run(["labels", "get", "N"])).exitCode).toBe(3);
   });
 
   it("reports the reason of a refusal, and changes nothing", async () => {
     const bad: [string[], string][] = [
       [["--name", "X", "--where", "platfrm = darwin"], "column 1"],
       [["--name", "macOS"], "built-in"],
-      [["--name", "X", "--query", "SELECT 1", "--hosts", "a"], "only one of"],
+      [["--name", "X", "--query", "SELECT 1", "--hosts", "1"], "only one of"],
       [["--name", "X", "--host-ids", "one"], "host_ids"],
       [["--name", "Loaners"], "exists"],
     ];
@@ -118,7 +114,7 @@ describe("labels create", () => {
     const unnamed = await fleet.run(["labels", "create", "--query", "SELECT 1"]);
     expect(unnamed.exitCode).toBe(2);
     expect(unnamed.stderr).toContain("--name");
-    const dry = await fleet.run(["labels", "create", "--name", "X", "--hosts", "a", "--dry-run"]);
+    const dry = await fleet.run(["labels", "create", "--name", "X", "--hosts", "1", "--dry-run"]);
     expect(dry.exitCode).toBe(0);
     expect(dry.stdout).toContain("would create label X");
     expect(await fleet.app.store.labels.count()).toBe(before);

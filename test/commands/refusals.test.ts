@@ -180,6 +180,16 @@ it("one of a kind is singular", async () => {
   expect([started.exitCode, started.stderr]).toEqual([0, expect.stringMatching(/was started on 1 host\n$/)]);
   const dry = await fleet.run(["query", "SELECT 1", "--hosts", "mac-1.example.com", "--dry-run"]);
   expect(dry.stdout).toContain("would run a live query on 1 host, ");
-  const label = ["labels", "create", "--name", "L", "--hosts", "nobody-1"];
+  const label = ["labels", "create", "--name", "L", "--host-ids", "4242"];
   expect((await fleet.run(label)).stderr).toContain("1 host was given; none of them is known");
+});
+
+it("a label is not created or changed if one of its hosts does not exist", async () => {
+  const fleet = await startFleet();
+  const made = ["labels", "create", "--name", "L", "--hosts", "mac-1.example.com,nobody-1"];
+  expect(await fleet.run(made)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("no host nobody-1") });
+  expect((await fleet.run(["labels", "get", "L"])).exitCode).toBe(3);
+  expect((await fleet.run(["labels", "create", "--name", "L", "--hosts", "mac-1.example.com"])).exitCode).toBe(0);
+  expect((await fleet.run(["labels", "update", "L", "--hosts", "nobody-1"])).exitCode).toBe(3);
+  expect((await fleet.run(["labels", "get", "L", "-o", "json"])).stdout).toContain('"count": 1');
 });

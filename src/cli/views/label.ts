@@ -1,5 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { LabelItem } from "../../api/labels.ts";
+import { usage } from "../errors.ts";
 import { listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
 import { plural } from "../output/text.ts";
@@ -19,25 +20,29 @@ export const labelView: View = {
 
 export const memberFlags = {
   hosts: Flags.string({
-    summary: "Hosts in the label, by serial number, uuid or hostname.",
+    summary: "Hosts in the label, by name, serial number, uuid or id.",
     helpValue: "HOST,HOST",
     multiple: true,
   }),
   "host-ids": Flags.string({ summary: "Hosts in the label, by id.", helpValue: "ID,ID", multiple: true }),
 };
 
-/** Body fields from the member flags; an empty value is an empty list. */
-export function memberFields(flags: {
-  hosts?: string[] | undefined;
-  "host-ids"?: string[] | undefined;
-}): Record<string, unknown> {
-  return {
-    ...(flags.hosts === undefined ? {} : { hosts: listOf(flags.hosts) }),
-    // A value that is not a number is passed on, so that the server reports the error.
-    ...(flags["host-ids"] === undefined
-      ? {}
-      : { host_ids: listOf(flags["host-ids"]).map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : id)) }),
-  };
+/** Body fields from the member flags; an empty value is an empty list. Fails for hosts that `find` does not find. */
+export async function memberFields(
+  flags: { hosts?: string[] | undefined; "host-ids"?: string[] | undefined },
+  find: (text: string) => Promise<{ id: number }>,
+): Promise<Record<string, unknown>> {
+  if (flags.hosts !== undefined && flags["host-ids"] !== undefined)
+    throw usage("--hosts and --host-ids cannot be used together");
+  if (flags.hosts !== undefined) {
+    const host_ids: number[] = [];
+    for (const name of listOf(flags.hosts)) host_ids.push((await find(name)).id);
+    return { host_ids };
+  }
+  // A value that is not a number is passed on, so that the server reports the error.
+  return flags["host-ids"] === undefined
+    ? {}
+    : { host_ids: listOf(flags["host-ids"]).map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : id)) };
 }
 
 const knownOf = (count: number): string =>

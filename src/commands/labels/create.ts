@@ -46,7 +46,7 @@ export default class LabelsCreate extends ClientCommand {
       ...(flags.query === undefined ? {} : { query: flags.query }),
       ...(flags.platform === undefined ? {} : { platform: flags.platform }),
       ...(Object.keys(criteria).length === 0 ? {} : { criteria }),
-      ...memberFields(flags),
+      ...(await memberFields(flags, (text) => this.host(text))),
     };
     const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
     const body = { ...given, name };

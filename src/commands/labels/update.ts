@@ -32,7 +32,7 @@ export default class LabelsUpdate extends ClientCommand {
       ...(await readBody(this.io, flags.input)),
       ...(flags.name === undefined ? {} : { name: flags.name }),
       ...(flags.description === undefined ? {} : { description: flags.description }),
-      ...memberFields(flags),
+      ...(await memberFields(flags, (text) => this.host(text))),
     };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
