@@ -191,13 +191,14 @@ describe.each(rulesEngines)("device management of hosts on %s", (engine) => {
     const team = await makeTeam(t);
     const host = await makeHost(t, { display_name: "mac 1", team_id: team.id });
     const key = () => t.get(`/hosts/${host.id}/encryption_key`);
-    const refused = async () => {
+    const missing = `disk encryption key of host ${host.id} was not found in the datastore`;
+    const refused = async (reason = missing) => {
       const res = await key();
       expect([res.status, await res.json()]).toMatchObject([
         404,
         {
           message: "Resource Not Found",
-          errors: [{ name: "base", reason: `disk encryption key of host ${host.id} was not found in the datastore` }],
+          errors: [{ name: "base", reason }],
         },
       ]);
     };
@@ -209,7 +210,9 @@ describe.each(rulesEngines)("device management of hosts on %s", (engine) => {
       key: "TOP-KEY",
       key_updated_at: updated,
     });
-    await refused();
+    await refused(
+      `the disk encryption key of host ${host.id} can be read once its disk encryption is verified; it is verifying now`,
+    );
     expect(await t.store.activities.count({ op: "eq", column: "type", value: "read_host_disk_encryption_key" })).toBe(
       0,
     );

@@ -5,7 +5,7 @@ import type { Enrollment } from "../../api/host-mdm.ts";
 import { recordActivity } from "../activities/record.ts";
 import { sharing } from "../core/concurrency/sharing.ts";
 import { type Context, within } from "../core/context.ts";
-import { mdmOff, notFound } from "../core/errors.ts";
+import { mdmOff, notFound, notThere } from "../core/errors.ts";
 import { inTeam, visible } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { hostFor } from "../hosts/access.ts";
@@ -113,6 +113,10 @@ export async function encryptionKeyOf(ctx: Context, id: number) {
   return ctx.store.tx(async (store) => {
     const row = await store.hostDiskEncryption.get(host.id);
     const key = row?.key ?? (row?.sealed_key ? await ctx.extensions.openDiskKey(ctx, row.sealed_key) : null);
+    if (key !== null && row != null && row.key_updated_at !== null && row.status !== "verified")
+      throw notThere(
+        `the disk encryption key of host ${id} can be read once its disk encryption is verified; it is ${row.status} now`,
+      );
     if (row?.status !== "verified" || key === null || row.key_updated_at === null)
       throw notFound("disk encryption key of host", id);
     await recordActivity(
