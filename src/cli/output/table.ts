@@ -18,6 +18,8 @@ export interface Column {
   readonly spare?: number;
   /** Never truncated: values that people copy, above all secrets. */
   readonly whole?: boolean;
+  /** A text of several lines: of a single object it is printed below the other fields, with its line breaks. */
+  readonly block?: boolean;
 }
 
 export interface TableOptions {
