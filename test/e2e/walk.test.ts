@@ -195,7 +195,7 @@ const tutorial: readonly Step[] = [
     },
     {
       command: 'svc scripts run "$(hostname)" --file notice.sh --wait',
-      prints: /exit code +0\n[^]*^Property of Example Ltd\.$/m,
+      prints: /exit code +0\n(?:.*\n)*Property of Example Ltd\.$/m,
     },
     { command: 'svc hosts refetch "$(hostname)"', prints: /\S/ },
     { command: "svc policies list", isRepeated: true, prints: /Sign-in notice +linux +false +1 +0 / },
