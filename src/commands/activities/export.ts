@@ -1,6 +1,6 @@
 import { activitiesApi } from "../../api/activities.ts";
 import { ExportCommand, outFlag } from "../../cli/export-command.ts";
-import { activityTimes } from "../../cli/features/activity-times.ts";
+import { activityTimes } from "../../cli/features/activities/times.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class ActivitiesExport extends ExportCommand {

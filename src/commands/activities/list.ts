@@ -1,6 +1,6 @@
 import { Activity, activitiesApi } from "../../api/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { activityTimes } from "../../cli/features/activity-times.ts";
+import { activityTimes } from "../../cli/features/activities/times.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { details, who } from "../../cli/views/activity.ts";

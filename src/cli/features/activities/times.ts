@@ -1,5 +1,5 @@
-import { usage } from "../errors.ts";
-import { durationMs } from "../output/text.ts";
+import { usage } from "../../errors.ts";
+import { durationMs } from "../../output/text.ts";
 
 const flags = ["start-created-at", "end-created-at"] as const;
 
