@@ -92,7 +92,10 @@ describe.each(bothEngines)("the report of hosts on %s", (engine) => {
     ]) {
       const res = await t.get(`/hosts/report?format=csv&columns=${columns}`);
       expect(res.status, columns).toBe(400);
-      expect(await reasonOf(res), columns).toEqual({ name: "columns", reason: expect.stringContaining(String(reason)) });
+      expect(await reasonOf(res), columns).toEqual({
+        name: "columns",
+        reason: expect.stringContaining(String(reason)),
+      });
     }
     expect((await t.get("/hosts/report?format=csv&order_key=password")).status).toBe(400);
     expect((await t.get("/hosts/report?format=csv&page=-1&per_page=x")).status).toBe(200);
