@@ -204,6 +204,13 @@ export abstract class BaseCommand extends Command {
     this.io.out(await renderOne(object, view, this.outputOptions));
   }
 
+  /** Prints rows, but for people a single one like `printOne`: the texts of several lines that it has keep them. */
+  protected async printListOrOne(rows: readonly unknown[], view: View, empty?: string): Promise<void> {
+    if (rows.length !== 1 || this.structured) return this.printList(rows, view, empty);
+    await this.printOne(rows[0], view);
+    this.noteLater();
+  }
+
   /** Reports a completed change: a message for people, and the object if a program reads the output. */
   protected async report(message: string, object: unknown, view: Partial<View> = {}): Promise<void> {
     this.note(message);

@@ -5,10 +5,10 @@ import { dryRunOf } from "../api/dry-run.ts";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
 import { issueText, plainIssues } from "../api/issue-text.ts";
 import { ApiClient, pathOf, type RawCall } from "../client/client.ts";
-import { DryRunNotSupported } from "../client/errors.ts";
+import { ApiCallError, DryRunNotSupported } from "../client/errors.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "./auth/connection.ts";
 import { BaseCommand, type Change } from "./base-command.ts";
-import { CliError, denied, failed } from "./errors.ts";
+import { CliError, denied, failed, isTokenRefused, tokenRefused } from "./errors.ts";
 import { connectionFlags, generalFlags, outputFlags } from "./flags.ts";
 import type { Caller } from "./resolve.ts";
 import { wouldNeedApproval } from "./selection.ts";
@@ -40,6 +40,8 @@ export abstract class ClientCommand extends BaseCommand {
   protected readonly stop = new AbortController();
   #connection: Promise<Connection> | undefined;
   #client: Promise<ApiClient> | undefined;
+  /** Where the token is from that the requests contain, in words; null if they contain none. */
+  protected tokenName: string | null = null;
   #hasNotedVersion = false;
   #listening: (() => void) | undefined;
   #plan: { readonly action: string; readonly target: unknown; readonly changes: readonly Change[] } | null = null;
@@ -52,7 +54,11 @@ export abstract class ClientCommand extends BaseCommand {
 
   /** The API client of this run, signed in if a token is available. */
   protected client(): Promise<ApiClient> {
-    this.#client ??= this.connection().then(async (connection) => this.clientFor(connection, await connection.token()));
+    this.#client ??= this.connection().then(async (connection) => {
+      const token = await connection.token();
+      if (token !== null) this.tokenName = connection.tokenName;
+      return this.clientFor(connection, token);
+    });
     return this.#client;
   }
 
@@ -123,8 +129,10 @@ export abstract class ClientCommand extends BaseCommand {
     return null;
   }
 
-  // Ends a dry run: prints the plan.
+  // Names a token that the server refuses. Ends a dry run: prints the plan.
   protected override async catch(error: Interfaces.CommandError): Promise<void> {
+    if (error instanceof ApiCallError && isTokenRefused(error) && this.tokenName !== null)
+      throw tokenRefused(this.tokenName, error);
     if (!(error instanceof TriedOut) || this.#plan === null) return super.catch(error);
     const { action, target, changes } = this.#plan;
     await this.printPlan(action, target, changes);

@@ -1,5 +1,5 @@
 import { ApiCallError, type FieldReason, NotInPath, Unreachable } from "../client/errors.ts";
-import { isTlsError } from "../client/transport.ts";
+import { isCertificateError, isNotTls, isTlsError } from "../client/transport.ts";
 import { type ExitName, exitCodes } from "./exit-codes.ts";
 import { wrongOf } from "./parse-errors.ts";
 
@@ -61,12 +61,7 @@ function describe(error: unknown): ErrorReport {
   if (error instanceof ApiCallError) return describeApiError(error);
   if (error instanceof NotInPath) return report(error.value === "" ? "usage" : "not_found", error.message);
   if (error instanceof Unreachable) {
-    const hint = isTlsError(error.code)
-      ? "Trust its certificate with --ca-file FILE, or, only for tests, accept any certificate with --insecure."
-      : error.code === "NOT_JSON"
-        ? "Check the address: --server-url, SVC_SERVER_URL, or the context (svc context show)."
-        : "Is the server running? `svc doctor` finds the reason; --server-url selects another server.";
-    return report("unreachable", error.message, hint);
+    return report("unreachable", error.message, hintOfUnreachable(error));
   }
   if (!(error instanceof Error)) return report("failed", String(error));
   // The error names that @inquirer/prompts uses for Ctrl-C at a prompt, and fetch for an aborted call.
@@ -82,6 +77,24 @@ function describe(error: unknown): ErrorReport {
   return report("failed", error.message || error.name, undefined);
 }
 
+function hintOfUnreachable({ code, url }: Unreachable): string {
+  if (isNotTls(code))
+    return `Use http:// in the address (--server-url ${new URL(url).origin.replace("https:", "http:")}, or the context), or start the server with TLS.`;
+  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID")
+    return "Renew the certificate of the server, and check the clocks of both machines.";
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID" || code === "HOSTNAME_MISMATCH")
+    return "Use a name in the address that the certificate has, or give the server a certificate for this name.";
+  if (isCertificateError(code))
+    return "Trust its certificate with --ca-file FILE, or, only for tests, accept any certificate with --insecure.";
+  if (isTlsError(code))
+    return "Check the address and what listens there: it may need a client certificate, or another version of TLS.";
+  if (code === "NOT_JSON") return "Check the address: --server-url, SVC_SERVER_URL, or the context (svc context show).";
+  // A server with TLS closes the connection of a client without.
+  if (url.startsWith("http:") && (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code?.startsWith("HPE_")))
+    return "Does the server there speak TLS? Then use https:// in the address: --server-url, or the context.";
+  return "Is the server running? `svc doctor` finds the reason; --server-url selects another server.";
+}
+
 function report(
   code: ExitName,
   message: string,
@@ -90,6 +103,20 @@ function report(
   id?: string,
 ): ErrorReport {
   return { code, message, errors, hint: hint ?? null, request_id: id ?? null };
+}
+
+/** Whether the server does not know the token of the request, as opposed to a token of a device or a password. */
+export const isTokenRefused = ({ status, message, isSsoRequired, endpoint }: ApiCallError): boolean =>
+  status === 401 && message === "Authentication required" && !isSsoRequired && endpoint?.access !== "none";
+
+/** The error for such a token; `name`: where it is from, such as `SVC_API_TOKEN` or `the context local`. */
+export function tokenRefused(name: string, { requestId }: ApiCallError): CliError {
+  const hint = name.startsWith("SVC_")
+    ? `Set ${name} to a valid token, or unset it to use the sign-in of \`svc login\`.`
+    : name.startsWith("--")
+      ? "An admin can create a token: see `svc tokens create --help`."
+      : "Sign in again with `svc login`.";
+  return new CliError("denied", `the token of ${name} is not valid or has expired`, hint, [], requestId);
 }
 
 /** Whether the reply has no cause of its own, such as that no mail server is configured, but refers to the log. */
@@ -108,11 +135,13 @@ function describeApiError(error: ApiCallError): ErrorReport {
           : "failed";
   const hint =
     status === 401
-      ? "Sign in with `svc login`, or set SVC_API_TOKEN."
+      ? error.message === "password reset required"
+        ? "Choose a new password with `svc users password --required`."
+        : "Sign in with `svc login`, or set SVC_API_TOKEN."
       : status === 402
         ? "The server's license does not include this; `svc status` shows the tier."
         : status === 403
-          ? "`svc can-i` lists what your role allows."
+          ? hintOfDenied(error)
           : status === 412 || error.hasChanged
             ? "Read the current state, then try again."
             : status === 429
@@ -122,7 +151,29 @@ function describeApiError(error: ApiCallError): ErrorReport {
                 : status >= 500 && isUnexplained(error)
                   ? `The cause is in the server's log${error.requestId ? `, with the id ${error.requestId}` : ""}.`
                   : undefined;
-  return report(code, error.message, hint, error.errors, error.requestId);
+  const required = status === 403 && !hasOwnReason(error) ? requiredBy(error) : null;
+  const message =
+    required === null
+      ? error.message
+      : `${error.message}: this requires ${required.action}${required.scope === "global" ? " with a global role" : ""}`;
+  const errors = required === null ? error.errors : [];
+  return report(code, message, hint, errors, error.requestId);
+}
+
+/** Whether the server gives a reason for a refusal, as opposed to a role that does not suffice. */
+const hasOwnReason = ({ message, errors }: ApiCallError): boolean =>
+  errors.some(({ reason }) => reason !== "" && reason !== message);
+
+/** The action that the endpoint requires; null if it is not known. */
+const requiredBy = ({ endpoint }: ApiCallError) =>
+  endpoint === undefined || typeof endpoint.access === "string" ? null : endpoint.access;
+
+function hintOfDenied(error: ApiCallError): string | undefined {
+  if (hasOwnReason(error)) return undefined;
+  const required = requiredBy(error);
+  return required === null
+    ? "`svc can-i` lists what your role allows."
+    : `\`svc can-i ${required.action}\` checks it, \`svc can-i\` lists what your role allows. An admin can change it.`;
 }
 
 /** The reason of the server explains the rest: that its database does not respond, for example. */

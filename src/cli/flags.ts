@@ -1,7 +1,21 @@
 // Flags and arguments that commands share.
 import * as Args from "@oclif/core/args";
+import { CLIError } from "@oclif/core/errors";
 import * as Flags from "@oclif/core/flags";
 import { formats } from "./output/output.ts";
+import { wholeSeconds } from "./output/text.ts";
+
+/** A flag that takes a duration, in whole seconds: `600` or `10m`. */
+export const secondsFlag = Flags.custom<number, { min?: number }>({
+  helpValue: "10m",
+  parse: async (text, _, { min = 0 }) => {
+    const seconds = wholeSeconds(text);
+    // `parse-errors.ts` makes a usage error of these, as of the errors of integer flags.
+    if (seconds === null) throw new CLIError(`Expected a duration but received: ${text}`);
+    if (seconds < min) throw new CLIError(`Expected an integer greater than or equal to ${min} but received: ${text}`);
+    return seconds;
+  },
+});
 
 export const generalFlags = {
   "no-input": Flags.boolean({
@@ -47,8 +61,9 @@ export const connectionFlags = {
     helpGroup: "SERVER",
     allowNo: true,
   }),
-  "request-timeout": Flags.integer({
-    summary: "Seconds to wait for a reply (30). Env: SVC_REQUEST_TIMEOUT.",
+  "request-timeout": secondsFlag({
+    summary: "Time to wait for a reply: seconds, or 5s, 10m, 1h (30s). Env: SVC_REQUEST_TIMEOUT.",
+    helpValue: "30s",
     min: 1,
     helpGroup: "SERVER",
   }),

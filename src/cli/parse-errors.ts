@@ -99,6 +99,9 @@ function valueReason(message: string): Wrong {
   const text = reason ?? message;
   const [, word] = /^Expected an integer but received: (.*)$/.exec(text) ?? [];
   if (word !== undefined) return { message: `${at}${word} is not a whole number` };
+  const [, time] = /^Expected a duration but received: (.*)$/.exec(text) ?? [];
+  if (time !== undefined)
+    return { message: `${at}${time} is not a duration in whole seconds`, hint: "Examples: 30, 25s, 10m, 24h." };
   const [, than, bound, number] =
     /^Expected an integer (greater|less) than or equal to (\S+) but received: (.*)$/.exec(text) ?? [];
   if (than !== undefined) return { message: `${at}${number} is ${bounds[than]} ${bound}` };

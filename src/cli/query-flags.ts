@@ -22,6 +22,8 @@ const texts: Record<string, string> = {
   disable_failing_policies: "Do not count failing policies.",
   disable_issues: "Do not count issues.",
   additional_info_filters: "Include these additional queries, separated by commas.",
+  start_created_at: "Only activities after this time: 2026-01-31, 2026-01-31T22:00:00Z, or how long ago: 24h, 7d.",
+  end_created_at: "Only activities before this time, in the same formats.",
   exploit: "Only software with a known exploit (premium).",
 };
 

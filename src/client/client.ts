@@ -99,7 +99,7 @@ export class ApiClient {
       ...(input.query === undefined ? {} : { query: input.query as Record<string, unknown> }),
       ...(await this.#bodyOf(endpoint, input.body, options)),
     });
-    if (status < 200 || status > 299) throw apiCallError(status, headers, text);
+    if (status < 200 || status > 299) throw apiCallError(status, headers, text, endpoint);
     return parseReply(`${this.serverUrl}${path}`, text) as ReplyOf<E>;
   }
 
@@ -189,7 +189,8 @@ export class ApiClient {
     }
     const version = reply.headers.get("x-svc-version");
     if (version) this.#options.onServerVersion?.(version);
-    if (reply.status < 200 || reply.status > 299) throw apiCallError(reply.status, reply.headers, await reply.text());
+    if (reply.status < 200 || reply.status > 299)
+      throw apiCallError(reply.status, reply.headers, await reply.text(), endpoint);
     return { status: reply.status, headers: reply.headers, body: reply.body ?? noBytes() };
   }
 

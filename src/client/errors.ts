@@ -1,3 +1,5 @@
+import type { AnyEndpoint } from "../api/endpoint.ts";
+
 export interface FieldReason {
   readonly name: string;
   readonly reason: string;
@@ -11,7 +13,11 @@ interface MoreOfError {
   readonly hasChanged?: boolean;
   readonly isOverloaded?: boolean;
   readonly allowedEndpoints?: readonly string[];
+  readonly endpoint?: CalledEndpoint;
 }
+
+/** The declaration of the endpoint that was called. */
+export type CalledEndpoint = Pick<AnyEndpoint, "method" | "path" | "access">;
 
 /** The server replied with an error. */
 export class ApiCallError extends Error {
@@ -29,6 +35,8 @@ export class ApiCallError extends Error {
   readonly isOverloaded: boolean;
   /** The patterns of endpoints that the API token is limited to, which the reason may contain. */
   readonly allowedEndpoints: readonly string[];
+  /** What was called, if it is known. */
+  readonly endpoint: CalledEndpoint | undefined;
 
   constructor(status: number, message: string, more: MoreOfError = {}) {
     super(message);
@@ -41,6 +49,7 @@ export class ApiCallError extends Error {
     this.hasChanged = more.hasChanged ?? false;
     this.isOverloaded = more.isOverloaded ?? false;
     this.allowedEndpoints = more.allowedEndpoints ?? [];
+    this.endpoint = more.endpoint;
   }
 }
 
@@ -94,6 +103,7 @@ export function apiCallError(
   status: number,
   headers: { get(name: string): string | null },
   text: string,
+  endpoint?: CalledEndpoint,
 ): ApiCallError {
   let body: unknown;
   try {
@@ -122,6 +132,7 @@ export function apiCallError(
     hasChanged: record.changed === true,
     isOverloaded: record.overloaded === true,
     allowedEndpoints: Array.isArray(record.allowed_endpoints) ? record.allowed_endpoints.map(String) : [],
+    ...(endpoint === undefined ? {} : { endpoint }),
     ...(requestId === undefined ? {} : { requestId }),
     ...(seconds === undefined ? {} : { retryAfter: seconds }),
   });

@@ -108,9 +108,35 @@ const lost = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ECONNABORTED", "
 /** Whether the connection broke during the request. The server may or may not have received it. */
 export const isConnectionLoss = (error: unknown): boolean => lost.has(errorCode(error) ?? "");
 
-/** Whether an error code concerns the certificate rather than the network. */
+/** Errors of the handshake: what replies at the address speaks no TLS, such as plain HTTP. */
+const notTls = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/;
+
+/** Whether the server of an https address replied with something that is not TLS. */
+export const isNotTls = (code: string | undefined): boolean => code !== undefined && notTls.test(code);
+
+/**
+ * Errors of a certificate: those of Node and OpenSSL for the verification (X509_V_ERR_* without the prefix), whose
+ * names do not follow one pattern.
+ */
+const ofCertificate =
+  /CERT_|_CERT$|_CRL$|CRL_|^UNABLE_TO_|HOSTNAME_MISMATCH|^INVALID_(?:CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^CERT/;
+
+/** Whether the certificate of the server is refused, as opposed to another failure of the connection. */
+export const isCertificateError = (code: string | undefined): boolean =>
+  code !== undefined && !/ALERT/.test(code) && ofCertificate.test(code);
+
+/** Whether an error code concerns TLS rather than the network. */
 export const isTlsError = (code: string | undefined): boolean =>
-  code !== undefined && /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH/.test(code);
+  code !== undefined && (isNotTls(code) || isCertificateError(code) || /SSL|TLS|^EPROTO$/.test(code));
+
+/** What is wrong with the certificate; an authority that is trusted would not mend all of it. */
+function certificateReason(host: string, code: string | undefined): string {
+  if (code === "CERT_HAS_EXPIRED") return `the certificate of ${host} has expired (${code})`;
+  if (code === "CERT_NOT_YET_VALID") return `the certificate of ${host} is not valid yet (${code})`;
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID" || code === "HOSTNAME_MISMATCH")
+    return `the certificate of ${host} is for other names (${code})`;
+  return `the certificate of ${host} is not trusted (${code})`;
+}
 
 export function unreachable(url: string, error: unknown): Unreachable {
   const code = errorCode(error);
@@ -122,8 +148,12 @@ export function unreachable(url: string, error: unknown): Unreachable {
         ? `the name ${host} cannot be resolved`
         : code === "UND_ERR_CONNECT_TIMEOUT" || code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT"
           ? `${host} does not respond in time`
-          : isTlsError(code)
-            ? `the certificate of ${host} is not trusted (${code})`
-            : `the connection to ${host} failed (${code ?? (error instanceof Error ? error.message : "unknown")})`;
+          : isNotTls(code)
+            ? `the server at ${host} does not speak TLS (${code})`
+            : isCertificateError(code)
+              ? certificateReason(host, code)
+              : isTlsError(code)
+                ? `no TLS connection to ${host} can be made (${code})`
+                : `the connection to ${host} failed (${code ?? (error instanceof Error ? error.message : "unknown")})`;
   return new Unreachable(url, reason, code, error);
 }

@@ -1,5 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { DRY_RUN } from "../api/dry-run.ts";
+import type { AnyEndpoint } from "../api/endpoint.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { usage } from "../cli/errors.ts";
 import { parseValue, readValue } from "../cli/files/input.ts";
@@ -43,7 +44,8 @@ export default class Api extends ClientCommand {
     paginate: Flags.boolean({ summary: "Read all pages (GET only)." }),
     jq: outputFlags.jq,
     "dry-run": Flags.boolean({
-      summary: "Print the request and send it as a dry run: the server checks it and changes nothing.",
+      summary:
+        "Print the request and send it as a dry run: the server checks it and changes nothing. --jq applies to its reply.",
     }),
   };
   static override examples = [
@@ -69,7 +71,11 @@ export default class Api extends ClientCommand {
     if (flags["dry-run"]) {
       const request = { method, path, ...(method === "GET" ? { query: fields } : { body }) };
       const reply = method === "GET" ? {} : await this.tried(method, path, body);
-      return this.io.out(pretty(JSON.stringify({ ...request, ...reply })));
+      return this.print(
+        pretty(
+          JSON.stringify(this.common.jq === undefined || !("reply" in reply) ? { ...request, ...reply } : reply.reply),
+        ),
+      );
     }
     await this.print(await this.one(method, path, method === "GET" ? fields : {}, body));
   }
@@ -102,7 +108,8 @@ export default class Api extends ClientCommand {
   private async one(method: string, path: string, query: Json, body?: unknown): Promise<string> {
     const client = await this.client();
     const { status, headers, text } = await client.raw(method, path, { query, body, headers: this.headers });
-    if (status < 200 || status > 299) throw apiCallError(status, headers, text);
+    if (status < 200 || status > 299)
+      throw apiCallError(status, headers, text, status === 403 ? await endpointAt(method, path) : undefined);
     return pretty(text);
   }
 
@@ -176,6 +183,18 @@ function apiPath(given: string): string {
   const path = given.startsWith("/") ? given : `/${given}`;
   if (path.startsWith("//") || path.includes("#")) throw usage(`${given} is not a path`);
   return path.startsWith("/api/") || path === "/healthz" || path === "/metrics" ? path : `/api/v1/svc${path}`;
+}
+
+/** The declaration of what was called, which a refusal can name. */
+async function endpointAt(method: string, path: string): Promise<AnyEndpoint | undefined> {
+  const [{ allEndpoints }, { cleanPattern, findEndpoint }] = await Promise.all([
+    import("../api/all.ts"),
+    import("../api/endpoint-patterns.ts"),
+  ]);
+  return findEndpoint(
+    cleanPattern(`${method} ${path.split("?")[0]}`),
+    allEndpoints.map(({ endpoint }) => endpoint),
+  );
 }
 
 function pretty(text: string): string {

@@ -18,13 +18,14 @@ export default class Doctor extends BaseCommand {
     const checks = await examine(this.io, this.common as ConnectionFlags, this.config.version).finally(progress.done);
     await this.printList(checks, {
       columns: [
-        { key: "check" },
+        { key: "check", whole: true },
         {
           key: "status",
+          whole: true,
           paint: (status) => this.paint(colours[status as Check["status"]], status, "stdout"),
         },
-        { key: "detail", whole: true },
-        { key: "hint", whole: true },
+        { key: "detail", wrap: true },
+        { key: "hint", wrap: true },
       ],
     });
     const bad = checks.filter(({ status }) => status === "failed");

@@ -72,6 +72,7 @@ export default class Login extends ClientCommand {
     }
     const token = (await readSecret(this.io, flags, "token"))?.trim();
     if (token !== undefined) {
+      this.tokenName = flags["token-stdin"] ? "--token-stdin" : "--token-file";
       const { user } = await this.clientFor(connection, token).call(usersApi.me);
       return this.save(connection, flags.context, user.email, token);
     }

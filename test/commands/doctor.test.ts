@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Send } from "../../src/client/transport.ts";
 import { runCli } from "../support/cli.ts";
@@ -27,6 +28,18 @@ describe("doctor", () => {
       "sign-in": "ok",
       version: "ok",
     });
+  });
+
+  it("keeps check and status on a narrow terminal, and continues details and hints on the next lines", async () => {
+    const send: Send = async () => new Response('{"status":"ok"}', { headers: { "x-svc-version": "0.1.0" } });
+    const tty = { stdout: true };
+    const { stdout, stderr } = await runCli(["doctor"], { send, tty, columns: 80 });
+    const lines = stdout.split("\n");
+    expect(stripVTControlCharacters(lines[0]!)).toMatch(/CHECK +STATUS +DETAIL +HINT/);
+    expect(Math.max(...lines.map((line) => stripVTControlCharacters(line).length))).toBeLessThanOrEqual(80);
+    expect(stdout.replace(/\s+/g, " ")).toContain("keyring");
+    expect(stdout).not.toContain("…");
+    expect(stderr).not.toContain("do not fit");
   });
 
   it("warns of a proxy that the server does not trust, and names the flag", async () => {

@@ -123,6 +123,9 @@ describe("mdm commands list, results and cancel", () => {
     expect(result).toMatchObject({ host_uuid: device.udid, status: "Acknowledged" });
     expect(result.payload).toContain("<key>RequestType</key>");
     expect(result.result).toContain("<key>ProfileList</key>");
+    const shown = await run("results", sent.command_uuid, "--text");
+    expect(shown.stdout).toMatch(/^status +Acknowledged$/m);
+    expect(shown.stdout).toMatch(/\nanswer:\n<\?xml(?:.*\n)*\s*<key>ProfileList<\/key>$/m);
     expect((await run("results", "unknown")).exitCode).toBe(3);
   });
 

@@ -153,12 +153,13 @@ describe("live queries that are turned off", () => {
     const fleet = await startFleet();
     const { id } = await makeUser(fleet.app, "observer");
     const env = { SVC_API_TOKEN: await makeSession(fleet.app, id) };
-    for (const argv of [
-      ["labels", "create", "--name", "New", "--query", "SELECT 1"],
-      ["query", "SELECT 1", "--hosts", "mac-1.example.com"],
-    ]) {
-      const { exitCode, stderr } = await fleet.run(argv, { env });
-      expect([exitCode, stderr]).toEqual([4, expect.stringContaining("`svc can-i` lists what your role allows.")]);
+    for (const [action, argv] of [
+      ["labels:write", ["labels", "create", "--name", "New", "--query", "SELECT 1"]],
+      ["queries:run", ["query", "SELECT 1", "--hosts", "mac-1.example.com"]],
+    ] as const) {
+      const { exitCode, stderr } = await fleet.run([...argv], { env });
+      expect([exitCode, stderr]).toEqual([4, expect.stringContaining(`: this requires ${action}`)]);
+      expect(stderr).toContain(`\`svc can-i ${action}\` checks it`);
       expect(stderr).not.toContain("Live queries");
     }
     expect(reportOf(new ApiError(403, "Permission Denied")).hint).toBe("`svc can-i` lists what your role allows.");

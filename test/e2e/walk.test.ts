@@ -200,7 +200,10 @@ const tutorial: readonly Step[] = [
       command:
         "printf '%s\\n' '#!/bin/sh' 'mkdir -p /etc/issue.d' 'echo \"Property of Example Ltd.\" > /etc/issue.d/svc.issue' 'cat /etc/issue.d/svc.issue' > notice.sh",
     },
-    { command: 'svc scripts run "$(hostname)" --file notice.sh --wait', prints: / 0 +Property of Example Ltd\./ },
+    {
+      command: 'svc scripts run "$(hostname)" --file notice.sh --wait',
+      prints: /exit code +0\n(?:.*\n)*Property of Example Ltd\.$/m,
+    },
     { command: 'svc hosts refetch "$(hostname)"', prints: /\S/ },
     { command: "svc policies list", isRepeated: true, prints: /Sign-in notice +linux +false +1 +0 / },
     { command: 'svc hosts lock "$(hostname)" --yes --wait', prints: /done +locked/ },

@@ -85,14 +85,17 @@ describe.each(bothEngines)("the report of hosts on %s", (engine) => {
       reason: "Invalid format: json",
     });
     for (const [columns, reason] of [
-      ["id,nope", "Invalid columns: nope"],
+      ["id,nope", "Invalid columns: nope; columns: id, display_name, hostname, "],
       ["hostnam", "Invalid columns: hostnam (did you mean hostname?)"],
       ["node_key_hash", "Invalid columns: node_key_hash"],
       ["revision", "Invalid columns: revision"],
     ]) {
       const res = await t.get(`/hosts/report?format=csv&columns=${columns}`);
       expect(res.status, columns).toBe(400);
-      expect(await reasonOf(res), columns).toEqual({ name: "columns", reason });
+      expect(await reasonOf(res), columns).toEqual({
+        name: "columns",
+        reason: expect.stringContaining(String(reason)),
+      });
     }
     expect((await t.get("/hosts/report?format=csv&order_key=password")).status).toBe(400);
     expect((await t.get("/hosts/report?format=csv&page=-1&per_page=x")).status).toBe(200);

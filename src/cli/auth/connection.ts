@@ -2,6 +2,7 @@
 import { usage } from "../errors.ts";
 import { textOf } from "../files/file-errors.ts";
 import type { Io } from "../io.ts";
+import { wholeSeconds } from "../output/text.ts";
 import { contextToken, findContext } from "./contexts.ts";
 
 export const defaultServerUrl = "http://127.0.0.1:8412";
@@ -25,6 +26,8 @@ export interface Connection {
   /** In milliseconds. */
   readonly timeout: number;
   readonly tokenSource: Source | null;
+  /** Where the token is from, in words: `SVC_API_TOKEN`, `the context local`. */
+  readonly tokenName: string | null;
   /** Read only when needed, because a keyring may be slow. */
   readonly token: () => Promise<string | null>;
 }
@@ -80,6 +83,14 @@ export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: 
     insecure: flags.insecure ?? (isTrue(env.SVC_INSECURE) || (context?.context.insecure ?? false)),
     timeout: 1000 * (flags["request-timeout"] ?? seconds(env.SVC_REQUEST_TIMEOUT) ?? 30),
     tokenSource: fromEnv ? "environment" : context?.context.token_in ? "context" : null,
+    tokenName:
+      envToken !== undefined
+        ? "SVC_API_TOKEN"
+        : envTokenFile !== undefined
+          ? "SVC_API_TOKEN_FILE"
+          : context?.context.token_in
+            ? `the context ${context.name}`
+            : null,
     async token() {
       if (envToken !== undefined) return envToken.trim();
       if (envTokenFile !== undefined) return (await textOf(envTokenFile, "SVC_API_TOKEN_FILE")).trim();
@@ -92,8 +103,9 @@ export const isTrue = (value: string | undefined) => value === "1" || value === 
 
 function seconds(value: string | undefined): number | undefined {
   if (given(value) === undefined) return undefined;
-  const number = Number(value);
-  if (!Number.isInteger(number) || number <= 0) throw usage(`SVC_REQUEST_TIMEOUT: ${value} is not a number of seconds`);
+  const number = wholeSeconds(String(value));
+  if (number === null || number <= 0)
+    throw usage(`SVC_REQUEST_TIMEOUT: ${value} is not a number of seconds`, "Examples: 30, 30s, 5m.");
   return number;
 }
 

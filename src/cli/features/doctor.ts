@@ -5,7 +5,7 @@ import { DirectoryConnection } from "../../api/conditional-access.ts";
 import { UNTRUSTED_PROXY } from "../../api/warnings.ts";
 import { ApiClient, type RawReply } from "../../client/client.ts";
 import { Unreachable } from "../../client/errors.ts";
-import { isTlsError } from "../../client/transport.ts";
+import { isCertificateError } from "../../client/transport.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "../auth/connection.ts";
 import { contextsFile, listContexts } from "../auth/contexts.ts";
 import { probeKeyring, tokenFile } from "../auth/tokens.ts";
@@ -121,7 +121,7 @@ async function server(io: Io, connection: Connection, version: string): Promise<
   } catch (error) {
     const code = error instanceof Unreachable ? error.code : undefined;
     const { message, hint } = errorReport(error);
-    const what = isTlsError(code) ? "certificate" : "connection";
+    const what = isCertificateError(code) ? "certificate" : "connection";
     const advice =
       code === "ECONNREFUSED" ? "Start it with `svc serve`, or check --server-url and firewalls." : (hint ?? "");
     return [...checks, bad(what, message, advice), skipped("sign-in", "no connection")];

@@ -9,7 +9,10 @@ import { dryRunFlag } from "../flags.ts";
 import { plural } from "../output/text.ts";
 import { type Going, waitFor } from "../wait.ts";
 
-export type Target = Pick<Host, "id" | "uuid" | "hostname" | "display_name" | "platform" | "mdm">;
+export type Target = Pick<
+  Host,
+  "id" | "uuid" | "hostname" | "display_name" | "platform" | "mdm" | "team_id" | "team_name"
+>;
 
 export const namedHostsFlags = {
   "all-hosts": Flags.boolean({ summary: "Select all hosts." }),
@@ -40,8 +43,8 @@ export abstract class NamedHostsCommand extends ClientCommand {
     if (names.length === 0) throw usage("no hosts are given", "Name them by id, hostname, uuid or serial number.");
     const hosts = new Map<number, Target>();
     for (const name of names) {
-      const { id, uuid, hostname, display_name, platform, mdm } = await this.host(name);
-      hosts.set(id, { id, uuid, hostname, display_name, platform, mdm });
+      const { id, uuid, hostname, display_name, platform, mdm, team_id, team_name } = await this.host(name);
+      hosts.set(id, { id, uuid, hostname, display_name, platform, mdm, team_id, team_name });
     }
     if (hosts.size > 1 && flags["all-hosts"] !== true) {
       const { count } = await this.call(hostsApi.count);

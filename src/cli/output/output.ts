@@ -170,7 +170,8 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
     );
   }
   const columns = fields ? fields.map((key) => knownColumn(own ?? [], key)) : own;
-  const lines = (columns ?? flatKeys(object).map((key): Column => ({ key }))).map((column) => ({
+  const [blocks, short] = apart(columns ?? flatKeys(object).map((key): Column => ({ key })));
+  const lines = short.map((column) => ({
     field: column.header ?? column.key,
     value: shown(column, object),
     own: inColour(column, options),
@@ -181,7 +182,27 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
     return column.paint?.(text, valueAt(object, column.key), object) ?? text;
   };
   // The values of a single object are never truncated.
-  return table(lines, [{ key: "field" }, { key: "value", paint }], { ...options, header: false, width: null });
+  const summary = await table(lines, [{ key: "field" }, { key: "value", paint }], {
+    ...options,
+    header: false,
+    width: null,
+  });
+  return [summary, ...blocks.map((column) => blockOf(column, object, options))]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+const apart = (columns: readonly Column[]): [blocks: Column[], short: Column[]] => [
+  columns.filter(({ block }) => block),
+  columns.filter(({ block }) => !block),
+];
+
+/** A text of several lines under its name. Whoever writes it to a terminal escapes it. */
+function blockOf({ key, header, text }: Column, object: unknown, { header: isHeaded, bold }: OutputOptions): string {
+  const value = valueAt(object, key);
+  const whole = text ? text(value, object) : cell(value);
+  if (whole === "") return "";
+  return `${isHeaded ? `${bold(`${header ?? key}:`)}\n` : ""}${whole}${whole.endsWith("\n") ? "" : "\n"}`;
 }
 
 const [GREEN, YELLOW, RED, DIM] = [32, 33, 31, 2];

@@ -18,6 +18,10 @@ export interface Column {
   readonly spare?: number;
   /** Never truncated: values that people copy, above all secrets. */
   readonly whole?: boolean;
+  /** Continued on the next lines instead of truncated: sentences. */
+  readonly wrap?: boolean;
+  /** A text of several lines: of a single object it is printed below the other fields, with its line breaks. */
+  readonly block?: boolean;
 }
 
 export interface TableOptions {
@@ -64,15 +68,19 @@ export async function table(
   const fitting = fitColumns(all, natural, width);
   const missing = all.filter((_, at) => !fitting.some((one) => one.at === at));
   if (missing.length > 0) leftOut?.(missing.map(headOf));
-  const line = (text: (at: number) => string, paint: (text: string, column: Column) => string): Cell[] =>
-    fitting.map(({ at, width }) => {
-      const whole = cut(text(at), width);
-      return { shown: paint(whole, all[at]!), text: whole };
-    });
+  const linesOf = (text: (at: number) => string, paint: (text: string, column: Column) => string): Cell[][] => {
+    const parts = fitting.map(({ at, width }) => (all[at]!.wrap ? wrapped(text(at), width) : [cut(text(at), width)]));
+    return Array.from({ length: most(parts, (lines) => lines.length) }, (_, number) =>
+      fitting.map(({ at }, place) => {
+        const part = parts[place]![number];
+        return part === undefined ? { shown: "", text: "" } : { shown: paint(part, all[at]!), text: part };
+      }),
+    );
+  };
   const lines = [
-    ...(header ? [line((at) => headOf(all[at]!), bold)] : []),
-    ...cells.map((texts, index) =>
-      line(
+    ...(header ? linesOf((at) => headOf(all[at]!), bold) : []),
+    ...cells.flatMap((texts, index) =>
+      linesOf(
         (at) => texts[at]!,
         (text, { paint, key }) => (paint ? paint(text, valueAt(rows[index], key), rows[index]) : text),
       ),
@@ -150,6 +158,23 @@ export function fitColumns(
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+/** The text in lines of at most `width` characters, divided at blanks where that is possible. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line: string[] = [];
+  for (const word of text.split(" ")) {
+    let letters = [...word];
+    if (line.length > 0 && line.length + 1 + letters.length <= width) {
+      line.push(" ", ...letters);
+      continue;
+    }
+    if (line.length > 0) lines.push(line.join(""));
+    for (; letters.length > width; letters = letters.slice(width)) lines.push(letters.slice(0, width).join(""));
+    line = letters;
+  }
+  return line.length > 0 || lines.length === 0 ? [...lines, line.join("")] : lines;
+}
 
 export function cut(text: string, width = Number.POSITIVE_INFINITY): string {
   const letters = [...text];

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { Query, queryLoggings } from "../../api/queries.ts";
 import { ScheduledEntry } from "../../api/schedule.ts";
-import { listOf } from "../flags.ts";
+import { listOf, secondsFlag } from "../flags.ts";
 import type { View } from "../output/output.ts";
 
 /** Columns for saved queries: global ones, and those of the named team. */
@@ -23,7 +23,10 @@ export const savedQueryFlags = {
   name: Flags.string({ summary: "Name." }),
   query: Flags.string({ summary: "SQL of the query.", helpValue: "SQL" }),
   description: Flags.string({ summary: "Purpose of the query." }),
-  interval: Flags.integer({ summary: "Interval of scheduled runs in seconds; 0: not scheduled.", min: 0 }),
+  interval: secondsFlag({
+    summary: "Interval of scheduled runs: seconds, or 10m, 1h, 1d; 0: not scheduled.",
+    helpValue: "1h",
+  }),
   platform: Flags.string({ summary: "Only on these platforms, separated by commas: darwin, linux, windows, chrome." }),
   "min-qengine-version": Flags.string({ summary: "Only on agents with this version or a newer one." }),
   logging: Flags.option({ options: queryLoggings })({ summary: "What hosts log for each run." }),
@@ -91,7 +94,7 @@ export const entryView: View = {
 };
 
 export const entryFlags = {
-  interval: Flags.integer({ summary: "Interval of runs in seconds.", min: 1 }),
+  interval: secondsFlag({ summary: "Interval of runs: seconds, or 10m, 1h, 1d.", helpValue: "1h", min: 1 }),
   snapshot: Flags.boolean({ summary: "Log all rows of each run (a snapshot) instead of the changes.", allowNo: true }),
   removed: Flags.boolean({ summary: "With changes, also log removed rows.", allowNo: true }),
   platform: Flags.string({ summary: "Only on these platforms, separated by commas: darwin, linux, windows." }),

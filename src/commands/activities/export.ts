@@ -1,5 +1,6 @@
 import { activitiesApi } from "../../api/activities.ts";
 import { ExportCommand, outFlag } from "../../cli/export-command.ts";
+import { activityTimes } from "../../cli/features/activities/times.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class ActivitiesExport extends ExportCommand {
@@ -20,7 +21,7 @@ export default class ActivitiesExport extends ExportCommand {
   async run() {
     const { flags } = await this.parse(ActivitiesExport);
     const { out } = flags as { out: string };
-    const query = queryOf(activitiesApi.export, flags);
+    const query = queryOf(activitiesApi.export, activityTimes(flags, this.io.now()));
     await this.requireToken();
     const client = await this.client();
     const { body } = await client.open(activitiesApi.export, { query }, { signal: this.stop.signal });

@@ -1,5 +1,6 @@
 import { Activity, activitiesApi } from "../../api/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { activityTimes } from "../../cli/features/activities/times.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { details, who } from "../../cli/views/activity.ts";
@@ -15,7 +16,7 @@ export default class ActivitiesList extends ClientCommand {
   ];
 
   async run() {
-    const { flags } = await this.parse(ActivitiesList);
+    const flags = activityTimes((await this.parse(ActivitiesList)).flags, this.io.now());
     const newestFirst = { "order-key": "created_at", "order-direction": "desc" };
     const query = queryOf(activitiesApi.list, flags["order-key"] === undefined ? { ...newestFirst, ...flags } : flags);
     const activities = this.pages(activitiesApi.list, { query }, "activities");

@@ -5,12 +5,14 @@ import { isMask } from "../../api/fields.ts";
 import { configSecrets, secretPaths } from "../../api/secret-fields.ts";
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { usage } from "../../cli/errors.ts";
+import { CliError, errorReport, usage } from "../../cli/errors.ts";
 import { warningAfterChange } from "../../cli/features/enrolled-elsewhere.ts";
 import { operatorSetting } from "../../cli/features/operator-settings.ts";
 import { parseValue, readBody, readText } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { valueAt } from "../../cli/output/fields.ts";
+import { fieldPaths, isField, valueAt } from "../../cli/output/fields.ts";
+import { ApiCallError } from "../../client/errors.ts";
+import { nearest } from "../../text/nearest.ts";
 
 /** Where Apple devices connect to. */
 const addresses = ["server_settings.server_url", "mdm.vendora_server_url"];
@@ -56,7 +58,10 @@ export default class ConfigSet extends ClientCommand {
     if (Object.keys(body).length === 0) throw usage("nothing to change", "Give PATH=VALUE, or --input FILE.");
     const before = flags["dry-run"] ? await this.call(appConfigApi.get) : null;
     const query = { force: flags.force, overwrite: flags.overwrite, dry_run: flags["dry-run"] };
-    const config = await this.call(appConfigApi.modify, { query, body: body as Record<string, z.core.util.JSONType> });
+    const input = { query, body: body as Record<string, z.core.util.JSONType> };
+    const config = await this.call(appConfigApi.modify, input).catch((error: unknown) => {
+      throw withSuggestion(error, paths);
+    });
     if (before !== null) return this.printPlan("change the configuration", null, changes(before, config, body));
     const changed = paths.length > 0 ? paths.join(", ") : Object.keys(body).join(", ");
     await this.report(`changed ${changed}`, config, { schema: AppConfig });
@@ -82,6 +87,16 @@ export default class ConfigSet extends ClientCommand {
       throw usage(`${path}: ${text.slice(0, 100)} is not JSON`, `Quote it in the shell, or use a file: ${path}=@FILE`);
     }
   }
+}
+
+/** A refusal of the server, with the setting that an unknown path resembles. */
+function withSuggestion(error: unknown, paths: readonly string[]): unknown {
+  const unknown = paths.find((path) => !isField(ConfigSections, path));
+  if (unknown === undefined || !(error instanceof ApiCallError) || ![400, 422].includes(error.status)) return error;
+  const { code, message, errors, hint, request_id } = errorReport(error);
+  const near = nearest(unknown, fieldPaths(ConfigSections));
+  const better = near === undefined ? hint : `Did you mean ${near}?`;
+  return new CliError(code, message, better ?? undefined, errors, request_id ?? undefined);
 }
 
 /** Whether a value contains secrets, such as the tokens of trackers. Masked and empty values do not count. */

@@ -25,7 +25,7 @@ export default class DeviceInstallResult extends DeviceCommand {
         { key: "software_title", header: "software" },
         { key: "status" },
         { key: "message" },
-        { key: "output" },
+        { key: "output", block: true },
         { key: "ended_at", header: "ended" },
       ],
     });

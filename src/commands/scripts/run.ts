@@ -3,6 +3,7 @@ import type { ScriptResult, ScriptRun } from "../../api/scripts.ts";
 import { scriptsApi } from "../../api/scripts.ts";
 import { errorReport, usage } from "../../cli/errors.ts";
 import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "../../cli/features/named-hosts.ts";
+import { noScript, type ScriptScope, scriptNamed } from "../../cli/features/scripts/find.ts";
 import { isScriptPending } from "../../cli/features/scripts/results.ts";
 import { readText } from "../../cli/files/input.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
@@ -20,12 +21,15 @@ interface Outcome {
   readonly state: "pending" | "ended" | "refused";
 }
 
+/** What runs on a host. */
+type Chosen = (host: Target) => Omit<ScriptRun, "host_id">;
+
 const view: View = {
   columns: [
     { key: "host" },
     { key: "exit_code", header: "exit code" },
     { key: "message" },
-    { key: "output", text: (text) => printable(String(text)) },
+    { key: "output", block: true },
     { key: "execution_id", header: "execution id" },
   ],
 };
@@ -33,9 +37,9 @@ const view: View = {
 export default class ScriptsRun extends NamedHostsCommand {
   static override summary = "Run a script on hosts, as soon as they are online.";
   static override description =
-    "Runs a saved script (--script), or the text of a file (--file). With --wait, each host's result is reported as it " +
+    "Runs a saved script of the host's team (--script), or the text of a file (--file). With --wait, each host's result is reported as it " +
     "arrives, and the exit code is 0 only if the script ended with 0 on all hosts.";
-  static override endpoints = [scriptsApi.run, scriptsApi.runSync, scriptsApi.result];
+  static override endpoints = [scriptsApi.run, scriptsApi.runSync, scriptsApi.result, scriptsApi.list];
   static override strict = false;
   static override args = { hosts: args.hosts };
   static override flags = {
@@ -58,8 +62,9 @@ export default class ScriptsRun extends NamedHostsCommand {
   async run() {
     const { argv, flags } = await this.parse(ScriptsRun);
     const timeout = timeoutOf(flags);
-    const given = await this.given(flags);
+    const text = await this.textOf(flags);
     const hosts = await this.named(argv.map(String), flags);
+    const given = text ?? (await this.savedFor(hosts, flags.script!, flags.team));
     if (flags["dry-run"]) this.trying(`run the script on ${shortNameOf(hosts)}`, { hosts: hosts.map(({ id }) => id) });
     if (flags.online) return this.runOnline(hosts, given);
     const outcomes: Outcome[] = [];
@@ -70,31 +75,54 @@ export default class ScriptsRun extends NamedHostsCommand {
       waited = await this.follow(outcomes, timeout, (seen) => {
         now = seen;
       }).catch((error: unknown) => error);
-    await this.printList(now, view);
+    await this.printListOrOne(now, view);
     if (waited) throw waited;
     this.conclude(now, flags.wait);
   }
 
-  private async given(flags: { script?: string | undefined; file?: string | undefined; team?: string | undefined }) {
-    if (flags.file !== undefined) return { script_contents: await readText(this.io, flags.file, "--file") };
+  /** What is run, if it is not a saved script by name, which depends on the host. */
+  private async textOf(flags: { script?: string | undefined; file?: string | undefined }): Promise<Chosen | null> {
+    if (flags.file !== undefined) {
+      const script_contents = await readText(this.io, flags.file, "--file");
+      return () => ({ script_contents });
+    }
     if (flags.script === undefined) throw usage("no script is given", "Name one with --script, or a file with --file.");
-    if (/^\d{1,15}$/.test(flags.script)) return { script_id: Number(flags.script) };
-    return { script_name: flags.script, ...(await this.teamFilter(flags.team)) };
+    const script_id = Number(flags.script);
+    return /^\d{1,15}$/.test(flags.script) ? () => ({ script_id }) : null;
   }
 
-  private async runOnline(hosts: readonly Target[], given: Omit<ScriptRun, "host_id">): Promise<void> {
+  /** The saved script with this name: of --team, or of each host's own team. */
+  private async savedFor(hosts: readonly Target[], name: string, team: string | undefined): Promise<Chosen> {
+    const client = await this.client();
+    const idIn = async (scope: ScriptScope): Promise<number> => {
+      const { script, names } = await scriptNamed(client, name, scope);
+      if (script === null) throw noScript(name, scope, names);
+      return script.id;
+    };
+    if (team !== undefined) {
+      const { team_id } = await this.teamFilter(team);
+      const script_id = await idIn({ team_id, team: team_id === 0 ? null : team });
+      return () => ({ script_id });
+    }
+    const ids = new Map<number, number>();
+    for (const { team_id, team_name } of hosts)
+      if (!ids.has(team_id ?? 0)) ids.set(team_id ?? 0, await idIn({ team_id: team_id ?? 0, team: team_name }));
+    return ({ team_id }) => ({ script_id: ids.get(team_id ?? 0)! });
+  }
+
+  private async runOnline(hosts: readonly Target[], given: Chosen): Promise<void> {
     const [host, ...others] = hosts;
     if (host === undefined || others.length > 0) throw usage("--online is for one host", "Use --wait for several.");
-    const result = await this.call(scriptsApi.runSync, { body: { ...given, host_id: host.id } });
+    const result = await this.call(scriptsApi.runSync, { body: { ...given(host), host_id: host.id } });
     const outcome = outcomeOf(printable(host.display_name), result);
-    await this.printList([outcome], view);
+    await this.printListOrOne([outcome], view);
     this.conclude([outcome], true);
   }
 
-  private async begin(host: Target, given: Omit<ScriptRun, "host_id">, alone: boolean): Promise<Outcome> {
+  private async begin(host: Target, given: Chosen, alone: boolean): Promise<Outcome> {
     const name = printable(host.display_name);
     try {
-      const { execution_id } = await this.call(scriptsApi.run, { body: { ...given, host_id: host.id } });
+      const { execution_id } = await this.call(scriptsApi.run, { body: { ...given(host), host_id: host.id } });
       const waiting = { exit_code: null, output: "", message: "waiting for the host" };
       return { host: name, execution_id, ...waiting, state: "pending" };
     } catch (error) {

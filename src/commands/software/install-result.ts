@@ -1,7 +1,6 @@
 import { InstallResult, softwareInstallsApi } from "../../api/software-installs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { printable } from "../../text/printable.ts";
 
 export default class SoftwareInstallResult extends ClientCommand {
   static override summary =
@@ -13,7 +12,6 @@ export default class SoftwareInstallResult extends ClientCommand {
   async run() {
     const { args: given } = await this.parse(SoftwareInstallResult);
     const result = await this.call(softwareInstallsApi.result, { params: { install_uuid: given.install } });
-    const text = (value: unknown) => printable(String(value ?? ""));
     await this.printOne(result, {
       schema: InstallResult,
       columns: [
@@ -22,9 +20,9 @@ export default class SoftwareInstallResult extends ClientCommand {
         { key: "software_package", header: "package" },
         { key: "status" },
         { key: "message" },
-        { key: "pre_install_query_output", header: "query before", text },
-        { key: "output", text },
-        { key: "post_install_script_output", header: "script after", text },
+        { key: "pre_install_query_output", header: "query before", block: true },
+        { key: "output", block: true },
+        { key: "post_install_script_output", header: "script after", block: true },
         { key: "install_uuid", header: "uuid" },
       ],
     });

@@ -40,6 +40,7 @@ function instant(name: string, given: string | undefined): string | null {
     .replace(/ (\d\d:?\d\d)$/, (found, offset: string) => (/T\d\d:\d\d/i.test(given) ? `+${offset}` : found));
   const zoned = /T| \d/i.test(text) && !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? `${text}Z` : text;
   const at = ISO.test(text) ? Date.parse(zoned.replace(" ", "T")) : Number.NaN;
-  if (Number.isNaN(at)) throw badRequest(`Invalid ${name}: ${given}`, name);
+  if (Number.isNaN(at))
+    throw badRequest(`Invalid ${name}: ${given}: use a date (2026-01-31) or a time (2026-01-31T22:00:00Z)`, name);
   return new Date(at).toISOString();
 }

@@ -139,7 +139,8 @@ function columnNames(asked: string | undefined): readonly string[] {
   for (const name of names) {
     if (columns.has(name)) continue;
     const near = nearest(name, columns.keys());
-    throw badRequest(`Invalid columns: ${name}${near === undefined ? "" : ` (did you mean ${near}?)`}`, "columns");
+    const help = near === undefined ? `; columns: ${reportColumns.join(", ")}` : ` (did you mean ${near}?)`;
+    throw badRequest(`Invalid columns: ${name}${help}`, "columns");
   }
   return names.length > 0 ? names : reportColumns;
 }

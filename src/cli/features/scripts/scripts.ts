@@ -1,11 +1,10 @@
 // What commands for scripts share.
 import { Script, ScriptResult, scriptsApi } from "../../../api/scripts.ts";
-import { printable } from "../../../text/printable.ts";
-import { notFound } from "../../errors.ts";
 import { args } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
 import { HostsCommand } from "../hosts-command.ts";
 import { profileTeamFlag } from "../profiles.ts";
+import { noScript, scriptNamed } from "./find.ts";
 
 export const scriptArg = args.required("id, or name within the team, of the script");
 export const scriptTeamFlag = profileTeamFlag;
@@ -27,7 +26,7 @@ export const resultView: View = {
     { key: "exit_code", header: "exit code" },
     { key: "runtime", header: "seconds" },
     { key: "message" },
-    { key: "output", text: (text) => printable(String(text)) },
+    { key: "output", block: true },
     { key: "execution_id", header: "execution id" },
   ],
 };
@@ -35,17 +34,14 @@ export const resultView: View = {
 export abstract class ScriptsCommand extends HostsCommand {
   /** Finds a script by name within the given team, or by id in any. */
   protected async script(text: string, team: string | undefined): Promise<Script> {
-    const query = await this.teamFilter(team);
-    const { rows } = await (await this.client()).all(scriptsApi.list, { query }, "scripts");
-    const named = rows.find(({ name }) => name === text);
+    const { team_id } = await this.teamFilter(team);
+    const scope = { team_id, team: team === undefined || team_id === 0 ? null : team };
+    const { script: named, names } = await scriptNamed(await this.client(), text, scope);
     if (named) return named;
     if (/^\d{1,15}$/.test(text)) {
       const script = await this.call(scriptsApi.get, { params: { id: Number(text) } });
       if ("id" in script) return script;
     }
-    throw notFound(
-      `there is no script ${text}${team === undefined ? " for hosts without a team" : " of that team"}`,
-      "`svc scripts list` shows them; a team's need --team.",
-    );
+    throw noScript(text, scope, names);
   }
 }

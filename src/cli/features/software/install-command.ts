@@ -23,13 +23,7 @@ export interface Outcome {
 }
 
 const view: View = {
-  columns: [
-    { key: "host" },
-    { key: "status" },
-    { key: "message" },
-    { key: "output", text: (text) => printable(String(text)) },
-    { key: "uuid" },
-  ],
+  columns: [{ key: "host" }, { key: "status" }, { key: "message" }, { key: "output", block: true }, { key: "uuid" }],
 };
 
 export const installFlags = {
@@ -75,7 +69,7 @@ export abstract class InstallCommand extends NamedHostsCommand {
       waited = await this.follow(now, timeout, (seen) => {
         now = seen;
       }).catch((error: unknown) => error);
-    await this.printList(now, view);
+    await this.printListOrOne(now, view);
     if (waited) throw waited;
     this.conclude(now, flags.wait === true);
   }

@@ -2,12 +2,13 @@ import * as Flags from "@oclif/core/flags";
 import { type CommandResult, commandsApi, CommandResult as Result } from "../../../api/commands.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, limitFlags } from "../../../cli/flags.ts";
+import type { View } from "../../../cli/output/output.ts";
 import { commandView } from "../../../cli/views/command.ts";
 
 export default class MdmCommandsResults extends ClientCommand {
   static override summary = "Show what hosts have answered to a command.";
   static override description =
-    "The table shows the status of each host; the command and the answers are the fields payload and result, in base64.";
+    "The table shows the status of each host; the command and the answers are the fields payload and result, in base64. With --text the answer of each host is shown as text.";
   static override endpoints = [commandsApi.results];
   static override args = { command: args.required("uuid of the command") };
   static override flags = {
@@ -29,7 +30,22 @@ export default class MdmCommandsResults extends ClientCommand {
     const pages = this.pages(commandsApi.results, { query }, "results");
     const { columns } = commandView(this.relativeTimes, this.io.now());
     const view = { schema: Result, columns };
-    await this.printList(flags.text ? asText(pages) : pages, view, "no host has answered yet");
+    const empty = "no host has answered yet";
+    if (!flags.text) return this.printList(pages, view, empty);
+    if (this.structured || this.common.fields !== undefined) return this.printList(asText(pages), view, empty);
+    await this.printAnswers(asText(pages), [...columns, { key: "result", header: "answer", block: true }], empty);
+  }
+
+  /** For people: each host's line, and below it the whole answer. */
+  private async printAnswers(pages: AsyncIterable<CommandResult[]>, columns: View["columns"], empty: string) {
+    let count = 0;
+    for await (const rows of pages)
+      for (const row of rows) {
+        if (count++ > 0) this.log();
+        await this.printOne(row, { columns });
+      }
+    if (count === 0) this.note(empty);
+    this.noteLater();
   }
 }
 
