@@ -1,5 +1,6 @@
 import { ApiCallError, type FieldReason, NotInPath, Unreachable } from "../client/errors.ts";
 import { isTlsError } from "../client/transport.ts";
+import { durationText } from "../text/duration.ts";
 import { type ExitName, exitCodes } from "./exit-codes.ts";
 import { wrongOf } from "./parse-errors.ts";
 
@@ -116,7 +117,7 @@ function describeApiError(error: ApiCallError): ErrorReport {
           : status === 412 || error.hasChanged
             ? "Read the current state, then try again."
             : status === 429
-              ? `Try again${error.retryAfter === undefined ? " later" : ` in ${error.retryAfter} s`}.`
+              ? `Try again${error.retryAfter === undefined ? " later" : ` in ${durationText(error.retryAfter)}`}.`
               : status === 503
                 ? hintOfUnavailable(error)
                 : status >= 500 && isUnexplained(error)
@@ -128,7 +129,7 @@ function describeApiError(error: ApiCallError): ErrorReport {
 /** The reason of the server explains the rest: that its database does not respond, for example. */
 const hintOfUnavailable = ({ isOverloaded, retryAfter, errors }: ApiCallError): string | undefined => {
   if (isOverloaded)
-    return `The server is overloaded; try again${retryAfter === undefined ? " soon" : ` in ${retryAfter} s`}.`;
+    return `The server is overloaded; try again${retryAfter === undefined ? " soon" : ` in ${durationText(retryAfter)}`}.`;
   if (errors.length > 0) return undefined;
   return "The server, or a proxy before it, cannot serve requests now; try again soon.";
 };

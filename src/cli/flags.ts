@@ -74,6 +74,9 @@ export const labelFlag = {
 };
 export const teamFlag = { team: Flags.string({ summary: "Name or id of the team.", helpValue: "TEAM" }) };
 
+/** Whether the text means hosts without a team. */
+export const isNoTeam = (text: string): boolean => text === "0" || /^(none|no team)$/i.test(text.trim());
+
 export const args = {
   host: Args.string({ required: true, description: "id, hostname, uuid or serial number" }),
   hosts: Args.string({ description: "ids, hostnames, uuids or serial numbers" }),

@@ -8,10 +8,9 @@ import { readEvents } from "../../client/events.ts";
 import { printable } from "../../text/printable.ts";
 import { ClientCommand } from "../client-command.ts";
 import { CliError, usage } from "../errors.ts";
-import { listOf } from "../flags.ts";
+import { isNoTeam, listOf } from "../flags.ts";
 import { pick } from "../output/fields.ts";
 import { plural } from "../output/text.ts";
-import { isNoTeam } from "../views/team.ts";
 import { interrupted } from "../wait.ts";
 import { explainRefusal } from "./live-refusal.ts";
 
