@@ -43,7 +43,7 @@ export const profileView: View = {
     { key: "profile_uuid", header: "uuid" },
     { key: "name" },
     { key: "platform" },
-    { key: "identifier" },
+    { key: "identifier", spare: 1 },
     { key: "uploaded_at", header: "uploaded" },
   ],
 };

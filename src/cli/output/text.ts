@@ -15,6 +15,10 @@ export function cell(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
+/** A size of memory in bytes, for people. Hosts report 0 if they do not know it. */
+export const memoryText = (bytes: unknown): string =>
+  typeof bytes !== "number" ? "" : bytes === 0 ? "unknown" : `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+
 const steps: [number, string][] = [
   [60, "second"],
   [60, "minute"],

@@ -36,9 +36,18 @@ export interface Counted {
   readonly hosts: number;
 }
 
+/** Counts by product of device management. One product can have several servers. */
+export const countedSolutions = (
+  solutions: readonly { readonly name: string; readonly server_url: string; readonly hosts_count: number }[],
+) =>
+  solutions.map(({ name, server_url, hosts_count }) => ({ what: name || "(unknown)", hosts: hosts_count, server_url }));
+
 /** Converts counts of hosts to rows of a table for people. */
 export const counted = <T extends { readonly hosts_count: number }>(
   rows: readonly T[],
   nameOf: (row: T) => string,
 ): Counted[] => rows.map((row) => ({ what: nameOf(row) || "(unknown)", hosts: row.hosts_count }));
 export const countedView: View = { columns: [{ key: "what", header: "" }, { key: "hosts" }] };
+export const countedSolutionsView: View = {
+  columns: [...countedView.columns, { key: "server_url", header: "server" }],
+};
