@@ -1,6 +1,7 @@
 // Flags and arguments that commands share.
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
+import { printable } from "../text/printable.ts";
 import { formats } from "./output/output.ts";
 
 export const generalFlags = {
@@ -76,6 +77,14 @@ export const teamFlag = { team: Flags.string({ summary: "Name or id of the team.
 
 /** Whether the text means hosts without a team. */
 export const isNoTeam = (text: string): boolean => text === "0" || /^(none|no team)$/i.test(text.trim());
+
+/** Whose things a command changes: those of the given team, or of hosts without a team. */
+export const ofTeam = (team: string | undefined): string =>
+  team === undefined || isNoTeam(team) ? "hosts without a team" : `team ${printable(team)}`;
+
+/** The message of an empty list that shows only one team's things at a time. */
+export const noneOfTeam = (team: string | undefined): string =>
+  team === undefined ? "none found for hosts without a team; --team TEAM lists those of a team" : "none found";
 
 export const args = {
   host: Args.string({ required: true, description: "id, hostname, uuid or serial number" }),

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { setupExperienceApi } from "../../api/setup-experience.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { dryRunFlag, teamFlag } from "../../cli/flags.ts";
+import { dryRunFlag, ofTeam, teamFlag } from "../../cli/flags.ts";
 
 const toggle = (summary: string) => Flags.boolean({ summary, allowNo: true });
 
@@ -41,7 +41,7 @@ export default class MdmSetup extends ClientCommand {
     );
     if (Object.keys(given).length === 0) throw usage("no setting is given", "See `svc mdm setup --help`.");
     const body = { ...(await this.teamFilter(flags.team)), ...given };
-    const of = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+    const of = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`change the setup of ${of}`, body);
     await this.call(setupExperienceApi.change, { body });
     await this.report(`changed the setup of ${of}`, body);
