@@ -1,4 +1,4 @@
-// Store apps: apps that the organization has licences of, and that teams offer to their hosts.
+// Store apps: apps that the organization has licenses of, and that teams offer to their hosts.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp } from "./fields.ts";

@@ -1,4 +1,4 @@
-// Tokens of the licence programme of the app store.
+// Tokens of the license programme of the app store.
 import { z } from "zod";
 import { multipart, smallFile } from "./bodies.ts";
 import { endpoint } from "./endpoint.ts";
@@ -33,7 +33,7 @@ export const vppApi = {
     method: "POST",
     path: "/vpp_tokens",
     aliases: ["/mdm/vendora/vpp_token"],
-    summary: "Add a token of the licence programme.",
+    summary: "Add a token of the license programme.",
     tier: "premium",
     access: write,
     body: TokenFile,
@@ -42,7 +42,7 @@ export const vppApi = {
   list: endpoint({
     method: "GET",
     path: "/vpp_tokens",
-    summary: "List the tokens of the licence programme.",
+    summary: "List the tokens of the license programme.",
     tier: "premium",
     access: read,
     response: z.object({ vpp_tokens: z.array(VppToken) }),
@@ -86,7 +86,7 @@ export const vppApi = {
   deleteFirst: endpoint({
     method: "DELETE",
     path: "/mdm/vendora/vpp_token",
-    summary: "Delete the only token of the licence programme.",
+    summary: "Delete the only token of the license programme.",
     tier: "premium",
     stability: "deprecated",
     access: write,

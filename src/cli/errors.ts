@@ -139,6 +139,10 @@ function describeParseError(error: Error): ErrorReport {
   return report("usage", message, hint ?? "See the command's --help.");
 }
 
+/** Whether the reason begins with the name of the field: `Invalid where: column 1 ...`. */
+const isNamed = (name: string, reason: string): boolean =>
+  ["Invalid", "Missing", "Param"].some((word) => reason.startsWith(`${word} ${name}`));
+
 export function renderError(
   error: unknown,
   io: { json: boolean; red: (text: string) => string; debug: boolean },
@@ -147,7 +151,9 @@ export function renderError(
   if (io.json) return `${JSON.stringify({ error: report })}\n`;
   const reasons = report.errors
     .filter(({ reason }) => reason !== "" && reason !== report.message)
-    .map(({ name, reason }) => (name === "base" || name === "" ? reason : `${name}: ${reason}`));
+    .map(({ name, reason }) =>
+      name === "base" || name === "" || isNamed(name, reason) ? reason : `${name}: ${reason}`,
+    );
   const text = [report.message, ...(reasons.length > 0 ? [reasons.join("; ")] : [])].join(": ");
   const first = `${io.red("Error:")} ${text.replaceAll("\n", " ")}\n`;
   const hint = report.hint === null ? "" : `${report.hint}\n`;

@@ -1,4 +1,4 @@
-// Files of the setup of Apple devices, and teams of the tokens of the business portal and the licence programme.
+// Files of the setup of Apple devices, and teams of the tokens of the business portal and the license programme.
 import { describe, expect, it } from "vitest";
 import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
@@ -151,7 +151,7 @@ describe("teams of tokens in files", () => {
       "vendora_business: [{organization_name: Nope}]",
       "the server has no token of the business portal",
     ],
-    ["an unknown location", "volume_purchasing_program: [{location: Rome}]", "the server has no token of the licence"],
+    ["an unknown location", "volume_purchasing_program: [{location: Rome}]", "the server has no token of the license"],
     ["a token twice", "volume_purchasing_program: [{location: Paris}, {location: Paris}]", "is given twice"],
     [
       "a team that will not exist",

@@ -1,4 +1,4 @@
-// Tokens of the licence programme: what the licence service says of them, and the teams whose apps they license.
+// Tokens of the license programme: what the license service says of them, and the teams whose apps they license.
 import { beforeEach, describe, expect, it } from "vitest";
 import type { VppToken } from "../../src/api/vpp.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
@@ -14,7 +14,7 @@ async function recorded(t: TestApp): Promise<string[]> {
   return activities.map(({ type }) => type);
 }
 
-describe.each(bothEngines)("tokens of the licence programme on %s", (engine) => {
+describe.each(bothEngines)("tokens of the license programme on %s", (engine) => {
   let service: LicenceService;
   let t: TestApp;
   beforeEach(async () => {
@@ -27,7 +27,7 @@ describe.each(bothEngines)("tokens of the licence programme on %s", (engine) => 
   const list = async () => ((await (await t.get("/vpp_tokens")).json()) as { vpp_tokens: VppToken[] }).vpp_tokens;
   const reasonOf = async (reply: Response) =>
     ((await reply.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
-  /** What is stored of the location's licences, by app id. */
+  /** What is stored of the location's licenses, by app id. */
   const stored = async () => {
     const rows = await t.store.vppAssets.list({ order: [{ column: "adam_id", direction: "asc" }] });
     return rows.map(({ adam_id, platforms, available_count }) => [adam_id, platforms.join(), available_count]);
@@ -73,7 +73,7 @@ describe.each(bothEngines)("tokens of the licence programme on %s", (engine) => 
     service.token = "another";
     const reply = await t.post("/vpp_tokens", tokenForm(file));
     expect(reply.status).toBe(422);
-    expect(await reasonOf(reply)).toContain("the licence service refuses the token");
+    expect(await reasonOf(reply)).toContain("the license service refuses the token");
     expect(await list()).toEqual([]);
   });
 
@@ -162,7 +162,7 @@ describe.each(bothEngines)("tokens of the licence programme on %s", (engine) => 
     await runJob(t.services, "vpp_sync");
     expect(await stored()).toHaveLength(3);
     expect(await t.store.vppTokens.list()).toMatchObject([
-      { ...flags, sync_error: expect.stringContaining("the licence service") },
+      { ...flags, sync_error: expect.stringContaining("the license service") },
     ]);
     service.fault = () => null;
     await runJob(t.services, "vpp_sync");

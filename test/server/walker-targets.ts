@@ -303,7 +303,7 @@ const onTemplate = (call: (id: number, teamId: number | null) => Call): Target =
   },
 });
 
-/** A token of the licence programme. */
+/** A token of the license programme. */
 const onVppToken = (rest: string, body?: unknown): Target => ({
   places: ["none", "missing"],
   call: async ({ t }, place) => {
@@ -493,7 +493,7 @@ export const refuses: ReadonlySet<string> = new Set([
   "PATCH /vpp_tokens/:id/renew",
   // The installer cannot be downloaded.
   "POST /software/svc_maintained_apps",
-  // The app has no licences.
+  // The app has no licenses.
   "POST /software/app_store_apps",
 ]);
 

@@ -1,4 +1,4 @@
-// A stand-in for the licence service of store apps ("Apps and Books") and for the store's lookup, made from the vendor's
+// A stand-in for the license service of store apps ("Apps and Books") and for the store's lookup, made from the vendor's
 // public documentation: pages of assets, assignments by events, error numbers.
 import { randomBytes } from "node:crypto";
 import type { TestApp } from "./app.ts";

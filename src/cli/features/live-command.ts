@@ -21,19 +21,19 @@ export const targetFlags = {
   hosts: Flags.string({
     summary: "Hosts, by id, hostname, uuid or serial number.",
     multiple: true,
-    helpValue: "HOST,...",
+    helpValue: "HOST",
     helpGroup: "TARGETS",
   }),
   labels: Flags.string({
     summary: "Hosts with any of these labels.",
     multiple: true,
-    helpValue: "LABEL,...",
+    helpValue: "LABEL",
     helpGroup: "TARGETS",
   }),
   teams: Flags.string({
     summary: "Hosts of any of these teams; 0: hosts without a team.",
     multiple: true,
-    helpValue: "TEAM,...",
+    helpValue: "TEAM",
     helpGroup: "TARGETS",
   }),
 };

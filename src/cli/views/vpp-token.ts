@@ -1,4 +1,4 @@
-// Columns of tokens of the licence programme.
+// Columns of tokens of the license programme.
 import { VppToken } from "../../api/vpp.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "./host.ts";

@@ -19,7 +19,9 @@ export default class MdmSetup extends ClientCommand {
     "manual-agent-install": toggle("The bootstrap package installs the agent."),
     "lock-end-user-info": toggle("Users cannot change the names of their account."),
     "require-all-software-macos": toggle("The setup of a Mac ends only if all of its software could be installed."),
-    "require-all-software-windows": toggle("The same for Windows."),
+    "require-all-software-windows": toggle(
+      "The setup of a Windows host ends only if all of its software could be installed.",
+    ),
     ...dryRunFlag,
   };
   static override examples = [

@@ -1,4 +1,4 @@
-// Teams of the tokens of the licence programme.
+// Teams of the tokens of the license programme.
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { checkTeams, listIn, placeIn, tokensOf } from "../desired/tokens.ts";
 import { fieldsOf } from "../export/fields.ts";
@@ -8,7 +8,7 @@ import type { Kind } from "./kind.ts";
 const KIND = "licence_token";
 const LIST = "volume_purchasing_program";
 const ALL = "All teams";
-const noun = "token of the licence programme";
+const noun = "token of the license programme";
 
 export const licenceToken: Kind = {
   noun,

@@ -1,4 +1,4 @@
-// The teams of the tokens of the business portal and of the licence programme, as they stand in org_settings.mdm.
+// The teams of the tokens of the business portal and of the license programme, as they stand in org_settings.mdm.
 import { z } from "zod";
 import { name } from "./fields.ts";
 

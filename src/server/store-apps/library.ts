@@ -1,4 +1,4 @@
-// What an organization has licences of, as the licence service and the store report it.
+// What an organization has licenses of, as the license service and the store report it.
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, not, oneOf } from "../store/query.ts";

@@ -1,4 +1,4 @@
-// A client of the licence service ("Apps and Books", version 2 of its API).
+// A client of the license service ("Apps and Books", version 2 of its API).
 
 import { z } from "zod";
 import type { Services } from "../core/context.ts";
@@ -8,7 +8,7 @@ import type { StorePlatform } from "./tables.ts";
 
 /**
  * `terms`: the organization has to accept new terms. `token`: the service refuses the token. `busy`: it accepts no more
- * requests for now. `licence`: there is no free licence, or the app cannot be assigned to devices. `refused`: it refuses
+ * requests for now. `licence`: there is no free license, or the app cannot be assigned to devices. `refused`: it refuses
  * what was sent. `unreachable`: no usable reply.
  */
 export type LicenceProblem = "terms" | "token" | "busy" | "licence" | "refused" | "unreachable";
@@ -85,7 +85,7 @@ export interface DeviceLicence {
 export interface LicenceClient {
   account(): Promise<LicenceAccount>;
   assets(): AsyncIterable<readonly LicenceAsset[]>;
-  /** The licences of one device for an app. */
+  /** The licenses of one device for an app. */
   assignments(adamId: string, serial: string): Promise<readonly Assignment[]>;
   /** Both return the id of an event, whose end `settled` reports. */
   associate(licence: DeviceLicence): Promise<string>;
@@ -105,7 +105,7 @@ export function licenceClient(services: Needs, token: string): LicenceClient {
     if (failure.success || reply.status !== 200)
       throw problemOf(reply, failure.success ? failure.data.errorNumber : 0, failure.data?.errorMessage ?? "");
     const parsed = schema.safeParse(content);
-    if (!parsed.success) throw new LicenceError("unreachable", `the licence service's reply to ${path} is not valid`);
+    if (!parsed.success) throw new LicenceError("unreachable", `the license service's reply to ${path} is not valid`);
     return parsed.data;
   }
 
@@ -162,7 +162,7 @@ const TOKEN_REFUSED: ReadonlySet<number> = new Set([9601, 9621, 9622, 9625]);
 const NO_LICENCE: ReadonlySet<number> = new Set([9610, 9624, 9626, 9628]);
 /** There were too many failing requests, or too many requests. */
 const isBusy = (number: number): boolean => (number >= 9630 && number <= 9639) || number === 9646;
-/** The service found the licence assigned already, or not assigned: what was asked is so. */
+/** The service found the license assigned already, or not assigned: what was asked is so. */
 export const isDoneAlready = ({ number }: LicenceError): boolean => number === 9616 || number === 9619;
 
 function problemOf(
@@ -171,22 +171,22 @@ function problemOf(
   message: string,
 ): LicenceError {
   if (/T_C_NOT_SIGNED|terms/i.test(message))
-    return new LicenceError("terms", "the organization has to accept new terms of the licence service", { number });
+    return new LicenceError("terms", "the organization has to accept new terms of the license service", { number });
   if (TOKEN_REFUSED.has(number) || status === 401 || status === 403)
-    return new LicenceError("token", "the licence service refuses the token: it has expired or was revoked", {
+    return new LicenceError("token", "the license service refuses the token: it has expired or was revoked", {
       number,
     });
   if (isBusy(number) || status === 429 || status === 503) {
     const retryAfter = retryAfterOf({ headers });
-    return new LicenceError("busy", "the licence service accepts no more requests for now", { number, retryAfter });
+    return new LicenceError("busy", "the license service accepts no more requests for now", { number, retryAfter });
   }
   if (NO_LICENCE.has(number))
-    return new LicenceError("licence", `the licence service has no licence for the device (error ${number})`, {
+    return new LicenceError("licence", `the license service has no license for the device (error ${number})`, {
       number,
     });
   if (number !== 0 || status === 400)
-    return new LicenceError("refused", `the licence service refused the request (error ${number || status})`, {
+    return new LicenceError("refused", `the license service refused the request (error ${number || status})`, {
       number,
     });
-  return new LicenceError("unreachable", `the licence service answered with status ${status}`);
+  return new LicenceError("unreachable", `the license service answered with status ${status}`);
 }

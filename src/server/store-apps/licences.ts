@@ -1,4 +1,4 @@
-// Licences that this server has assigned to devices, and gives back.
+// Licenses that this server has assigned to devices, and gives back.
 import { channels } from "../core/channels.ts";
 import { isoAt, minutes, seconds } from "../core/clock.ts";
 import type { Context, Services } from "../core/context.ts";
@@ -60,7 +60,7 @@ async function giveOneBack(services: Services, row: LicenceRow): Promise<void> {
   } catch (error) {
     if (!(error instanceof LicenceError)) throw error;
     if (isDoneAlready(error)) return void (await store.storeAppLicences.delete(stillReleased));
-    log.warn({ licence: row.id, problem: error.message }, "a licence could not be given back; trying again");
+    log.warn({ licence: row.id, problem: error.message }, "a license could not be given back; trying again");
     await store.storeAppLicences.update({ where: stillReleased, set: { retry_at: laterThan(services, error) } });
   }
 }

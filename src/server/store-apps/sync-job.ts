@@ -38,7 +38,7 @@ async function syncToken(services: Services, token: VppTokenRow): Promise<void> 
   } catch (error) {
     if (!(error instanceof LicenceError || error instanceof LookupError)) throw error;
     problem = error;
-    log.warn({ token: token.id, problem: error.message }, "licences were not synchronized");
+    log.warn({ token: token.id, problem: error.message }, "licenses were not synchronized");
   }
   const of = problem instanceof LicenceError ? problem.problem : null;
   await store.vppTokens.update({

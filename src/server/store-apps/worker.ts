@@ -1,4 +1,4 @@
-// Does what is due of the installations of store apps: licences are assigned, and devices get their commands. Every
+// Does what is due of the installations of store apps: licenses are assigned, and devices get their commands. Every
 // server may do any step; a step belongs to the server that has moved its time.
 import { channels } from "../core/channels.ts";
 import { days, isoAt, minutes, seconds } from "../core/clock.ts";
@@ -71,7 +71,7 @@ async function assign(services: Services, row: InstallRow): Promise<void> {
     if (isDoneAlready(error)) return sendCommand(services, row, app);
     const isPassing = error.problem === "busy" || error.problem === "unreachable";
     if (!isPassing || clock.now() - Date.parse(row.created_at) > RETRIED_FOR) return fail(services, row, error.message);
-    services.log.warn({ install: row.id, problem: error.message }, "a licence could not be assigned; trying again");
+    services.log.warn({ install: row.id, problem: error.message }, "a license could not be assigned; trying again");
     await store.storeAppInstalls.update({
       where: and(eq("id", row.id), eq("status", "pending")),
       set: { due_at: laterThan(services, error) },
@@ -79,7 +79,7 @@ async function assign(services: Services, row: InstallRow): Promise<void> {
   }
 }
 
-/** Whether the device has a licence now. False: the service is still assigning it. */
+/** Whether the device has a license now. False: the service is still assigning it. */
 async function hasLicence(services: Services, row: InstallRow, app: StoreAppRow, token: VppTokenRow): Promise<boolean> {
   const { store, clock } = services;
   const client = clientOf(services, token);
@@ -92,8 +92,8 @@ async function hasLicence(services: Services, row: InstallRow, app: StoreAppRow,
     });
     const pricing_param = given?.pricingParam ?? asset?.pricing_param;
     if (pricing_param === undefined)
-      throw new LicenceError("licence", `${token.location} has no licences of the app for devices`);
-    // Stored first, so that a licence is given back even if this server ends now.
+      throw new LicenceError("licence", `${token.location} has no licenses of the app for devices`);
+    // Stored first, so that a license is given back even if this server ends now.
     const licence = { token_id: token.id, adam_id: app.adam_id, pricing_param, serial, retry_at: clock.iso() };
     await keepLicence(store, { ...licence, host_id: row.host_id });
     if (given) return true;

@@ -6,9 +6,9 @@ import { uploadSource } from "../../../cli/files/upload.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
 
 export default class MdmVppAdd extends ClientCommand {
-  static override summary = "Add a token of the licence programme, so that teams can offer store apps.";
+  static override summary = "Add a token of the license programme, so that teams can offer store apps.";
   static override description =
-    "The token of a location is downloaded from the business portal. The server checks it with the licence service " +
+    "The token of a location is downloaded from the business portal. The server checks it with the license service " +
     "before it is stored. `svc mdm vpp teams` sets whose apps it licenses.";
   static override endpoints = [vppApi.add];
   static override flags = {
@@ -21,7 +21,7 @@ export default class MdmVppAdd extends ClientCommand {
     const { flags } = await this.parse(MdmVppAdd);
     if (flags.file === undefined) throw usage("no file is given", "Give it with --file.");
     const token = await uploadSource(this.io, flags.file, "--file");
-    if (flags["dry-run"]) this.trying("add a token of the licence programme", { file: flags.file });
+    if (flags["dry-run"]) this.trying("add a token of the license programme", { file: flags.file });
     const { vpp_token: added } = await this.call(vppApi.add, { body: { token } });
     await this.report(`added token ${added.id} of ${added.location}`, added, { schema: VppToken });
   }

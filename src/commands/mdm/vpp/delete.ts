@@ -3,7 +3,7 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 
 export default class MdmVppDelete extends ClientCommand {
-  static override summary = "Delete a token of the licence programme. Teams no longer offer the apps that it licenses.";
+  static override summary = "Delete a token of the license programme. Teams no longer offer the apps that it licenses.";
   static override destructive = true;
   static override endpoints = [vppApi.delete, vppApi.deleteFirst];
   static override args = { token: args.optional("id of the token; not needed if there is only one") };
@@ -15,7 +15,7 @@ export default class MdmVppDelete extends ClientCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(MdmVppDelete);
-    const what = `${given.token === undefined ? "the only token" : `token ${given.token}`} of the licence programme`;
+    const what = `${given.token === undefined ? "the only token" : `token ${given.token}`} of the license programme`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id: given.token });
     await this.confirm(`Delete ${what}?`);
     if (given.token === undefined) await this.call(vppApi.deleteFirst);

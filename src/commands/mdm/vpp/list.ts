@@ -3,7 +3,7 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { vppTokenView } from "../../../cli/views/vpp-token.ts";
 
 export default class MdmVppList extends ClientCommand {
-  static override summary = "List the tokens with which licences of store apps are assigned.";
+  static override summary = "List the tokens with which licenses of store apps are assigned.";
   static override endpoints = [vppApi.list];
   static override examples = ["<%= config.bin %> <%= command.id %>"];
 

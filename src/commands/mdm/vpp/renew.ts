@@ -6,7 +6,7 @@ import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
 
 export default class MdmVppRenew extends ClientCommand {
-  static override summary = "Replace a token of the licence programme with a newer one for the same location.";
+  static override summary = "Replace a token of the license programme with a newer one for the same location.";
   static override endpoints = [vppApi.renew];
   static override args = { token: args.required("id of the token") };
   static override flags = {

@@ -12,7 +12,7 @@ export default class SetupExperienceSoftwareSet extends ClientCommand {
     "list` shows the ids of the titles.";
   static override endpoints = [setupExperienceApi.setSoftware];
   static override flags = {
-    titles: Flags.string({ summary: "Ids of software titles.", helpValue: "ID,...", required: true }),
+    titles: Flags.string({ summary: "Ids of software titles.", helpValue: "ID[,ID...]", required: true }),
     platform: Flags.option({
       summary: "Platform of the hosts.",
       options: ["macos", ...setupPlatforms] as const,

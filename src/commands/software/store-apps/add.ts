@@ -6,7 +6,7 @@ import { args, dryRunFlag, ofTeam, teamFlag } from "../../../cli/flags.ts";
 
 export default class SoftwareStoreAppsAdd extends ClientCommand {
   static override summary = "Offer a store app to the hosts of a team.";
-  static override description = "`svc software store-apps list` shows the apps that the organization has licences of.";
+  static override description = "`svc software store-apps list` shows the apps that the organization has licenses of.";
   static override endpoints = [storeAppsApi.add];
   static override args = { app: args.required("id of the app in the store, or the name of its package on Android") };
   static override flags = {

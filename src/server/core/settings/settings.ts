@@ -138,7 +138,7 @@ export const Settings = z.strictObject({
   vpp_url: z
     .string()
     .default("https://vpp.itunes.apple.com/mdm/v2")
-    .describe("address of the service that assigns licences of store apps"),
+    .describe("address of the service that assigns licenses of store apps"),
   app_lookup_url: z
     .string()
     .default("https://itunes.apple.com/lookup")

@@ -1,4 +1,4 @@
-// The teams of the organization's tokens of the licence programme. The tokens themselves are secrets, added by the API.
+// The teams of the organization's tokens of the license programme. The tokens themselves are secrets, added by the API.
 import { z } from "zod";
 import { NO_TEAM_NAME } from "../../../../api/configuration.ts";
 import { isPremium } from "../../../core/context.ts";
@@ -75,7 +75,7 @@ export const licenceToken: Kind<TokenRows, TokenWanted> = {
   name: "licence_token",
   owners: ["global"],
   per: "section",
-  noun: "token of the licence programme",
+  noun: "token of the license programme",
   lock: TEAMS_LOCK.lock,
   action: () => "config:write",
   async load(ctx) {

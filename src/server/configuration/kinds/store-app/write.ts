@@ -79,7 +79,7 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
       const team = scopeOf(work, step.owner);
       const { token, listings } = prepared.get(step.index)!;
       if (token !== null && (await requireToken(work.ctx.store, team)).id !== token.id)
-        throw hasChanged("the team has got another token of the licence programme meanwhile");
+        throw hasChanged("the team has got another token of the license programme meanwhile");
       for (const listing of listings) {
         const where = and(inTeam(team.team_id ?? 0), eq("adam_id", listing.adam_id), eq("platform", listing.platform));
         const row = await work.ctx.store.storeApps.first({ where });
