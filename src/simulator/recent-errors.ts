@@ -1,5 +1,4 @@
 // The last distinct errors of a simulation, for its report.
-import { isRecord } from "../text/record.ts";
 
 const MOST = 8;
 const LONGEST = 200;
@@ -27,7 +26,7 @@ export class RecentErrors {
 function readable(reason: string): string {
   const at = reason.indexOf("{");
   if (at === -1) return reason.trim() || "empty reply";
-  let body: unknown;
+  let body: Wrong;
   try {
     body = JSON.parse(reason.slice(at));
   } catch {
@@ -36,11 +35,16 @@ function readable(reason: string): string {
   return `${reason.slice(0, at)}${reasonIn(body) ?? reason.slice(at)}`;
 }
 
-function reasonIn(body: unknown): string | undefined {
-  if (!isRecord(body)) return undefined;
-  const errors: unknown[] = Array.isArray(body.errors) ? body.errors : [];
-  const reasons = errors.filter(isRecord).flatMap(({ reason }) => (typeof reason === "string" ? reason : []));
-  const words = [body.message, body.error].filter((text) => typeof text === "string" && text !== "");
-  const all = [...new Set([...words, ...reasons])];
+/** A body of the server: what is wrong in general (`message`, or `error` for agents), and of which fields. */
+interface Wrong {
+  readonly message?: unknown;
+  readonly error?: unknown;
+  readonly errors?: unknown;
+}
+
+function reasonIn({ message, error, errors }: Wrong): string | undefined {
+  const given: unknown[] = Array.isArray(errors) ? errors : [];
+  const reasons = given.map((one) => (typeof one === "object" && one !== null && "reason" in one ? one.reason : null));
+  const all = [...new Set([message, error, ...reasons].filter((text) => typeof text === "string" && text !== ""))];
   return all.length === 0 ? undefined : all.join(": ");
 }

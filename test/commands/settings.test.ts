@@ -202,7 +202,10 @@ describe("api", () => {
     expect(json(await fleet.run(["api", "get", "hosts/count", "-F", "status=online"]))).toEqual({ count: 2 });
     expect(json(await fleet.run(["api", "/hosts/count"])), "GET without a method").toEqual({ count: 3 });
     const wordless = await fleet.run(["api", "POST"]);
-    expect([wordless.exitCode, wordless.stderr]).toEqual([2, "Error: PATH is required\nExample: svc api GET /hosts.\n"]);
+    expect([wordless.exitCode, wordless.stderr]).toEqual([
+      2,
+      "Error: PATH is required\nExample: svc api GET /hosts.\n",
+    ]);
     expect(json(await fleet.run(["api", "GET", "/api/latest/svc/hosts/count"]))).toEqual({ count: 3 });
     await fleet.run([
       "api",
