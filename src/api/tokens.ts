@@ -8,7 +8,7 @@ export const ApiToken = z.object({
   user_id: Id,
   name: z.string(),
   created_at: Timestamp,
-  accessed_at: Timestamp.meta({ description: "when it was last used, to the minute" }),
+  accessed_at: Timestamp.nullable().meta({ description: "when it was last used, to the minute; null: never" }),
   expires_at: Timestamp,
   endpoints: z
     .array(z.string())

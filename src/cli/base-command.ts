@@ -19,6 +19,7 @@ import {
 } from "./output/output.ts";
 import { type Progress, startProgress } from "./output/progress.ts";
 import { style, type Terminal } from "./output/terminal.ts";
+import { ago } from "./output/text.ts";
 
 type Flags = Record<string, unknown>;
 
@@ -149,6 +150,7 @@ export abstract class BaseCommand extends Command {
       bold: (text) => this.paint(1, text, "stdout"),
       colour: (code, text) => this.paint(code, text, "stdout"),
       width: this.io.tty.stdout ? this.io.columns : null,
+      ...(this.relativeTimes ? { time: (iso: string) => ago(iso, this.io.now()) } : {}),
       leftOut: (headers: readonly string[]) =>
         this.remarkOfList(
           `columns that do not fit: ${headers.join(", ")}. Widen the terminal, or choose columns with --fields`,

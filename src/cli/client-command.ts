@@ -9,7 +9,7 @@ import { ApiCallError, DryRunNotSupported } from "../client/errors.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "./auth/connection.ts";
 import { BaseCommand, type Change } from "./base-command.ts";
 import { CliError, denied, failed, isTokenRefused, tokenRefused } from "./errors.ts";
-import { connectionFlags, generalFlags, outputFlags } from "./flags.ts";
+import { connectionFlags, generalFlags, isNoTeam, outputFlags } from "./flags.ts";
 import type { Caller } from "./resolve.ts";
 import { wouldNeedApproval } from "./selection.ts";
 
@@ -155,7 +155,7 @@ export abstract class ClientCommand extends BaseCommand {
   /** The `team_id` of a filter; 0 selects hosts without a team. */
   protected async teamFilter(text: string | undefined): Promise<{ team_id?: number }> {
     if (text === undefined) return {};
-    return { team_id: text === "0" || text === "none" ? 0 : (await this.team(text)).id };
+    return { team_id: isNoTeam(text) ? 0 : (await this.team(text)).id };
   }
 
   /** Team and label of a host filter, by name or id. */

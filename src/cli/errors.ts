@@ -1,5 +1,6 @@
 import { ApiCallError, type FieldReason, NotInPath, Unreachable } from "../client/errors.ts";
 import { isCertificateError, isNotTls, isTlsError } from "../client/transport.ts";
+import { durationText } from "../text/duration.ts";
 import { type ExitName, exitCodes } from "./exit-codes.ts";
 import { wrongOf } from "./parse-errors.ts";
 
@@ -145,7 +146,7 @@ function describeApiError(error: ApiCallError): ErrorReport {
           : status === 412 || error.hasChanged
             ? "Read the current state, then try again."
             : status === 429
-              ? `Try again${error.retryAfter === undefined ? " later" : ` in ${error.retryAfter} s`}.`
+              ? `Try again${error.retryAfter === undefined ? " later" : ` in ${durationText(error.retryAfter)}`}.`
               : status === 503
                 ? hintOfUnavailable(error)
                 : status >= 500 && isUnexplained(error)
@@ -179,7 +180,7 @@ function hintOfDenied(error: ApiCallError): string | undefined {
 /** The reason of the server explains the rest: that its database does not respond, for example. */
 const hintOfUnavailable = ({ isOverloaded, retryAfter, errors }: ApiCallError): string | undefined => {
   if (isOverloaded)
-    return `The server is overloaded; try again${retryAfter === undefined ? " soon" : ` in ${retryAfter} s`}.`;
+    return `The server is overloaded; try again${retryAfter === undefined ? " soon" : ` in ${durationText(retryAfter)}`}.`;
   if (errors.length > 0) return undefined;
   return "The server, or a proxy before it, cannot serve requests now; try again soon.";
 };
@@ -189,6 +190,10 @@ function describeParseError(error: Error): ErrorReport {
   return report("usage", message, hint ?? "See the command's --help.");
 }
 
+/** Whether the reason begins with the name of the field: `Invalid where: column 1 ...`. */
+const isNamed = (name: string, reason: string): boolean =>
+  ["Invalid", "Missing", "Param"].some((word) => reason.startsWith(`${word} ${name}`));
+
 export function renderError(
   error: unknown,
   io: { json: boolean; red: (text: string) => string; debug: boolean },
@@ -197,7 +202,9 @@ export function renderError(
   if (io.json) return `${JSON.stringify({ error: report })}\n`;
   const reasons = report.errors
     .filter(({ reason }) => reason !== "" && reason !== report.message)
-    .map(({ name, reason }) => (name === "base" || name === "" ? reason : `${name}: ${reason}`));
+    .map(({ name, reason }) =>
+      name === "base" || name === "" || isNamed(name, reason) ? reason : `${name}: ${reason}`,
+    );
   const text = [report.message, ...(reasons.length > 0 ? [reasons.join("; ")] : [])].join(": ");
   const first = `${io.red("Error:")} ${text.replaceAll("\n", " ")}\n`;
   const hint = report.hint === null ? "" : `${report.hint}\n`;

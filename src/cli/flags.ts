@@ -2,6 +2,7 @@
 import * as Args from "@oclif/core/args";
 import { CLIError } from "@oclif/core/errors";
 import * as Flags from "@oclif/core/flags";
+import { printable } from "../text/printable.ts";
 import { formats } from "./output/output.ts";
 import { wholeSeconds } from "./output/text.ts";
 
@@ -88,6 +89,17 @@ export const labelFlag = {
   label: Flags.string({ summary: "Name or id of the label.", helpValue: "LABEL", exclusive: ["label-id"] }),
 };
 export const teamFlag = { team: Flags.string({ summary: "Name or id of the team.", helpValue: "TEAM" }) };
+
+/** Whether the text means hosts without a team. */
+export const isNoTeam = (text: string): boolean => text === "0" || /^(none|no team)$/i.test(text.trim());
+
+/** Whose things a command changes: those of the given team, or of hosts without a team. */
+export const ofTeam = (team: string | undefined): string =>
+  team === undefined || isNoTeam(team) ? "hosts without a team" : `team ${printable(team)}`;
+
+/** The message of an empty list that shows only one team's things at a time. */
+export const noneOfTeam = (team: string | undefined): string =>
+  team === undefined ? "none found for hosts without a team; --team TEAM lists those of a team" : "none found";
 
 export const args = {
   host: Args.string({ required: true, description: "id, hostname, uuid or serial number" }),

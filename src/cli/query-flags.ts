@@ -27,6 +27,40 @@ const texts: Record<string, string> = {
   exploit: "Only software with a known exploit (premium).",
 };
 
+/** For parameters that are described nowhere else. */
+const plainTexts: Record<string, string> = {
+  label_id: "Only hosts with the label that has this id.",
+  os_version_id: "Only hosts with the operating system version that has this id.",
+  software_version_id: "Only hosts with the version of software that has this id.",
+  software_title_id: "Only hosts with the software title that has this id.",
+  policy_id: "Only those that the policy with this id concerns.",
+  mdm_id: "Only hosts that are enrolled in the device management product with this id.",
+  mdm_name: "Only hosts that are enrolled in the device management product with this name.",
+  mdm_enrollment_status: "Only hosts with this enrollment in device management.",
+  macos_settings: "Only Macs on which the profiles have this status.",
+  macos_settings_disk_encryption: "Only Macs on which disk encryption has this status.",
+  os_settings: "Only hosts on which the profiles have this status.",
+  os_settings_disk_encryption: "Only hosts on which disk encryption has this status.",
+  bootstrap_package: "Only Macs on which the bootstrap package has this status (premium).",
+  munki_issue_id: "Only Macs that have the Munki issue with this id.",
+  vulnerable: "Only software with known vulnerabilities.",
+  available_for_install: "Only software that can be installed from here.",
+  self_service: "Only software that users of hosts may install.",
+  packages_only: "Only packages, without store apps.",
+  exclude_svc_maintained_apps: "Without apps of the catalogue.",
+  min_cvss_score: "Only software with a vulnerability whose CVSS score is at least this (premium).",
+  max_cvss_score: "Only software with a vulnerability whose CVSS score is at most this (premium).",
+  command_uuid: "Only the command with this uuid.",
+  request_type: "Only commands of this type, such as DeviceLock.",
+  status: "Only those with this status.",
+  state: "Only those in this state.",
+  platform: "Only those of this platform.",
+  query: "Only those that match this search text.",
+  kind: "Only those of this kind.",
+  event: "Only deliveries of this event.",
+  format: "Format of the file.",
+};
+
 /** Left out: paging has flags of its own, and a team is given by name. */
 const apart = new Set(["page", "per_page", "cursor", "with_count", "team_id", "dry_run"]);
 /** Boolean filters for which false is a filter too, as opposed to no filter. */
@@ -49,7 +83,10 @@ export function queryFlags(endpoint: AnyEndpoint, skip: readonly string[] = []):
     const { type, description, options, deprecated } = describe(schema);
     if (deprecated) continue;
     const summary =
-      texts[field] ?? (description ? sentence(asFlags(description, endpoint)) : sentence(field.replaceAll("_", " ")));
+      texts[field] ??
+      (description ? sentence(asFlags(description, endpoint)) : undefined) ??
+      plainTexts[field] ??
+      sentence(field.replaceAll("_", " "));
     const group = field.startsWith("order_") || field === "after" ? { helpGroup: "PAGING" } : {};
     flags[kebab(field)] =
       type === "boolean"

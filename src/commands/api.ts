@@ -22,8 +22,8 @@ export default class Api extends ClientCommand {
   static override enableJsonFlag = false;
   static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override args = {
-    method: args.required("GET, POST, PUT, PATCH or DELETE"),
-    path: args.required("path of the endpoint"),
+    method: args.required("GET, POST, PUT, PATCH or DELETE; GET if only a path that begins with / is given"),
+    path: args.optional("path of the endpoint"),
   };
   static override flags = {
     field: Flags.string({
@@ -50,13 +50,17 @@ export default class Api extends ClientCommand {
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> GET /hosts -F status=online --paginate",
+    "<%= config.bin %> <%= command.id %> /hosts/1",
     "<%= config.bin %> <%= command.id %> PATCH /config -F org_info.org_name=Example",
   ];
 
   private headers: Record<string, string> = {};
 
   async run() {
-    const { args: given, flags } = await this.parse(Api);
+    const { args: words, flags } = await this.parse(Api);
+    const given = { method: words.path === undefined ? "GET" : words.method, path: words.path ?? words.method };
+    if (words.path === undefined && !given.path.startsWith("/"))
+      throw usage("PATH is required", "Example: svc api GET /hosts.");
     const method = given.method.toUpperCase();
     if (!methods.includes(method))
       throw usage(`${given.method} is not a supported method`, `Methods: ${methods.join(", ")}`);

@@ -2,8 +2,7 @@ import { type Action, actions, allowsSomewhere, sameAs, teamsFor } from "../api/
 import { usersApi } from "../api/users.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { denied, usage } from "../cli/errors.ts";
-import { args, teamFlag } from "../cli/flags.ts";
-import { isNoTeam } from "../cli/views/team.ts";
+import { args, isNoTeam, teamFlag } from "../cli/flags.ts";
 import { nearest } from "../text/nearest.ts";
 
 const named: Readonly<Record<string, Action>> = {

@@ -26,16 +26,16 @@ export default class Login extends ClientCommand {
       exclusive: ["email", "password-stdin", "password-file", "token-stdin", "token-file", "mfa-token-file"],
     }),
     "mfa-token-file": Flags.string({
-      summary: "The same from a file.",
+      summary: "Read the mailed link, or its token, from a file, and finish the sign-in that requested it.",
       helpValue: "FILE",
       exclusive: ["email", "password-stdin", "password-file", "token-stdin", "token-file"],
     }),
     "token-stdin": Flags.boolean({
-      summary: "Read an API token from stdin instead.",
+      summary: "Read an API token from stdin, and sign in with it.",
       exclusive: ["email", "password-stdin", "password-file", "token-file"],
     }),
     "token-file": Flags.string({
-      summary: "The same from a file.",
+      summary: "Read an API token from a file, and sign in with it.",
       helpValue: "FILE",
       exclusive: ["email", "password-stdin", "password-file"],
     }),

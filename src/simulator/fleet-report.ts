@@ -35,7 +35,7 @@ export function fleetReportOf<Request extends string>(
     byRequest: stats.byRequest(),
     enrolled: stats.enrolled,
     enrolledPerSecond: perSecond(stats.enrolled, enrollSeconds),
-    recentErrors: [...stats.recentErrors],
+    recentErrors: stats.recentErrors.list(),
   };
 }
 

@@ -70,7 +70,7 @@ export function reportOf(
     scriptsRun: stats.scriptsRun,
     installsRun: stats.installsRun,
     installsFailed: stats.installsFailed,
-    recentErrors: [...stats.recentErrors],
+    recentErrors: stats.recentErrors.list(),
   };
 }
 

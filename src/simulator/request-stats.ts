@@ -1,4 +1,5 @@
 import { Histogram } from "./histogram.ts";
+import { RecentErrors } from "./recent-errors.ts";
 
 export interface RequestReport {
   count: number;
@@ -14,7 +15,7 @@ export class RequestStats<Name extends string> {
   readonly names: readonly Name[];
   readonly requests: Record<Name, { latency: Histogram; errors: number }>;
   /** The last few failures, newest last. */
-  readonly recentErrors: string[] = [];
+  readonly recentErrors = new RecentErrors();
 
   constructor(names: readonly Name[]) {
     this.names = names;
@@ -38,8 +39,7 @@ export class RequestStats<Name extends string> {
 
   failed(name: Name, reason: string): void {
     this.requests[name].errors++;
-    this.recentErrors.push(`${name}: ${reason.slice(0, 200)}`);
-    if (this.recentErrors.length > 8) this.recentErrors.shift();
+    this.recentErrors.add(name, reason);
   }
 
   get count(): number {

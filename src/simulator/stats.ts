@@ -1,4 +1,5 @@
 import { Histogram } from "./histogram.ts";
+import { RecentErrors } from "./recent-errors.ts";
 
 export const ENDPOINTS = [
   "enroll",
@@ -57,7 +58,7 @@ export class Stats {
   /** Replies by HTTP status. Agents ignore the status; it is counted for the report. */
   readonly statuses = new Map<number, number>();
   /** The last few failure reasons, newest last. */
-  readonly recentErrors: string[] = [];
+  readonly recentErrors = new RecentErrors();
   enrolled = 0;
   reEnrolled = 0;
   acknowledgedLines = 0;
@@ -89,8 +90,7 @@ export class Stats {
 
   failed(endpoint: Endpoint, reason: string): void {
     this.endpoints[endpoint].errors++;
-    this.recentErrors.push(`${endpoint}: ${reason.slice(0, 200)}`);
-    if (this.recentErrors.length > 8) this.recentErrors.shift();
+    this.recentErrors.add(endpoint, reason);
   }
 
   get requests(): number {

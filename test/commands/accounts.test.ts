@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { Unreachable } from "../../src/client/errors.ts";
 import { ADMIN } from "../support/app.ts";
 import { startFleet } from "../support/fleet.ts";
 
@@ -18,6 +19,16 @@ describe("signing in and out", () => {
     expect((await fleet.run(["logout"])).exitCode).toBe(0);
     expect((await fleet.run(["whoami"])).exitCode).toBe(4);
     expect(await readFile(join(fleet.home, ".config", "svc", "tokens.json"), "utf8")).toBe("{}\n");
+  });
+
+  it("keeps the token if the server is down, and names the command that deletes it", async () => {
+    const fleet = await startFleet();
+    const { exitCode, stderr } = await fleet.run(["logout", "--context", "local"], {
+      send: () => Promise.reject(new Unreachable("http://127.0.0.1:8412", "cannot connect", "ECONNREFUSED")),
+    });
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain("`svc context remove local` deletes the context and its token here.");
+    expect((await fleet.run(["whoami"])).exitCode).toBe(0);
   });
 
   it("distinguishes a wrong password from a missing sign-in", async () => {

@@ -312,6 +312,11 @@ describe("usage", () => {
     [["rm", "label", "3"], "labels delete"],
     [["vuln", "list"], "vulnerabilities list"],
     [["hosts", "wpie"], "hosts wipe"],
+    [["lock", "mac-1"], "hosts lock"],
+    [["profiles", "list"], "mdm profiles list"],
+    [["packages"], "software packages"],
+    [["generate"], "export"],
+    [["software", "packages", "list"], "software list --available-for-install"],
   ])("%j suggests a command", async (argv, near) => {
     const { exitCode, stderr } = await run(argv);
     expect(exitCode).toBe(2);

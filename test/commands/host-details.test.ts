@@ -91,7 +91,7 @@ describe("hosts mdm-summary and desktopadmin", () => {
   it("count hosts by enrollment and product", async () => {
     const { stdout } = await run("mdm-summary");
     expect(stdout).toMatch(/enrolled manually\s+1\n/);
-    expect(stdout).toMatch(/Jamf\s+1\n/);
+    expect(stdout).toMatch(/Jamf\s+1\s+https:\/\/x\.jamfcloud\.com\n/);
     expect((await run("mdm-summary", "--platform", "windows")).stdout).toMatch(/enrolled manually\s+0\n/);
     expect((await run("mdm-summary", "--team", "Lab")).stdout).toMatch(/enrolled manually\s+0\n/);
     expect(await parsed("mdm-summary", "--team", "Workstations")).toMatchObject({

@@ -121,6 +121,11 @@ describe("hosts list", () => {
   });
 
   it("reports the server's reason for an invalid filter", async () => {
+    const selected = await fleet.run(["hosts", "list", "--where", "platfrom = darwin"]);
+    expect([selected.exitCode, selected.stderr.split("\n")[0]]).toEqual([
+      1,
+      'Error: Bad request: Invalid where: column 1: there is no field "platfrom"; did you mean "platform"?',
+    ]);
     const { exitCode, stderr } = await fleet.run(["hosts", "list", "--label-id", "abc"]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain("abc");

@@ -15,11 +15,13 @@ import {
   failed,
   hasChanged,
   notOnThisServer,
+  overBudget,
   overloaded,
   selectionMoved,
   unavailable,
 } from "../../src/server/core/errors.ts";
 import { notConfigured } from "../../src/server/mail/mail.ts";
+import { durationText } from "../../src/text/duration.ts";
 import { runCli } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSession, makeUser } from "../support/make.ts";
@@ -99,6 +101,17 @@ describe("a server that cannot serve a request now", () => {
       code: "failed",
       hint: "The server is overloaded; try again in 5 s.",
     });
+    expect(reportOf(overBudget("too many hosts", 3652), { "retry-after": "3652" }).hint).toBe(
+      "Try again in about an hour.",
+    );
+    expect([119, 120, 3500, 7200, 86_400, 200_000].map(durationText)).toEqual([
+      "119 s",
+      "about 2 minutes",
+      "about an hour",
+      "about 2 hours",
+      "about a day",
+      "about 2 days",
+    ]);
     for (const error of [
       unavailable("the database cannot be reached or written to now; try again"),
       notOnThisServer("the file x", "it"),

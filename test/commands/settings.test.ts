@@ -200,6 +200,12 @@ describe("api", () => {
   it("calls any path, full or short, with query, fields and body", async () => {
     const fleet = await startFleet();
     expect(json(await fleet.run(["api", "get", "hosts/count", "-F", "status=online"]))).toEqual({ count: 2 });
+    expect(json(await fleet.run(["api", "/hosts/count"])), "GET without a method").toEqual({ count: 3 });
+    const wordless = await fleet.run(["api", "POST"]);
+    expect([wordless.exitCode, wordless.stderr]).toEqual([
+      2,
+      "Error: PATH is required\nExample: svc api GET /hosts.\n",
+    ]);
     expect(json(await fleet.run(["api", "GET", "/api/latest/svc/hosts/count"]))).toEqual({ count: 3 });
     await fleet.run([
       "api",

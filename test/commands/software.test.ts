@@ -2,11 +2,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { softwareCounts } from "../../src/server/software/counts.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { newHome } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { formOf } from "../support/forms.ts";
-import { makeHost } from "../support/make.ts";
+import { makeHost, makeInventory, makeSoftware, makeVulnerabilities } from "../support/make.ts";
 
 let fleet: Fleet;
 let team: number;
@@ -21,6 +22,24 @@ async function offer(fileName: string, team_id: number): Promise<number> {
   const res = await fleet.app.post("/software/package", formOf({ software, team_id: String(team_id) }));
   return ((await res.json()) as { software_package: { title_id: number } }).software_package.title_id;
 }
+
+describe("vulnerabilities of a title", () => {
+  it("are listed once each, as text in tables and CSV", async () => {
+    const versions = [await makeSoftware(fleet.app, "Chat", "1.0"), await makeSoftware(fleet.app, "Chat", "2.0")];
+    const known = { cvss_score: 9.8 };
+    for (const version of versions) {
+      const { id } = version;
+      await makeVulnerabilities(fleet.app, { software: id, cves: ["CVE-2026-11111", "CVE-2026-22222"], known });
+      const host = await makeHost(fleet.app, { hostname: `chat-${id}.example.com` });
+      await makeInventory(fleet.app, host.id, [version]);
+    }
+    await fleet.app.services.running.of(softwareCounts).flush();
+    const list = (...argv: string[]) => fleet.run(["software", "list", "--query", "Chat", ...argv]);
+    const cves = "CVE-2026-11111, CVE-2026-22222";
+    expect((await list("--min-cvss-score", "9")).stdout).toMatch(new RegExp(`^[^,]*${cves}\\s*$`));
+    expect((await list("-o", "csv")).stdout).toContain(`,"${cves}"\n`);
+  });
+});
 
 describe("a software title", () => {
   it("is named by its id or its name", async () => {

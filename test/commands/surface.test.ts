@@ -53,6 +53,20 @@ describe("the commands", () => {
     expect(bare.map(({ id }) => id)).toEqual([]);
   });
 
+  it("describe each flag on its own, and show which can be repeated", () => {
+    const flags = config.commands.flatMap(({ id, flags }) => Object.values(flags).map((flag) => ({ id, ...flag })));
+    // oclif adds dots to the values of flags that can be repeated.
+    const dotted = flags.filter(
+      (flag) => flag.type === "option" && flag.multiple && /\.\.\.$/.test(String(flag.helpValue)),
+    );
+    expect(dotted.map(({ id, name }) => `${id} --${name}`)).toEqual([]);
+    const vague = flags.filter(({ name, summary = "" }) => {
+      const isName = summary.toLowerCase() === `${name.replaceAll("-", " ")}.`;
+      return /^The same/.test(summary) || (isName && /-(?:id|uuid|settings|type|score|status|encryption)$/.test(name));
+    });
+    expect(vague.map(({ id, name, summary }) => `${id} --${name}: ${summary}`)).toEqual([]);
+  });
+
   it("have --dry-run if they change something", () => {
     // A sign-in changes nothing that could be tested in a dry run, and POST requests that only read change nothing.
     const asks = ["login", "translate", "plan", "drift", "export"];

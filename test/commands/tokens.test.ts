@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { seconds } from "../../src/server/core/clock.ts";
 import { ADMIN } from "../support/app.ts";
 import { startFleet } from "../support/fleet.ts";
 
@@ -37,6 +38,19 @@ describe("tokens", () => {
     const none = await fleet.run(["tokens", "delete", `x${made.stdout.trim()}`, "--yes"]);
     expect(none.exitCode).toBe(3);
     expect(none.stderr).not.toContain(made.stdout.trim());
+  });
+
+  it("show when they were last used, and never if they have not been used", async () => {
+    const fleet = await startFleet();
+    const made = await fleet.run(["tokens", "create", "--name", "ci", "--expires-in", "60d"]);
+    const lastUsed = async () => json(await fleet.run(["tokens", "list", "-o", "json"]))[0].accessed_at;
+    fleet.app.clock.advance(seconds(20));
+    expect(await lastUsed()).toBeNull();
+    const now = new Date(fleet.app.clock.iso());
+    const shown = await fleet.run(["tokens", "list"], { tty: { stdout: true }, now });
+    expect(shown.stdout).toMatch(/ci +never +in 2 months/);
+    await fleet.run(["hosts", "count"], { env: { SVC_API_TOKEN: made.stdout.trim() } });
+    expect(await lastUsed()).toBe(fleet.app.clock.iso());
   });
 
   it("sign in from stdin, including limited ones", async () => {

@@ -18,7 +18,7 @@ import { makeTeam, makeUser } from "../support/make.ts";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 const script = (name: string) => `#!/bin/sh\necho ${name}\n`;
-/** A global file with the teams of the licence token of the stand-in. */
+/** A global file with the teams of the license token of the stand-in. */
 const WITH_LICENCES =
   "org_settings: {mdm: {volume_purchasing_program: [{location: Main Street, teams: [All teams]}]}}\ncontrols: {}\nlabels: []\n";
 const GLOBAL = "org_settings: {}\ncontrols: {}\nlabels: [{name: Testers, query: SELECT 1}]\n";

@@ -1,4 +1,4 @@
-// Store apps: which of them teams offer, and how devices get them with a licence.
+// Store apps: which of them teams offer, and how devices get them with a license.
 import { beforeEach, describe, expect, it } from "vitest";
 import type { LicensedApp, StoreApp } from "../../src/api/store-apps.ts";
 import type { PlistDict } from "../../src/plist/value.ts";
@@ -79,7 +79,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       ]);
     });
 
-    it("are refused without a licence, twice, and without a token", async () => {
+    it("are refused without a license, twice, and without a token", async () => {
       await added({ app_store_id: PAGES });
       const twice = await add({ app_store_id: PAGES });
       expect([twice.status, await reasonOf(twice)]).toEqual([409, "Macs offers Pages already"]);
@@ -239,7 +239,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       (await t.store.storeAppInstalls.first({ where: eq("command_uuid", uuid) }))!;
     const stepOf = async (uuid: string) => (await install(uuid)).step;
     const serials = () => service.assigned.map(({ adamId, serialNumber }) => `${adamId} ${serialNumber}`);
-    /** The device gets its command once it has a licence. */
+    /** The device gets its command once it has a license. */
     const getsCommand = async (uuid: string) => {
       await expect.poll(() => stepOf(uuid)).toBe("command");
       const command = (await device.idle())!;
@@ -256,7 +256,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       return results[0]!.results_metadata;
     };
 
-    it("are installed with a licence, and verified", async () => {
+    it("are installed with a license, and verified", async () => {
       const uuid = await request();
       const command = await getsCommand(uuid);
       expect(serials()).toEqual([`${PAGES} C02MAC1`]);
@@ -300,7 +300,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       expect(serials()).toEqual([`${PAGES} C02MAC1`]);
     });
 
-    it("fail if the device does not list them in time, and give the licence back", async () => {
+    it("fail if the device does not list them in time, and give the license back", async () => {
       const uuid = await request({ selfService: true });
       await getsCommand(uuid);
       const verification = (await device.answer(uuid, "Acknowledged"))!;
@@ -326,14 +326,14 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       await expect.poll(serials).toEqual([]);
     });
 
-    it("use a licence that the device has already", async () => {
+    it("use a license that the device has already", async () => {
       service.assigned.push({ adamId: PAGES, pricingParam: "STDQ", serialNumber: "C02MAC1" });
       await getsCommand(await request());
       expect(serials()).toEqual([`${PAGES} C02MAC1`]);
       expect(service.requests.map(({ url }) => url.pathname)).not.toContain("/mdm/v2/assets/associate");
     });
 
-    it("wait until the service has assigned the licence", async () => {
+    it("wait until the service has assigned the license", async () => {
       service.pending = 7;
       const uuid = await request();
       await expect.poll(() => stepOf(uuid)).toBe("event");
@@ -409,7 +409,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       await expect(request()).rejects.toMatchObject({ status: 400 });
     });
 
-    it("give their licences back when the host leaves or is deleted", async () => {
+    it("give their licenses back when the host leaves or is deleted", async () => {
       const uuid = await request();
       await getsCommand(uuid);
       const verification = (await device.answer(uuid, "Acknowledged"))!;
@@ -426,7 +426,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       await expect.poll(serials).toEqual([]);
     });
 
-    it("end if the team no longer offers the app before the device has a licence", async () => {
+    it("end if the team no longer offers the app before the device has a license", async () => {
       service.fault = (path) => (path.endsWith("/associate") ? licenceError(9646, 503) : null);
       const uuid = await request();
       await expect.poll(async () => service.requests.some(({ url }) => url.pathname.endsWith("/associate"))).toBe(true);
@@ -442,7 +442,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
   });
 });
 
-it("gives one licence to a device although two servers work at the same time", async () => {
+it("gives one license to a device although two servers work at the same time", async () => {
   const service = await startLicenceService();
   const t = await startApp({ engine: "postgres", settings: service.settings });
   await turnOnAppleMdm(t);

@@ -27,7 +27,7 @@ describe.each(bothEngines)("tokens of the license program on %s", (engine) => {
   const list = async () => ((await (await t.get("/vpp_tokens")).json()) as { vpp_tokens: VppToken[] }).vpp_tokens;
   const reasonOf = async (reply: Response) =>
     ((await reply.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
-  /** What is stored of the location's licences, by app id. */
+  /** What is stored of the location's licenses, by app id. */
   const stored = async () => {
     const rows = await t.store.vppAssets.list({ order: [{ column: "adam_id", direction: "asc" }] });
     return rows.map(({ adam_id, platforms, available_count }) => [adam_id, platforms.join(), available_count]);

@@ -44,7 +44,7 @@ describe.each(rulesEngines)("the hourly budget on %s", (engine) => {
     expect(wait).toBeLessThanOrEqual(minutes(51) / 1000);
     const reason = await reasonOf(refused);
     expect(reason).toContain("at most 5 hosts may be deleted by one user within an hour");
-    expect(reason).toContain("ada@example.com has deleted 4");
+    expect(reason).toContain("ada@example.com has deleted 4; there is room for 2 more in about an hour");
     expect(await t.store.hosts.count()).toBe(8);
     expect((await t.delete(`/hosts/${ids[4]}`)).status, "one more fits").toBe(200);
     expect((await t.delete(`/hosts/${ids[5]}`)).status).toBe(429);

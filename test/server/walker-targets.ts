@@ -493,7 +493,7 @@ export const refuses: ReadonlySet<string> = new Set([
   "PATCH /vpp_tokens/:id/renew",
   // The installer cannot be downloaded.
   "POST /software/svc_maintained_apps",
-  // The app has no licences.
+  // The app has no licenses.
   "POST /software/app_store_apps",
 ]);
 

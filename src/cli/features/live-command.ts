@@ -8,10 +8,9 @@ import { readEvents } from "../../client/events.ts";
 import { printable } from "../../text/printable.ts";
 import { ClientCommand } from "../client-command.ts";
 import { CliError, usage } from "../errors.ts";
-import { listOf } from "../flags.ts";
+import { isNoTeam, listOf } from "../flags.ts";
 import { pick } from "../output/fields.ts";
 import { plural } from "../output/text.ts";
-import { isNoTeam } from "../views/team.ts";
 import { interrupted } from "../wait.ts";
 import { explainRefusal } from "./live-refusal.ts";
 
@@ -22,19 +21,19 @@ export const targetFlags = {
   hosts: Flags.string({
     summary: "Hosts, by id, hostname, uuid or serial number.",
     multiple: true,
-    helpValue: "HOST,...",
+    helpValue: "HOST",
     helpGroup: "TARGETS",
   }),
   labels: Flags.string({
     summary: "Hosts with any of these labels.",
     multiple: true,
-    helpValue: "LABEL,...",
+    helpValue: "LABEL",
     helpGroup: "TARGETS",
   }),
   teams: Flags.string({
     summary: "Hosts of any of these teams; 0: hosts without a team.",
     multiple: true,
-    helpValue: "TEAM,...",
+    helpValue: "TEAM",
     helpGroup: "TARGETS",
   }),
 };

@@ -29,7 +29,7 @@ export const packageFlags = {
   "automatic-install": Flags.boolean({ summary: "Create a policy that installs it on hosts without it." }),
   categories: Flags.string({
     summary: "Categories in which users of hosts find it.",
-    helpValue: "NAME,...",
+    helpValue: "NAME",
     multiple: true,
   }),
   ...labelFlags,

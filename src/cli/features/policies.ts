@@ -4,7 +4,7 @@ import { Policy, policiesApi, policyTypes } from "../../api/policies.ts";
 import { nearest } from "../../text/nearest.ts";
 import { ClientCommand } from "../client-command.ts";
 import { notFound } from "../errors.ts";
-import { listOf } from "../flags.ts";
+import { isNoTeam, listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
 
@@ -112,7 +112,7 @@ export interface PolicyScope {
 export abstract class PoliciesCommand extends ClientCommand {
   protected async scope(team: string | undefined): Promise<PolicyScope> {
     if (team === undefined) return { teamId: null, team: null, name: "globally" };
-    if (team === "0" || team === "none") return { teamId: 0, team: null, name: "for hosts without a team" };
+    if (isNoTeam(team)) return { teamId: 0, team: null, name: "for hosts without a team" };
     const { id, name } = await this.team(team);
     return { teamId: id, team: name, name: `for team ${name}` };
   }

@@ -19,7 +19,7 @@ export const activationFlag = {
   }),
 };
 
-const labels = (summary: string) => Flags.string({ summary, helpValue: "NAME,...", multiple: true });
+const labels = (summary: string) => Flags.string({ summary, helpValue: "NAME", multiple: true });
 export const labelFlags = {
   "labels-include-all": labels("Only hosts with all of these labels."),
   "labels-include-any": labels("Only hosts with one of these labels."),
@@ -43,7 +43,7 @@ export const profileView: View = {
     { key: "profile_uuid", header: "uuid" },
     { key: "name" },
     { key: "platform" },
-    { key: "identifier" },
+    { key: "identifier", spare: 1 },
     { key: "uploaded_at", header: "uploaded" },
   ],
 };

@@ -52,6 +52,30 @@ export function commandMeant(words: readonly string[], known: ReadonlySet<string
   return undefined;
 }
 
+/** Words of other command lines that have no command of the same form, and the commands for them. */
+const phrases: Readonly<Record<string, string>> = {
+  generate: "export",
+  import: "apply",
+  "software packages list": "software list --available-for-install",
+  "software packages get": "software get",
+  "packages list": "software list --available-for-install",
+};
+
+/**
+ * The command, or the topic, that ends with the words, or with the first of them: `lock mac-1`, `profiles list`. None
+ * if several do.
+ */
+export function commandWithin(words: readonly string[], known: readonly string[]): string | undefined {
+  for (let count = words.length; count > 0; count--) {
+    const given = words.slice(0, count).join(" ").toLowerCase();
+    const phrase = Object.hasOwn(phrases, given) ? phrases[given] : undefined;
+    if (phrase !== undefined) return phrase;
+    const ending = new Set(known.filter((name) => name.endsWith(` ${given}`)));
+    if (ending.size === 1) return [...ending][0];
+  }
+  return undefined;
+}
+
 const pluralsOf = (word: string): readonly string[] => [word, `${word}s`, `${word.replace(/y$/, "ie")}s`];
 
 /** Words that are wrong by so many letters are other words. */

@@ -2,7 +2,7 @@ import type { Config } from "@oclif/core/config";
 import { toConfiguredId } from "@oclif/core/util/ids";
 import { type CliError, usage } from "../errors.ts";
 import { helpTopics } from "./help-topics.ts";
-import { commandMeant, nearCommand } from "./suggest.ts";
+import { commandMeant, commandWithin, nearCommand } from "./suggest.ts";
 
 /** The error for words that are no command, with the command that they resemble. */
 export function unknownCommand(given: readonly string[], config: Config): CliError {
@@ -21,7 +21,7 @@ export function unknownCommand(given: readonly string[], config: Config): CliErr
       `\`${config.bin} help ${words.join(" ")}\` lists the commands.`,
     );
   // The last words may be arguments.
-  const near = commandMeant(words, new Set(names)) ?? nearCommand(words, names);
+  const near = commandMeant(words, new Set(names)) ?? commandWithin(words, names) ?? nearCommand(words, names);
   const topic = config.findTopic(words[0] ?? "") ? ` ${words[0]}` : "";
   return usage(
     `${words.join(" ")} is not a command of ${config.bin}`,

@@ -6,7 +6,7 @@ import { usage } from "../errors.ts";
 import { fieldPaths, isField, pick, valueAt } from "./fields.ts";
 import { compileJq, type Select } from "./jq.ts";
 import { type Column, shown, table } from "./table.ts";
-import { cell } from "./text.ts";
+import { cell, memoryText } from "./text.ts";
 
 export const formats = ["table", "json", "yaml", "csv", "ndjson"] as const;
 export type Format = (typeof formats)[number];
@@ -22,6 +22,8 @@ export interface OutputOptions {
   readonly colour: (code: number, text: string) => string;
   /** The width of the terminal; null if the output is not a terminal. */
   readonly width: number | null;
+  /** A time as shown in tables; without it, times are shown as they are. */
+  readonly time?: (iso: string) => string;
   /** Called with the headers of the columns that do not fit the terminal. */
   readonly leftOut?: (headers: readonly string[]) => void;
 }
@@ -97,7 +99,7 @@ async function listWriter(own: readonly Column[], options: OutputOptions, write:
   const { fields, format } = options;
   const select = await selectOf(options);
   const chosen = fields ? fields.map((key): Column => knownColumn(own, key)) : own;
-  const columns = chosen.map((column) => inColour(column, options));
+  const columns = chosen.map((column) => inColour(readable(column, options), options));
   const lines = (rows: readonly unknown[]) => rows.map((row) => `${json(row)}\n`).join("");
   if (format === "ndjson")
     return { page: (rows) => write(select ? select(lines(rows)) : lines(rows)), end: async () => {} };
@@ -173,7 +175,7 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
   const [blocks, short] = apart(columns ?? flatKeys(object).map((key): Column => ({ key })));
   const lines = short.map((column) => ({
     field: column.header ?? column.key,
-    value: shown(column, object),
+    value: shown(readable(column, options), object),
     own: inColour(column, options),
   }));
   type Line = (typeof lines)[number];
@@ -229,6 +231,24 @@ function inColour(column: Column, { colour }: OutputOptions): Column {
       const code = typeof value === "string" ? stateColours[value.toLowerCase()] : undefined;
       return code === undefined ? text : colour(code, text);
     },
+  };
+}
+
+const isTime = (key: string): boolean => /(?:_at|_time|_until|_date|_before|_published)$/.test(key);
+/** Ids and uuids are of no use in part. */
+const isIdentity = (key: string): boolean => /(?:^|[._])(?:uu)?id$/.test(key);
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+/** The column as people read it in a table: times, sizes of memory, and identities that are never cut. */
+function readable(column: Column, { time }: OutputOptions): Column {
+  const { key, text } = column;
+  if (isIdentity(key)) return { whole: true, ...column };
+  if (text) return column;
+  if (key === "memory") return { ...column, text: memoryText };
+  if (!time || !isTime(key)) return column;
+  return {
+    ...column,
+    text: (value) => (typeof value === "string" && ISO_TIME.test(value) ? time(value) : cell(value)),
   };
 }
 

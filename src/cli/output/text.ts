@@ -1,14 +1,23 @@
 // Formats values for people.
 import { usage } from "../errors.ts";
 
+/** The value as text. Of lists in a list, such as those of each version, each member appears once. */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
-  if (Array.isArray(value) && value.every((member) => typeof member !== "object" || member === null)) {
-    return value.map(cell).join(", ");
+  if (Array.isArray(value)) {
+    const members: unknown[] = value.flat(Number.POSITIVE_INFINITY);
+    if (members.every((member) => typeof member !== "object" || member === null))
+      return (value.some(Array.isArray) ? [...new Set(members.filter((member) => member !== null))] : members)
+        .map(cell)
+        .join(", ");
   }
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
+
+/** A size of memory in bytes, for people. Hosts report 0 if they do not know it. */
+export const memoryText = (bytes: unknown): string =>
+  typeof bytes !== "number" ? "" : bytes === 0 ? "unknown" : `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
 const steps: [number, string][] = [
   [60, "second"],
@@ -19,15 +28,17 @@ const steps: [number, string][] = [
   [Number.POSITIVE_INFINITY, "year"],
 ];
 
-/** "3 minutes ago"; a time before 2001 means never. */
+/** "3 minutes ago", or of a later time "in 3 minutes"; a time before 2001 means never. */
 export function ago(time: string, now: Date): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return time;
   if (at < Date.UTC(2001, 0, 1)) return "never";
-  let amount = Math.round((now.getTime() - at) / 1000);
-  if (amount < 5) return "just now";
+  const seconds = Math.round((now.getTime() - at) / 1000);
+  // The clocks of two computers differ by some seconds.
+  if (Math.abs(seconds) < 5) return "just now";
+  let amount = Math.abs(seconds);
   for (const [size, word] of steps) {
-    if (amount < size) return `${amount} ${word}${amount === 1 ? "" : "s"} ago`;
+    if (amount < size) return seconds > 0 ? `${plural(amount, word)} ago` : `in ${plural(amount, word)}`;
     amount = Math.round(amount / size);
   }
   return time;

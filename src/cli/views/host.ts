@@ -7,11 +7,12 @@ import { ago } from "../output/text.ts";
 /** What the server returns as the time of what has never happened. */
 const isNever = (time: string): boolean => time.startsWith("2000-01-01T00:00:00");
 
-export const timeColumn = (key: string, header: string, relative: boolean, now: Date): Column => ({
+/** Times in a table: relative ones on a terminal, otherwise as they are. `missing` is shown for null. */
+export const timeColumn = (key: string, header: string, relative: boolean, now: Date, missing = ""): Column => ({
   key,
   header,
   text: (value) => {
-    if (typeof value !== "string") return "";
+    if (typeof value !== "string") return missing;
     if (isNever(value)) return "never";
     return relative ? ago(value, now) : value;
   },
@@ -35,9 +36,18 @@ export interface Counted {
   readonly hosts: number;
 }
 
+/** Counts by product of device management. One product can have several servers. */
+export const countedSolutions = (
+  solutions: readonly { readonly name: string; readonly server_url: string; readonly hosts_count: number }[],
+) =>
+  solutions.map(({ name, server_url, hosts_count }) => ({ what: name || "(unknown)", hosts: hosts_count, server_url }));
+
 /** Converts counts of hosts to rows of a table for people. */
 export const counted = <T extends { readonly hosts_count: number }>(
   rows: readonly T[],
   nameOf: (row: T) => string,
 ): Counted[] => rows.map((row) => ({ what: nameOf(row) || "(unknown)", hosts: row.hosts_count }));
 export const countedView: View = { columns: [{ key: "what", header: "" }, { key: "hosts" }] };
+export const countedSolutionsView: View = {
+  columns: [...countedView.columns, { key: "server_url", header: "server" }],
+};

@@ -4,12 +4,16 @@ import { SoftwareTitle, SoftwareVersion } from "../../api/software.ts";
 import { HostVulnerability } from "../../api/vulnerabilities.ts";
 import type { View } from "../output/output.ts";
 
-const cvesIn = (found: unknown): string =>
+/** The CVEs, each once: those of a version, or of each version of a title. */
+export const cvesIn = (found: unknown): string =>
   Array.isArray(found)
-    ? found
-        .flat()
-        .flatMap((one) => (typeof one === "string" ? one : ((one as { cve?: string } | null)?.cve ?? [])))
-        .join(", ")
+    ? [
+        ...new Set(
+          found
+            .flat()
+            .flatMap((one) => (typeof one === "string" ? one : ((one as { cve?: string } | null)?.cve ?? []))),
+        ),
+      ].join(", ")
     : "";
 
 const vulnerabilities = (key: string) => ({ key, header: "vulnerabilities", text: cvesIn });

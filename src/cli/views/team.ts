@@ -2,9 +2,6 @@ import * as Flags from "@oclif/core/flags";
 import { Team } from "../../api/teams.ts";
 import type { View } from "../output/output.ts";
 
-/** Whether the text means hosts without a team. */
-export const isNoTeam = (text: string): boolean => text === "0" || /^(none|no team)$/i.test(text);
-
 export const teamView: View = {
   schema: Team,
   columns: [

@@ -7,8 +7,8 @@ export const tokenView = (relative: boolean, now: Date): View => ({
   columns: [
     { key: "id" },
     { key: "name" },
-    timeColumn("accessed_at", "last used", relative, now),
-    { key: "expires_at", header: "ends" },
+    timeColumn("accessed_at", "last used", relative, now, "never"),
+    timeColumn("expires_at", "ends", relative, now),
     {
       key: "endpoints",
       header: "limited to",

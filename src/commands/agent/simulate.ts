@@ -48,7 +48,7 @@ interface Simulated<R> {
 export default class AgentSimulate extends ClientCommand {
   static override summary = "Run simulated agents or devices that enroll and check in over the real protocol.";
   static override description =
-    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, carry out commands, and report. Device management of Apple devices has to be turned on (svc mdm apple status; docs/operations.md describes a trial). With --mdm windows, simulated Windows hosts enroll with their agents (mdm.windows_enabled_and_configured has to be true), carry out commands, and report; this machine has to reach the server's URL. With --mdm android, the command simulates the Android Management API for the server, with phones and tablets that enroll, apply policies, carry out commands and report. --stand-in DIR is the folder with the keys of the simulated API, and with the settings to start the server with; the first run makes it.";
+    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines, which the server takes for the same hosts: give each of two simulations its own --seed. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, carry out commands, and report. Device management of Apple devices has to be turned on (svc mdm apple status; docs/operations.md describes a trial). With --mdm windows, simulated Windows hosts enroll with their agents (mdm.windows_enabled_and_configured has to be true), carry out commands, and report; this machine has to reach the server's URL. With --mdm android, the command simulates the Android Management API for the server, with phones and tablets that enroll, apply policies, carry out commands and report. --stand-in DIR is the folder with the keys of the simulated API, and with the settings to start the server with; the first run makes it.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --hosts 25 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 25 --managed 0.5 --script-failures 0.1 --install-failures 0.1 --duration 1m",
@@ -73,7 +73,10 @@ export default class AgentSimulate extends ClientCommand {
       multiple: true,
       delimiter: ",",
     }),
-    seed: Flags.integer({ summary: "Seed that determines the generated machines.", default: 1 }),
+    seed: Flags.integer({
+      summary: "Seed that determines the generated machines; another one for each simulation with the same server.",
+      default: 1,
+    }),
     scale: Flags.string({ summary: "Factor for all intervals; 0.1 is ten times as fast.", default: "1" }),
     spread: Flags.string({ summary: "Time over which the agents start.", helpValue: "30s" }),
     "software-per-host": Flags.integer({ summary: "Number of software entries per host.", min: 0, max: 10_000 }),

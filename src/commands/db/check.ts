@@ -1,14 +1,21 @@
+import * as Flags from "@oclif/core/flags";
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { CliError } from "../../cli/errors.ts";
 import { plural } from "../../cli/output/text.ts";
 import { checkData } from "../../server/data/tools.ts";
+
+const rowsOf = (tables: readonly { readonly rows: number }[]): number =>
+  tables.reduce((sum, { rows }) => sum + rows, 0);
 
 export default class DbCheck extends DataCommand {
   static override summary = "Check the integrity of everything that is stored.";
   static override description =
     "Reads every row and checks that values are valid, secrets can be decrypted, references resolve, and the chain of activities is intact. The embedded store must not be in use by a server.";
   static override examples = ["<%= config.bin %> <%= command.id %> --data-dir ./data"];
-  static override flags = { ...placeFlags };
+  static override flags = {
+    ...placeFlags,
+    verbose: Flags.boolean({ summary: "Print the rows and the checksum of each table; -o prints them, too." }),
+  };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DbCheck);
@@ -17,8 +24,12 @@ export default class DbCheck extends DataCommand {
     const { tables, problems } = await checkData({ place, dataDir: this.dataDir(flags), env: this.io.env }, (name) =>
       progress.update(`checking ${name} ...`),
     ).finally(() => progress.done());
-    await this.printList(tables, { columns: [{ key: "name" }, { key: "rows" }, { key: "sha256" }] });
-    if (problems.length === 0) this.note(`${this.named(place)}: no problems found`);
+    if (flags.verbose || this.structured || this.common.fields !== undefined)
+      await this.printList(tables, { columns: [{ key: "name" }, { key: "rows" }, { key: "sha256" }] });
+    if (problems.length === 0)
+      this.note(
+        `${this.named(place)}: no problems found in ${plural(tables.length, "table")} with ${plural(rowsOf(tables), "row")}`,
+      );
     else
       throw new CliError(
         "failed",

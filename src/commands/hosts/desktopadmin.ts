@@ -2,7 +2,7 @@ import { DesktopAdmin, HostDesktopAdmin, hostDetailsApi } from "../../api/host-d
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
-import { counted, countedView } from "../../cli/views/host.ts";
+import { counted, countedSolutions, countedSolutionsView } from "../../cli/views/host.ts";
 import { printable } from "../../text/printable.ts";
 
 const issues = (value: unknown) =>
@@ -49,8 +49,8 @@ export default class HostsDesktopadmin extends ClientCommand {
       { what: "enrolled manually", hosts: mdm.enrolled_manual_hosts_count },
       { what: "enrolled automatically", hosts: mdm.enrolled_automated_hosts_count },
       { what: "not enrolled", hosts: mdm.unenrolled_hosts_count },
-      ...counted(desktopadmin.mobile_device_management_solution, ({ name, server_url }) => name || server_url),
+      ...countedSolutions(desktopadmin.mobile_device_management_solution),
     ];
-    await this.printList(rows, countedView);
+    await this.printList(rows, countedSolutionsView);
   }
 }

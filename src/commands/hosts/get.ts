@@ -6,9 +6,6 @@ import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/views/host.ts";
 
 /** Hosts that have not yet reported their memory have 0. */
-const gigabytes = (value: unknown) =>
-  typeof value !== "number" ? "" : value === 0 ? "unknown" : `${(value / 2 ** 30).toFixed(1)} GiB`;
-
 export default class HostsGet extends ClientCommand {
   static override summary = "Show a host.";
   static override endpoints = [hostsApi.get, hostsApi.byIdentifier];
@@ -52,7 +49,7 @@ export default class HostsGet extends ClientCommand {
               { key: "hardware_model", header: "model" },
               { key: "cpu_brand", header: "cpu" },
               { key: "cpu_logical_cores", header: "cores" },
-              { key: "memory", text: gigabytes },
+              { key: "memory" },
               {
                 key: "gigs_disk_space_available",
                 header: "disk free",

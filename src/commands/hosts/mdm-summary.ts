@@ -2,7 +2,7 @@ import { hostDetailsApi, MdmSummary } from "../../api/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { counted, countedView } from "../../cli/views/host.ts";
+import { countedSolutions, countedSolutionsView } from "../../cli/views/host.ts";
 
 export default class HostsMdmSummary extends ClientCommand {
   static override summary = "Count hosts by their enrollment in device management, without Windows servers.";
@@ -22,8 +22,8 @@ export default class HostsMdmSummary extends ClientCommand {
       { what: "enrolled, personal", hosts: counts.enrolled_personal_hosts_count },
       { what: "not enrolled", hosts: counts.unenrolled_hosts_count },
       { what: "all of them", hosts: counts.hosts_count },
-      ...counted(reply.mobile_device_management_solution, ({ name, server_url }) => name || server_url),
+      ...countedSolutions(reply.mobile_device_management_solution),
     ];
-    await this.printList(rows, countedView);
+    await this.printList(rows, countedSolutionsView);
   }
 }

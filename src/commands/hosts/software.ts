@@ -3,6 +3,7 @@ import { HostSoftwareItem } from "../../api/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { cvesIn } from "../../cli/views/software.ts";
 
 export default class HostsSoftware extends ClientCommand {
   static override summary = "List the software on a host.";
@@ -27,7 +28,7 @@ export default class HostsSoftware extends ClientCommand {
         {
           key: "installed_versions.vulnerabilities",
           header: "vulnerabilities",
-          text: (found) => (Array.isArray(found) ? found.flat().filter(Boolean).join(", ") : ""),
+          text: cvesIn,
         },
       ],
     });

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/hosts.ts";
 import { choiceFlags, type Filters, HostsCommand } from "../../cli/features/hosts-command.ts";
-import { args, dryRunFlag } from "../../cli/flags.ts";
+import { args, dryRunFlag, isNoTeam } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { asShown } from "../../cli/selection.ts";
 
@@ -39,7 +39,7 @@ export default class HostsTransfer extends HostsCommand {
   }
 
   private async destination(text: string): Promise<Destination> {
-    if (text === "none" || text === "0") return { id: null, name: "no team" };
+    if (isNoTeam(text)) return { id: null, name: "no team" };
     const { id, name } = await this.team(text);
     return { id, name };
   }

@@ -3,7 +3,7 @@ import { SetupSwitches } from "../../api/app-config.ts";
 import { setupExperienceApi } from "../../api/setup-experience.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { dryRunFlag, teamFlag } from "../../cli/flags.ts";
+import { dryRunFlag, ofTeam, teamFlag } from "../../cli/flags.ts";
 
 export default class MdmLocalAccount extends ClientCommand {
   static override summary = "Set whether the Macs of a team get a managed local account, and what their users may do.";
@@ -31,7 +31,7 @@ export default class MdmLocalAccount extends ClientCommand {
       ...(enable === undefined ? {} : { enable_managed_local_account: enable }),
       ...(type === undefined ? {} : { end_user_local_account_type: type }),
     };
-    const of = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+    const of = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`change the local accounts of ${of}`, body);
     await this.call(setupExperienceApi.localAccount, { body });
     await this.report(`changed the local accounts of ${of}`, body);

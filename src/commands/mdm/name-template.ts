@@ -1,7 +1,7 @@
 import * as Args from "@oclif/core/args";
 import { hostNamesApi } from "../../api/host-names.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { dryRunFlag, teamFlag } from "../../cli/flags.ts";
+import { dryRunFlag, ofTeam, teamFlag } from "../../cli/flags.ts";
 
 export default class MdmNameTemplate extends ClientCommand {
   static override summary = "Set how the Apple devices of a team are called, or those without a team.";
@@ -23,7 +23,7 @@ export default class MdmNameTemplate extends ClientCommand {
   async run() {
     const { args, flags } = await this.parse(MdmNameTemplate);
     const body = { ...(await this.teamFilter(flags.team)), name_template: args.template };
-    const what = `the name template of ${flags.team === undefined ? "hosts without a team" : `team ${flags.team}`}`;
+    const what = `the name template of ${ofTeam(flags.team)}`;
     if (flags["dry-run"]) this.trying(`change ${what}`, body);
     await this.call(hostNamesApi.setTemplate, { body });
     await this.report(`changed ${what}`, body);

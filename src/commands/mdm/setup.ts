@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { setupExperienceApi } from "../../api/setup-experience.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { dryRunFlag, teamFlag } from "../../cli/flags.ts";
+import { dryRunFlag, ofTeam, teamFlag } from "../../cli/flags.ts";
 
 const toggle = (summary: string) => Flags.boolean({ summary, allowNo: true });
 
@@ -19,7 +19,9 @@ export default class MdmSetup extends ClientCommand {
     "manual-agent-install": toggle("The bootstrap package installs the agent."),
     "lock-end-user-info": toggle("Users cannot change the names of their account."),
     "require-all-software-macos": toggle("The setup of a Mac ends only if all of its software could be installed."),
-    "require-all-software-windows": toggle("The same for Windows."),
+    "require-all-software-windows": toggle(
+      "The setup of a Windows host ends only if all of its software could be installed.",
+    ),
     ...dryRunFlag,
   };
   static override examples = [
@@ -41,7 +43,7 @@ export default class MdmSetup extends ClientCommand {
     );
     if (Object.keys(given).length === 0) throw usage("no setting is given", "See `svc mdm setup --help`.");
     const body = { ...(await this.teamFilter(flags.team)), ...given };
-    const of = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+    const of = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`change the setup of ${of}`, body);
     await this.call(setupExperienceApi.change, { body });
     await this.report(`changed the setup of ${of}`, body);

@@ -1,10 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { QuerySpec, queriesApi } from "../../api/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { limitFlags, teamFlag } from "../../cli/flags.ts";
+import { isNoTeam, limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { savedQueryView } from "../../cli/views/saved-query.ts";
-import { isNoTeam } from "../../cli/views/team.ts";
 
 export default class QueriesList extends ClientCommand {
   static override summary = "List saved queries: the global ones, or a team's.";

@@ -18,7 +18,7 @@ export default class QueriesRun extends LiveCommand {
       summary: "Hosts, by id, hostname, uuid or serial number.",
       multiple: true,
       required: true,
-      helpValue: "HOST,...",
+      helpValue: "HOST",
     }),
     team: Flags.string({ summary: "Team whose queries these are, by name or id.", helpValue: "TEAM" }),
     ...dryRunFlag,

@@ -4,9 +4,8 @@ import { scriptsApi } from "../../api/scripts.ts";
 import { usage } from "../../cli/errors.ts";
 import { ScriptsCommand, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { bytesOf } from "../../cli/files/file-errors.ts";
-import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
-import { printable } from "../../text/printable.ts";
 
 export default class ScriptsApply extends ScriptsCommand {
   static override summary = "Make files the saved scripts of a team: others are deleted.";
@@ -36,7 +35,7 @@ export default class ScriptsApply extends ScriptsCommand {
     if (files.length > 0 && flags.none) throw usage("--none cannot be given with files");
     const scripts = await Promise.all(files.map(itemOf));
     const query = await this.teamFilter(flags.team);
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     const what = `replace the saved scripts of ${of} with ${plural(files.length, "file")}`;
     if (flags["dry-run"]) this.trying(what, { files });
     await this.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`);

@@ -1,7 +1,7 @@
 import { scriptsApi } from "../../api/scripts.ts";
 import { ScriptsCommand, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
-import { args, dryRunFlag } from "../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class ScriptsCreate extends ScriptsCommand {
@@ -17,7 +17,7 @@ export default class ScriptsCreate extends ScriptsCommand {
   async run() {
     const { args: given, flags } = await this.parse(ScriptsCreate);
     const body = { ...(await this.teamFilter(flags.team)), script: await uploadSource(this.io, given.file, "FILE") };
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`save ${printable(given.file)} for ${of}`, { file: given.file });
     const { script_id } = await this.call(scriptsApi.create, { body });
     await this.report(`${printable(given.file)} is script ${script_id} of ${of}`, { script_id });

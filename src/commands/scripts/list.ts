@@ -1,6 +1,6 @@
 import { scriptsApi } from "../../api/scripts.ts";
 import { ScriptsCommand, scriptTeamFlag, scriptView } from "../../cli/features/scripts/scripts.ts";
-import { limitFlags } from "../../cli/flags.ts";
+import { limitFlags, noneOfTeam } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class ScriptsList extends ScriptsCommand {
@@ -12,6 +12,6 @@ export default class ScriptsList extends ScriptsCommand {
   async run() {
     const { flags } = await this.parse(ScriptsList);
     const query = queryOf(scriptsApi.list, flags, await this.teamFilter(flags.team));
-    await this.printList(this.pages(scriptsApi.list, { query }, "scripts"), scriptView);
+    await this.printList(this.pages(scriptsApi.list, { query }, "scripts"), scriptView, noneOfTeam(flags.team));
   }
 }

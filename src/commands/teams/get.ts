@@ -1,7 +1,7 @@
 import { NoTeam, teamsApi } from "../../api/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { args } from "../../cli/flags.ts";
-import { isNoTeam, teamView } from "../../cli/views/team.ts";
+import { args, isNoTeam } from "../../cli/flags.ts";
+import { teamView } from "../../cli/views/team.ts";
 
 export default class TeamsGet extends ClientCommand {
   static override summary = "Show a team; 0 stands for hosts without a team.";

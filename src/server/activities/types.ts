@@ -74,7 +74,7 @@ interface StoreAppDetails extends TeamDetails {
   /** For Android, the JSON object itself. */
   configuration?: { plist: string } | Readonly<Record<string, unknown>>;
 }
-/** The token of a location whose licences the organization has bought. */
+/** The token of a location whose licenses the organization has bought. */
 interface LocationDetails {
   location: string;
 }

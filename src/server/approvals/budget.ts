@@ -1,5 +1,6 @@
 // Limits how many hosts one user may wipe or delete per hour. The counts are in the store, so they are shared by all
 // servers and survive restarts.
+import { durationText } from "../../text/duration.ts";
 import { hours, isoAt, minutes } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { overBudget } from "../core/errors.ts";
@@ -63,7 +64,7 @@ function refuseBeyond({ budget, hosts, uses, now, action, email }: Bill): void {
     if (used + hosts <= budget) break;
   }
   const seconds = Math.max(1, Math.ceil((free - now) / 1000));
-  throw overBudget(`${reason}; there is room for ${hosts} more in ${seconds} s`, seconds);
+  throw overBudget(`${reason}; there is room for ${hosts} more in ${durationText(seconds)}`, seconds);
 }
 
 /** Deletes uses that no longer count. */

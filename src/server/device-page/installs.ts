@@ -83,7 +83,7 @@ export async function ownCommandResult(ctx: Context, host: HostRow, command_uuid
   await requireAppleMdm(ctx);
   const own = and(eq("command_uuid", command_uuid), eq("host_id", host.id));
   if ((await ctx.store.storeAppInstalls.first({ where: own })) === null) throw notFound("command", command_uuid);
-  // The licence comes first.
+  // The license comes first.
   if ((await ctx.store.mdmCommands.first({ where: eq("command_uuid", command_uuid) })) === null) return {};
   return resultsOf(asOwner(ctx), { command_uuid, host_identifier: host.uuid });
 }

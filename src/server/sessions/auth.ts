@@ -3,7 +3,8 @@ import type { Services, Viewer } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
 import { eq } from "../store/query.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import { isOver } from "./lifetime.ts";
+import { isOver, isUnused } from "./lifetime.ts";
+import type { SessionRow } from "./service.ts";
 import { viewerOf } from "./viewer.ts";
 
 /** The precision of the stored time of last use. */
@@ -18,8 +19,14 @@ export async function authenticate(services: Services, header: string): Promise<
   if (!session) return null;
   const user = await store.users.get(session.user_id);
   if (!user || isOver(services, session, user.api_only)) return null;
-  if (clock.now() - Date.parse(session.accessed_at) >= TOUCH_INTERVAL) await touch(services, session.id);
+  if (isDue(session, clock.now())) await touch(services, session.id);
   return viewerOf(store, user, session);
+}
+
+/** Whether the time of last use is stored: at most once a minute, and at the first use of an API token. */
+function isDue(session: SessionRow, now: number): boolean {
+  const last = Date.parse(session.accessed_at);
+  return now - last >= TOUCH_INTERVAL || (isUnused(session) && now > last);
 }
 
 async function touch({ store, clock }: Services, id: number): Promise<void> {

@@ -1,5 +1,5 @@
 // Apps of the managed Play store. Devices get them with their policies, so nothing is installed by commands, and no
-// licences are needed.
+// licenses are needed.
 import type { Context } from "../core/context.ts";
 import { inTeam } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";

@@ -75,7 +75,7 @@ const licensedOnWire = (one: ListingRow): LicensedApp => ({
   latest_version: one.version,
 });
 
-/** The licences of an app; 422 if the organization has none for that platform. */
+/** The licenses of an app; 422 if the organization has none for that platform. */
 async function requireAsset(
   store: ServerTx,
   token: VppTokenRow,
@@ -273,7 +273,7 @@ export async function recordEdited(inside: Context, team: TeamName, row: StoreAp
 const iconUrlFor = async (store: ServerTx, row: StoreAppRow): Promise<string | null> =>
   (await iconUrlOf(store, row.team_id, row.title_id)) ?? (await listingOf(store, row))?.icon_url ?? null;
 
-/** In the caller's transaction. Licences stay with the hosts that have the app. */
+/** In the caller's transaction. Licenses stay with the hosts that have the app. */
 export async function removeApp(inside: Context, team: TeamName, row: StoreAppRow): Promise<void> {
   const { store } = inside;
   const { self_service, software_title_id, configuration, ...details } = await detailsOf(store, row, team);
@@ -381,7 +381,7 @@ async function readBatch(ctx: Context, team: TeamName, items: readonly BatchApp[
 }
 
 /**
- * The app on the platform, or else on each platform that the organization has licences for. Without a token, it is for
+ * The app on the platform, or else on each platform that the organization has licenses for. Without a token, it is for
  * Android. Not in a transaction.
  */
 export async function listingsFor(

@@ -17,9 +17,9 @@ import type { InstallRow, StoreAppRow } from "./tables.ts";
 /** How often a device is asked whether it has installed the app. */
 const ASKED_EVERY = seconds(30);
 
-/** The app goes with the device's management, as its licence does. */
+/** The app goes with the device's management, as its license does. */
 export const REMOVE_WITH_MANAGEMENT = 1;
-/** A licence of the organization. */
+/** A license of the organization. */
 const BY_LICENCE = 1;
 
 export const installCommand = (app: StoreAppRow): PlistDict & { RequestType: string } => ({

@@ -100,7 +100,7 @@ export const storeAppInstall: OperationKind<InstallResult> = {
   },
 };
 
-/** A host that has the app from an earlier installation keeps its licence. */
+/** A host that has the app from an earlier installation keeps its license. */
 async function releaseUnlessInstalled(inside: Pick<Inside, "store" | "clock">, row: InstallRow): Promise<void> {
   const { host_id, adam_id } = row;
   const other = and(eq("host_id", host_id), eq("adam_id", adam_id), not(eq("id", row.id)), not(eq("status", "failed")));
@@ -160,7 +160,7 @@ export async function refusalOf(store: ServerTx, host: HostRow, app: StoreAppRow
   if (app.platform === "android") return `users of ${host.display_name} install the app from the managed Play store`;
   const device = await deviceOfHost(store, host.id);
   if (!device) return `${host.display_name} is not managed by this server`;
-  // Licences are assigned to serial numbers, which personal devices do not report.
+  // Licenses are assigned to serial numbers, which personal devices do not report.
   if (device.kind === "personal" || host.hardware_serial === "")
     return `${host.display_name} is a personal device: store apps are assigned to serial numbers`;
   return null;

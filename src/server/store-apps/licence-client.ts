@@ -8,7 +8,7 @@ import type { StorePlatform } from "./tables.ts";
 
 /**
  * `terms`: the organization has to accept new terms. `token`: the service refuses the token. `busy`: it accepts no more
- * requests for now. `licence`: there is no free licence, or the app cannot be assigned to devices. `refused`: it refuses
+ * requests for now. `licence`: there is no free license, or the app cannot be assigned to devices. `refused`: it refuses
  * what was sent. `unreachable`: no usable reply.
  */
 export type LicenceProblem = "terms" | "token" | "busy" | "licence" | "refused" | "unreachable";
@@ -85,7 +85,7 @@ export interface DeviceLicence {
 export interface LicenceClient {
   account(): Promise<LicenceAccount>;
   assets(): AsyncIterable<readonly LicenceAsset[]>;
-  /** The licences of one device for an app. */
+  /** The licenses of one device for an app. */
   assignments(adamId: string, serial: string): Promise<readonly Assignment[]>;
   /** Both return the id of an event, whose end `settled` reports. */
   associate(licence: DeviceLicence): Promise<string>;
@@ -162,7 +162,7 @@ const TOKEN_REFUSED: ReadonlySet<number> = new Set([9601, 9621, 9622, 9625]);
 const NO_LICENCE: ReadonlySet<number> = new Set([9610, 9624, 9626, 9628]);
 /** There were too many failing requests, or too many requests. */
 const isBusy = (number: number): boolean => (number >= 9630 && number <= 9639) || number === 9646;
-/** The service found the licence assigned already, or not assigned: what was asked is so. */
+/** The service found the license assigned already, or not assigned: what was asked is so. */
 export const isDoneAlready = ({ number }: LicenceError): boolean => number === 9616 || number === 9619;
 
 function problemOf(

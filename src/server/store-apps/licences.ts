@@ -1,4 +1,4 @@
-// Licences that this server has assigned to devices, and gives back.
+// Licenses that this server has assigned to devices, and gives back.
 import { channels } from "../core/channels.ts";
 import { isoAt, minutes, seconds } from "../core/clock.ts";
 import type { Context, Services } from "../core/context.ts";

@@ -16,7 +16,7 @@ declare module "../core/tables.ts" {
   }
 }
 
-/** Access to the licences that an organization has bought for one location. */
+/** Access to the licenses that an organization has bought for one location. */
 export const vppTokens = table("vpp_tokens", {
   id: id(),
   created_at: time(),
@@ -93,7 +93,7 @@ export const storeApps = table(
     created_at: time(),
     team_id: ref("teams").nullable().onDelete("cascade"),
     title_id: ref("software_titles").onDelete("restrict"),
-    /** Whose licences hosts get. Null: apps for Android need none. */
+    /** Whose licenses hosts get. Null: apps for Android need none. */
     token_id: ref("vpp_tokens").nullable().onDelete("cascade"),
     /** Of an app for Android, the name of its package. */
     adam_id: text(),
@@ -135,7 +135,7 @@ export const storeAppLabels = table(
   { unique: [["store_app_id", "label_id"]] },
 );
 
-/** A licence that this server has assigned to a device. */
+/** A license that this server has assigned to a device. */
 export const storeAppLicences = table(
   "store_app_licences",
   {
@@ -155,7 +155,7 @@ export const storeAppLicences = table(
 );
 
 /**
- * How far the installation of an app on a host is. `licence`: a licence is to be assigned. `event`: the service assigns
+ * How far the installation of an app on a host is. `licence`: a license is to be assigned. `event`: the service assigns
  * it. `command`: the device has the command. `verify`: the device installs it.
  */
 export type InstallStep = "licence" | "event" | "command" | "verify";

@@ -1,4 +1,4 @@
-// The tokens with which the server assigns licences, and the teams whose apps they license.
+// The tokens with which the server assigns licenses, and the teams whose apps they license.
 import type { VppToken } from "../../api/vpp.ts";
 import { recordActivity } from "../activities/record.ts";
 import { isoAt } from "../core/clock.ts";
@@ -169,7 +169,7 @@ async function requireTeams(store: ServerTx, scopes: readonly number[]): Promise
     ]);
 }
 
-/** Two tokens for a team would leave open whose licences its hosts get. */
+/** Two tokens for a team would leave open whose licenses its hosts get. */
 async function requireFree(store: ServerTx, id: number, scopes: readonly number[]): Promise<void> {
   const taken = (await store.vppTokenTeams.list()).filter(({ token_id }) => token_id !== id);
   const clash = taken.find(

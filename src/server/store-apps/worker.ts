@@ -1,4 +1,4 @@
-// Does what is due of the installations of store apps: licences are assigned, and devices get their commands. Every
+// Does what is due of the installations of store apps: licenses are assigned, and devices get their commands. Every
 // server may do any step; a step belongs to the server that has moved its time.
 import { channels } from "../core/channels.ts";
 import { days, isoAt, minutes, seconds } from "../core/clock.ts";
@@ -79,7 +79,7 @@ async function assign(services: Services, row: InstallRow): Promise<void> {
   }
 }
 
-/** Whether the device has a licence now. False: the service is still assigning it. */
+/** Whether the device has a license now. False: the service is still assigning it. */
 async function hasLicence(services: Services, row: InstallRow, app: StoreAppRow, token: VppTokenRow): Promise<boolean> {
   const { store, clock } = services;
   const client = clientOf(services, token);

@@ -11,7 +11,7 @@ import { ApiError, alreadyExists, conflict, forbidden, invalid, notFound } from 
 import { page } from "../core/http/paging.ts";
 import { isToken, notByToken } from "../core/http/token-scope.ts";
 import { deleteExpired } from "../sessions/expired.ts";
-import { liveToken } from "../sessions/lifetime.ts";
+import { isUnused, liveToken } from "../sessions/lifetime.ts";
 import { aboutToken, endSession, openSession, recordTokenEnd, type SessionRow } from "../sessions/service.ts";
 import type { UserRow } from "../sessions/viewer.ts";
 import { and, eq } from "../store/query.ts";
@@ -124,7 +124,7 @@ const view = (row: SessionRow): ApiToken => ({
   user_id: row.user_id,
   name: row.name,
   created_at: row.created_at,
-  accessed_at: row.accessed_at,
+  accessed_at: isUnused(row) ? null : row.accessed_at,
   expires_at: row.expires_at!,
   endpoints: row.endpoints === null ? null : [...row.endpoints],
   address: row.address,

@@ -75,7 +75,7 @@ export class Caller {
       const { answer } = await this.exchange(endpoint, channel, this.fieldsFor(key), body(key));
       const json = answer && jsonOf(answer.body);
       if (json) return json;
-      if (answer) this.world.stats.failed(endpoint, answer.body.slice(0, 120) || "empty reply");
+      if (answer) this.world.stats.failed(endpoint, answer.body);
       if (attempt >= attempts || this.world.stopping) return null;
       await this.world.sleep(attempt * attempt * 1000);
     }
@@ -131,7 +131,7 @@ export class Caller {
         this.hadKey = true;
         return true;
       }
-      if (answer) stats.failed("enroll", answer.body.slice(0, 120) || "empty reply");
+      if (answer) stats.failed("enroll", answer.body);
       if (this.world.stopping || attempt === settings.enrollAttempts) return false;
       await this.world.sleep(Math.min(attempt * attempt, MAX_ENROLL_WAIT_S) * 1000);
       if (this.world.stopping) return false;

@@ -164,7 +164,7 @@ export class AppleFleet {
     try {
       const profile = await this.stats.timed("profile", async () => {
         const reply = await this.web.call({ method: "GET", url, headers });
-        if (reply.status !== 200) throw new Error(`status ${reply.status}: ${reply.body.toString("utf8", 0, 160)}`);
+        if (reply.status !== 200) throw new Error(`status ${reply.status}: ${reply.body.toString("utf8", 0, 4096)}`);
         return readEnrollmentProfile(reply.body);
       });
       await device.enroll(profile, key, { awaitsConfiguration });

@@ -51,7 +51,8 @@ export abstract class ScriptBatchCommand extends ScriptsCommand {
     await this.printOne(batch, batchView);
     const { targeted_host_count: all, ran_host_count: ran } = batch;
     if (ran === all) return;
-    if (ran === 0) throw failed("the script did not succeed on any host");
-    throw new CliError("partial", `the script did not succeed on ${all - ran} of ${plural(all, "host")}`);
+    const hint = `\`svc scripts batch hosts ${batch.batch_execution_id} --status errored\` shows what it printed on those where it failed.`;
+    if (ran === 0) throw failed("the script did not succeed on any host", hint);
+    throw new CliError("partial", `the script did not succeed on ${all - ran} of ${plural(all, "host")}`, hint);
   }
 }

@@ -2,8 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { AbmToken, abmApi } from "../../../api/abm.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { failed, usage } from "../../../cli/errors.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { isNoTeam } from "../../../cli/views/team.ts";
+import { args, dryRunFlag, isNoTeam } from "../../../cli/flags.ts";
 
 const team = (devices: string) =>
   Flags.string({ summary: `Team of new ${devices}; 0: no team. Default: unchanged.`, helpValue: "TEAM" });

@@ -12,9 +12,11 @@ const pushName = (given: unknown): string => {
 const ends = (all: unknown): string =>
   Array.isArray(all)
     ? (all as AppleStatus["expiring"])
-        .map(({ name, not_valid_after: end, days_left: left }) =>
-          left < 0 ? `${name}: ended on ${end.slice(0, 10)}` : `${name}: ${end.slice(0, 10)} (${plural(left, "day")})`,
-        )
+        .map(({ name, not_valid_after: end, days_left: left, soon }) => {
+          const day = end.slice(0, 10);
+          if (left < 0) return `${name}: ended on ${day}`;
+          return soon ? `${name}: expires in ${plural(left, "day")}, on ${day}` : `${name}: valid until ${day}`;
+        })
         .join(", ")
     : "";
 
@@ -31,7 +33,11 @@ export default class MdmAppleStatus extends ClientCommand {
     const status = await this.call(appleTrustApi.status);
     await this.printOne(status, {
       schema: AppleStatus,
-      columns: Object.keys(AppleStatus.shape).map((key) => ({ key, ...(texts[key] && { text: texts[key] }) })),
+      columns: Object.keys(AppleStatus.shape).map((key) => ({
+        key,
+        ...(texts[key] && { text: texts[key] }),
+        ...(key === "expiring" && { header: "certificates" }),
+      })),
     });
     const { devices_to_enroll_again: lost } = status;
     if (lost > 0) this.note(`${enrolledElsewhere(lost)}. ${SET_IT_BACK}`);

@@ -2,7 +2,7 @@ import { assetsApi } from "../../../api/assets.ts";
 import { AssetsCommand } from "../../../cli/features/assets.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmAssetsAdd extends AssetsCommand {
@@ -21,7 +21,7 @@ export default class MdmAssetsAdd extends AssetsCommand {
       ...(await this.teamFilter(flags.team)),
       asset: await uploadSource(this.io, given.file, "FILE"),
     };
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`add the asset ${printable(given.file)} to ${of}`, { file: given.file });
     const { asset_uuid } = await this.call(assetsApi.create, { body });
     await this.report(`${printable(given.file)} is asset ${asset_uuid} of ${of}`, { asset_uuid });

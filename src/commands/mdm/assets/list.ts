@@ -2,6 +2,7 @@ import { assetsApi } from "../../../api/assets.ts";
 import { AssetsCommand, assetView } from "../../../cli/features/assets.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 
+import { noneOfTeam } from "../../../cli/flags.ts";
 export default class MdmAssetsList extends AssetsCommand {
   static override summary = "List the asset declarations of a team, or of hosts without a team.";
   static override endpoints = [assetsApi.list];
@@ -14,6 +15,6 @@ export default class MdmAssetsList extends AssetsCommand {
   async run() {
     const { flags } = await this.parse(MdmAssetsList);
     const { assets } = await this.call(assetsApi.list, { query: await this.teamFilter(flags.team) });
-    await this.printList(assets, assetView);
+    await this.printList(assets, assetView, noneOfTeam(flags.team));
   }
 }

@@ -1,7 +1,6 @@
 import { bootstrapApi } from "../../../api/bootstrap.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { dryRunFlag, teamFlag, yesFlag } from "../../../cli/flags.ts";
-import { printable } from "../../../text/printable.ts";
+import { dryRunFlag, ofTeam, teamFlag, yesFlag } from "../../../cli/flags.ts";
 
 export default class MdmBootstrapDelete extends ClientCommand {
   static override summary = "Delete the bootstrap package of a team, or of hosts without one.";
@@ -14,7 +13,7 @@ export default class MdmBootstrapDelete extends ClientCommand {
   async run() {
     const { flags } = await this.parse(MdmBootstrapDelete);
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     const what = `the bootstrap package of ${of}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { team_id });
     await this.confirm(`Delete ${what}?`);

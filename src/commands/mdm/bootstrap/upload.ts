@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { bootstrapApi } from "../../../api/bootstrap.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
-import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam, teamFlag } from "../../../cli/flags.ts";
 import { UploadCommand } from "../../../cli/upload-command.ts";
 import { printable } from "../../../text/printable.ts";
 
@@ -30,7 +30,7 @@ export default class MdmBootstrapUpload extends UploadCommand {
       ...(await this.teamFilter(flags.team)),
       ...(manual === undefined ? {} : { manual_agent_install: manual }),
     };
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     const name = printable(given.file);
     if (flags["dry-run"]) this.trying(`make ${name} the bootstrap package of ${of}`, { file: given.file, ...fields });
     const body = { ...fields, package: source };

@@ -1,6 +1,6 @@
 import { setupAssistantsApi } from "../../../api/setup-assistants.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { dryRunFlag, teamFlag, yesFlag } from "../../../cli/flags.ts";
+import { dryRunFlag, ofTeam, teamFlag, yesFlag } from "../../../cli/flags.ts";
 
 export default class MdmEnrollmentProfileDelete extends ClientCommand {
   static override summary = "Delete the setup assistant profile of a team, which then uses the default.";
@@ -12,7 +12,7 @@ export default class MdmEnrollmentProfileDelete extends ClientCommand {
   async run() {
     const { flags } = await this.parse(MdmEnrollmentProfileDelete);
     const query = await this.teamFilter(flags.team);
-    const what = `the setup assistant profile of ${flags.team === undefined ? "hosts without a team" : `team ${flags.team}`}`;
+    const what = `the setup assistant profile of ${ofTeam(flags.team)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, query);
     await this.confirm(`Delete ${what}?`);
     await this.call(setupAssistantsApi.delete, { query });

@@ -7,7 +7,7 @@ import {
   profileTeamFlag,
 } from "../../../cli/features/profiles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmProfilesAdd extends ProfilesCommand {
@@ -31,7 +31,7 @@ export default class MdmProfilesAdd extends ProfilesCommand {
       profile: await uploadSource(this.io, given.file, "FILE"),
       ...(await this.activation(flags.activation)),
     };
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`add the profile ${printable(given.file)} to ${of}`, { file: given.file });
     const { profile_uuid } = await this.call(profilesApi.create, { body });
     await this.report(`${printable(given.file)} is profile ${profile_uuid} of ${of}`, { profile_uuid });

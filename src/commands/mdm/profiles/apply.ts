@@ -4,7 +4,7 @@ import { profilesApi } from "../../../api/profiles.ts";
 import { usage } from "../../../cli/errors.ts";
 import { ProfilesCommand, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { bytesOf } from "../../../cli/files/file-errors.ts";
-import { args, dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 
 export default class MdmProfilesApply extends ProfilesCommand {
@@ -36,7 +36,7 @@ export default class MdmProfilesApply extends ProfilesCommand {
     if (files.length > 0 && flags.none) throw usage("--none cannot be given with files");
     const configuration_profiles = await Promise.all(files.map(itemOf));
     const query = await this.teamFilter(flags.team);
-    const of = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+    const of = ofTeam(flags.team);
     const what = `replace the profiles of ${of} with ${plural(files.length, "file")}`;
     if (flags["dry-run"]) this.trying(what, { files });
     await this.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`);

@@ -1,6 +1,6 @@
 import { profilesApi } from "../../../api/profiles.ts";
 import { ProfilesCommand, profileTeamFlag, profileView } from "../../../cli/features/profiles.ts";
-import { limitFlags } from "../../../cli/flags.ts";
+import { limitFlags, noneOfTeam } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
 
 export default class MdmProfilesList extends ProfilesCommand {
@@ -15,6 +15,6 @@ export default class MdmProfilesList extends ProfilesCommand {
   async run() {
     const { flags } = await this.parse(MdmProfilesList);
     const query = queryOf(profilesApi.list, flags, await this.teamFilter(flags.team));
-    await this.printList(this.pages(profilesApi.list, { query }, "profiles"), profileView);
+    await this.printList(this.pages(profilesApi.list, { query }, "profiles"), profileView, noneOfTeam(flags.team));
   }
 }

@@ -2,8 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { VppToken, vppApi } from "../../../api/vpp.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { isNoTeam } from "../../../cli/views/team.ts";
+import { args, dryRunFlag, isNoTeam } from "../../../cli/flags.ts";
 
 export default class MdmVppTeams extends ClientCommand {
   static override summary = "Set the teams whose store apps a token licenses.";

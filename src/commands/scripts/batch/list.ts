@@ -1,7 +1,7 @@
 import { scriptBatchesApi } from "../../../api/script-batches.ts";
 import { batchView } from "../../../cli/features/scripts/batches.ts";
 import { ScriptsCommand, scriptTeamFlag } from "../../../cli/features/scripts/scripts.ts";
-import { limitFlags } from "../../../cli/flags.ts";
+import { limitFlags, noneOfTeam } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
 
 export default class ScriptsBatchList extends ScriptsCommand {
@@ -16,6 +16,10 @@ export default class ScriptsBatchList extends ScriptsCommand {
   async run() {
     const { flags } = await this.parse(ScriptsBatchList);
     const query = queryOf(scriptBatchesApi.list, flags, await this.teamFilter(flags.team));
-    await this.printList(this.pages(scriptBatchesApi.list, { query }, "batch_executions"), batchView);
+    await this.printList(
+      this.pages(scriptBatchesApi.list, { query }, "batch_executions"),
+      batchView,
+      noneOfTeam(flags.team),
+    );
   }
 }

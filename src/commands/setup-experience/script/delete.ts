@@ -1,7 +1,6 @@
 import { setupExperienceApi } from "../../../api/setup-experience.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { dryRunFlag, teamFlag, yesFlag } from "../../../cli/flags.ts";
-import { printable } from "../../../text/printable.ts";
+import { dryRunFlag, ofTeam, teamFlag, yesFlag } from "../../../cli/flags.ts";
 
 export default class SetupExperienceScriptDelete extends ClientCommand {
   static override summary = "Delete the script that the hosts of a team run at the end of their setup.";
@@ -13,7 +12,7 @@ export default class SetupExperienceScriptDelete extends ClientCommand {
   async run() {
     const { flags } = await this.parse(SetupExperienceScriptDelete);
     const query = await this.teamFilter(flags.team);
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     const what = `the setup script of ${of}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, query);
     await this.confirm(`Delete ${what}?`);

@@ -1,7 +1,7 @@
 import { setupExperienceApi } from "../../../api/setup-experience.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
-import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam, teamFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SetupExperienceScriptUpload extends ClientCommand {
@@ -16,7 +16,7 @@ export default class SetupExperienceScriptUpload extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(SetupExperienceScriptUpload);
     const team = await this.teamFilter(flags.team);
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     const what = `${printable(given.file)} the setup script of ${of}`;
     const body = { ...team, script: await uploadSource(this.io, given.file, "FILE") };
     if (flags["dry-run"]) this.trying(`make ${what}`, { file: given.file, ...team });

@@ -2,9 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { setupExperienceApi, setupPlatforms } from "../../../api/setup-experience.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { dryRunFlag, listOf, teamFlag } from "../../../cli/flags.ts";
+import { dryRunFlag, listOf, ofTeam, teamFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
-import { printable } from "../../../text/printable.ts";
 
 export default class SetupExperienceSoftwareSet extends ClientCommand {
   static override summary = "Set what the hosts of a team install during their setup, in the order given.";
@@ -13,7 +12,7 @@ export default class SetupExperienceSoftwareSet extends ClientCommand {
     "list` shows the ids of the titles.";
   static override endpoints = [setupExperienceApi.setSoftware];
   static override flags = {
-    titles: Flags.string({ summary: "Ids of software titles.", helpValue: "ID,...", required: true }),
+    titles: Flags.string({ summary: "Ids of software titles.", helpValue: "ID[,ID...]", required: true }),
     platform: Flags.option({
       summary: "Platform of the hosts.",
       options: ["macos", ...setupPlatforms] as const,
@@ -36,7 +35,7 @@ export default class SetupExperienceSoftwareSet extends ClientCommand {
       platform: flags.platform,
       software_title_ids: titles.map(Number),
     };
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     const what = `${plural(titles.length, "title")} during the setup of ${flags.platform} hosts of ${of}`;
     if (flags["dry-run"]) this.trying(`install ${what}`, body);
     await this.call(setupExperienceApi.setSoftware, { body });

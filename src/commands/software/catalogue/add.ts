@@ -1,7 +1,7 @@
 import { catalogueApi } from "../../../api/catalogue.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
 // The catalogue decides the categories.
@@ -22,7 +22,7 @@ export default class SoftwareCatalogueAdd extends ClientCommand {
     const { team_id = 0 } = await this.teamFilter(flags.team);
     const fields = await packageFields(this.io, flags);
     const body = { svc_maintained_app_id: Number(given.id), team_id, ...fields };
-    const whom = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const whom = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`offer app ${printable(given.id)} to ${whom}`, body);
     const added = await this.call(catalogueApi.add, { body });
     await this.report(`${whom} can install app ${given.id} (title ${added.software_title_id})`, added);

@@ -3,7 +3,7 @@ import { usage } from "../../../cli/errors.ts";
 import { PackageBatchCommand } from "../../../cli/features/package-batches.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { readValue } from "../../../cli/files/input.ts";
-import { dryRunFlag, inputFlag, yesFlag } from "../../../cli/flags.ts";
+import { dryRunFlag, inputFlag, isNoTeam, ofTeam, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 
@@ -37,7 +37,7 @@ export default class SoftwarePackagesApply extends PackageBatchCommand {
     const given = await readValue(this.io, flags.input);
     const list = Array.isArray(given) ? given : (given as { packages?: unknown } | null)?.packages;
     if (!Array.isArray(list)) throw usage(`${flags.input} is not a list of packages`);
-    const of = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+    const of = ofTeam(flags.team);
     const team = await this.teamName(flags.team);
     if (!this.#isDryRun) await this.confirm(`Replace the packages of ${of} with ${plural(list.length, "package")}?`);
     const query = { ...team, ...(this.#isDryRun ? { dry_run: true } : {}) };
@@ -51,7 +51,6 @@ export default class SoftwarePackagesApply extends PackageBatchCommand {
   }
 
   private async teamName(text: string | undefined): Promise<{ team_name?: string }> {
-    const isNone = text === undefined || text === "0" || text === "none";
-    return isNone ? {} : { team_name: (await this.team(text)).name };
+    return text === undefined || isNoTeam(text) ? {} : { team_name: (await this.team(text)).name };
   }
 }

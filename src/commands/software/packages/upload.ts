@@ -1,7 +1,7 @@
 import { packagesApi } from "../../../api/packages.ts";
 import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
 import { UploadCommand } from "../../../cli/upload-command.ts";
 import { printable } from "../../../text/printable.ts";
 
@@ -25,7 +25,7 @@ export default class SoftwarePackagesUpload extends UploadCommand {
     const { args: given, flags } = await this.parse(SoftwarePackagesUpload);
     const source = await uploadSource(this.io, given.file, "FILE");
     const fields = { ...(await this.teamFilter(flags.team)), ...(await packageFields(this.io, flags)) };
-    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    const of = ofTeam(flags.team);
     const name = printable(given.file);
     if (flags["dry-run"]) this.trying(`offer ${name} to ${of}`, { file: given.file });
     const body = { ...fields, software: source };

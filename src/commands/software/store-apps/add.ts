@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { storeAppsApi, storePlatforms } from "../../../api/store-apps.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { offerFlags, offerOf } from "../../../cli/features/store-apps/flags.ts";
-import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, ofTeam, teamFlag } from "../../../cli/flags.ts";
 
 export default class SoftwareStoreAppsAdd extends ClientCommand {
   static override summary = "Offer a store app to the hosts of a team.";
@@ -33,7 +33,7 @@ export default class SoftwareStoreAppsAdd extends ClientCommand {
       ...(flags["automatic-install"] ? { ensure: "present" as const } : {}),
       ...(await offerOf(this.io, flags)),
     };
-    const whom = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+    const whom = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`offer the app ${given.app} to ${whom}`, body);
     const added = await this.call(storeAppsApi.add, { body });
     await this.report(`${whom} can install ${added.name} (title ${added.software_title_id})`, added);

@@ -2,7 +2,7 @@ import { storeAppsApi } from "../../../api/store-apps.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { readValue } from "../../../cli/files/input.ts";
-import { dryRunFlag, inputFlag, teamFlag, yesFlag } from "../../../cli/flags.ts";
+import { dryRunFlag, inputFlag, isNoTeam, teamFlag, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 
 export default class SoftwareStoreAppsApply extends ClientCommand {
@@ -20,8 +20,9 @@ export default class SoftwareStoreAppsApply extends ClientCommand {
     if (flags.input === undefined) throw usage("no file is given", "Give it with --input.");
     const list = await readValue(this.io, flags.input);
     if (!Array.isArray(list)) throw usage(`${flags.input} is not a list of apps`);
-    const whom = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
-    const query = flags.team === undefined ? {} : { team_name: (await this.team(flags.team)).name };
+    const team = flags.team === undefined || isNoTeam(flags.team) ? null : await this.team(flags.team);
+    const whom = team === null ? "hosts without a team" : `team ${team.name}`;
+    const query = team === null ? {} : { team_name: team.name };
     const what = `replace the store apps of ${whom} with ${plural(list.length, "app")}`;
     if (flags["dry-run"]) this.trying(what, { file: flags.input });
     await this.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`);

@@ -6,6 +6,7 @@ import { type User, usersApi } from "../../../api/users.ts";
 import type { Context } from "../../core/context.ts";
 import { ApiError, notFound, permissionDenied } from "../../core/errors.ts";
 import { mailConfigured } from "../../mail/mail.ts";
+import { isUnused } from "../../sessions/lifetime.ts";
 import { call } from "../call.ts";
 import { reasonOf } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
@@ -217,7 +218,7 @@ ${
     : html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0"><table><caption class="hidden">${title}</caption><thead><tr><th scope="col">${id === "tokens" ? "Name" : "Browser or program"}</th><th scope="col">From</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="hidden">End it</span></th></tr></thead><tbody>
 ${sessions.map((one) => {
   const name = one.kind === "token" ? one.name : program(one.user_agent);
-  return html`<tr><th scope="row">${name}${one.current && html` <span class="badge good">this one</span>`}</th><td>${one.address}</td><td>${when(ctx, one.accessed_at)}</td><td>${when(ctx, one.expires_at)}</td>
+  return html`<tr><th scope="row">${name}${one.current && html` <span class="badge good">this one</span>`}</th><td>${one.address}</td><td>${when(ctx, isUnused(one) ? null : one.accessed_at)}</td><td>${when(ctx, one.expires_at)}</td>
 <td class="act">${!one.current && html`<form method="post" action="/profile/sessions/${one.session_id}/end">${csrf}<button class="danger little">End<span class="hidden"> ${name}</span></button></form>`}</td></tr>`;
 })}</tbody></table></div>`
 }

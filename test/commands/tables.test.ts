@@ -1,0 +1,83 @@
+// How tables are rendered: times, ids and sizes on terminals of several widths.
+import { expect, it } from "vitest";
+import { profileView } from "../../src/cli/features/profiles.ts";
+import { type OutputOptions, renderOne, type View, writeList } from "../../src/cli/output/output.ts";
+import { ago } from "../../src/cli/output/text.ts";
+import { commandView } from "../../src/cli/views/command.ts";
+import { vulnerabilityView } from "../../src/cli/views/software.ts";
+import { startFleet } from "../support/fleet.ts";
+
+const NOW = new Date("2026-03-01T12:00:00.000Z");
+const terminal = (width: number): OutputOptions => ({
+  format: "table",
+  header: true,
+  bold: (text) => text,
+  colour: (_, text) => text,
+  width,
+  time: (iso) => ago(iso, NOW),
+});
+
+async function listed(rows: readonly unknown[], view: View, options: OutputOptions): Promise<string> {
+  let text = "";
+  await writeList([rows], view, options, async (part) => {
+    text += part;
+  });
+  return text;
+}
+
+it("shows the times of every list relative to now on a terminal, and as they are elsewhere", async () => {
+  const found = {
+    cve: "CVE-2026-1",
+    hosts_count: 1,
+    cve_published: "2025-11-20T00:00:00.000Z",
+    created_at: "2026-02-28T12:00:00.000Z",
+  };
+  expect(await listed([found], vulnerabilityView, terminal(100))).toMatch(/CVE-2026-1 +1 +3 months ago +1 day ago\n/);
+  const piped: OutputOptions = { ...terminal(100), width: null };
+  delete (piped as { time?: unknown }).time;
+  expect(await listed([found], vulnerabilityView, piped)).toContain(
+    "2025-11-20T00:00:00.000Z  2026-02-28T12:00:00.000Z",
+  );
+  for (const format of ["csv", "json", "yaml"] as const)
+    expect(await listed([found], vulnerabilityView, { ...terminal(100), format })).toContain(found.created_at);
+  const later = { not_before: "2026-03-01T14:00:00.000Z", created_at: "x" };
+  expect(await renderOne(later, {}, terminal(100))).toBe("not_before  in 2 hours\ncreated_at  x\n");
+});
+
+it("never cuts ids and uuids, also on a terminal of 80 columns", async () => {
+  const uuid = "6b1d2f1e-0d1c-4c7d-9b1e-000000000002";
+  const changed = { updated_at: "2026-03-01T11:00:00.000Z", uploaded_at: "2026-03-01T11:00:00.000Z" };
+  const row = {
+    hostname: "a-host-with-a-long-name.example.com",
+    command_uuid: uuid,
+    request_type: "InstalledApplicationList",
+    name: "",
+    status: "acknowledged",
+    command_status: "ran",
+    ...changed,
+  };
+  const profile = {
+    profile_uuid: `a${uuid}`,
+    name: "A profile with a long name",
+    platform: "darwin",
+    identifier: "com.example.profile.long",
+    ...changed,
+  };
+  for (const width of [80, 100]) {
+    const commands = await listed([row], commandView(true, NOW), terminal(width));
+    const profiles = await listed([profile], profileView, terminal(width));
+    for (const text of [commands, profiles]) {
+      expect(text).toContain(uuid);
+      expect(Math.max(...text.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(width);
+    }
+    expect(profiles).toContain("1 hour ago");
+  }
+});
+
+it("shows memory in GiB in tables, and in bytes to programs", async () => {
+  const fleet = await startFleet();
+  await fleet.app.store.hosts.update({ where: { op: "eq", column: "id", value: 1 }, set: { memory: 17_179_869_184 } });
+  const memory = (...argv: string[]) => fleet.run(["hosts", "list", "--fields", "id,memory", ...argv]);
+  expect((await memory()).stdout).toMatch(/\n1 +16\.0 GiB\n/);
+  expect((await memory("-o", "csv")).stdout).toContain("\n1,17179869184\n");
+});
