@@ -11,7 +11,7 @@ import {
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeScene, type Scene } from "../support/hosts.ts";
-import { makeUser } from "../support/make.ts";
+import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 describe("the grammar", () => {
   it("gives and precedence over or, applies not to the next part, and keeps each part's text", () => {
@@ -246,6 +246,47 @@ describe.each(bothEngines)("where on %s", (engine) => {
         ]);
       }
     expect((await ask("/hosts", "a".repeat(5000))).status).toBe(400);
+  });
+
+  it("refuses labels and teams that do not exist, or whose hosts the caller may not list", async () => {
+    const app = await startApp({ engine });
+    const mine = await makeTeam(app, "Mine");
+    await makeTeam(app, "Others");
+    const { id } = (
+      (await (await app.post("/labels", { name: "Lab", query: "SELECT 1" })).json()) as { label: { id: number } }
+    ).label;
+    const host = await makeHost(app, { team_id: mine.id });
+    await app.store.labelMembers.insert({ label_id: id, host_id: host.id });
+    const viewer = await makeUser(app, { teams: [{ id: mine.id, role: "admin" }] });
+    const reasonOf = async (response: Response): Promise<string> =>
+      ((await response.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
+    for (const [where, known] of [
+      ["label = Lab", 1],
+      ["not label in (Lab)", 0],
+      ["label = none", 0],
+      ["team = mine and label != Lab", 0],
+      ['team != "No team"', 1],
+      ["team = none", 0],
+      ["label ~ Typo", 0],
+    ] as const)
+      for (const by of [app, viewer]) {
+        const response = await by.get(`/hosts/count?where=${encodeURIComponent(where)}`);
+        expect([response.status, await response.json()], where).toEqual([200, { count: known }]);
+      }
+    for (const path of ["/hosts?", "/hosts/count?", "/hosts/count?digest=true&", "/hosts/report?format=csv&"])
+      expect(
+        await reasonOf(await app.get(`${path}where=${encodeURIComponent("not label in (Lab, Labb)")}`)),
+        path,
+      ).toBe('Invalid where: column 20: there is no label "Labb"; did you mean "Lab"?');
+    const hidden = await viewer.get(`/hosts?where=${encodeURIComponent("not team = Others")}`);
+    expect([hidden.status, await reasonOf(hidden)]).toEqual([
+      400,
+      'Invalid where: column 12: there is no team "Others"',
+    ]);
+    const all = { where: "not label in (Typo)" };
+    expect((await app.post("/hosts/delete", { filters: all })).status).toBe(400);
+    expect((await app.post("/hosts/transfer/filter", { team_id: null, filters: all })).status).toBe(400);
+    expect(await app.store.hosts.list({})).toMatchObject([{ id: host.id, team_id: mine.id }]);
   });
 
   it("returns 200 or 400 for any input", async () => {

@@ -66,6 +66,7 @@ export async function makeScene(t: TestApp): Promise<Scene> {
   const bare = await makeHost(t, { hostname: "bare", platform: "", created_at: ago(50 * DAY) });
 
   const label = await makeLabel(t, "On loan", [mac.id, tux.id]);
+  for (const name of ["B c", "C"]) await makeLabel(t, name, []);
   await makeLabel(t, "Über", [win.id]);
   const ubuntu = await store.osVersions.insert({ name: "Ubuntu", version: "24.04", platform: "ubuntu" });
   await store.hosts.update({ where: { op: "eq", column: "id", value: tux.id }, set: { os_version_id: ubuntu.id } });

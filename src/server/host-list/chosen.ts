@@ -10,6 +10,7 @@ import { admitToHost, knowsOf } from "../hosts/access.ts";
 import { checkSelection, type Expected, expectedSelection, isGiven } from "../hosts/selection.ts";
 import { oneOf, type Predicate } from "../store/query.ts";
 import { hostsOfBody } from "./filters.ts";
+import { checkNames } from "./selector/known-names.ts";
 
 /** Hosts that are checked before the event loop serves other requests. */
 const HOSTS_PER_PART = 1000;
@@ -32,7 +33,9 @@ export async function chosenIds(
 ): Promise<number[]> {
   if ((ids === undefined) === (filters === undefined)) throw badRequest("exactly one of ids and filters is required");
   if (ids) return admittedIds(ctx, action, ids, expected);
-  const found = await idsWhere(ctx, hostsOfBody(ctx, filters!, action));
+  const where = hostsOfBody(ctx, filters!, action);
+  await checkNames(ctx, filters!.where ?? undefined);
+  const found = await idsWhere(ctx, where);
   await checkSelection(expected, found);
   return found;
 }

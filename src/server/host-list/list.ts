@@ -19,6 +19,7 @@ import { idsWhere } from "./chosen.ts";
 import { checkLabelFilter, hostsWhere } from "./filters.ts";
 import { namedByFilter } from "./named.ts";
 import { orderBy, type Stretch, stretchesOf } from "./order.ts";
+import { checkNames } from "./selector/known-names.ts";
 
 /**
  * A longer list is read, rendered and sent in parts: it may have 100,000 hosts, each with hundreds of software
@@ -31,6 +32,7 @@ const AT_ONCE_WITH_SOFTWARE = 50;
 export async function listHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
   const where = listed(ctx, query);
+  await checkNames(ctx, query.where);
   const parts = partsOf(query);
   if (query.cursor === undefined && windowOf(query).limit > LONG) {
     const { ids, meta } = await idsOf(ctx, query, where);
@@ -165,16 +167,18 @@ const partsOf = (query: HostListQuery): HostParts => ({
 
 export const filterNames = Object.keys(hostFilters) as (keyof HostFilter)[];
 
-export function countHosts(ctx: Context, query: HostListQuery): Promise<number> {
+export async function countHosts(ctx: Context, query: HostListQuery): Promise<number> {
   checkIssues(query);
   checkLabelFilter(query, filterNames);
+  await checkNames(ctx, query.where);
   return counted(ctx, listed(ctx, query), query);
 }
 
 /** The number of hosts in the list, and the digest of their ids. */
-export function digestHosts(ctx: Context, query: HostListQuery) {
+export async function digestHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
   checkLabelFilter(query, filterNames);
+  await checkNames(ctx, query.where);
   const where = listed(ctx, query);
   return ctx.running.of(sharing).run(keyOf("digest", ctx, query), async () => selectionOf(await idsWhere(ctx, where)));
 }

@@ -11,6 +11,7 @@ import { hostBatches, hostsInTurn } from "../host-details/wire.ts";
 import { checkLabelFilter, hostsWhere } from "./filters.ts";
 import { checkIssues, filterNames } from "./list.ts";
 import { stretchesOf } from "./order.ts";
+import { checkNames } from "./selector/known-names.ts";
 import { nearest } from "./selector/nearest.ts";
 
 type Cell = string | number | boolean | null | undefined;
@@ -104,9 +105,10 @@ export const reportColumns: readonly string[] = [...columns.keys()];
 /** Hosts that are read at once. */
 const PAGE = 1000;
 
-export function reportHosts(ctx: Context, query: HostReportQuery): Streamed {
+export async function reportHosts(ctx: Context, query: HostReportQuery): Promise<Streamed> {
   checkIssues({ ...query, after: undefined });
   checkLabelFilter(query, filterNames);
+  await checkNames(ctx, query.where);
   const names = columnNames(query.columns);
   const stretches = stretchesOf(query, hostsWhere(ctx, query, "hosts:list"));
   const fields = new Set(names.map((name) => columns.get(name)!.field));

@@ -28,7 +28,7 @@ export const hostRoutes = [
     query.digest ? digestHosts(ctx, query) : { count: await countHosts(ctx, query) },
   ),
   route(hostsApi.summary, ({ query }, ctx) => summarizeHosts(ctx, query)),
-  route(hostsApi.report, async ({ query }, ctx) => reportHosts(ctx, query)),
+  route(hostsApi.report, ({ query }, ctx) => reportHosts(ctx, query)),
   route(hostsApi.transfer, async ({ body }, ctx) => {
     await transferHosts(ctx, body.team_id, { ids: body.hosts });
     return {};

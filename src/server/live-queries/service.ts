@@ -7,6 +7,7 @@ import { badRequest, forbidden, invalid, notFound, permissionDenied } from "../c
 import { page } from "../core/http/paging.ts";
 import { maySomewhere } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { checkNames } from "../host-list/selector/known-names.ts";
 import { compileWhere } from "../host-list/selector/where.ts";
 import { spellingsOf } from "../hosts/identifier.ts";
 import { online } from "../hosts/status.ts";
@@ -152,6 +153,7 @@ export async function createLiveQuery(ctx: Context, given: Created): Promise<Liv
   if (!given.selected && where === "") throw invalid("selected", "one of selected or where must be specified");
   // Refused instead of silently shortened, which would miss hosts that come online later.
   if ((given.queue_until ?? 0) > QUEUE_MAX) throw invalid("queue_until", "queue_until must be at most 7d");
+  await checkNames(ctx, where);
   const chosen = given.selected
     ? await targetsFor(ctx, selection, what.query, { strict: true })
     : runnableOn(ctx, what.query);

@@ -39,7 +39,8 @@ export const partsOfWhere = (text: string, deps: WhereDeps, parameter = "where")
     return partOf(parseSelector(text));
   });
 
-function refusing<T>(text: string, parameter: string, work: () => T): T {
+/** Does the work; an error in the expression becomes a 400 that names the parameter. */
+export function refusing<T>(text: string, parameter: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
