@@ -150,7 +150,8 @@ export default class Api extends ClientCommand {
   }
 
   private async fields(pairs: readonly string[]): Promise<Json> {
-    const fields: Json = {};
+    // Without a prototype, so that a field __proto__ is a field like any other.
+    const fields: Json = Object.create(null);
     for (const pair of pairs) {
       const at = pair.indexOf("=");
       if (at <= 0) throw usage(`-F ${pair} is not NAME=VALUE`);

@@ -11,6 +11,7 @@ import { operatorSetting } from "../../cli/features/operator-settings.ts";
 import { parseValue, readBody, readText } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { valueAt } from "../../cli/output/fields.ts";
+import { ownOf } from "../../text/record.ts";
 
 /** Where Apple devices connect to. */
 const addresses = ["server_settings.server_url", "mdm.vendora_server_url"];
@@ -72,7 +73,7 @@ export default class ConfigSet extends ClientCommand {
       if (!text.startsWith("@")) throw usage(`${path} is a secret`, `Give it by file, ${path}=@FILE, or - for stdin.`);
       return (await readText(this.io, text.slice(1), path)).replace(/\r?\n$/, "");
     }
-    const leaf = path.split(".").reduce<unknown>((at, key) => shapeOf(at)?.[key], ConfigSections);
+    const leaf = path.split(".").reduce<unknown>((at, key) => ownOf(shapeOf(at) ?? {}, key), ConfigSections);
     const isText = (leaf as z.ZodType | undefined)?.def?.type === "string";
     if (isText && !text.startsWith("@")) return text;
     if (!/^[[{]/.test(text)) return parseValue(this.io, text, path);
