@@ -64,6 +64,8 @@ const DOWNLOAD_TIMEOUT = "3h";
 export abstract class GitopsCommand extends PackageBatchCommand {
   /** Those that the server has. */
   #teams: ReadonlySet<string> = new Set();
+  /** The server's default settings, once the state was read. */
+  #defaults: ConfigurationState["defaults"] | undefined;
 
   /** These endpoints take a dry_run field in the body, which older servers support too. */
   protected override get triesOut(): boolean {
@@ -199,6 +201,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     const progress = this.progress("reading the server's state ...");
     const body = { secrets: Object.fromEntries(secrets), hosts: [...hosts], ...(files ? { files } : {}) };
     const state = await this.call(configurationApi.state, { body }).finally(() => progress.done());
+    this.#defaults = state.defaults;
     this.#teams = new Set(state.things.filter(({ kind }) => kind === "team").map(({ name }) => name));
     const unknown = [...new Set(state.things.map(({ kind }) => kind))].filter((kind) => !Object.hasOwn(kinds, kind));
     if (unknown.length > 0)
@@ -210,8 +213,8 @@ export abstract class GitopsCommand extends PackageBatchCommand {
 
   /** Prints the plan to stdout, as text, Markdown or structured output. */
   protected async printChanges(changes: readonly Change[], markdown = false): Promise<void> {
-    if (markdown) await this.write(renderMarkdown(changes));
-    else if (!this.structured) await this.write(renderPlan(changes, this.planPaint));
+    if (markdown) await this.write(renderMarkdown(changes, this.#defaults));
+    else if (!this.structured) await this.write(renderPlan(changes, this.planPaint, this.#defaults));
     else if (this.format === "json" || this.format === "yaml") await this.printOne(planJson(changes));
     else await this.printList(planJson(changes).changes, { columns: ["action", "kind", "team", "name", "fields"] });
   }
