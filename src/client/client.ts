@@ -54,15 +54,19 @@ export interface RawCall {
   readonly isSlow?: boolean;
   /** Default: the client's `dryRun` option, for methods that change something. */
   readonly dryRun?: boolean;
+  /** Whether the reply contains the body as bytes too. */
+  readonly wantsBytes?: boolean;
 }
 type Given = {
-  readonly [K in "query" | "body" | "upload" | "onSent" | "headers" | "signal" | "isSlow"]?: RawCall[K] | undefined;
+  readonly [K in Exclude<keyof RawCall, "dryRun">]?: RawCall[K] | undefined;
 };
 
 export interface RawReply {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly text: string;
+  /** Only for calls with `wantsBytes`. */
+  readonly bytes?: Uint8Array;
 }
 
 const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
@@ -105,11 +109,11 @@ export class ApiClient {
 
   /** Sends one request, with retries if they are safe. Returns replies of any status. */
   async raw(method: string, path: string, call: RawCall = {}): Promise<RawReply> {
-    const { query, body, upload, onSent, signal, isSlow } = call;
-    const triesOut = call.dryRun ?? (this.#options.dryRun === true && method !== "GET");
+    const { dryRun, ...given } = call;
+    const triesOut = dryRun ?? (this.#options.dryRun === true && method !== "GET");
     if (triesOut) await this.#requireDryRun();
     const headers = triesOut ? { ...call.headers, [DRY_RUN]: "true" } : call.headers;
-    const reply = await this.#request(method, path, { query, body, upload, onSent, headers, signal, isSlow });
+    const reply = await this.#request(method, path, { ...given, headers });
     if (triesOut && reply.status >= 200 && reply.status <= 299) {
       // Servers of different versions may share an address, so another one than the one that was checked may have
       // replied.
@@ -134,10 +138,10 @@ export class ApiClient {
     for (let attempt = 1; ; attempt++) {
       stop?.throwIfAborted();
       let reply: HttpReply;
-      let text: string;
+      let content: Pick<RawReply, "text" | "bytes">;
       try {
         reply = await this.#send(url, this.#init(method, given, stop));
-        text = await reply.text();
+        content = given.wantsBytes ? await bytesOf(reply) : { text: await reply.text() };
       } catch (error) {
         stop?.throwIfAborted();
         if (attempt < tries && canRepeat && idempotent.has(method) && isConnectionLoss(error)) {
@@ -157,7 +161,7 @@ export class ApiClient {
           continue;
         }
       }
-      return { status: reply.status, headers: reply.headers, text };
+      return { status: reply.status, headers: reply.headers, ...content };
     }
   }
 
@@ -302,6 +306,14 @@ async function* counted(upload: UploadBody, onSent: OnSent = () => {}): AsyncGen
     sent += chunk.length;
     onSent(sent, upload.size);
   }
+}
+
+async function bytesOf(reply: HttpReply): Promise<{ text: string; bytes: Uint8Array }> {
+  const chunks: Uint8Array[] = [];
+  if (reply.body) for await (const chunk of reply.body) chunks.push(chunk);
+  else chunks.push(Buffer.from(await reply.text()));
+  const bytes = Buffer.concat(chunks);
+  return { text: new TextDecoder().decode(bytes), bytes };
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}

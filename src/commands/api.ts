@@ -1,11 +1,14 @@
+import { isUtf8 } from "node:buffer";
 import * as Flags from "@oclif/core/flags";
 import { DRY_RUN } from "../api/dry-run.ts";
 import type { AnyEndpoint } from "../api/endpoint.ts";
 import { ClientCommand } from "../cli/client-command.ts";
-import { usage } from "../cli/errors.ts";
+import { failed, usage } from "../cli/errors.ts";
 import { parseValue, readValue } from "../cli/files/input.ts";
 import { args, connectionFlags, generalFlags, outputFlags } from "../cli/flags.ts";
 import { selectOf } from "../cli/output/output.ts";
+import { sizeText } from "../cli/views/size.ts";
+import type { RawReply } from "../client/client.ts";
 import { ApiCallError, apiCallError, DryRunNotSupported } from "../client/errors.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -81,7 +84,10 @@ export default class Api extends ClientCommand {
         ),
       );
     }
-    await this.print(await this.one(method, path, method === "GET" ? fields : {}, body));
+    const reply = await this.replyTo(method, path, method === "GET" ? fields : {}, body);
+    if (this.common.jq !== undefined && !parses(reply.text)) throw failed("--jq: the reply is not JSON");
+    if (this.common.jq !== undefined || isJson(reply)) return this.print(pretty(reply.text));
+    await this.printBytes(reply.bytes ?? new Uint8Array());
   }
 
   /** Prints what the server would reply, or a message if the request cannot run as a dry run. */
@@ -109,12 +115,32 @@ export default class Api extends ClientCommand {
     await this.write(select ? select(text) : text);
   }
 
-  private async one(method: string, path: string, query: Json, body?: unknown): Promise<string> {
+  /** Files and pipes get the bytes unchanged. */
+  private async printBytes(bytes: Uint8Array): Promise<void> {
+    if (!this.io.tty.stdout) return this.io.outBytes(bytes);
+    if (!isUtf8(bytes) || bytes.includes(0))
+      throw usage(
+        `the reply is binary (${sizeText(bytes.length)}), which a terminal cannot show`,
+        "Redirect it to a file: > FILE",
+      );
+    await this.write(pretty(Buffer.from(bytes).toString()));
+  }
+
+  private async replyTo(method: string, path: string, query: Json, body?: unknown): Promise<RawReply> {
     const client = await this.client();
-    const { status, headers, text } = await client.raw(method, path, { query, body, headers: this.headers });
-    if (status < 200 || status > 299)
-      throw apiCallError(status, headers, text, status === 403 ? await endpointAt(method, path) : undefined);
-    return pretty(text);
+    const reply = await client.raw(method, path, { query, body, headers: this.headers, wantsBytes: true });
+    if (reply.status < 200 || reply.status > 299)
+      throw apiCallError(
+        reply.status,
+        reply.headers,
+        reply.text,
+        reply.status === 403 ? await endpointAt(method, path) : undefined,
+      );
+    return reply;
+  }
+
+  private async one(method: string, path: string, query: Json, body?: unknown): Promise<string> {
+    return pretty((await this.replyTo(method, path, query, body)).text);
   }
 
   private async paginate(path: string, fields: Json): Promise<void> {
@@ -140,7 +166,8 @@ export default class Api extends ClientCommand {
   }
 
   private async fields(pairs: readonly string[]): Promise<Json> {
-    const fields: Json = {};
+    // Without a prototype, so that a field __proto__ is a field like any other.
+    const fields: Json = Object.create(null);
     for (const pair of pairs) {
       const at = pair.indexOf("=");
       if (at <= 0) throw usage(`-F ${pair} is not NAME=VALUE`);
@@ -201,10 +228,19 @@ async function endpointAt(method: string, path: string): Promise<AnyEndpoint | u
   );
 }
 
-function pretty(text: string): string {
+const isJson = ({ headers }: RawReply): boolean =>
+  /[/+]json\b/i.test(headers.get("content-type") ?? "application/json");
+
+function parses(text: string): boolean {
   try {
-    return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+    JSON.parse(text);
+    return true;
   } catch {
-    return text.endsWith("\n") || text === "" ? text : `${text}\n`;
+    return false;
   }
+}
+
+function pretty(text: string): string {
+  if (parses(text)) return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+  return text.endsWith("\n") || text === "" ? text : `${text}\n`;
 }

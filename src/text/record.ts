@@ -2,6 +2,10 @@
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** The object's own member: names such as `constructor`, which every object inherits, are unknown like any other. */
+export const ownOf = <T>(object: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
+
 /** Whether more lists and objects are inside each other than `most`. */
 export function isDeeper(value: unknown, most: number): boolean {
   if (typeof value !== "object" || value === null) return false;

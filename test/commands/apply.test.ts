@@ -1,5 +1,5 @@
 // `svc apply`: its output, questions, changes and refusals, with real servers.
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Send } from "../../src/client/transport.ts";
@@ -176,13 +176,43 @@ describe("svc apply", () => {
     const before = await revisions(app);
     await writeFile(join(dir, "default.yml"), DEFAULT.replace("Example", "Theirs"));
     const beyond = await gitops(app, ["apply", ...both(dir), "--yes"], { env: theirs });
-    expect([1, 4]).toContain(beyond.exitCode);
+    expect(beyond.exitCode).toBe(4);
     expect(await revisions(app)).toEqual(before);
     const observer = await makeUser(app, "observer");
     const denied = await gitops(app, ["plan", "-f", own], {
       env: { ...env, SVC_API_TOKEN: await makeSession(app, observer.id) },
     });
     expect(denied.exitCode).toBe(4);
+  });
+
+  it("and all other commands of files refuse what the caller may not write", async () => {
+    const app = await startApp();
+    const dir = await repository();
+    await gitops(app, ["apply", ...both(dir), "--yes"], { env });
+    const { teams } = (await (await app.get("/teams")).json()) as { teams: { id: number }[] };
+    const user = await makeUser(app, { teams: [{ id: teams[0]!.id, role: "gitops" }] });
+    const theirs = { ...env, SVC_API_TOKEN: await makeSession(app, user.id) };
+    await app.post("/teams", { name: "Team B" });
+    // A team of others, one that does not exist, and the settings of the organization.
+    const files: [string, string, string][] = [
+      ["b.yml", "name: Team B\nsettings: {description: Theirs}\n", 'team "Team B"'],
+      ["c.yml", "name: Team C\nsettings: {secrets: [{secret: a-secret}]}\n", 'team "Team C"'],
+      ["default.yml", DEFAULT, "settings"],
+    ];
+    for (const [name, text, what] of files) {
+      const file = join(dir, name);
+      await writeFile(file, text);
+      for (const argv of [["plan"], ["plan", "--out", join(dir, "plan.json")], ["drift"], ["apply", "--dry-run"]]) {
+        const { stdout, stderr, exitCode } = await gitops(app, [...argv, "-f", file], { env: theirs });
+        expect({ stdout, exitCode }, `${name}, ${argv[0]}: ${stderr}`).toEqual({ stdout: "", exitCode: 4 });
+        expect(stderr).toContain("your role may not read or write these: ");
+        expect(stderr).toContain(what);
+      }
+    }
+    expect((await readdir(dir)).includes("plan.json")).toBe(false);
+    const own = ["-f", join(dir, "teams/ops.yml")];
+    for (const command of ["plan", "drift"])
+      expect((await gitops(app, [command, ...own], { env: theirs })).exitCode).toBe(0);
   });
 
   it("asks on a terminal, and accepts no as the answer", async () => {

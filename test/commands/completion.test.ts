@@ -46,6 +46,9 @@ describe("completion", () => {
     expect(await tab("hosts li")).toEqual(["list"]);
     expect(await tab("teams u")).toEqual(["update", "users"]);
     expect(await tab("hosts list --sta")).toEqual(["--status"]);
+    for (const word of ["constructor", "toString"])
+      for (const line of [`${word} x`, `hosts list --${word}=x`, `hosts list --where ${word}=x`, `help ${word} x`])
+        expect(await tab(line), line).toEqual([]);
     expect(await tab("hosts list --fields id,hostn")).toEqual(["id,hostname"]);
     expect(await tab("policies list --fields unans")).toEqual(["unanswered_host_count"]);
     expect(await tab("explain polic")).toEqual(expect.arrayContaining(["policy", "policies"]));

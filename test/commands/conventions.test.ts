@@ -125,6 +125,25 @@ describe("output", () => {
     expect(bare.stdout).toBe("1\n2\n");
   });
 
+  it("writes values of lists in lists as plain text in csv, each once", async () => {
+    const versions = [
+      { vulnerabilities: null },
+      { vulnerabilities: ["CVE-1", "CVE-2"] },
+      { vulnerabilities: ["CVE-2", "CVE-10"] },
+    ];
+    const send: Send = async () =>
+      Response.json({
+        software_titles: [
+          { id: 1, versions },
+          { id: 2, versions: versions.slice(0, 1) },
+        ],
+      });
+    const { stdout } = await run(["software", "list", "-o", "csv", "--fields", "id,versions.vulnerabilities"], {
+      send,
+    });
+    expect(stdout).toBe('id,versions.vulnerabilities\n1,"CVE-1, CVE-2, CVE-10"\n2,\n');
+  });
+
   it("selects fields under flat keys in every format", async () => {
     const { stdout } = await run(["hosts", "list", "-o", "json", "--fields", "id,mdm.name,labels.name"]);
     expect(JSON.parse(stdout)).toEqual([

@@ -78,6 +78,50 @@ describe("help topics", () => {
   });
 });
 
+describe("names that every JavaScript object has", () => {
+  const words = ["constructor", "__proto__", "toString", "hasOwnProperty"];
+  const send = () => new Response("{}", { headers: { "content-type": "application/json" } });
+  const run = (argv: string[]) => runCli(argv, { send, env: { SVC_API_TOKEN: "t" } });
+
+  it.each(words)("are unknown words like any other: %s", async (word) => {
+    for (const argv of [
+      ["help", word],
+      ["help", "hosts", word],
+      ["help", word, "hosts"],
+      [word],
+      ["hosts", word],
+      ["hosts", "list", `--${word}`],
+      ["hosts", "list", `--${word}=1`],
+      ["hosts", "list", "--fields", word],
+      ["hosts", "list", "--context", word],
+      ["explain", word],
+      ["explain", `host.${word}`],
+      ["can-i", word],
+      ["man", word],
+      ["config", "get", word],
+      ["config", "get", `org_info.${word}`],
+      ["config", "edit", `org_info.${word}`],
+      ["context", "use", word],
+    ]) {
+      const { stdout, stderr, exitCode } = await run(argv);
+      expect({ argv, stdout, exitCode }, stderr).toEqual({ argv, stdout: "", exitCode: 2 });
+      // The same answer as for a word that nothing has, apart from what resembles it.
+      const other = await run(argv.map((one) => one.replace(word, "qqqqqqqq")));
+      const first = (text: string, own: string) => text.split("\n")[0]!.replaceAll(own, "WORD").split(";")[0];
+      expect(first(stderr, word)).toBe(first(other.stderr, "qqqqqqqq"));
+    }
+  });
+
+  it("are no fields that disappear, and no names of contexts that are not kept", async () => {
+    expect((await run(["api", "POST", "/hosts", "-F", "__proto__=1"])).stderr).toContain("-F __proto__ is not a valid");
+    const own = await run(["api", "POST", "/hosts", "-F", "constructor.x=1", "--dry-run"]);
+    expect(JSON.parse(own.stdout)).toMatchObject({ body: { constructor: { x: 1 } } });
+    const add = (name: string) => run(["context", "add", name, "--server-url", "http://svc.test"]);
+    expect((await add("__proto__")).exitCode).toBe(2);
+    expect((await add("constructor")).exitCode).toBe(0);
+  });
+});
+
 describe("manual pages", () => {
   const pages = manPages(config);
   const all = [...pages.values()].join("\n");

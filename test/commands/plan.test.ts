@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { startApp } from "../support/app.ts";
+import { turnOnAppleMdm } from "../support/apple.ts";
 import { changeOne, configurations, environmentOf } from "../support/configurations.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { applyIn, gitops, HOSTS, planIn, stateOf, withHosts, writeAll } from "../support/gitops-cli.ts";
@@ -52,6 +53,45 @@ Plan: 1 to add, 2 to change, 1 to remove.
 `;
 
 describe("svc plan", () => {
+  it("shows of a new team what its file sets, and not every default", async () => {
+    const app = await startApp();
+    await turnOnAppleMdm(app);
+    const plan = async (text: string, ...more: string[]) => {
+      const dir = await writeAll(new Map([["t.yml", text]]));
+      return gitops(app, ["plan", "-f", join(dir, "t.yml"), ...more], { env });
+    };
+    const bare = await plan("name: New\n");
+    expect(bare.stdout).toBe('+ team "New"\n+ team settings (team New)\n\nPlan: 2 to add, 0 to change, 0 to remove.\n');
+    const NEW = `name: New
+settings:
+  description: Tests
+  host_expiry_settings: {host_expiry_enabled: true, host_expiry_window: 7}
+  features: {enable_software_inventory: false}
+controls: {macos_updates: {minimum_version: '15.1', deadline: '2026-01-31'}}
+`;
+    const set = await plan(NEW);
+    expect(set.stdout).toBe(`+ team "New"
+    description: "Tests"
++ team settings (team New)
+    host_expiry_settings.host_expiry_enabled: true
+    host_expiry_settings.host_expiry_window: 7
+    features.enable_software_inventory: false
+    mdm.macos_updates.minimum_version: "15.1"
+    mdm.macos_updates.deadline: "2026-01-31"
+    mdm.macos_updates.update_new_hosts: true
+
+Plan: 2 to add, 0 to change, 0 to remove.
+`);
+    expect((await plan(NEW, "--markdown")).stdout).toContain(set.stdout.split("\n\n")[0]);
+    // Programs get the complete value, which an apply sends.
+    const { changes } = JSON.parse((await plan(NEW, "-o", "json")).stdout);
+    expect(changes[1].value.features).toMatchObject({ enable_software_inventory: false, enable_host_users: true });
+    const dir = await writeAll(new Map([["t.yml", NEW]]));
+    const applied = await gitops(app, ["apply", "-f", join(dir, "t.yml"), "--yes"], { env });
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    expect((await plan(NEW)).stdout).toBe("No changes: the server matches the files.\n");
+  });
+
   it("reports per object what is added, changed and removed", async () => {
     const { plan } = await applied();
     const { stdout, stderr, exitCode } = await plan(changed);

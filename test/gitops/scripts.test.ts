@@ -35,6 +35,32 @@ describe("scripts in files", () => {
     expect(things.find(({ kind }) => kind === "policy")!.value).toMatchObject({ run_script: "a.sh" });
   });
 
+  it.each<[string, string, string | null]>([
+    ["by the path of a script with another name", "run_script: {path: s/a.sh}", "Nice name.sh"],
+    ["by another spelling of the path", "run_script: {path: ./s/../s/a.sh}", "Nice name.sh"],
+    ["by the name", "run_script: {name: Nice name.sh}", "Nice name.sh"],
+    ["not by the name of the file", "run_script: {name: a.sh}", null],
+    ["not by the path of another file with that name", "run_script: {path: other/a.sh}", null],
+    ["not by a path to a file under two names", "run_script: {path: s/b.sh}", null],
+  ])("are found by policies %s", async (_, run, name) => {
+    const scripts = "[{path: s/a.sh, display_name: Nice name.sh}, {path: s/b.sh}, {path: s/b.sh, display_name: B.sh}]";
+    const files = {
+      "t.yml": `name: T\ncontrols: {scripts: ${scripts}}\npolicies: [{path: lib/p.yml}]\n`,
+      "lib/p.yml": `[{name: P, query: SELECT 1, ${run.replace("path: ", "path: ../")}}]\n`,
+      "s/a.sh": "a",
+      "s/b.sh": "b",
+      "other/a.sh": "other",
+    };
+    const read = await readGiven(files, {}, ["t.yml"]);
+    const found = errorsOf(read.problems);
+    if (name === null) expect(found).toEqual([expect.stringMatching(/run_script: the controls of the team have /)]);
+    else {
+      expect(found).toEqual([]);
+      const { things } = desiredOf(read, stateWith([thing("team", null, "T", { description: "" })]));
+      expect(things.find(({ kind }) => kind === "policy")!.value).toMatchObject({ run_script: name });
+    }
+  });
+
   it.each<[string, Record<string, string>, RegExp]>([
     ["another extension", { "d.yml": listed("[{path: a.bat}]"), "a.bat": "x" }, /must be \.sh or \.py or \.ps1/],
     [

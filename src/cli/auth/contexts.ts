@@ -1,6 +1,7 @@
 // Contexts: the servers that the command line knows. One of them is the current context.
 import { join } from "node:path";
 import { nearest } from "../../text/nearest.ts";
+import { ownOf } from "../../text/record.ts";
 import { usage } from "../errors.ts";
 import { configDir } from "../files/paths.ts";
 import { openPrivate } from "../files/private-file.ts";
@@ -75,7 +76,7 @@ export interface SavedContext {
 /** Adds or replaces a context. Also called by `svc serve --quickstart`. */
 export async function saveContext(given: SaveContext, io: ContextIo = { env: process.env }): Promise<SavedContext> {
   const { name, serverUrl, token } = given;
-  if (!/^[\w.:@-]{1,100}$/.test(name)) {
+  if (!/^[\w.:@-]{1,100}$/.test(name) || name === "__proto__") {
     throw usage(
       `${name} is not a valid name of a context`,
       "Only letters, digits and . _ : @ - are allowed, at most 100 characters.",
@@ -83,7 +84,7 @@ export async function saveContext(given: SaveContext, io: ContextIo = { env: pro
   }
   const saved = token === undefined ? null : await saveToken(io, account(name, serverUrl), token);
   const db = await openFile(io.env);
-  const old = Object.hasOwn(db.data.contexts, name) ? db.data.contexts[name] : undefined;
+  const old = ownOf(db.data.contexts, name);
   const kept = old?.server_url === serverUrl ? old.token_in : null;
   const tokenIn = saved?.place ?? kept;
   await db.update((data) => {
@@ -114,7 +115,7 @@ export async function useContext(io: ContextIo, name: string): Promise<void> {
 
 export async function removeContext(io: ContextIo, name: string): Promise<void> {
   const db = await openFile(io.env);
-  const old = Object.hasOwn(db.data.contexts, name) ? db.data.contexts[name] : undefined;
+  const old = ownOf(db.data.contexts, name);
   if (!old) throw unknownContext(name, Object.keys(db.data.contexts));
   await db.update((data) => {
     delete data.contexts[name];
@@ -126,7 +127,7 @@ export async function removeContext(io: ContextIo, name: string): Promise<void> 
 /** Deletes a context's token on sign-out. */
 export async function dropContextToken(io: ContextIo, name: string): Promise<void> {
   const db = await openFile(io.env);
-  const context = db.data.contexts[name];
+  const context = ownOf(db.data.contexts, name);
   if (!context) return;
   await forget(io, name, context);
   await db.update((data) => {

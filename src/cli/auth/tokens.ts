@@ -1,5 +1,6 @@
 // API tokens of contexts, in the operating system's keyring or in a file that only the user can read.
 import { join } from "node:path";
+import { ownOf } from "../../text/record.ts";
 import { configDir } from "../files/paths.ts";
 import { openPrivate } from "../files/private-file.ts";
 import type { Io, Keyring } from "../io.ts";
@@ -67,7 +68,7 @@ export async function saveToken(
 }
 
 export async function readToken(io: TokenIo, account: string, place: TokenPlace): Promise<string | null> {
-  if (place === "file") return (await openFile(io.env)).data[account] ?? null;
+  if (place === "file") return ownOf((await openFile(io.env)).data, account) ?? null;
   return inTime((await keyringOf(io)).get(account));
 }
 

@@ -3,6 +3,7 @@
 // limit.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ownOf } from "../../text/record.ts";
 import { listContexts } from "../auth/contexts.ts";
 import { helpTopics } from "../help/help-topics.ts";
 import { type Io, processIo } from "../io.ts";
@@ -58,7 +59,7 @@ async function candidatesFor(words: string[], commands: Commands, io: Io): Promi
 
   const [, flagName, value] = /^--([a-z-]+)=(.*)$/.exec(current) ?? [];
   if (command && flagName !== undefined) {
-    const flag = command.flags[flagName];
+    const flag = ownOf(command.flags, flagName);
     const values = flag ? await listed(command, flag, value ?? "", before, io) : [];
     return values.map(([one, about]) => [`--${flagName}=${one}`, about]);
   }
@@ -92,7 +93,7 @@ function helped(before: string[], commands: Commands): Candidate[] {
 
 function findCommand(words: string[], commands: Commands): { command?: ManifestCommand; rest: string[] } {
   for (let count = words.length; count > 0; count--) {
-    const command = commands[words.slice(0, count).join(":")];
+    const command = ownOf(commands, words.slice(0, count).join(":"));
     if (command) return { command, rest: words.slice(count) };
   }
   return { rest: words };

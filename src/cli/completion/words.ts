@@ -1,6 +1,7 @@
 // Completion words from the API's own schemas: fields, resources, actions, settings, and parts of selectors. This
 // module is loaded only if one of them is completed, because loading the schemas takes time.
 import type { z } from "zod";
+import { ownOf } from "../../text/record.ts";
 import { fieldPaths } from "../output/fields.ts";
 
 type Word = readonly [value: string, about?: string];
@@ -84,7 +85,7 @@ async function selectorWords(start: string, names: Names): Promise<Word[]> {
   const on = (words: readonly string[]): Word[] => words.map((one) => [`${head}${one}`]);
   const [, field] = beforeValue.exec(head) ?? [];
   if (field !== undefined) {
-    const values = selectorValues[field];
+    const values = ownOf(selectorValues, field);
     if (values) return on(values);
     if (field !== "team" && field !== "label") return [];
     const plain = (await names(field, word)).filter((name) => /^[^\s()=!<>~,"']+$/.test(name));

@@ -3,6 +3,7 @@ import { delimiter } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { type ConfigurationState, configurationApi, NO_TEAM_NAME } from "../../api/configuration.ts";
 import { packageBatchesApi } from "../../api/package-batches.ts";
+import { ApiCallError } from "../../client/errors.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";
 import type { LargeFile } from "../../gitops/files/large-files.ts";
 import { type Problem, renderProblem } from "../../gitops/files/problems.ts";
@@ -10,11 +11,11 @@ import { readFiles } from "../../gitops/files/read.ts";
 import type { Download } from "../../gitops/kinds/kind.ts";
 import { kinds } from "../../gitops/kinds.ts";
 import { type Change, type Json, keyOf, type Thing } from "../../gitops/plan/diff.ts";
-import { otherTeams, planOf } from "../../gitops/plan/plan.ts";
+import { filesOf, otherTeams, planOf, secretsOf, toThingChange } from "../../gitops/plan/plan.ts";
 import { type Paint, planJson, renderMarkdown, renderPlan, titleOf } from "../../gitops/plan/render.ts";
 import { printable } from "../../text/printable.ts";
 import { isTrue } from "../auth/connection.ts";
-import { CliError, failed, usage } from "../errors.ts";
+import { CliError, denied, failed, usage } from "../errors.ts";
 import { plural } from "../output/text.ts";
 import { notMasked } from "../views/variable.ts";
 import { PackageBatchCommand } from "./package-batches.ts";
@@ -63,6 +64,8 @@ const DOWNLOAD_TIMEOUT = "3h";
 export abstract class GitopsCommand extends PackageBatchCommand {
   /** Those that the server has. */
   #teams: ReadonlySet<string> = new Set();
+  /** The server's default settings, once the state was read. */
+  #defaults: ConfigurationState["defaults"] | undefined;
 
   /** These endpoints take a dry_run field in the body, which older servers support too. */
   protected override get triesOut(): boolean {
@@ -97,6 +100,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
       );
     const things = await this.withFiles(wanted.things, valuesOf(state.things), downloads);
     const changes = planOf(state, { ...wanted, things, isComplete: (thing) => wanted.isComplete(thing) });
+    await this.#checkRights(changes, state, files);
     const unseen = changes.filter(isUnseen);
     for (const one of unseen) this.remark(`${titleOf(one)}: your role does not see them, so they are kept unchanged`);
     return {
@@ -107,6 +111,38 @@ export abstract class GitopsCommand extends PackageBatchCommand {
       uploads: files.uploads,
       variables: Object.fromEntries(files.variables),
     };
+  }
+
+  /**
+   * The state contains what the caller may write, so all other objects look as if they did not exist. Throws the
+   * server's refusal if there are changes of such objects. `given`: the secrets and files of the changes.
+   */
+  async #checkRights(
+    changes: readonly Change[],
+    { things }: ConfigurationState,
+    { secrets, contents }: Pick<Planned, "secrets" | "contents">,
+  ): Promise<void> {
+    // Whoever may write the organization's settings may write everything.
+    if (things.some(({ kind, owner }) => owner === null && kind !== "team")) return;
+    const beyond = changes.filter(({ kind, owner, name }) => !this.#teams.has(kind === "team" ? name : (owner ?? "")));
+    if (beyond.length === 0) return;
+    const body = {
+      changes: beyond.map(toThingChange),
+      secrets: secretsOf(beyond, secrets),
+      files: filesOf(beyond, contents),
+      dry_run: true,
+      skip_checks: true,
+    };
+    try {
+      await this.call(configurationApi.apply, { body });
+    } catch (error) {
+      if (!(error instanceof ApiCallError) || error.status !== 403) throw error;
+      const named = beyond.slice(0, 3).map(titleOf).join(", ");
+      throw denied(
+        `your role may not read or write these: ${named}${beyond.length > 3 ? `, and ${beyond.length - 3} more` : ""}`,
+        "Give only files of teams on which you have the role gitops or admin.",
+      );
+    }
   }
 
   /**
@@ -165,6 +201,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     const progress = this.progress("reading the server's state ...");
     const body = { secrets: Object.fromEntries(secrets), hosts: [...hosts], ...(files ? { files } : {}) };
     const state = await this.call(configurationApi.state, { body }).finally(() => progress.done());
+    this.#defaults = state.defaults;
     this.#teams = new Set(state.things.filter(({ kind }) => kind === "team").map(({ name }) => name));
     const unknown = [...new Set(state.things.map(({ kind }) => kind))].filter((kind) => !Object.hasOwn(kinds, kind));
     if (unknown.length > 0)
@@ -176,8 +213,8 @@ export abstract class GitopsCommand extends PackageBatchCommand {
 
   /** Prints the plan to stdout, as text, Markdown or structured output. */
   protected async printChanges(changes: readonly Change[], markdown = false): Promise<void> {
-    if (markdown) await this.write(renderMarkdown(changes));
-    else if (!this.structured) await this.write(renderPlan(changes, this.planPaint));
+    if (markdown) await this.write(renderMarkdown(changes, this.#defaults));
+    else if (!this.structured) await this.write(renderPlan(changes, this.planPaint, this.#defaults));
     else if (this.format === "json" || this.format === "yaml") await this.printOne(planJson(changes));
     else await this.printList(planJson(changes).changes, { columns: ["action", "kind", "team", "name", "fields"] });
   }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { allEndpoints } from "../../api/all.ts";
 import type { AnyEndpoint } from "../../api/endpoint.ts";
+import { ownOf } from "../../text/record.ts";
 
 interface Schema {
   type?: string | string[];
@@ -116,7 +117,7 @@ export function explain(resource: Resource, path: readonly string[]): Explained 
   };
   let at = resolve(root);
   for (const key of path) {
-    const inner = membersOf(at, resolve)[key];
+    const inner = ownOf(membersOf(at, resolve), key);
     if (!inner) return undefined;
     at = resolve(inner);
   }

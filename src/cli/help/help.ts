@@ -2,6 +2,7 @@
 import type { Command } from "@oclif/core";
 import type { Config } from "@oclif/core/config";
 import { Help, normalizeArgv } from "@oclif/core/help";
+import { ownOf } from "../../text/record.ts";
 import { type Io, isDumb } from "../io.ts";
 import { adoptStyles } from "../output/terminal.ts";
 import { helpTopics, sharedFlagGroups, topicText } from "./help-topics.ts";
@@ -17,7 +18,7 @@ export async function showHelp(argv: string[], config: Config, io: Io): Promise<
   });
   help.io = io;
   const subject = words.filter((word) => !word.startsWith("-"));
-  const topic = argv[0] === "help" ? helpTopics[subject[0] ?? ""] : undefined;
+  const topic = argv[0] === "help" ? ownOf(helpTopics, subject[0] ?? "") : undefined;
   if (subject.length === 1 && topic) return io.out(`${topicText(topic)}\n`);
   if (subject.length > 0) {
     const [id = ""] = normalizeArgv(config, [...subject]);

@@ -1,5 +1,6 @@
 // Suggestions for mistyped commands and flags, and for words of other command lines.
 import { editDistance } from "../../text/nearest.ts";
+import { ownOf } from "../../text/record.ts";
 
 /** Verbs of other command lines, and the verbs here with the same meaning. */
 const verbs: Readonly<Record<string, readonly string[]>> = {
@@ -42,7 +43,7 @@ export function commandMeant(words: readonly string[], known: ReadonlySet<string
     [first, second, false],
     [second, first, true],
   ] as const) {
-    const meant = verbs[verb];
+    const meant = ownOf(verbs, verb);
     if (topic === "" || !meant) continue;
     // `get hosts` without a name means the list.
     const wanted = swapped && verb === "get" && rest.length === 0 && !singular(topic) ? ["list", ...meant] : meant;
@@ -159,6 +160,6 @@ const flagWords: Readonly<Record<string, readonly string[]>> = {
 
 /** The flag that is meant by a flag of another command line; both with their dashes. */
 export function flagMeant(flag: string, known: ReadonlySet<string>): string | undefined {
-  const meant = flagWords[flag.replace(/^-+/, "")] ?? [];
+  const meant = ownOf(flagWords, flag.replace(/^-+/, "")) ?? [];
   return meant.map((name) => `--${name}`).find((name) => known.has(name));
 }

@@ -1,16 +1,18 @@
 // Formats values for people.
 import { usage } from "../errors.ts";
 
-/** The value as text. Of lists in a list, such as those of each version, each member appears once. */
+/**
+ * The value as plain text. The members of a list are separated by commas; of lists in a list, each value is written once,
+ * and members without a value are left out. Objects are written as JSON.
+ */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
   if (Array.isArray(value)) {
-    const members: unknown[] = value.flat(Number.POSITIVE_INFINITY);
-    if (members.every((member) => typeof member !== "object" || member === null))
-      return (value.some(Array.isArray) ? [...new Set(members.filter((member) => member !== null))] : members)
-        .map(cell)
-        .join(", ");
+    const isNested = value.some(Array.isArray);
+    const members: unknown[] = value.flat(Number.POSITIVE_INFINITY).filter((member) => (member ?? null) !== null);
+    if (members.every((member) => typeof member !== "object"))
+      return (isNested ? [...new Set(members)] : members).map(cell).join(", ");
   }
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -58,8 +58,18 @@ async function dispatch(argv: string[], config: Config, io: Io): Promise<void> {
     if (config.findTopic(id) && rest.length === 0) return showHelp(id.split(":"), config, io);
     throw unknownCommand([...id.split(":"), ...rest], config);
   }
+  refuseInherited(rest);
   const loaded = (await command.load()) as unknown as Executable;
   await loaded.execute(rest, config);
+}
+
+/** oclif's parser finds flags in a plain object, and so takes what every object inherits (`--toString`) for a flag. */
+function refuseInherited(argv: readonly string[]): void {
+  const end = argv.indexOf("--");
+  const flags = (end === -1 ? argv : argv.slice(0, end)).filter(
+    (word) => word.startsWith("--") && word.slice(2).replace(/=.*/s, "") in Object.prototype,
+  );
+  if (flags.length > 0) throw Object.assign(usage(`unknown flag ${flags.join(", ")}`), { flags });
 }
 
 /** oclif's parser only reports that a flag does not exist: suggest a similar flag. */

@@ -13,6 +13,7 @@ import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { fieldPaths, isField, valueAt } from "../../cli/output/fields.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { nearest } from "../../text/nearest.ts";
+import { ownOf } from "../../text/record.ts";
 
 /** Where Apple devices connect to. */
 const addresses = ["server_settings.server_url", "mdm.vendora_server_url"];
@@ -77,7 +78,7 @@ export default class ConfigSet extends ClientCommand {
       if (!text.startsWith("@")) throw usage(`${path} is a secret`, `Give it by file, ${path}=@FILE, or - for stdin.`);
       return (await readText(this.io, text.slice(1), path)).replace(/\r?\n$/, "");
     }
-    const leaf = path.split(".").reduce<unknown>((at, key) => shapeOf(at)?.[key], ConfigSections);
+    const leaf = path.split(".").reduce<unknown>((at, key) => ownOf(shapeOf(at) ?? {}, key), ConfigSections);
     const isText = (leaf as z.ZodType | undefined)?.def?.type === "string";
     if (isText && !text.startsWith("@")) return text;
     if (!/^[[{]/.test(text)) return parseValue(this.io, text, path);

@@ -1,6 +1,6 @@
 // What the client knows about one kind of configuration.
 import type { z } from "zod";
-import type { ThingKey } from "../../api/configuration.ts";
+import type { ConfigurationState, ThingKey } from "../../api/configuration.ts";
 import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
 import type { Fields } from "../export/fields.ts";
@@ -95,6 +95,8 @@ export interface Kind<T extends Named = Named> {
   exported?(scope: ExportScope): ExportedSections;
   /** The value of a new team, for kinds whose first value does not depend on the organization. */
   readonly ofNewTeam?: Json;
+  /** The value of a new object of which the files say nothing: plans show only what differs from it. */
+  usual?(defaults: ConfigurationState["defaults"]): Json;
   /** The list in the value whose order has no meaning. */
   readonly unordered?: string;
   /** The types of activities that can explain a change. */

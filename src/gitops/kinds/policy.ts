@@ -1,5 +1,4 @@
 // Policies.
-import { basename } from "node:path";
 import { z } from "zod";
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { policyPlatforms, policyTypes } from "../../api/policies.ts";
@@ -10,7 +9,7 @@ import { anyOf, coversPath, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
 import { choice, flag, labelNames, name, platforms, sql, text } from "../schema/fields.ts";
 import type { Kind } from "./kind.ts";
-import { linkedSoftware } from "./references/policy.ts";
+import { linkedScript, linkedSoftware } from "./references/policy.ts";
 
 const KIND = "policy";
 
@@ -63,7 +62,7 @@ export const PolicyFile = z
       })
       .refine(({ path, name }) => Boolean(path) !== Boolean(name), { error: "give either path or name" })
       .nullish()
-      .transform((given) => (given ? (given.name ?? basename(given.path!)) : null)),
+      .transform((given) => given ?? null),
     install_software: z
       .union([Software, z.boolean()], { error: "expected an object, or true for the type patch" })
       .nullish()
@@ -87,8 +86,8 @@ export const PolicyFile = z
     else checkDynamic(policy, wrong);
   })
   .meta({ anyOf: [{ required: ["query"] }, { required: ["svc_maintained_app_slug"] }] });
-/** `installs` is the software that `install_software` means. */
-export type PolicyFile = z.output<typeof PolicyFile> & { readonly installs?: Json };
+/** `installs` is the software that `install_software` means, and `runs` the name of the script of `run_script`. */
+export type PolicyFile = z.output<typeof PolicyFile> & { readonly installs?: Json; readonly runs?: string | null };
 
 type Given = Pick<
   z.output<typeof PolicyFile>,
@@ -153,7 +152,7 @@ function desired(policies: readonly Placed<PolicyFile>[], current: Current, prob
         calendar_events_enabled: value.calendar_events_enabled,
         conditional_access_enabled: value.conditional_access_enabled,
         webhooks_and_tickets_enabled: value.webhooks_and_tickets_enabled,
-        run_script: value.run_script,
+        run_script: value.runs ?? null,
         resend_configuration_profile: value.resend_configuration_profile,
         install_software: value.installs ?? null,
       },
@@ -192,7 +191,11 @@ export const policy: Kind<PolicyFile> = {
       ...value,
       ...(run_script ? { run_script: { name: run_script } } : {}),
     }),
-    linked: (item, items, problems) => ({ ...item.value, installs: linkedSoftware(item, items, KIND, problems) }),
+    linked: (item, items, problems) => ({
+      ...item.value,
+      installs: linkedSoftware(item, items, KIND, problems),
+      runs: linkedScript(item, items, problems),
+    }),
     check({ value, owner, place }, problems) {
       if (owner === null && value.run_script !== null)
         problems.error(place("run_script"), "run_script: only policies of a team can run a script");

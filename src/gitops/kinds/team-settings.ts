@@ -76,6 +76,7 @@ export const teamSettings: Kind = {
   },
   ofDocuments: ({ current, ofTeams }) => ofTeams.map((spec) => ofDocument(spec, current)),
   exported,
+  usual: ({ team_settings }) => team_settings,
   typesOf: () => ["edited_team", ...["mdm", "integrations"].flatMap(settingTypes)],
   isAbout: (details, type, { owner, fields }) => {
     const paths = fields.map(({ path }) => path);

@@ -1,6 +1,6 @@
 // The changes that bring the server to the desired state: a pure comparison by object and field.
 
-import { isRecord } from "../../text/record.ts";
+import { isRecord, ownOf } from "../../text/record.ts";
 import { inAnyOrder, kindNames } from "../kinds.ts";
 import { compareTexts } from "./values.ts";
 
@@ -92,7 +92,9 @@ export function differences(old: Json | undefined, wanted: Json | undefined, pat
     return isSecretRef(wanted) && isSecretRef(old) && wanted.$secret === old.$secret ? [] : [{ path, isSecret: true }];
   if (isRecord(old) && isRecord(wanted)) {
     const keys = [...new Set([...Object.keys(wanted), ...Object.keys(old)])];
-    return keys.flatMap((key) => differences(own(old, key), own(wanted, key), path === "" ? key : `${path}.${key}`));
+    return keys.flatMap((key) =>
+      differences(ownOf(old, key), ownOf(wanted, key), path === "" ? key : `${path}.${key}`),
+    );
   }
   if (isSame(old, wanted)) return [];
   const [before, after] = [
@@ -110,9 +112,6 @@ export function masked(value: Json): Json {
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one)]));
 }
-
-const own = (value: { readonly [key: string]: Json }, key: string): Json | undefined =>
-  Object.hasOwn(value, key) ? value[key] : undefined;
 
 /** Equality as JSON values, regardless of the order of keys. */
 export function isSame(a: Json | undefined, b: Json | undefined): boolean {

@@ -1,10 +1,14 @@
 // Rendering of a plan for people: on a terminal and in a pull request.
 
 import { createTwoFilesPatch } from "diff";
+import type { ConfigurationState } from "../../api/configuration.ts";
 import { printable, printableLines, visible } from "../../text/printable.ts";
 import { isRecord } from "../../text/record.ts";
 import { isDeletable, kinds } from "../kinds.ts";
-import { type Change, type FieldChange, type Json, masked, type Owner } from "./diff.ts";
+import { type Change, differences, type FieldChange, type Json, masked, type Owner } from "./diff.ts";
+
+/** The default settings, which plans need not show for new objects. */
+type Defaults = ConfigurationState["defaults"];
 
 export interface Paint {
   added(text: string): string;
@@ -48,28 +52,37 @@ export function renderChange(
   change: Change,
   paint: Paint = unpainted,
   words: Readonly<Record<Change["action"], string>> = signs,
+  defaults?: Defaults,
 ): string[] {
   const colour = { create: paint.added, update: paint.changed, delete: paint.removed }[change.action];
   return [
     colour(`${words[change.action]} ${titleOf(change)}`),
-    ...(change.action === "create" ? valueLines(change.value, paint) : []),
+    ...(change.action === "create" ? newLines(change, paint, defaults) : []),
     ...change.fields.flatMap((field) => fieldLines(field, paint)),
   ];
 }
 
-export function renderPlan(changes: readonly Change[], paint: Paint = unpainted): string {
+/** Without `defaults`, new objects are shown with all of their fields. */
+export function renderPlan(changes: readonly Change[], paint: Paint = unpainted, defaults?: Defaults): string {
   if (changes.length === 0) return "No changes: the server matches the files.\n";
-  const lines = changes.flatMap((change) => renderChange(change, paint));
+  const lines = changes.flatMap((change) => renderChange(change, paint, signs, defaults));
   const { add, change, remove } = summaryOf(changes);
   const removing = remove > 0 ? paint.removed(`${remove} to remove`) : "0 to remove";
   return `${lines.join("\n")}\n\nPlan: ${add} to add, ${change} to change, ${removing}.\n`;
 }
 
-/** The fields of a new object, without the empty ones. */
-function valueLines(value: Json, paint: Paint): string[] {
-  if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, given]) => {
-    if (isEmpty(given)) return [];
+/** The fields of a new object: those that differ from the usual value of its kind, or all that are not empty. */
+function newLines({ kind, value }: Change, paint: Paint, defaults: Defaults | undefined): string[] {
+  const usual = defaults && kinds[kind]?.usual?.(defaults);
+  if (usual === undefined) return isRecord(value) ? valueLines(Object.entries(value), paint) : [];
+  const set = differences(usual, value).filter((field) => field.isSecret || field.new !== undefined);
+  return set.flatMap(({ path, new: given = "(secret)" }) => valueLines([[path, given]], paint, true));
+}
+
+/** Without the empty values, unless `whole`. */
+function valueLines(fields: readonly (readonly [string, Json])[], paint: Paint, whole = false): string[] {
+  return fields.flatMap(([key, given]) => {
+    if (!whole && isEmpty(given)) return [];
     const one = masked(given);
     if (!isLong(one)) return [`    ${printable(key)}: ${one === "(secret)" ? one : shown(one)}`];
     const lines = capped(textOf(one).trimEnd().split("\n"));
@@ -136,7 +149,7 @@ const LISTED = 100;
 const COMMENT_MAX = 50_000;
 
 /** For a comment on a pull request: deletions first, everything else folded. */
-export function renderMarkdown(changes: readonly Change[]): string {
+export function renderMarkdown(changes: readonly Change[], defaults?: Defaults): string {
   const { add, change, remove } = summaryOf(changes);
   if (changes.length === 0) return "### svc plan: no changes\n\nThe server matches the files.\n";
   const removed = changes.filter(({ action }) => action === "delete");
@@ -148,7 +161,7 @@ export function renderMarkdown(changes: readonly Change[]): string {
   return [
     `### svc plan: ${add} to add, ${change} to change, ${remove} to remove`,
     ...(removed.length === 0 ? [] : [`**Removes ${removed.length}:**\n\n${list(removed)}`]),
-    `<details><summary>All changes</summary>\n\n${fenced(cut(renderPlan(changes)))}\n\n</details>`,
+    `<details><summary>All changes</summary>\n\n${fenced(cut(renderPlan(changes, unpainted, defaults)))}\n\n</details>`,
     "",
   ].join("\n\n");
 }

@@ -1,5 +1,5 @@
 // What policies of teams name: software, scripts and profiles of the same team, which its files must contain.
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { NO_TEAM_NAME } from "../../../api/configuration.ts";
 import type { Collected, Placed } from "../../files/collect.ts";
 import type { Problems } from "../../files/problems.ts";
@@ -8,6 +8,7 @@ import type { Package } from "../package.ts";
 import type { NamedSoftware, PolicyFile } from "../policy.ts";
 import type { StoreApp } from "../store-app.ts";
 
+const SCRIPTS = "script";
 const PROFILES = "configuration_profile";
 
 type Policy = Placed<PolicyFile>;
@@ -16,13 +17,13 @@ type Policy = Placed<PolicyFile>;
 const isDocument = ({ file }: Policy): boolean => file === "";
 
 /** The items of a kind that belong to the team of the policy. Controls of hosts without a team may be global. */
-function ofOwner<T>(items: Collected, kind: string, owner: string | null): readonly T[] {
-  const isControl = kind === "script" || kind === PROFILES;
+function placedOf<T>(items: Collected, kind: string, owner: string | null): readonly Placed<T>[] {
+  const isControl = kind === SCRIPTS || kind === PROFILES;
   const owners = isControl && owner === NO_TEAM_NAME ? [owner, null] : [owner];
-  return ((items.get(kind) ?? []) as readonly Placed<T>[])
-    .filter((one) => owners.includes(one.owner))
-    .map((one) => one.value);
+  return ((items.get(kind) ?? []) as readonly Placed<T>[]).filter((one) => owners.includes(one.owner));
 }
+const ofOwner = <T>(items: Collected, kind: string, owner: string | null): readonly T[] =>
+  placedOf<T>(items, kind, owner).map((one) => one.value);
 
 /**
  * What the policy installs: one of the packages and apps that the same file lists. Reports what is not there. `own`: the
@@ -68,19 +69,37 @@ function installs(policy: Policy, wanted: NamedSoftware, items: Collected, probl
   return isDocument(policy) && !path ? { package: name } : wrong(`the software of the team has no package ${name}`);
 }
 
-function checkNamed(policy: Policy, items: Collected, problems: Problems): void {
-  const { value, owner, place } = policy;
-  if (isDocument(policy)) return;
-  const named = [
-    ["run_script", "script", value.run_script],
-    ["resend_configuration_profile", PROFILES, value.resend_configuration_profile],
-  ] as const;
-  for (const [key, kind, wanted] of named)
-    if (wanted !== null && !ofOwner<{ name: string }>(items, kind, owner).some(({ name }) => name === wanted))
-      problems.error(
-        place(key),
-        `${key}: the controls of the team have no ${kind.replace("_", " ")} ${JSON.stringify(wanted)}`,
-      );
+function checkNamed({ value, owner, file, place }: Policy, items: Collected, problems: Problems): void {
+  const key = "resend_configuration_profile";
+  const wanted = value[key];
+  if (file === "" || wanted === null) return;
+  if (!ofOwner<{ name: string }>(items, PROFILES, owner).some(({ name }) => name === wanted))
+    problems.error(
+      place(key),
+      `${key}: the controls of the team have no configuration profile ${JSON.stringify(wanted)}`,
+    );
+}
+
+/**
+ * The name of the script that the policy runs: one of the controls of the same team. A path means the script of that
+ * file, however the controls call it. Reports what is not there.
+ */
+export function linkedScript(policy: Policy, items: Collected, problems: Problems): string | null {
+  const { value, owner, file, place } = policy;
+  const wanted = value.run_script;
+  if (owner === null || wanted === null) return null;
+  if (isDocument(policy)) return wanted.name ?? basename(wanted.path!);
+  const path = wanted.name ? null : resolve(dirname(file), wanted.path!);
+  const found = placedOf<{ name: string }>(items, SCRIPTS, owner).filter((one) =>
+    path === null ? one.value.name === wanted.name : one.file === path,
+  );
+  if (found.length === 1) return found[0]!.value.name;
+  const problem =
+    found.length > 1
+      ? "the controls of the team have this file under several names: give one of them as name"
+      : `the controls of the team have no script ${JSON.stringify(wanted.name ?? wanted.path)}`;
+  problems.error(place("run_script"), `run_script: ${problem}`);
+  return null;
 }
 
 /** The app of a patch policy is in the software of the team, and no other policy of the team patches it. */
