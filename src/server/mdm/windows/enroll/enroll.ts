@@ -141,7 +141,7 @@ interface Made {
 async function enrolled(inside: Context, host: HostRow, { enrollment, caller }: Made): Promise<void> {
   const config = inside.config.over(inside.store);
   const path = caller.hostId === null ? windowsEnrollApi.discover.path : AGENT_DISCOVERY;
-  const serverUrl = (await windowsUrl({ config }, path)) ?? "";
+  const serverUrl = (await windowsUrl({ config, settings: inside.settings }, path)) ?? "";
   await setManaged(inside, host.id, { kind: caller.kind, serverUrl });
   if (caller.email !== null) await setEndUser(inside.store, host.id, caller.email);
   await recordActivity(
