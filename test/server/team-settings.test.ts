@@ -230,7 +230,7 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
     for (const [body, field] of [
       [{ windows_updates: { deadline_days: 31 } }, "mdm.windows_updates.deadline_days"],
       [{ windows_updates: { grace_period_days: null } }, "mdm.windows_updates.grace_period_days"],
-      [{ enable_disk_encryption: false }, "mdm.windows_require_bitlocker_pin"],
+      [{ enable_disk_encryption: false, windows_require_bitlocker_pin: true }, "mdm.windows_require_bitlocker_pin"],
       [{ ios_updates: { minimum_version: "17" } }, "mdm.ios_updates.deadline"],
       [{ macos_updates: { deadline: "soon" } }, "mdm.macos_updates.deadline"],
     ] as const)
