@@ -401,6 +401,15 @@ describe.each(rulesEngines)("POST /spec/teams on %s", (engine) => {
       host_expiry_settings: { host_expiry_window: 9 },
     });
 
+    for (const [what, given] of [
+      ["scripts", ["lib/a.sh"]],
+      ["software", { packages: [{ url: "https://example.com/a.deb" }] }],
+    ] as const) {
+      const response = await t.post("/spec/teams", { specs: [{ name: "Spec", [what]: given }] });
+      expect([response.status, await response.text()]).toEqual([422, expect.stringContaining(`POST /${what}/batch`)]);
+      const empty = { specs: [{ name: "Spec", [what]: what === "scripts" ? [] : {} }] };
+      expect((await t.post("/spec/teams", empty)).status).toBe(200);
+    }
     const dry = await t.post("/spec/teams?dry_run=true", { specs: [{ name: "New" }, { name: "Spec", features: {} }] });
     expect(await dry.json()).toEqual({ team_ids_by_name: { Spec: ids.Spec } });
     expect(await t.store.teams.count()).toBe(2);
