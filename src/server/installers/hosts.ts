@@ -53,7 +53,9 @@ function inTargets(memberOf: ReadonlySet<number>, host: Target, labels: readonly
 /** Why the package and its scripts are not for the host, as a part of a sentence. Null: they are. */
 export function misfitOf(host: Target, installer: Installer): string | null {
   if (installer.team_id !== host.team_id) return "the package belongs to another team than the host";
-  return fits(installer, host) ? null : `the package is for ${installer.platform} (${installer.kind}), not for this host`;
+  return fits(installer, host)
+    ? null
+    : `the package is for ${installer.platform} (${installer.kind}), not for this host`;
 }
 
 /** Why the host cannot install the package, as a part of a sentence. Null: it can. */

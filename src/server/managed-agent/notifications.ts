@@ -7,7 +7,10 @@ import type { AgentHost } from "./agents.ts";
 export type Notifications = z.output<typeof managedAgentApi.config.response>["notifications"];
 
 /** Runs for each configuration that an agent fetches, so what it reads has to be cached. */
-export type AgentNotifier = (ctx: Pick<Context, "config" | "settings" | "store">, agent: AgentHost) => Promise<Notifications>;
+export type AgentNotifier = (
+  ctx: Pick<Context, "config" | "settings" | "store">,
+  agent: AgentHost,
+) => Promise<Notifications>;
 
 declare module "../core/extensions.ts" {
   interface Extensions {

@@ -67,7 +67,7 @@ export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enroll
     return;
   await store.windowsNonces.delete(eq("enrollment_id", id));
   await resetDevice(inside, { host_id, state: "removed" });
-  await setUnmanaged(inside, host_id);
+  await setUnmanaged(inside, host_id, null);
 }
 
 export type NewEnrollment = Pick<Enrollment, "device_id" | "hardware_id" | "host_id" | "kind"> &

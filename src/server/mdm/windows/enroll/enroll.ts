@@ -152,6 +152,7 @@ async function enrolled(inside: Context, host: HostRow, { enrollment, caller }: 
       host_display_name: host.display_name,
       installed_from_dep: caller.kind === "automatic",
       mdm_platform: "microsoft",
+      enrollment_id: null,
       platform: host.platform,
     },
     { hostId: host.id },
