@@ -142,8 +142,14 @@ export const TeamSpec = z.object({
   features: Features.partial().optional(),
   secrets: SecretList.optional(),
   ...TeamSettingsChange.shape,
-  scripts: z.array(path).max(10_000).nullish().meta({ description: "must be empty: not supported yet" }),
-  software: z.record(z.string(), z.json()).nullish().meta({ description: "must be empty: not supported yet" }),
+  scripts: z
+    .array(path)
+    .max(10_000)
+    .nullish()
+    .meta({ description: "must be empty: POST /scripts/batch takes scripts" }),
+  software: z.record(z.string(), z.json()).nullish().meta({
+    description: "must be empty: POST /software/batch and POST /software/app_store_apps/batch take software",
+  }),
 });
 export type TeamSpec = z.output<typeof TeamSpec>;
 

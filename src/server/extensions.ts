@@ -19,6 +19,7 @@ import { hostActionKinds, scriptKind } from "./host-actions/kinds.ts";
 import { scriptDeliverer } from "./host-actions/script-deliverer.ts";
 import { chosenIds } from "./host-list/chosen.ts";
 import { deleteInSteps } from "./host-list/delete.ts";
+import { windowsServers } from "./host-list/selector/mdm.ts";
 import { compileWhere } from "./host-list/selector/where.ts";
 import { hostNamesUseVariables } from "./host-names/uses.ts";
 import { forgetPasswords } from "./host-passwords/rows.ts";
@@ -149,6 +150,7 @@ export const extensions: Extensions = {
     [appleRenewal.name]: renewalCommand,
     [inHouseCommand.name]: inHouseInstallCommand,
   },
+  hostsWithoutStatus: windowsServers,
   windowsCommandsMadeLate: { [windowsProfileCommand.name]: windowsProfileContent },
   hostsOfHardware: [enrolledHosts, assignedHosts],
   hostsWhere: compileWhere,

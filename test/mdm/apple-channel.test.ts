@@ -98,8 +98,10 @@ describe.each(bothEngines)("an Apple device on %s", (engine) => {
     const gone = await device.send({ Status: "Idle", UDID: device.udid });
     expect([gone.status, await gone.json()]).toEqual([403, { code: "com.apple.unrecognized.device" }]);
     expect(await t.store.hostMdm.get(hostId)).toMatchObject({ enrollment_status: "Off", connected_to_svc: false });
-    const types = (await t.store.activities.list()).map(({ type }) => type).filter((type) => type.startsWith("mdm_"));
-    expect(types).toEqual(["mdm_enrolled", "mdm_unenrolled"]);
+    const entries = (await t.store.activities.list()).filter(({ type }) => type.startsWith("mdm_"));
+    expect(entries.map(({ type, details }) => [type, details])).toEqual(
+      ["mdm_enrolled", "mdm_unenrolled"].map((type) => [type, expect.objectContaining({ enrollment_id: null })]),
+    );
   });
 
   it("postpones commands: they come again when it connects by itself", async () => {

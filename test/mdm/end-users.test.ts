@@ -189,6 +189,15 @@ describe.each(bothEngines)("a user's own iPhone on %s", (engine) => {
     expect(host.team_id).toBe(team.id);
     expect(await t.store.hostMdm.get(host.id)).toMatchObject({ enrollment_status: "On (personal)" });
     expect(await t.store.hostEmails.list()).toMatchObject([{ host_id: host.id, email: SSO_USER.email }]);
+
+    expect((await send({ MessageType: "CheckOut" })).status).toBe(200);
+    const entries = (await t.store.activities.list()).filter(({ type }) => type.startsWith("mdm_"));
+    expect(entries.map((entry) => [entry.type, entry.details])).toEqual(
+      ["mdm_enrolled", "mdm_unenrolled"].map((name) => [
+        name,
+        expect.objectContaining({ enrollment_id: EnrollmentID }),
+      ]),
+    );
   });
 
   it("does not enroll without a signature of Apple's, with a token of a managed device, or without a license", async () => {

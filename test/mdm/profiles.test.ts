@@ -328,6 +328,29 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
     expect(await t.store.configurationProfiles.count()).toBe(0);
   });
 
+  it("are refused with the place of the entry and its field", async () => {
+    const { t } = await start(engine);
+    await makeLabel(t, "one");
+    const good = { profile: base64(declaration("a")), display_name: "good" };
+    const other = { profile: base64(declaration("b")), display_name: "other" };
+    for (const [bad, field] of [
+      [{ profile: other.profile }, ".display_name"],
+      [{ ...other, profile: base64("no profile") }, ""],
+      [{ ...other, display_name: "good" }, ""],
+      [{ ...other, activation: base64("{}") }, ".activation"],
+      [{ ...other, labels_include_any: ["missing"] }, ".labels_include_any"],
+      [{ ...other, labels_include_any: ["one"], labels_include_all: ["one"] }, ".labels_include_any"],
+    ] as const)
+      for (const list of ["configuration_profiles", "profiles"]) {
+        const res = await t.post("/configuration_profiles/batch", { [list]: [good, bad] });
+        const { errors } = (await json(res)) as { errors: { name: string }[] };
+        // As everywhere, a label that does not exist is a 400.
+        const status = "labels_include_any" in bad && !("labels_include_all" in bad) ? 400 : 422;
+        expect([res.status, errors.map(({ name }) => name)]).toEqual([status, [`${list}.1${field}`]]);
+      }
+    expect(await t.store.configurationProfiles.count()).toBe(0);
+  });
+
   it("are refused twice in a list, with two include lists, and while management is turned off", async () => {
     const { t } = await start(engine);
     await makeLabel(t, "one");
@@ -373,7 +396,7 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
     ]);
     const both = await batch(t, [], "?team_id=0&team_name=Lab");
     expect([both.status, await both.text()]).toEqual([
-      400,
+      422,
       expect.stringContaining("only one of team_id and team_name"),
     ]);
     const off = await startApp({ engine });

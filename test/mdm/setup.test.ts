@@ -54,6 +54,21 @@ describe.each(rulesEngines)("settings of the setup on %s", (engine) => {
     });
     expect(await lastActivity(t)).toMatchObject({ type: "edited_team", details: { team_id: team.id } });
     expect(await setupOf(t), "no team's are others").toMatchObject({ enable_managed_local_account: false });
+
+    const off = { team_id: team.id, enable_managed_local_account: false };
+    const kept = { ...off, end_user_local_account_type: "standard" };
+    expect(await errorOf(await t.post("/managed_local_account", kept))).toEqual([422, "end_user_local_account_type"]);
+    const isOff = { enable_managed_local_account: false, end_user_local_account_type: "admin" };
+    for (const turnOff of [
+      () => t.post("/managed_local_account", off),
+      () => t.patch("/setup_experience", off),
+      () => t.patch(`/teams/${team.id}`, { mdm: { macos_setup: { enable_managed_local_account: false } } }),
+    ]) {
+      await t.post("/managed_local_account", body);
+      const response = await turnOff();
+      expect(response.status, await response.text()).toBeLessThan(300);
+      expect(await setupOf(t, team.id)).toMatchObject(isOff);
+    }
   });
 
   it("are refused where one needs another", async () => {
@@ -69,8 +84,9 @@ describe.each(rulesEngines)("settings of the setup on %s", (engine) => {
 
     const on = { enable_managed_local_account: true, end_user_local_account_type: "none" };
     expect((await t.patch("/setup_experience", on)).status).toBe(204);
-    expect(await refused({ enable_managed_local_account: false }), "the type still needs it").toEqual(account);
-    const config = await t.patch("/config", { mdm: { macos_setup: { enable_managed_local_account: false } } });
+    const without = { ...on, enable_managed_local_account: false };
+    expect(await refused(without), "the type needs it").toEqual(account);
+    const config = await t.patch("/config", { mdm: { macos_setup: without } });
     expect(await errorOf(config)).toEqual([422, "mdm.macos_setup.end_user_local_account_type"]);
   });
 

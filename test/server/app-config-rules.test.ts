@@ -703,3 +703,32 @@ describe("premium settings", () => {
     expect((await t.patch("/config", { mdm: { windows_enabled_and_configured: true } })).status).toBe(200);
   });
 });
+
+describe("what a change turns off takes with it what needs it", () => {
+  const needs = [
+    [{ enable_disk_encryption: true }, { windows_require_bitlocker_pin: true }, { enable_disk_encryption: false }],
+    [
+      { enable_disk_encryption: true },
+      { windows_require_bitlocker_pin: true },
+      { disk_encryption: { windows: false } },
+    ],
+    [
+      { windows_enabled_and_configured: true },
+      { windows_migration_enabled: true },
+      { windows_enabled_and_configured: false },
+    ],
+  ] as const;
+
+  it.each(needs)("%j, %j: %j", async (switched, dependent, off) => {
+    const t = await startApp();
+    const [name] = Object.keys(dependent);
+    expect((await t.patch("/config", { mdm: { ...switched, ...dependent } })).status).toBe(200);
+    const named = await t.patch("/config", { mdm: { ...off, ...dependent } });
+    expect([named.status, (await errorOf(named)).errors?.[0]?.name]).toEqual([422, `mdm.${name}`]);
+    const other = (await (await t.patch("/config", { mdm: { name_template: "" } })).json()) as AppConfig;
+    expect(other.mdm, "other changes keep it").toMatchObject(dependent);
+    const response = await t.patch("/config", { mdm: off });
+    expect(response.status, await response.clone().text()).toBe(200);
+    expect(((await response.json()) as AppConfig).mdm).toMatchObject({ ...off, [name!]: false });
+  });
+});

@@ -39,10 +39,14 @@ describe.each(rulesEngines)("device management of hosts on %s", (engine) => {
       name: "",
       id: null,
     });
+    const server = await makeMdm(t, "windows", { is_server: true, connected_to_svc: true, solution_id });
+    expect(await json(t.get(`/hosts/${server.id}/mdm`))).toMatchObject({ enrollment_status: "On (manual)" });
+    const { host } = (await json(t.get(`/hosts/${server.id}`))) as { host: { mdm: object } };
+    expect(host.mdm).toMatchObject({ enrollment_status: "On (manual)", connected_to_svc: true });
     const none = [
+      await makeMdm(t, "windows", { is_server: true, solution_id }),
       await makeMdm(t, "darwin", { enrollment_status: "Off" }),
       await makeMdm(t, "darwin", { enrollment_status: "Pending", installed_from_dep: true }),
-      await makeMdm(t, "windows", { is_server: true, solution_id }),
       await makeMdm(t, "ubuntu", { solution_id }),
       await makeHost(t, { platform: "darwin" }),
     ];

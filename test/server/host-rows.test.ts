@@ -133,8 +133,8 @@ async function enroll(
     checked_in_at,
     ...status,
   });
-  if (is_server) return { fields: none, checkedIn: null, enrolled: null };
   const { enrollment_status, connected_to_svc } = status;
+  if (is_server && !connected_to_svc) return { fields: none, checkedIn: null, enrolled: null };
   const fields = {
     enrollment_status,
     name: solution?.name ?? "",

@@ -54,6 +54,31 @@ it.each(bothEngines)("counts hosts by their worst setting while others change th
   expect(ofTeam).toHaveLength(10);
 });
 
+it.each(bothEngines)(
+  "does not count Windows servers, which the filter by status leaves out, too (%s)",
+  async (engine) => {
+    const app = await startApp({ engine });
+    apps.push(app);
+    const { store } = app;
+    const rows = Array.from({ length: 3 }, () => hostRow(app.clock.iso(), { platform: "windows" }));
+    const ids = (await store.hosts.insertMany(rows)).map(({ id }) => id);
+    for (const [n, id] of ids.entries()) {
+      const enrollment_status = "On (manual)" as const;
+      await store.hostMdm.insert({ id, enrollment_status, connected_to_svc: true, is_server: n === 0 });
+    }
+    await store.tx((tx) =>
+      recordSettings(
+        tx,
+        "profiles",
+        ids.map((id) => ({ id, status: "verified" as const })),
+      ),
+    );
+    const summary = await (await app.get("/configuration_profiles/summary")).json();
+    expect(summary).toEqual({ ...none, verified: 2 });
+    expect(await (await app.get("/hosts/count?os_settings=verified")).json()).toEqual({ count: 2 });
+  },
+);
+
 const none = { verified: 0, verifying: 0, failed: 0, pending: 0 };
 
 it.each(bothEngines)("counts hosts in the team to which they move while statuses are recorded (%s)", async (engine) => {

@@ -237,7 +237,7 @@ describe.each(rulesEngines)("packs on %s", (engine) => {
     const free = await startApp({ engine, tier: "free" });
     const res = await free.post("/packs", { name: "p", team_ids: [1] });
     expect(res.status).toBe(400);
-    expect(await json(res)).toMatchObject({ errors: [{ reason: "option team_ids requires a premium license" }] });
+    expect(await json(res)).toMatchObject({ errors: [{ reason: "option TeamIDs requires a premium license" }] });
     expect((await free.post("/packs", { name: "p", team_ids: [] })).status).toBe(200);
   });
 });

@@ -388,7 +388,7 @@ describe.each(rulesEngines)("queries on %s", (engine) => {
     const premium = async (res: Promise<Response>) => {
       const { status, reason } = await errorOf(res);
       expect(status).toBe(400);
-      expect(reason).toMatch(/^option \S+ requires a premium license$/);
+      expect(reason).toMatch(/^option (TeamID|Team|LabelsInclude(Any|All)) requires a premium license$/);
     };
     await premium(t.post("/queries", { name: "x", query: SQL, team_id: 1 }));
     await premium(t.post("/queries", { name: "x", query: SQL, labels_include_any: ["A"] }));

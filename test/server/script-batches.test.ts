@@ -81,6 +81,8 @@ describe.each(bothEngines)("batch runs of scripts on %s", (engine) => {
       expect.objectContaining({ id: bare.id, script_output_preview: expect.stringContaining("managed agent") }),
       expect.objectContaining({ id: ids[2], script_execution_id: null }),
     ]);
+    const upcoming = await (await t.get(`/hosts/${ids[0]}/activities/upcoming`)).json();
+    expect(upcoming).toMatchObject({ activities: [{ type: "ran_script", details: { batch_execution_id: uuid } }] });
     expect(await one.runScript(0, "x".repeat(500))).toBe("echo tidy");
     expect(await countsOf(t, uuid)).toEqual({ ran: 1, pending: 1, incompatible: 2 });
     await two.runScript(7, "no");

@@ -105,7 +105,7 @@ describe.each(rulesEngines)("replacing scripts on %s", (engine) => {
       [[good, item("y.sh", "")], "", [422, "scripts.1", "the script is empty"]],
       [[good, good], "", [422, "scripts.1.name", expect.stringContaining("more than once")]],
       [[{ name: "z.sh", script_contents: "%%%" }], "", [422, "scripts.0.script_contents", expect.any(String)]],
-      [[good], "?team_id=1&team_name=Ops", [400, "team_name", expect.any(String)]],
+      [[good], "?team_id=1&team_name=Ops", [422, "team_name", expect.any(String)]],
       [[good], "?team_name=None", [404, expect.any(String), expect.any(String)]],
       [[{ ...good, team: "Ops" }], "", [422, "scripts.0.team", expect.stringContaining("unsupported key")]],
       [[good, item("v.sh", "echo $SVC_SECRET_NONE")], "", [422, "scripts.1", expect.stringContaining("NONE")]],

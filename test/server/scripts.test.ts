@@ -65,7 +65,10 @@ describe.each(bothEngines)("scripts on %s", (engine) => {
     expect(upcoming.activities.map(({ uuid }) => uuid)).toEqual([first, second]);
     expect(upcoming.activities[0]!.details).toMatchObject({ script_name: "hello.sh", async: true });
     expect(await agent.pending()).toEqual([first]);
+    const asked = async (execution_id: string) => (await agent.call("/scripts/request", { execution_id })).json;
+    expect(await asked(first)).toMatchObject({ script_id, host_id: id, execution_id: first });
     expect(await agent.runScript(0, "hello")).toBe(TEXT);
+    expect(await asked(second)).toMatchObject({ script_id: null, script_contents: "echo two" });
     expect(await agent.runScript(3, "two")).toBe("echo two");
     expect(await agent.pending()).toEqual([]);
     expect(await resultOf(t, first)).toMatchObject({
@@ -78,8 +81,13 @@ describe.each(bothEngines)("scripts on %s", (engine) => {
     expect(await resultOf(t, second)).toMatchObject({ exit_code: 3, script_id: null, script_contents: "echo two" });
     const entries = await t.store.activities.list({ where: eq("type", "ran_script") });
     expect(entries.map(({ details }) => details)).toEqual([
-      expect.objectContaining({ script_name: "hello.sh", script_execution_id: first, async: true }),
-      expect.objectContaining({ script_name: "", script_execution_id: second }),
+      expect.objectContaining({
+        script_name: "hello.sh",
+        script_execution_id: first,
+        async: true,
+        batch_execution_id: null,
+      }),
+      expect.objectContaining({ script_name: "", script_execution_id: second, batch_execution_id: null }),
     ]);
     expect(entries[0]).toMatchObject({ host_id: id, actor_id: 1 });
     await t.delete(`/hosts/${id}`);

@@ -285,6 +285,30 @@ describe("a request is refused", () => {
     expect(await refusal(t.post(`${path}/uninstall`))).toEqual(refusedWith("already"));
   });
 
+  it("if the package to uninstall is for another platform, or is not on the host", async () => {
+    const t = await startApp();
+    const { agent, path, id, titleId } = await world(t);
+    const windows = await makeManaged(t, { platform: "windows" });
+    const uninstall = async (host: number) => t.post(`/hosts/${host}/software/${titleId}/uninstall`);
+    const foreign = (await windows.host()).id;
+    expect(await refusal(uninstall(foreign))).toEqual(refusedWith("not for this host"));
+    expect(await upcoming(t, foreign)).toEqual([]);
+
+    await makeInventory(t, id, [await makeSoftware(t, "Something else", "1")]);
+    expect(await refusal(uninstall(id))).toEqual(refusedWith("neither reports nor has installed it"));
+    await t.post(`${path}/install`);
+    await finish(agent);
+    expect((await uninstall(id)).status, "installed by this server").toBe(202);
+
+    const other = await makeManaged(t);
+    const there = (await other.host()).id;
+    expect(there).not.toBe(id);
+    const { name } = (await t.store.softwareTitles.get(titleId))!;
+    const version = await t.store.software.insert({ title_id: titleId, name, version: "2", source: "", key: "tool|2" });
+    await makeInventory(t, there, [version]);
+    expect((await uninstall(there)).status, "reported by the host").toBe(202);
+  });
+
   it("if the labels of the package exclude the host, or its scripts are disabled", async () => {
     const t = await startApp();
     const agent = await makeManaged(t);

@@ -230,7 +230,7 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
     for (const [body, field] of [
       [{ windows_updates: { deadline_days: 31 } }, "mdm.windows_updates.deadline_days"],
       [{ windows_updates: { grace_period_days: null } }, "mdm.windows_updates.grace_period_days"],
-      [{ enable_disk_encryption: false }, "mdm.windows_require_bitlocker_pin"],
+      [{ enable_disk_encryption: false, windows_require_bitlocker_pin: true }, "mdm.windows_require_bitlocker_pin"],
       [{ ios_updates: { minimum_version: "17" } }, "mdm.ios_updates.deadline"],
       [{ macos_updates: { deadline: "soon" } }, "mdm.macos_updates.deadline"],
     ] as const)
@@ -401,6 +401,15 @@ describe.each(rulesEngines)("POST /spec/teams on %s", (engine) => {
       host_expiry_settings: { host_expiry_window: 9 },
     });
 
+    for (const [what, given] of [
+      ["scripts", ["lib/a.sh"]],
+      ["software", { packages: [{ url: "https://example.com/a.deb" }] }],
+    ] as const) {
+      const response = await t.post("/spec/teams", { specs: [{ name: "Spec", [what]: given }] });
+      expect([response.status, await response.text()]).toEqual([422, expect.stringContaining(`POST /${what}/batch`)]);
+      const empty = { specs: [{ name: "Spec", [what]: what === "scripts" ? [] : {} }] };
+      expect((await t.post("/spec/teams", empty)).status).toBe(200);
+    }
     const dry = await t.post("/spec/teams?dry_run=true", { specs: [{ name: "New" }, { name: "Spec", features: {} }] });
     expect(await dry.json()).toEqual({ team_ids_by_name: { Spec: ids.Spec } });
     expect(await t.store.teams.count()).toBe(2);

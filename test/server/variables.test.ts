@@ -68,7 +68,7 @@ describe.each(rulesEngines)("custom variables on %s", (engine) => {
       { name: "C", value: "1" },
       { name: "SVC_SECRET_C", value: "2" },
     ];
-    expect(await refused(apply(t, twice))).toMatchObject({ status: 422, name: "secrets[1].name" });
+    expect(await refused(apply(t, twice))).toMatchObject({ status: 422, name: "secrets.1.name" });
     expect(await status(apply(t, [{ name: "D", value: "v" }], { dry_run: true }))).toBe(200);
     expect(await t.store.customVariables.count(everything)).toBe(2);
   });
@@ -143,7 +143,7 @@ describe.each(rulesEngines)("custom host vitals on %s", (engine) => {
     expect(await status(all(["SITE", "Desk"]))).toBe(200);
     expect(await names(t)).toEqual(["3 Desk", "1 SITE"]);
     expect(await t.store.hostVitalValues.list()).toMatchObject([{ host_id: id, vital_id: 1, value: "Berlin" }]);
-    expect(await refused(all(["One", "one"]))).toMatchObject({ status: 422, name: "custom_host_vitals[1].name" });
+    expect(await refused(all(["One", "one"]))).toMatchObject({ status: 422, name: "custom_host_vitals.1.name" });
     expect(await status(all())).toBe(200);
     expect(await names(t)).toEqual([]);
     expect(await t.store.hostVitalValues.list()).toEqual([]);

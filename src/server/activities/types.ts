@@ -349,7 +349,8 @@ export interface ActivityTypes extends CaActivities {
   canceled_script_batch: BatchDetails & { canceled_count: number };
   ran_script: HostDetails & {
     script_execution_id: string;
-    batch_execution_id?: string;
+    /** Null: not of a batch. */
+    batch_execution_id: string | null;
     script_name: string;
     async: boolean;
     policy_id: number | null;
@@ -374,12 +375,13 @@ export interface ActivityTypes extends CaActivities {
     host_display_name: string;
     installed_from_dep: boolean;
     mdm_platform: "vendora" | "microsoft" | "android";
-    /** Of a personal device. */
-    enrollment_id?: string;
+    /** Of a personal device; otherwise null. */
+    enrollment_id: string | null;
     platform: string;
   };
   mdm_unenrolled: {
     host_serial: string;
+    enrollment_id: string | null;
     host_display_name: string;
     installed_from_dep: boolean;
     platform: string;

@@ -2,7 +2,7 @@
 import type { ConfigSections, Integrations } from "../../api/app-config.ts";
 import type { FieldError } from "../core/errors.ts";
 import type { SectionValues } from "./change.ts";
-import { isForDevices } from "./sections/rules.ts";
+import { deviceUrlProblems } from "./device-urls.ts";
 
 type Switch = readonly [path: string, on: boolean];
 
@@ -27,14 +27,13 @@ function onlyOne(kind: string, switches: readonly Switch[], given: Record<string
   return [{ name, reason: `only one ${kind} automation can be enabled at a time; already enabled: ${others}` }];
 }
 
-export function betweenSections(after: SectionValues, given: Record<string, unknown>): FieldError[] {
-  const {
-    webhook_settings: hooks,
-    integrations,
-    conditional_access: access,
-    mdm,
-    server_settings: { server_url: url },
-  } = Object.fromEntries(after) as unknown as ConfigSections;
+/** `serverUrl`: that of the server's own settings, which counts while the configuration has none. */
+export function betweenSections(
+  { before, after, given }: { before: SectionValues; after: SectionValues; given: Record<string, unknown> },
+  serverUrl: string,
+): FieldError[] {
+  const sections = sectionsOf(after);
+  const { webhook_settings: hooks, integrations, conditional_access: access } = sections;
   const { vulnerabilities_webhook: vulnerabilities, failing_policies_webhook: failing } = hooks;
   const errors = [
     ...onlyOne(
@@ -65,17 +64,10 @@ export function betweenSections(after: SectionValues, given: Record<string, unkn
       name: "integrations.conditional_access_enabled",
       reason: "needs conditional_access to be configured",
     });
-  if (
-    given.mdm !== undefined &&
-    mdm.windows_enabled_and_configured &&
-    !(URL.canParse(url) && isForDevices(new URL(url)))
-  )
-    errors.push({
-      name: "mdm.windows_enabled_and_configured",
-      reason: "needs a server_settings.server_url that starts with https://, because devices connect to it",
-    });
-  return errors;
+  return [...errors, ...deviceUrlProblems(sectionsOf(before), sections, serverUrl)];
 }
+
+const sectionsOf = (values: SectionValues) => Object.fromEntries(values) as unknown as ConfigSections;
 
 export const isConnected = (access: ConfigSections["conditional_access"]): boolean =>
   access.directory_connection_configured || access.provider_idp_id !== "";

@@ -19,7 +19,11 @@ export interface ChangeOptions {
   /** Why the premium tier is off, if there is a more precise reason than a missing license. */
   readonly license?: string;
   /** Checks the rules that involve several sections. */
-  readonly between?: (after: SectionValues, given: Record<string, unknown>) => FieldError[];
+  readonly between?: (change: {
+    readonly before: SectionValues;
+    readonly after: SectionValues;
+    readonly given: Record<string, unknown>;
+  }) => FieldError[];
 }
 
 export type SectionValues = ReadonlyMap<string, object>;
@@ -50,7 +54,7 @@ export function changed(
       return [section.name, changed.value];
     }),
   );
-  errors.push(...(options.between?.(after, given) ?? []));
+  errors.push(...(options.between?.({ before, after, given }) ?? []));
   if (errors.length > 0) throw invalidFields(errors);
   return after;
 }

@@ -104,7 +104,7 @@ export const sectionsAfter = (
   before: SectionValues,
   given: Record<string, unknown>,
   options: Changing,
-): Map<string, object> => changed(allSections, before, given, { ...options, ...tierOf(ctx), between: betweenSections });
+): Map<string, object> => changed(allSections, before, given, { ...options, ...rulesOf(ctx) });
 
 const defaultTeam = (values: SectionValues): string =>
   (values.get("mdm") as ConfigSections["mdm"]).windows_automatic_enrollment.default_team;
@@ -200,7 +200,7 @@ export const setConfig = (
 ): Promise<void> =>
   inTurn(ctx, async (inside) => {
     const before = await readSections(inside.store, allSections);
-    const options = { force: false, overwrite: false, ...tierOf(ctx), between: betweenSections };
+    const options = { force: false, overwrite: false, ...rulesOf(ctx) };
     await write(inside, before, changed(allSections, before, given, options));
   });
 
@@ -223,6 +223,11 @@ const tierOf = (ctx: Context): Pick<ChangeOptions, "premium" | "license"> =>
   licenseExpired(ctx)
     ? { premium: false, license: `it expired on ${ctx.license.expiration.slice(0, 10)}` }
     : { premium: isPremium(ctx) };
+
+const rulesOf = (ctx: Context): Pick<ChangeOptions, "premium" | "license" | "between"> => ({
+  ...tierOf(ctx),
+  between: (change) => betweenSections(change, ctx.settings.server_url ?? ""),
+});
 
 /** Serializes changes: each is merged into what it has read, so no other change may be written in between. */
 const inTurn = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>

@@ -77,12 +77,27 @@ export const mdmOff = () => {
   const text = "device management is not turned on";
   return new ApiError(400, text, base(text));
 };
+/**
+ * 400: a field that needs the premium tier. The message names it as part C does: `LabelsIncludeAny` for
+ * `labels_include_any`. `name`: the field's place, if it is not at the top of the body.
+ */
+export const premiumOption = (field: string, name = field) =>
+  badRequest(`option ${field.split("_").map(capitalized).join("")} requires a premium license`, name);
+const capitalized = (word: string): string =>
+  word.replace(/^ids?$/, (id) => id.replace("id", "ID")).replace(/^./, (letter) => letter.toUpperCase());
 /** 400: the request cannot be run as a dry run. */
 export const cannotDryRun = (reason: string) =>
   badRequest(`this request does not support dry runs: ${reason}. Send it without the header ${DRY_RUN}.`, DRY_RUN);
 /** 422: an argument breaks a rule. The error names the field. */
 export const invalid = (name: string, reason: string) => new ApiError(422, "Validation Failed", [{ name, reason }]);
 export const invalidFields = (errors: readonly FieldError[]) => new ApiError(422, "Validation Failed", errors);
+/** The same 400 or 422 with the names of its fields below `at`, the place of the object that they belong to. */
+export function locatedAt(error: unknown, at: string): unknown {
+  if (!(error instanceof ApiError) || ![400, 422].includes(error.status)) return error;
+  const isLocated = (name: string) => name === "base" || name === at || name.startsWith(`${at}.`);
+  const errors = error.errors.map(({ name, reason }) => ({ name: isLocated(name) ? name : `${at}.${name}`, reason }));
+  return new ApiError(error.status, error.message, errors);
+}
 /**
  * 422 with a code of the catalogue: 1 role missing or invalid, 2 last admin, 4 gitops role for a user that is not
  * API-only.

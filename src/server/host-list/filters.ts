@@ -3,7 +3,7 @@
 import type { Action } from "../../api/access.ts";
 import type { BodyHostFilter, HostFilter } from "../../api/host-filters.ts";
 import { type Context, isPremium } from "../core/context.ts";
-import { badRequest, invalid } from "../core/errors.ts";
+import { badRequest, invalid, premiumOption } from "../core/errors.ts";
 import { authorize, inTeam, visible } from "../core/security/access.ts";
 import { byStatus, lowDiskSpace, matching } from "../hosts/status.ts";
 import { osVersions } from "../hosts/tables.ts";
@@ -137,7 +137,7 @@ export function hostsOfBody(ctx: Context, filters: BodyHostFilter, action: Actio
   if (filters.label_id != null && filters.status != null)
     throw invalid("filters.label_id", "label_id and status cannot be combined");
   if (filters.team_id != null) {
-    if (!isPremium(ctx)) throw badRequest("option team_id requires a premium license", "filters.team_id");
+    if (!isPremium(ctx)) throw premiumOption("team_id", "filters.team_id");
     authorize(ctx, action, filters.team_id === 0 ? null : filters.team_id);
   }
   return hostsWhere(ctx, filterOfBody(filters), action);

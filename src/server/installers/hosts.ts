@@ -50,10 +50,18 @@ function inTargets(memberOf: ReadonlySet<number>, host: Target, labels: readonly
   return inScope(memberOf, scope);
 }
 
+/** Why the package and its scripts are not for the host, as a part of a sentence. Null: they are. */
+export function misfitOf(host: Target, installer: Installer): string | null {
+  if (installer.team_id !== host.team_id) return "the package belongs to another team than the host";
+  return fits(installer, host)
+    ? null
+    : `the package is for ${installer.platform} (${installer.kind}), not for this host`;
+}
+
 /** Why the host cannot install the package, as a part of a sentence. Null: it can. */
 export async function refusalFor(store: ServerTx, host: Target, installer: Installer): Promise<string | null> {
-  if (installer.team_id !== host.team_id) return "the package belongs to another team than the host";
-  if (!fits(installer, host)) return `the package is for ${installer.platform} (${installer.kind}), not for this host`;
+  const misfit = misfitOf(host, installer);
+  if (misfit !== null) return misfit;
   const labels = (await labelsOfInstallers(store, [installer.id])).get(installer.id) ?? [];
   return inTargets(await labelsOfHost(store, host.id), host, labels)
     ? null

@@ -7,7 +7,10 @@ import type { AgentHost } from "./agents.ts";
 export type Notifications = z.output<typeof managedAgentApi.config.response>["notifications"];
 
 /** Runs for each configuration that an agent fetches, so what it reads has to be cached. */
-export type AgentNotifier = (ctx: Pick<Context, "config" | "store">, agent: AgentHost) => Promise<Notifications>;
+export type AgentNotifier = (
+  ctx: Pick<Context, "config" | "settings" | "store">,
+  agent: AgentHost,
+) => Promise<Notifications>;
 
 declare module "../core/extensions.ts" {
   interface Extensions {
@@ -16,7 +19,7 @@ declare module "../core/extensions.ts" {
 }
 
 export async function notificationsFor(
-  ctx: Pick<Context, "config" | "store" | "extensions">,
+  ctx: Pick<Context, "config" | "settings" | "store" | "extensions">,
   agent: AgentHost,
 ): Promise<Notifications> {
   const asked = await Promise.all(ctx.extensions.agentNotifiers.map((notify) => notify(ctx, agent)));

@@ -14,6 +14,7 @@ import { setMapping } from "../host-details/device-mapping.ts";
 import { updateFor, updateKeyFor } from "../new-hosts/updates.ts";
 import { answerOperation, sendOperation } from "../operations/queue.ts";
 import type { ScriptResult } from "../operations/tables.ts";
+import { savedScriptOf } from "../scripts/executions.ts";
 import { setupForAgent, startForAgent } from "../setup-experience/view.ts";
 import { installDetails, installPackage, installResult } from "../software-installs/agent.ts";
 import { type AgentHost, managedAgents } from "./agents.ts";
@@ -111,7 +112,7 @@ export const managedAgentRoutes: readonly Route[] = [
     const rest = {
       host_id: hostId,
       execution_id: operation.uuid,
-      script_id: null,
+      script_id: await savedScriptOf(ctx.store, operation),
       timeout: operation.timeout,
       created_at: operation.created_at,
     };

@@ -22,9 +22,13 @@ export interface HostMdmView {
   readonly last_mdm_enrolled_at: string | null;
 }
 
-/** The enrollment of Windows servers is never shown, whatever their agents report. */
-export const shownEnrollment = <T extends Pick<Enrollment, "is_server">>(row: T | null | undefined): T | undefined =>
-  row == null || row.is_server ? undefined : row;
+/**
+ * What agents of Windows servers report of an enrollment is not shown (agent protocol, section 10), only what this
+ * server knows itself: that it manages the host.
+ */
+export const shownEnrollment = <T extends Pick<Enrollment, "is_server" | "connected_to_svc">>(
+  row: T | null | undefined,
+): T | undefined => (row == null || (row.is_server && !row.connected_to_svc) ? undefined : row);
 
 /** The columns that `mdmOfHosts` reads. The disk encryption key is not among them: it would be decrypted. */
 export const mdmSides = {

@@ -55,8 +55,8 @@ export async function endLeaving({ store }: Pick<Inside, "store">, ids: readonly
   await store.hostMdm.update({ where: and(oneOf("id", ids), eq("leaving", true)), set: { leaving: false } });
 }
 
-/** This server no longer manages the host. False if it did not. */
-export async function setUnmanaged(inside: Inside, id: number): Promise<boolean> {
+/** This server no longer manages the host. False if it did not. `enrollmentId`: of a personal device, else null. */
+export async function setUnmanaged(inside: Inside, id: number, enrollmentId: string | null): Promise<boolean> {
   const { store } = inside;
   const row = await store.hostMdm.get(id);
   const isExpected = (await assignedHostIds(store, [id])).has(id);
@@ -76,6 +76,7 @@ export async function setUnmanaged(inside: Inside, id: number): Promise<boolean>
   await store.notify(channels.hosts, hostsPayload([id]));
   await recordActivity(inside, "mdm_unenrolled", {
     host_serial: host.hardware_serial,
+    enrollment_id: enrollmentId,
     host_display_name: host.display_name,
     installed_from_dep: row.installed_from_dep,
     platform: host.platform,

@@ -22,7 +22,7 @@ export async function enrollmentOf(
   host: { id: number; platform: string },
 ): Promise<Enrollment | null> {
   if (host.platform !== "darwin" && host.platform !== "windows") return null;
-  const row = shownEnrollment((await store.hostMdm.get(host.id)) ?? undefined);
+  const row = shownEnrollment(await store.hostMdm.get(host.id));
   if (!row?.enrollment_status.startsWith("On ")) return null;
   const solution = row.solution_id === null ? null : await store.mdmSolutions.get(row.solution_id);
   return {
@@ -102,7 +102,7 @@ export async function unenrollHost(ctx: Context, id: number): Promise<Record<str
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     for (const ask of ctx.extensions.askToLeave) if (await ask(inside, host.id)) return setLeaving(inside, host.id);
-    if (!(await setUnmanaged(inside, host.id))) throw mdmOff();
+    if (!(await setUnmanaged(inside, host.id, null))) throw mdmOff();
   }, operationLock(host.id));
   return {};
 }

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Pack, PackFields, packsApi } from "../../api/packs.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium } from "../core/context.ts";
-import { alreadyExists, badRequest, invalid, notFound } from "../core/errors.ts";
+import { alreadyExists, badRequest, invalid, notFound, premiumOption } from "../core/errors.ts";
 import { page } from "../core/http/paging.ts";
 import { checkLicenseRuns } from "../core/http/tier.ts";
 import { changingQueries } from "../queries/service.ts";
@@ -123,8 +123,7 @@ export async function keepingNames<T>(name: string, work: Promise<T>): Promise<T
 }
 
 function checkTargets(ctx: Context, given: PackFields): void {
-  if (!isPremium(ctx) && (given.team_ids?.length ?? 0) > 0)
-    throw badRequest("option team_ids requires a premium license", "team_ids");
+  if (!isPremium(ctx) && (given.team_ids?.length ?? 0) > 0) throw premiumOption("team_ids");
 }
 
 type Targets = Pick<PackFields, "host_ids" | "label_ids" | "team_ids">;

@@ -3,7 +3,7 @@ import type { GivenPack, PackSpec } from "../../api/packs.ts";
 import { recordActivity } from "../activities/record.ts";
 import { admitKeptSql } from "../carves/admit.ts";
 import { type Context, isPremium } from "../core/context.ts";
-import { badRequest, notFound } from "../core/errors.ts";
+import { badRequest, notFound, premiumOption } from "../core/errors.ts";
 import { nameKey } from "../core/name-key.ts";
 import { labelName } from "../labels/names.ts";
 import { queryName } from "../queries/rules.ts";
@@ -17,8 +17,7 @@ const DEFAULT_INTERVAL = 3600;
 /** All or nothing. A spec defines the whole pack: targets and queries that it does not list are removed. */
 export async function applyPackSpecs(ctx: Context, specs: readonly GivenPack[]): Promise<void> {
   const named = specs.map((spec) => ({ spec, name: checkedPackName(spec.name) }));
-  if (!isPremium(ctx) && specs.some(({ targets }) => (targets?.teams?.length ?? 0) > 0))
-    throw badRequest("option teams requires a premium license", "teams");
+  if (!isPremium(ctx) && specs.some(({ targets }) => (targets?.teams?.length ?? 0) > 0)) throw premiumOption("teams");
   await changingQueries(ctx, async (inside) => {
     for (const { spec, name } of named) await applyOne(inside, spec, name);
     if (specs.length > 0) await recordActivity(inside, "applied_spec_pack", {});

@@ -1,5 +1,5 @@
 import type { Context } from "../core/context.ts";
-import { badRequest, notFound } from "../core/errors.ts";
+import { notFound, premiumOption } from "../core/errors.ts";
 import { needPremium } from "../core/http/tier.ts";
 import { byId } from "../core/maps.ts";
 import { authorize } from "../core/security/access.ts";
@@ -15,7 +15,7 @@ export async function resetAutomations(
 ): Promise<Record<string, never>> {
   const policyIds = [...new Set(given.policy_ids ?? [])];
   const teamIds = [...new Set(given.team_ids ?? [])];
-  if (teamIds.length > 0) needPremium(ctx, () => badRequest("option TeamIDs requires a premium license", "team_ids"));
+  if (teamIds.length > 0) needPremium(ctx, () => premiumOption("team_ids"));
   const { store } = ctx;
   const rows = byId(await store.policies.getMany(policyIds));
   for (const id of policyIds) {

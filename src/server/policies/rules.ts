@@ -1,7 +1,7 @@
 // Validation rules of policies, with the API's error messages.
 import { type PolicyChanges, policyPlatforms } from "../../api/policies.ts";
 import { type Context, isPremium } from "../core/context.ts";
-import { badRequest } from "../core/errors.ts";
+import { badRequest, premiumOption } from "../core/errors.ts";
 import { inTeam } from "../core/security/access.ts";
 import type { LabelRule } from "../labels/targeting.ts";
 import { and, eq } from "../store/query.ts";
@@ -55,11 +55,9 @@ export function givenLabels(given: Given): GivenLabels | undefined {
 /** 400 for options that require a premium license. */
 export function checkTier(ctx: Context, given: Given): void {
   if (isPremium(ctx)) return;
-  const refuse = (option: string, field: string) => badRequest(`option ${option} requires a premium license`, field);
-  if (given.critical) throw refuse("Critical", "critical");
-  if (given.labels_include_any?.length) throw refuse("LabelsIncludeAny", "labels_include_any");
-  if (given.labels_include_all?.length) throw refuse("LabelsIncludeAll", "labels_include_all");
-  if (given.labels_exclude_any?.length) throw refuse("LabelsExcludeAny", "labels_exclude_any");
+  if (given.critical) throw premiumOption("critical");
+  for (const field of ["labels_include_any", "labels_include_all", "labels_exclude_any"] as const)
+    if (given[field]?.length) throw premiumOption(field);
 }
 
 /** What the policy does with failing hosts, such as a package that they install, must belong to the policy's team. */

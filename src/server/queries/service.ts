@@ -4,7 +4,7 @@ import { recordActivities, recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { parts } from "../core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
-import { alreadyExists, badRequest, forbidden, notFound } from "../core/errors.ts";
+import { alreadyExists, badRequest, forbidden, notFound, premiumOption } from "../core/errors.ts";
 import { page } from "../core/http/paging.ts";
 import { authorize, may, visible } from "../core/security/access.ts";
 import { resolveLabelNames } from "../labels/scope.ts";
@@ -49,7 +49,7 @@ export const getQuery = async (ctx: Context, id: number): Promise<Query> =>
 export async function createQuery(ctx: Context, given: Created): Promise<Query> {
   const teamId = given.team_id || null;
   authorize(ctx, "queries:write", teamId);
-  if (teamId !== null && !isPremium(ctx)) throw badRequest("option team_id requires a premium license", "team_id");
+  if (teamId !== null && !isPremium(ctx)) throw premiumOption("team_id");
   const columns = wholeFields(given);
   return changingQueries(ctx, async (inside) => {
     const team = await teamOf(inside, teamId);
@@ -168,7 +168,7 @@ export function givenLabels(
   const isAll = Boolean(all?.length);
   const names = (isAll ? all : any) ?? [];
   const field = isAll ? "labels_include_all" : "labels_include_any";
-  if (names.length > 0 && !isPremium(ctx)) throw badRequest(`option ${field} requires a premium license`, field);
+  if (names.length > 0 && !isPremium(ctx)) throw premiumOption(field);
   return { names, all: isAll };
 }
 

@@ -2,7 +2,7 @@
 import type { GivenSpec, QuerySpec } from "../../api/queries.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium } from "../core/context.ts";
-import { badRequest, notFound } from "../core/errors.ts";
+import { notFound, premiumOption } from "../core/errors.ts";
 import { nameKey } from "../core/name-key.ts";
 import { authorize } from "../core/security/access.ts";
 import { and, eq, oneOf } from "../store/query.ts";
@@ -35,7 +35,7 @@ export async function applyQuerySpecs(ctx: Context, specs: readonly GivenSpec[])
 
 async function teamNamed(ctx: Context, name: string | null | undefined): Promise<number | null> {
   if (name === undefined || name === null || name.trim() === "") return null;
-  if (!isPremium(ctx)) throw badRequest("option team requires a premium license", "team");
+  if (!isPremium(ctx)) throw premiumOption("team");
   const team = await ctx.store.teams.first({ where: eq("name_key", nameKey(name.trim())) });
   // Do not disclose to team users that another team exists.
   if (!team || !mayRead(ctx.user, team.id)) throw notFound("team", name);

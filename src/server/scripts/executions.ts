@@ -17,6 +17,12 @@ export type Execution = RowOf<typeof scriptExecutions>;
 export const executionOf = (store: ServerTx, { uuid }: Pick<Operation, "uuid">): Promise<Execution | null> =>
   store.scriptExecutions.first({ where: eq("uuid", uuid) });
 
+/** The id of the saved script that an operation runs; null for any other text. */
+export async function savedScriptOf(store: ServerTx, { uuid }: Pick<Operation, "uuid">): Promise<number | null> {
+  const [execution] = await store.scriptExecutions.pick(["script_id"], { where: eq("uuid", uuid) });
+  return execution?.script_id ?? null;
+}
+
 /** Keeps the run of a text that is no saved script, under its name if it has one, so that its result can be read like those of all scripts. */
 export async function addExecution(
   store: ServerTx,

@@ -14,7 +14,7 @@ import { allowedScript, endExecution, executionOf, isOfOtherTeam, storedResult }
 const view: OperationView = {
   async upcoming(store, host, operations) {
     const uuids = operations.map(({ uuid }) => uuid);
-    const columns = ["uuid", "script_name", "is_sync", "policy_id"] as const;
+    const columns = ["uuid", "script_name", "is_sync", "policy_id", "batch_uuid"] as const;
     const rows = await store.scriptExecutions.pick(columns, { where: oneOf("uuid", uuids) });
     const known = new Map(rows.map((row) => [row.uuid, row]));
     const policies = byId(await store.policies.getMany(rows.flatMap(({ policy_id }) => policy_id ?? [])));
@@ -25,6 +25,7 @@ const view: OperationView = {
         host_id: host.id,
         host_display_name: host.display_name,
         script_execution_id: uuid,
+        batch_execution_id: known.get(uuid)?.batch_uuid ?? null,
         script_name: known.get(uuid)?.script_name ?? "",
         async: !known.get(uuid)?.is_sync,
         policy_id: policyOf(uuid)?.id ?? null,
@@ -81,11 +82,11 @@ export const runScript: OperationKind<ScriptResult> = {
         host_id: host.id,
         host_display_name: host.display_name,
         script_execution_id: operation.uuid,
+        batch_execution_id: execution.batch_uuid,
         script_name: execution.script_name,
         async: !execution.is_sync,
         policy_id: policy?.id ?? null,
         policy_name: policy?.name ?? null,
-        ...(execution.batch_uuid === null ? {} : { batch_execution_id: execution.batch_uuid }),
       },
       { hostId: host.id, isHostOnly: execution.batch_uuid !== null },
     );

@@ -5,11 +5,11 @@ import { type Context, within } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
-import { type Installer, installerOfTitle, refusalFor } from "../installers/hosts.ts";
+import { type Installer, installerOfTitle, misfitOf, refusalFor } from "../installers/hosts.ts";
 import { addOperations, isOpen, operationLock } from "../operations/queue.ts";
 import { operations } from "../operations/tables.ts";
 import { addExecution } from "../scripts/executions.ts";
-import { and, eq, exists } from "../store/query.ts";
+import { and, eq, exists, not } from "../store/query.ts";
 import { appOfTitle } from "../store-apps/apps.ts";
 import { requestStoreApp } from "../store-apps/installs.ts";
 import { requestInHouse } from "./in-house.ts";
@@ -61,16 +61,19 @@ export async function requestInstall(ctx: Context, asked: AskedOfHost): Promise<
   });
 }
 
-/** 400 if there is no way to uninstall it, or the host is about to. */
+/** 400 if there is no way to uninstall it, the host does not have it, or is about to uninstall it. */
 export async function requestUninstall(ctx: Context, asked: AskedOfHost): Promise<AskedFor> {
   return onHost(ctx, asked, async (inside, host) => {
     const { store } = inside;
     if ((await appOfTitle(store, asked.titleId, host.team_id)) !== null)
       throw badRequest("store apps cannot be uninstalled by this server");
     const installer = await installerOf(store, host, asked);
+    const misfit = misfitOf(host, installer);
+    if (misfit !== null) throw badRequest(misfit);
     const script = installer.uninstall_script;
     if (script === "") throw badRequest(`${installer.file_name} has no script that uninstalls it`);
     await requireReady(store, host, installer);
+    await requirePresent(store, host, installer);
     const asking = { hostIds: [host.id], content: script, timeout: INSTALL_TIMEOUT };
     const [operation] = await addOperations(inside, softwareUninstall, asking);
     const { id, uuid } = operation!;
@@ -110,6 +113,18 @@ async function requireReady(store: ServerTx, host: HostRow, installer: Installer
   // Null: the agent is too old to report it.
   if (host.scripts_enabled === false) throw badRequest(`${host.display_name} does not have scripts enabled`);
   await requireIdle(store, host, installer);
+}
+
+/**
+ * Only what is or was on the host can be uninstalled. A host that does not report its software may have it, and so may
+ * one that tried to install it.
+ */
+async function requirePresent(store: ServerTx, host: HostRow, { title_id, file_name }: Installer): Promise<void> {
+  const reported = (await store.hostSoftware.get(host.id))?.title_ids ?? [];
+  if (reported.length === 0 || reported.includes(title_id)) return;
+  const runs = and(eq("host_id", host.id), eq("title_id", title_id), not(eq("status", "canceled")));
+  if ((await store.softwareInstallRuns.count(runs)) === 0)
+    throw badRequest(`${host.display_name} does not have ${file_name}: it neither reports nor has installed it`);
 }
 
 async function requireIdle(store: ServerTx, host: HostRow, { title_id, file_name }: Installer): Promise<void> {

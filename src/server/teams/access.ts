@@ -1,6 +1,6 @@
 import type { Action } from "../../api/access.ts";
 import type { Context } from "../core/context.ts";
-import { badRequest, forbidden, notFound } from "../core/errors.ts";
+import { forbidden, invalid, notFound } from "../core/errors.ts";
 import { authorize, may } from "../core/security/access.ts";
 import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -58,6 +58,6 @@ export async function teamIdGiven(
   { team_id, team_name }: { team_id?: number | undefined; team_name?: string | undefined },
 ): Promise<number | undefined> {
   if (team_id !== undefined && team_name !== undefined)
-    throw badRequest("only one of team_id and team_name can be given", "team_name");
+    throw invalid("team_name", "only one of team_id and team_name can be given");
   return team_id ?? teamIdNamed(ctx, team_name);
 }

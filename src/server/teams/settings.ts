@@ -2,7 +2,7 @@
 import type { ConfigSections, Features, HostStatusWebhook } from "../../api/app-config.ts";
 import type { Team, TeamIntegrations, TeamMdm, TeamSettingsChange, TeamWebhooks } from "../../api/teams.ts";
 import { over } from "../app-config/merge.ts";
-import { completeUpdates, respellMdm } from "../app-config/sections/mdm-rules.ts";
+import { completeOsSettings, respellMdm } from "../app-config/sections/mdm-rules.ts";
 import { under } from "../app-config/sections/rules.ts";
 import { noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
 import { versionProblems } from "../apple-versions/offered.ts";
@@ -52,7 +52,7 @@ export function changedSettings(before: TeamSettings, given: GivenSettings, conf
       ) as TeamWebhooks["failing_policies_webhook"],
     },
     integrations: over(old.integrations, given.integrations) as TeamIntegrations,
-    mdm: completeUpdates(over(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
+    mdm: completeOsSettings(over(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
   };
   const errors = settingsProblems({ before: old, after: merged, given, config });
   if (errors.length > 0) throw invalidFields(errors);

@@ -11,7 +11,7 @@ import { respellMdm } from "../app-config/sections/mdm-rules.ts";
 import { readConfig } from "../app-config/service.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
-import { ApiError, invalid, invalidFields } from "../core/errors.ts";
+import { ApiError, invalid, locatedAt } from "../core/errors.ts";
 import { withoutNulls } from "../core/http/nulls.ts";
 import { bodyErrors } from "../core/http/route.ts";
 import { nameKey } from "../core/name-key.ts";
@@ -77,9 +77,16 @@ function read(raw: Record<string, unknown>, at: string, { force }: Options): Wan
       bodyErrors(result.error).map(({ name, reason }) => ({ name: `${at}.${name}`, reason })),
     );
   const spec = result.data;
-  if (spec.scripts?.length) throw invalid(`${at}.scripts`, "this server has no saved scripts yet");
+  if (spec.scripts?.length)
+    throw invalid(
+      `${at}.scripts`,
+      "must be empty: paths name files of the client. POST /scripts/batch takes their contents",
+    );
   if (spec.software && Object.keys(spec.software).length > 0)
-    throw invalid(`${at}.software`, "this server has no software to install yet");
+    throw invalid(
+      `${at}.software`,
+      "must be empty: POST /software/batch takes packages, and POST /software/app_store_apps/batch apps of the store",
+    );
   if (spec.secrets) locating(at, () => checkSecrets(spec.secrets!));
   return { at, name: locating(at, () => checkName(spec.name)), given, spec };
 }
@@ -165,7 +172,6 @@ function locating<R>(at: string, work: () => R): R {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 422) throw error;
-    throw invalidFields(error.errors.map(({ name, reason }) => ({ name: `${at}.${name}`, reason })));
+    throw locatedAt(error, at);
   }
 }

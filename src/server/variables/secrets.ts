@@ -79,8 +79,8 @@ export async function applyVariables(
   const given = new Map<string, string>();
   for (const [i, { name: written, value }] of secrets.entries()) {
     const name = written.startsWith(SECRET_PREFIX) ? written.slice(SECRET_PREFIX.length) : written;
-    checkName(name, `secrets[${i}].name`);
-    if (given.has(name)) throw invalid(`secrets[${i}].name`, `${name} is given more than once`);
+    checkName(name, `secrets.${i}.name`);
+    if (given.has(name)) throw invalid(`secrets.${i}.name`, `${name} is given more than once`);
     given.set(name, value);
   }
   if (given.size === 0) return {};

@@ -90,7 +90,7 @@ export const deleteVital = (ctx: Context, id: number): Promise<Record<string, ne
 export async function applyVitals(ctx: Context, names: readonly string[]): Promise<Record<string, never>> {
   const wanted = new Map<string, string>();
   for (const [i, name] of names.entries()) {
-    if (wanted.has(nameKey(name))) throw invalid(`custom_host_vitals[${i}].name`, `${name} is given more than once`);
+    if (wanted.has(nameKey(name))) throw invalid(`custom_host_vitals.${i}.name`, `${name} is given more than once`);
     wanted.set(nameKey(name), name);
   }
   return changing(ctx, async (inside) => {

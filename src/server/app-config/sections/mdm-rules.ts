@@ -143,11 +143,29 @@ const booleanLike = new Map<unknown, boolean>([
 ]);
 
 /** Fills in what follows from the given fields. */
-export const completeUpdates = <T extends Pick<OsSettings, (typeof appleUpdates)[number]>>(
-  value: T,
-  given: unknown,
-  before: T,
-): T => newHostsUpdated(oneDeadline(value, given), given, before);
+export const completeOsSettings = <T extends OsSettings>(value: T, given: unknown, before: T): T =>
+  withoutDependents(newHostsUpdated(oneDeadline(value, given), given, before), given);
+
+/** What a change turns off takes with it the settings that need it, unless the change names them. */
+function withoutDependents<T extends OsSettings>(value: T, given: unknown): T {
+  if (!isRecord(given)) return value;
+  const { macos_setup: setup } = given;
+  const isAccountOff =
+    isRecord(setup) && setup.enable_managed_local_account === false && isUnset(setup.end_user_local_account_type);
+  const isPinOff = isUnset(given.windows_require_bitlocker_pin) && turnsOffWindows(value, given);
+  return {
+    ...value,
+    ...(isAccountOff
+      ? { macos_setup: { ...value.macos_setup, end_user_local_account_type: noMacosSetup.end_user_local_account_type } }
+      : {}),
+    ...(isPinOff ? { windows_require_bitlocker_pin: false } : {}),
+  };
+}
+
+const isUnset = (field: unknown): boolean => field === undefined || field === null;
+
+const turnsOffWindows = (value: OsSettings, given: Record<string, unknown>): boolean =>
+  !mustEncrypt(value, "windows") && !(isUnset(given.enable_disk_encryption) && isUnset(given.disk_encryption));
 
 /**
  * Setting version and deadline for the first time turns `update_new_hosts` on, unless the change sets it. Without

@@ -1,8 +1,9 @@
 import { type MdmSettings, MdmSettings as MdmSettingsSchema } from "../../../api/app-config.ts";
+import { isRecord } from "../../../text/record.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { section } from "../section.ts";
 import {
-  completeUpdates,
+  completeOsSettings,
   noDiskEncryption,
   noMacosSetup,
   noUpdates,
@@ -65,7 +66,10 @@ export const mdm = section({
   outbound: ["macos_migration.webhook_url", "end_user_authentication.metadata_url"],
   respell: respellMdm,
   complete: (value, given, before) =>
-    completeUpdates({ ...value, end_user_authentication: trimmed(value.end_user_authentication) }, given, before),
+    withoutMigration(
+      completeOsSettings({ ...value, end_user_authentication: trimmed(value.end_user_authentication) }, given, before),
+      given,
+    ),
   check: (value) => [
     ...osSettingsProblems(value),
     ...windowsProblems(value),
@@ -75,6 +79,12 @@ export const mdm = section({
     ...badUrls(value, ["vendora_server_url"]),
   ],
 });
+
+/** Without device management of Windows there is no migration to it, unless the change asks for one. */
+const withoutMigration = (value: MdmSettings, given: unknown): MdmSettings =>
+  isRecord(given) && given.windows_enabled_and_configured === false && given.windows_migration_enabled == null
+    ? { ...value, windows_migration_enabled: false }
+    : value;
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

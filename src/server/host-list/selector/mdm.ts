@@ -31,8 +31,9 @@ export const connectedToSvc = (yes: boolean): Predicate => {
   return yes ? connected : not(connected);
 };
 
+export const windowsServers: Predicate = exists(hostMdm, "id", eq("is_server", true));
 /** Filters on device management exclude Windows servers. */
-export const noWindowsServer: Predicate = not(exists(hostMdm, "id", eq("is_server", true)));
+export const noWindowsServer: Predicate = not(windowsServers);
 
 const apple = oneOf("platform", ["darwin", "ios", "ipados"]);
 

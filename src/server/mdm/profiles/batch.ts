@@ -4,7 +4,7 @@ import type { BatchItem, profilesApi } from "../../../api/profiles.ts";
 import { bytesOfBase64 } from "../../../text/base64.ts";
 import { type Entry, recordEntries } from "../../activities/record.ts";
 import { type Context, within } from "../../core/context.ts";
-import { badRequest, invalid } from "../../core/errors.ts";
+import { badRequest, invalid, locatedAt } from "../../core/errors.ts";
 import { inTeam } from "../../core/security/access.ts";
 import { resolveTargets } from "../../labels/targeting.ts";
 import { and, eq } from "../../store/query.ts";
@@ -20,16 +20,20 @@ type Body = z.output<typeof profilesApi.batch.body>;
 
 export async function replaceProfiles(ctx: Context, query: Query, body: Body): Promise<Record<string, never>> {
   const team = await teamFor(ctx, "profiles:write", await teamIdGiven(ctx, query));
-  const items = body.configuration_profiles ?? body.profiles;
+  const list = body.configuration_profiles === undefined ? "profiles" : "configuration_profiles";
+  const items = body[list];
   if (items === undefined) throw badRequest("configuration_profiles is required", "configuration_profiles");
-  const uploads = await readAll(ctx, items);
+  const uploads = await readAll(ctx, items, list);
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const ofUsers = and(inTeam(team.team_id ?? 0), eq("is_own", false));
     const before = await store.configurationProfiles.list({ where: ofUsers });
     const wanted: NewProfile[] = [];
     for (const [i, upload] of uploads.entries())
-      wanted.push({ upload, labels: (await resolveTargets(inside, items[i]!, "profile")) ?? [] });
+      wanted.push({
+        upload,
+        labels: (await locating(upload.field, resolveTargets(inside, items[i]!, "profile"))) ?? [],
+      });
     const changed = await exchangeProfiles(inside, team.team_id, before, wanted);
     const kinds = new Map(changed.map((row) => [`${row.platform} ${row.kind}`, row]));
     const entries: Entry[] = [...kinds.values()].map(({ platform, kind }) =>
@@ -40,18 +44,25 @@ export async function replaceProfiles(ctx: Context, query: Query, body: Body): P
   return {};
 }
 
-async function readAll(ctx: Context, items: readonly BatchItem[]): Promise<Upload[]> {
+/** Errors name the entry of the list. */
+const locating = <R>(field: string, work: Promise<R>): Promise<R> =>
+  work.catch((error: unknown) => {
+    throw locatedAt(error, field);
+  });
+
+async function readAll(ctx: Context, items: readonly BatchItem[], list: string): Promise<Upload[]> {
   const uploads: Upload[] = [];
   const names = new Map<string, number>();
   const identifiers = new Map<string, number>();
   for (const [i, item] of items.entries()) {
-    const field = `configuration_profiles.${i}`;
+    const field = `${list}.${i}`;
     const bytes = bytesOfBase64(item.profile);
     if (bytes === null) throw invalid(field, "the profile is not base64");
     const activation = item.activation === undefined ? null : bytesOfBase64(item.activation);
     if (item.activation !== undefined && activation === null)
       throw invalid(`${field}.activation`, "the activation is not base64");
-    const upload = await readUpload(ctx, { bytes, name: item.display_name ?? item.name ?? null, activation }, field);
+    const files = { bytes, name: item.display_name ?? item.name ?? null, activation };
+    const upload = await locating(field, readUpload(ctx, files, field));
     const { name, identifier } = upload;
     if (names.has(name)) throw invalid(field, `the name ${JSON.stringify(name)} occurs more than once in the list`);
     const key = keyOf(upload.platform.name, identifier);

@@ -4,16 +4,25 @@ import { sharing } from "../../core/concurrency/sharing.ts";
 import type { Context } from "../../core/context.ts";
 import { hostFor } from "../../hosts/access.ts";
 import { countSettings, type SettingCounts } from "../../os-settings/summary.ts";
-import { and, eq, oneOf } from "../../store/query.ts";
+import { and, eq, oneOf, type Predicate } from "../../store/query.ts";
 import { requireAnyMdm } from "../gate.ts";
 import { profileFor, teamFor } from "./access.ts";
 import { profilesOnWire } from "./wire.ts";
+
+declare module "../../core/extensions.ts" {
+  interface Extensions {
+    /** Hosts that neither the summary of settings nor the filter by their status includes (part B). */
+    readonly hostsWithoutStatus: Predicate;
+  }
+}
 
 export async function settingsSummary(ctx: Context, query: { team_id?: number | undefined }): Promise<SettingCounts> {
   const { team_id } = await teamFor(ctx, "mdm:read", query.team_id);
   return ctx.running
     .of(sharing)
-    .run(JSON.stringify(["profiles summary", team_id]), () => countSettings(ctx.store, team_id ?? 0));
+    .run(JSON.stringify(["profiles summary", team_id]), () =>
+      countSettings(ctx.store, team_id ?? 0, ctx.extensions.hostsWithoutStatus),
+    );
 }
 
 export async function statusOfProfile(ctx: Context, uuid: string): Promise<SettingCounts> {

@@ -107,7 +107,7 @@ export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise
         host_display_name: host.display_name,
         installed_from_dep: false,
         mdm_platform: "android",
-        ...(personal ? { enrollment_id: host.uuid } : {}),
+        enrollment_id: personal ? host.uuid : null,
         platform: host.platform,
       },
       { hostId: host.id },
@@ -119,23 +119,26 @@ export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise
 }
 
 /** The device is not managed any more. */
-export async function endDevice(ctx: Context, { id, host_id }: AndroidDeviceRow): Promise<void> {
+export async function endDevice(ctx: Context, device: AndroidDeviceRow): Promise<void> {
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    if ((await store.androidDevices.delete(eq("id", id))) === 0) return;
-    await leave(inside, host_id);
-  }, operationLock(host_id));
+    if ((await store.androidDevices.delete(eq("id", device.id))) === 0) return;
+    await leave(inside, device);
+  }, operationLock(device.host_id));
 }
 
 /** Management of Android is turned off: its devices are not managed any more. */
 export async function endAllDevices(inside: Context): Promise<void> {
-  const devices = await inside.store.androidDevices.pick(["host_id"], {});
-  for (const { host_id } of devices) await leave(inside, host_id);
+  const devices = await inside.store.androidDevices.pick(["host_id", "is_personal"], {});
+  for (const device of devices) await leave(inside, device);
   await inside.store.androidDevices.delete(everything);
 }
 
-async function leave(inside: Context, hostId: number): Promise<void> {
+type Leaving = Pick<AndroidDeviceRow, "host_id" | "is_personal">;
+
+async function leave(inside: Context, { host_id: hostId, is_personal }: Leaving): Promise<void> {
   for (const end of inside.extensions.androidLeft) await end(inside, hostId);
   await dropCommands(inside, [hostId], ANDROID_LANE);
-  await setUnmanaged(inside, hostId);
+  const [host] = await inside.store.hosts.pick(["uuid"], { where: eq("id", hostId) });
+  await setUnmanaged(inside, hostId, is_personal ? (host?.uuid ?? null) : null);
 }

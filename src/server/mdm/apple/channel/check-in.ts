@@ -322,7 +322,7 @@ async function enrolled(inside: Context, device: Enrollment, { host, identity, s
         host_display_name: host.display_name,
         installed_from_dep: kind === "automatic",
         mdm_platform: "vendora",
-        ...(kind === "personal" ? { enrollment_id } : {}),
+        enrollment_id: kind === "personal" ? enrollment_id : null,
         platform: host.platform,
       },
       { hostId: host_id },
@@ -346,7 +346,8 @@ export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enroll
   if ((await store.appleEnrollments.update({ where: isLeft, set })) === 0) return;
   await store.appleEnrollments.delete(and(eq("host_id", host_id), eq("is_user", true)));
   await resetDevice(inside, { host_id, state: "removed" });
-  await setUnmanaged(inside, host_id);
+  const ended = await store.appleEnrollments.get(id);
+  await setUnmanaged(inside, host_id, ended?.kind === "personal" ? ended.enrollment_id : null);
 }
 
 async function setBootstrapToken(ctx: Context, message: PlistDict, { id }: Enrollment): Promise<string> {

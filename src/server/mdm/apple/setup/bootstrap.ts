@@ -145,7 +145,7 @@ async function sendPackage(inside: Context, device: Enrollment, { host }: Enroll
   if (!row) return;
   const { size, sha256 } = (await store.files.get(row.file_id))!;
   const path = `${fullPath(bootstrapApi.download, "latest")}?token=${row.token}`;
-  const url = await deviceUrl({ config: inside.config.over(store) }, path);
+  const url = await deviceUrl({ config: inside.config.over(store), settings: inside.settings }, path);
   await sentBootstrap(store, hostId, row.name);
   // The device enrolls all the same.
   if (url === null) return endBootstrap(store, hostId, { status: "failed", detail: "the server has no server_url" });

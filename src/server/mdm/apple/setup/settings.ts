@@ -30,7 +30,9 @@ export async function changeSetup(ctx: Context, { team_id, ...given }: Given): P
 /** The settings' own rule names their place in the configuration; this names the field of the request. */
 async function checkAccounts(ctx: Context, teamId: number | null, given: Given): Promise<void> {
   const before = await setupSettings(ctx, teamId);
-  const type = given.end_user_local_account_type ?? before.end_user_local_account_type;
+  // Turning the managed account off resets the type.
+  const kept = given.enable_managed_local_account === false ? "admin" : before.end_user_local_account_type;
+  const type = given.end_user_local_account_type ?? kept;
   if (type !== "admin" && !(given.enable_managed_local_account ?? before.enable_managed_local_account))
     throw invalid("end_user_local_account_type", "needs enable_managed_local_account to be true");
 }

@@ -7,6 +7,7 @@ import { setReturned } from "../../../app-config/service.ts";
 import { isoAt } from "../../../core/clock.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { invalid, mdmOff, notThere } from "../../../core/errors.ts";
+import { serverUrl } from "../../../core/http/links.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { fingerprintOf } from "../../../device-ca/identities.ts";
 import { everything } from "../../../store/query.ts";
@@ -106,22 +107,21 @@ function checkTopic({ topic }: PushCertificateFile, before: Row | null, others: 
   );
 }
 
-async function checkServerUrl({ config }: Context): Promise<void> {
-  const url = await deviceServerUrl({ config });
+async function checkServerUrl(ctx: Context): Promise<void> {
+  const url = await deviceServerUrl(ctx);
   if (url === null) throw invalid("server_url", "must be set first, in the server settings: devices connect to it");
   if (!isForDevices(url))
     throw invalid("server_url", `must start with https://, because Apple devices do not connect to ${url.origin}`);
 }
 
 /** The URL of this server for Apple devices; null if none is set. */
-export async function deviceServerUrl({ config }: Pick<Context, "config">): Promise<URL | null> {
-  const { mdm, server_settings } = await config.current();
-  const text = mdm.vendora_server_url || server_settings.server_url;
+export async function deviceServerUrl(ctx: Pick<Context, "config" | "settings">): Promise<URL | null> {
+  const text = (await ctx.config.current()).mdm.vendora_server_url || (await serverUrl(ctx));
   return URL.canParse(text) ? new URL(text) : null;
 }
 
 /** The URL of a path for Apple devices; null if the server's is not set. */
-export async function deviceUrl(ctx: Pick<Context, "config">, path: string): Promise<string | null> {
+export async function deviceUrl(ctx: Pick<Context, "config" | "settings">, path: string): Promise<string | null> {
   const url = await deviceServerUrl(ctx);
   return url && `${url.href.replace(/\/+$/, "")}${path}`;
 }

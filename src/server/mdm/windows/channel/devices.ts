@@ -1,6 +1,7 @@
 // Enrollments: what others need to know of them, and how they end.
 import { createBatcher } from "../../../core/concurrency/batcher.ts";
 import type { Context } from "../../../core/context.ts";
+import { serverUrl } from "../../../core/http/links.ts";
 import { part } from "../../../core/running.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { revokeIdentities } from "../../../device-ca/identities.ts";
@@ -46,9 +47,8 @@ export const deviceOfHost = (store: ServerTx, hostId: number): Promise<Enrollmen
   store.windowsEnrollments.first({ where: and(eq("host_id", hostId), isEnrolled) });
 
 /** The URL of a path for devices; null if the server's is not set. */
-export async function windowsUrl({ config }: Pick<Context, "config">, path: string): Promise<string | null> {
-  const { server_settings } = await config.current();
-  const text = server_settings.server_url;
+export async function windowsUrl(ctx: Pick<Context, "config" | "settings">, path: string): Promise<string | null> {
+  const text = await serverUrl(ctx);
   return URL.canParse(text) ? `${new URL(text).href.replace(/\/+$/, "")}${path}` : null;
 }
 
@@ -67,7 +67,7 @@ export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enroll
     return;
   await store.windowsNonces.delete(eq("enrollment_id", id));
   await resetDevice(inside, { host_id, state: "removed" });
-  await setUnmanaged(inside, host_id);
+  await setUnmanaged(inside, host_id, null);
 }
 
 export type NewEnrollment = Pick<Enrollment, "device_id" | "hardware_id" | "host_id" | "kind"> &

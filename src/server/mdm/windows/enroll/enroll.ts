@@ -141,7 +141,7 @@ interface Made {
 async function enrolled(inside: Context, host: HostRow, { enrollment, caller }: Made): Promise<void> {
   const config = inside.config.over(inside.store);
   const path = caller.hostId === null ? windowsEnrollApi.discover.path : AGENT_DISCOVERY;
-  const serverUrl = (await windowsUrl({ config }, path)) ?? "";
+  const serverUrl = (await windowsUrl({ config, settings: inside.settings }, path)) ?? "";
   await setManaged(inside, host.id, { kind: caller.kind, serverUrl });
   if (caller.email !== null) await setEndUser(inside.store, host.id, caller.email);
   await recordActivity(
@@ -152,6 +152,7 @@ async function enrolled(inside: Context, host: HostRow, { enrollment, caller }: 
       host_display_name: host.display_name,
       installed_from_dep: caller.kind === "automatic",
       mdm_platform: "microsoft",
+      enrollment_id: null,
       platform: host.platform,
     },
     { hostId: host.id },
