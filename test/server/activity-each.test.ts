@@ -328,9 +328,9 @@ const steps: readonly Step[] = [
     "PUT /hosts/:id/device_mapping",
     ({ host }) => ({ id: host }),
     () => ({ email: "ann@example.com", source: "idp" }),
-    ["edited_host_idp_user"],
+    ["edited_host_idp_data"],
   ],
-  ["DELETE /hosts/:id/device_mapping/idp", ({ host }) => ({ id: host }), () => undefined, ["edited_host_idp_user"]],
+  ["DELETE /hosts/:id/device_mapping/idp", ({ host }) => ({ id: host }), () => undefined, ["edited_host_idp_data"]],
   ["POST /custom_variables", none, () => ({ name: "TOKEN", value: "one" }), ["created_custom_variable"], "variable"],
   [
     "PUT /spec/secret_variables",

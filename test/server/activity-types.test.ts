@@ -55,7 +55,6 @@ const own = [
   "created_scim_group",
   "edited_scim_group",
   "deleted_scim_group",
-  "edited_host_idp_user",
   "added_directory_graph_credentials",
   "edited_directory_graph_credentials",
   "deleted_directory_graph_credentials",

@@ -426,8 +426,8 @@ export interface ActivityTypes extends CaActivities {
   added_directory_graph_credentials: DirectoryDetails;
   edited_directory_graph_credentials: DirectoryDetails;
   deleted_directory_graph_credentials: DirectoryDetails;
-  /** The account of a person on a host; not among the documented types. */
-  edited_host_idp_user: HostDetails & { idp_username: string };
+  /** The account of the person who uses a host. Empty: it was removed. */
+  edited_host_idp_data: HostDetails & { host_idp_username: string };
   /** A scheduled job was started manually. */
   triggered_job: { job_name: string };
   ran_automation_webhook: AutomationDetails & { status_code?: number };

@@ -41,7 +41,7 @@ async function setAccount(ctx: Context, given: HostRow, account: string) {
   await ctx.store.tx(
     async (store) => {
       await setEndUser(store, host.id, name);
-      await recordActivity(within(ctx, store), "edited_host_idp_user", about(host, name), { hostId: host.id });
+      await recordActivity(within(ctx, store), "edited_host_idp_data", about(host, name), { hostId: host.id });
     },
     { lock: `device mapping ${host.id}` },
   );
@@ -51,7 +51,7 @@ async function setAccount(ctx: Context, given: HostRow, account: string) {
 const about = (host: HostRow, name: string) => ({
   host_id: host.id,
   host_display_name: host.display_name,
-  idp_username: name,
+  host_idp_username: name,
 });
 
 export async function removeIdpMapping(ctx: Context, id: number): Promise<Record<string, never>> {
@@ -59,7 +59,7 @@ export async function removeIdpMapping(ctx: Context, id: number): Promise<Record
   await ctx.store.tx(
     async (store) => {
       if (!(await clearEndUser(store, host.id))) return;
-      await recordActivity(within(ctx, store), "edited_host_idp_user", about(host, ""), { hostId: host.id });
+      await recordActivity(within(ctx, store), "edited_host_idp_data", about(host, ""), { hostId: host.id });
     },
     { lock: `device mapping ${host.id}` },
   );

@@ -128,7 +128,7 @@ export const sentences: Readonly<Partial<Record<keyof ActivityTypes, Sentence>>>
   transferred_hosts: ({ host_display_names: names, team_name }) =>
     `moved ${hosts(names)} ${text(team_name) === "" ? "out of their team" : "to {team_name}"}`,
   edited_host_labels: onHost("changed the labels of"),
-  edited_host_idp_user: "changed the user of {host}[ to {idp_username}]",
+  edited_host_idp_data: "changed the user of {host}[ to {host_idp_username}]",
   edited_custom_host_vital_value: "changed {custom_host_vital_name} of {host}",
   retrieved_host_my_device_url: onHost("retrieved the link to the device page of"),
   failed_wipe: onHost("failed to erase"),
