@@ -31,9 +31,9 @@ export function deviceUrlProblems(before: UrlSections, after: UrlSections, fallb
       name: `mdm.${flag}`,
       reason: `needs a ${SERVER_URL} that starts with https://, because devices connect to it`,
     }));
-  const lost = unfit.filter(
-    (kind) => before.mdm[kind.flag] && urlFor(kind, before, fallback) !== urlFor(kind, after, fallback),
-  );
+  // Without any URL, devices keep the one with which they enrolled: configuration files may leave it out.
+  const isChanged = (kind: Kind) => !["", urlFor(kind, before, fallback)].includes(urlFor(kind, after, fallback));
+  const lost = unfit.filter((kind) => before.mdm[kind.flag] && isChanged(kind));
   const isOwn = ({ hasOwnUrl }: Kind) => hasOwnUrl && before.mdm.vendora_server_url !== after.mdm.vendora_server_url;
   return [
     ...turnedOn,
