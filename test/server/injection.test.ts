@@ -138,7 +138,8 @@ describe("hostile text", () => {
         const byName = await t.get(`/hosts/identifier/${encoded(payload)}`);
         expect([404, 400], payload).toContain(byName.status);
         const removed = await t.post("/hosts/delete", { filters: { query: `zz${payload}zz` } });
-        expect(removed.status, payload).toBe(200);
+        // Halves of characters are refused in bodies.
+        expect(removed.status, payload).toBe(payload.isWellFormed() ? 200 : 422);
       }
       expect(await t.store.hosts.count()).toBe(before);
     }
