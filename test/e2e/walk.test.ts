@@ -29,7 +29,7 @@ const readme: readonly Step[] = [
   { command: "npx svc --help", prints: /TOPICS[\s\S]*COMMANDS/ },
   { command: "npm install --global .", skip: ".ci/pack.mjs installs the package globally" },
   {
-    command: `svc hosts list --where 'software.name ~ "chrome" and not label in (Kiosks)'`,
+    command: `svc hosts list --where 'software.name ~ "chrome" and not label in (macOS)'`,
     prints: /online/,
   },
   { command: "svc hosts report -o hosts.csv --columns hostname,os_version,primary_ip", prints: /bytes in hosts.csv/ },
