@@ -136,6 +136,14 @@ describe.each(bothEngines)("svc apply on %s", (engine) => {
   });
 });
 
+/** Applies both files, and returns the environment of a user with the role gitops on their team. */
+async function appliedAndWithRoleOnTeam(app: TestApp, dir: string) {
+  await gitops(app, ["apply", ...both(dir), "--yes"], { env });
+  const { teams } = (await (await app.get("/teams")).json()) as { teams: { id: number }[] };
+  const user = await makeUser(app, { teams: [{ id: teams[0]!.id, role: "gitops" }] });
+  return { ...env, SVC_API_TOKEN: await makeSession(app, user.id) };
+}
+
 describe("svc apply", () => {
   it("writes nothing in a dry run, although the server checks everything", async () => {
     const app = await startApp();
@@ -160,10 +168,7 @@ describe("svc apply", () => {
   it("can be used with a role on a team, for that team only", async () => {
     const app = await startApp();
     const dir = await repository();
-    await gitops(app, ["apply", ...both(dir), "--yes"], { env });
-    const { teams } = (await (await app.get("/teams")).json()) as { teams: { id: number }[] };
-    const user = await makeUser(app, { teams: [{ id: teams[0]!.id, role: "gitops" }] });
-    const theirs = { ...env, SVC_API_TOKEN: await makeSession(app, user.id) };
+    const theirs = await appliedAndWithRoleOnTeam(app, dir);
     const own = join(dir, "teams/ops.yml");
     await writeFile(own, OPS.replace("Operations", "Our own"));
     const applied = await gitops(app, ["apply", "-f", own, "--yes"], { env: theirs });
@@ -188,10 +193,7 @@ describe("svc apply", () => {
   it("and all other commands of files refuse what the caller may not write", async () => {
     const app = await startApp();
     const dir = await repository();
-    await gitops(app, ["apply", ...both(dir), "--yes"], { env });
-    const { teams } = (await (await app.get("/teams")).json()) as { teams: { id: number }[] };
-    const user = await makeUser(app, { teams: [{ id: teams[0]!.id, role: "gitops" }] });
-    const theirs = { ...env, SVC_API_TOKEN: await makeSession(app, user.id) };
+    const theirs = await appliedAndWithRoleOnTeam(app, dir);
     await app.post("/teams", { name: "Team B" });
     // A team of others, one that does not exist, and the settings of the organization.
     const files: [string, string, string][] = [

@@ -69,7 +69,7 @@ const phrases: Readonly<Record<string, string>> = {
 export function commandWithin(words: readonly string[], known: readonly string[]): string | undefined {
   for (let count = words.length; count > 0; count--) {
     const given = words.slice(0, count).join(" ").toLowerCase();
-    const phrase = Object.hasOwn(phrases, given) ? phrases[given] : undefined;
+    const phrase = ownOf(phrases, given);
     if (phrase !== undefined) return phrase;
     const ending = new Set(known.filter((name) => name.endsWith(` ${given}`)));
     if (ending.size === 1) return [...ending][0];

@@ -51,17 +51,21 @@ export const plural = (count: number, word: string, many = `${word}s`): string =
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
+/** Milliseconds of a duration; a number without a unit is in seconds. NaN if it is not one. */
+function millisecondsOf(text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+  return amount === undefined ? Number.NaN : Number(amount) * units[(unit ?? "s") as keyof typeof units];
+}
+
 /** Whole seconds of a duration: `600`, `10m`; null if it is not one. */
 export function wholeSeconds(text: string): number | null {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
-  const ms = amount === undefined ? Number.NaN : Number(amount) * units[(unit ?? "s") as keyof typeof units];
-  const seconds = Math.round(ms) / 1000;
+  const seconds = Math.round(millisecondsOf(text)) / 1000;
   return Number.isSafeInteger(seconds) ? seconds : null;
 }
 
 /** `500ms`, `25s`, `10m`, `24h`, `2d`; a number without a unit is in seconds. */
 export function durationMs(text: string, flag: string): number {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
-  if (amount === undefined) throw usage(`${flag}: ${text} is not a duration`, "Examples: 500ms, 25s, 10m, 24h.");
-  return Number(amount) * units[(unit ?? "s") as keyof typeof units];
+  const ms = millisecondsOf(text);
+  if (Number.isNaN(ms)) throw usage(`${flag}: ${text} is not a duration`, "Examples: 500ms, 25s, 10m, 24h.");
+  return ms;
 }

@@ -4,12 +4,12 @@ import { EnrollSecretsCommand, masked, newSecret } from "../../cli/features/enro
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 import { durationMs } from "../../cli/output/text.ts";
 import { type Going, interrupted } from "../../cli/wait.ts";
+import { shellWord } from "../../text/shell.ts";
 
 /** What remains when the wait does not end: the old secrets, and the commands that remove them. */
 function stillValid(old: readonly string[], team: string | undefined): Going {
-  const word = (text: string) => (/^\w[\w.-]*$/.test(text) ? text : JSON.stringify(text));
   const command = (secret: string) =>
-    `\`svc enroll-secrets remove ${word(secret.slice(0, 4))}${team === undefined ? "" : ` --team ${word(team)}`}\``;
+    `\`svc enroll-secrets remove ${shellWord(secret.slice(0, 4))}${team === undefined ? "" : ` --team ${shellWord(team)}`}\``;
   return {
     what: `the old secrets are still valid (${old.map(masked).join(", ")})`,
     hint: `To remove them: ${old.map(command).join(", ")}.`,

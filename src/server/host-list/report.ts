@@ -3,6 +3,7 @@
 import type { Streamed } from "../../api/bodies.ts";
 import type { Host } from "../../api/host.ts";
 import type { HostReportQuery } from "../../api/host-filters.ts";
+import { nearest } from "../../text/nearest.ts";
 import type { Context } from "../core/context.ts";
 import { csvText } from "../core/csv.ts";
 import { badRequest } from "../core/errors.ts";
@@ -12,7 +13,6 @@ import { checkLabelFilter, hostsWhere } from "./filters.ts";
 import { checkIssues, filterNames } from "./list.ts";
 import { stretchesOf } from "./order.ts";
 import { checkNames } from "./selector/known-names.ts";
-import { nearest } from "./selector/nearest.ts";
 
 type Cell = string | number | boolean | null | undefined;
 

@@ -113,12 +113,11 @@ export async function encryptionKeyOf(ctx: Context, id: number) {
   return ctx.store.tx(async (store) => {
     const row = await store.hostDiskEncryption.get(host.id);
     const key = row?.key ?? (row?.sealed_key ? await ctx.extensions.openDiskKey(ctx, row.sealed_key) : null);
-    if (key !== null && row != null && row.key_updated_at !== null && row.status !== "verified")
+    if (row === null || key === null || row.key_updated_at === null) throw notFound("disk encryption key of host", id);
+    if (row.status !== "verified")
       throw notThere(
-        `the disk encryption key of host ${id} can be read once its disk encryption is verified; it is ${row.status} now`,
+        `the disk encryption key of host ${id} can be read once its disk encryption is verified; it is ${row.status ?? "not enforced"} now`,
       );
-    if (row?.status !== "verified" || key === null || row.key_updated_at === null)
-      throw notFound("disk encryption key of host", id);
     await recordActivity(
       within(ctx, store),
       "read_host_disk_encryption_key",

@@ -1,6 +1,7 @@
 import { type Script, scriptsApi } from "../../../api/scripts.ts";
 import type { ApiClient } from "../../../client/client.ts";
 import { nearest } from "../../../text/nearest.ts";
+import { shellWord } from "../../../text/shell.ts";
 import { notFound } from "../../errors.ts";
 
 /** Where a script is looked up; `team_id` 0 or absent: among those for hosts without a team. */
@@ -27,6 +28,6 @@ export function noScript(name: string, { team }: ScriptScope, names: readonly st
     `there is no script ${name} ${team === null ? "for hosts without a team" : `of team ${team}`}${near ? `; did you mean ${near}?` : ""}`,
     team === null
       ? "`svc scripts list` shows them; `svc scripts list --team TEAM` those of a team."
-      : `\`svc scripts list --team ${/^[\w.-]+$/.test(team) ? team : JSON.stringify(team)}\` shows them.`,
+      : `\`svc scripts list --team ${shellWord(team)}\` shows them.`,
   );
 }

@@ -1,8 +1,9 @@
 // Compiles the syntax tree of a selector expression to a predicate on hosts.
+
+import { nearest } from "../../../text/nearest.ts";
 import { and, not, or, type Predicate } from "../../store/query.ts";
 import { fields, groups } from "./fields.ts";
 import type { Field } from "./kinds.ts";
-import { nearest } from "./nearest.ts";
 import { type Expression, SelectorError, type Word } from "./parse.ts";
 
 type Fields = ReadonlyMap<string, Field>;
@@ -41,7 +42,8 @@ function fieldOf({ text, at }: Word, known: Fields): Field {
   throw new SelectorError(at, `there is no field "${text}"${hint(text, known.keys())}`);
 }
 
-function hint(name: string, known: Iterable<string>): string {
+/** The suggestion for a mistyped name, if a known one is similar. */
+export function hint(name: string, known: Iterable<string>): string {
   const near = nearest(name, known);
   return near === undefined ? "" : `; did you mean "${near}"?`;
 }

@@ -51,7 +51,8 @@ function ownFields(): [string, Field][] {
   });
 }
 
-const trimmed = (text: string): string => text.normalize("NFC").trim();
+/** Names of labels and teams in their stored form. */
+export const trimmed = (text: string): string => text.normalize("NFC").trim();
 const capitals = (text: string): string => text.toUpperCase();
 
 const ofVersions = (version: Predicate): Predicate =>

@@ -1,10 +1,11 @@
 // Labels and teams that a selector expression names have to exist: `not label in (Typo)` would match every host.
 
-import { nearest } from "../../../text/nearest.ts";
 import type { Context } from "../../core/context.ts";
 import { nameKey } from "../../core/name-key.ts";
 import { visible } from "../../core/security/access.ts";
 import { everything, oneOf, type Predicate } from "../../store/query.ts";
+import { hint } from "./compile.ts";
+import { trimmed } from "./fields.ts";
 import { type Expression, parseSelector, SelectorError, type Word } from "./parse.ts";
 import { isNone } from "./values.ts";
 import { refusing } from "./where.ts";
@@ -16,7 +17,6 @@ interface Named {
   readonly teams: Word[];
 }
 
-const stored = (text: string): string => text.normalize("NFC").trim();
 const NO_TEAM = "no team";
 
 /**
@@ -40,20 +40,20 @@ async function unknownLabel({ store }: Deps, words: readonly Word[]): Promise<Se
     await namesOf(
       oneOf(
         "name",
-        words.map((word) => stored(word.text)),
+        words.map((word) => trimmed(word.text)),
       ),
     ),
   );
-  const missing = words.find(({ text }) => !known.has(stored(text)));
+  const missing = words.find(({ text }) => !known.has(trimmed(text)));
   return missing ? noSuch("label", missing, await namesOf(everything)) : null;
 }
 
 async function unknownTeam(ctx: Deps, words: readonly Word[]): Promise<SelectorError | null> {
-  const others = words.filter(({ text }) => nameKey(stored(text)) !== NO_TEAM);
+  const others = words.filter(({ text }) => nameKey(trimmed(text)) !== NO_TEAM);
   if (others.length === 0) return null;
   const teams = await ctx.store.teams.pick(["name", "name_key"], { where: visible(ctx, "hosts:list", "id") });
   const known = new Set(teams.map(({ name_key }) => name_key));
-  const missing = others.find(({ text }) => !known.has(nameKey(stored(text))));
+  const missing = others.find(({ text }) => !known.has(nameKey(trimmed(text))));
   return missing
     ? noSuch(
         "team",
@@ -64,8 +64,7 @@ async function unknownTeam(ctx: Deps, words: readonly Word[]): Promise<SelectorE
 }
 
 function noSuch(kind: string, { text, at }: Word, known: readonly string[]): SelectorError {
-  const near = nearest(text, known);
-  return new SelectorError(at, `there is no ${kind} "${text}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
+  return new SelectorError(at, `there is no ${kind} "${text}"${hint(text, known)}`);
 }
 
 function namedIn(expression: Expression): Named {
