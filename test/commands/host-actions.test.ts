@@ -88,6 +88,34 @@ describe("hosts lock", () => {
     const { exitCode, stderr } = await fleet.run(["hosts", "lock", ...names, "--confirm", "3"]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain("--all-hosts");
+    const all = await fleet.run(["hosts", "lock", ...names, "--all-hosts", "--dry-run", "-o", "json"]);
+    expect(all.stderr).not.toContain("not both");
+    expect(all.stderr).toContain("managed agent");
+  });
+
+  it("selects hosts with --where or --all-hosts, and lists them before it asks for their number", async () => {
+    for (const name of ["box-1", "box-2"]) await managed(name);
+    const where = ["hosts", "lock", "--where", "hostname ~ box"];
+    const no = await fleet.run(where, { tty: true, answers: ["3"] });
+    expect([no.exitCode, no.asked]).toEqual([2, ["Lock 2 hosts? Type 2 to confirm:"]]);
+    for (const name of ["box-1", "box-2"]) expect(no.stderr).toContain(`  ${name} (`);
+    expect((await fleet.run([...where, "--yes"])).exitCode).toBe(2);
+    expect(await fleet.app.store.operations.count()).toBe(0);
+    const { exitCode, stdout } = await fleet.run([...where, "--confirm", "2", "-o", "json"]);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ host: "box-1" }, { host: "box-2" }]);
+    const dry = ["hosts", "lock", "--dry-run"];
+    expect((await fleet.run([...dry, "--all-hosts"])).stdout).toBe("would lock 5 hosts\n");
+    for (const [argv, exit, stderr] of [
+      [[], 2, "no hosts are given"],
+      [["box-1", "--where", "hostname ~ box"], 2, "not both"],
+      [["--where", "hostname ~ nothing"], 3, "no host matches"],
+      [["--where", "id > 0"], 2, "--all-hosts"],
+      [["--where", "label in (Typo)"], 1, "Typo"],
+    ] as const) {
+      const run = await fleet.run([...dry, ...argv]);
+      expect([argv, run.exitCode, run.stderr]).toEqual([argv, exit, expect.stringContaining(stderr)]);
+    }
   });
 
   it("changes nothing in a dry run, which needs no confirmation", async () => {

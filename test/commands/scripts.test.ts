@@ -55,6 +55,22 @@ describe("scripts run --script", () => {
     ]);
   });
 
+  it("runs on the hosts that --where selects, after their number was confirmed", async () => {
+    await save("cleanup.sh");
+    const other = await makeManaged(fleet.app, { hostname: "box-2", computer_name: "box-2" });
+    const argv = ["scripts", "run", "--where", "hostname ~ box", "--script", "cleanup.sh", "-o", "json"];
+    const silent = await fleet.run(argv);
+    expect([silent.exitCode, silent.stderr]).toEqual([2, expect.stringContaining("--confirm 2")]);
+    expect(silent.stderr).toContain("  box-1 (");
+    for (const one of [agent, other]) expect(await one.pending()).toHaveLength(0);
+    const { exitCode, stdout } = await fleet.run([...argv, "--confirm", "2"]);
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, [{ host: "box-1" }, { host: "box-2" }]]);
+    for (const one of [agent, other]) expect(await one.pending()).toHaveLength(1);
+    await save("other.sh");
+    const one = ["scripts", "run", "--where", "hostname = box-1", "--script", "other.sh"];
+    expect((await fleet.run(one)).exitCode).toBe(0);
+  });
+
   it("does not find an unknown name: exit 3, with the nearest name and the list to look at", async () => {
     await save("cleanup.sh", fleet.teamId);
     await toTeam(agent);

@@ -8,6 +8,7 @@ import { newHome } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { formOf } from "../support/forms.ts";
 import { makeHost, makeInventory, makeSoftware, makeVulnerabilities } from "../support/make.ts";
+import { makeManaged } from "../support/managed.ts";
 
 let fleet: Fleet;
 let team: number;
@@ -85,6 +86,20 @@ describe("a software title", () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("several software titles have the name tidy")]);
     expect(await fleet.app.store.operations.count(eq("host_id", host.id))).toBe(0);
   });
+});
+
+it("software is installed on the hosts that --where selects, after their number was confirmed", async () => {
+  for (const hostname of ["desk-1", "desk-2"])
+    await makeManaged(fleet.app, { hostname, computer_name: hostname, hardware_uuid: hostname });
+  const title = await offer("tidy.sh", 0);
+  const argv = ["software", "install", "--where", "hostname ~ desk", "--title", String(title)];
+  const silent = await fleet.run(argv);
+  expect([silent.exitCode, silent.stderr]).toEqual([2, expect.stringContaining("--confirm 2")]);
+  expect(await fleet.app.store.operations.count()).toBe(0);
+  const { exitCode, stdout } = await fleet.run([...argv, "--confirm", "2", "-o", "json"]);
+  const installing = { status: "pending_install" };
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, [installing, installing]]);
+  expect(await fleet.app.store.operations.count()).toBe(2);
 });
 
 it("several problems of one request are told apart", async () => {

@@ -190,8 +190,18 @@ describe("main files", () => {
     ["a list that is none", { "t.yml": "name: A\nlabels: {a: 1}\n" }, ["t.yml:2:9: labels must be a list"]],
     [
       "no controls",
-      { "default.yml": "org_settings: {}\ncontrols:\n" },
+      { "default.yml": "org_settings: {}\n" },
       ["default.yml:1:1: controls must be in the global file, or in the one for hosts without a team"],
+    ],
+    [
+      "empty controls",
+      { "default.yml": "org_settings: {}\ncontrols:\n" },
+      ["default.yml:2:1: controls is empty, which counts as missing: write `controls: {}` if there are none"],
+    ],
+    [
+      "empty controls of hosts without a team",
+      { "default.yml": "org_settings: {}\n", "no-team.yml": "name: No team\ncontrols:\n" },
+      ["no-team.yml:2:1: controls is empty, which counts as missing: write `controls: {}` if there are none"],
     ],
     ["a text", { "t.yml": "hello\n" }, ["t.yml:1:1: the file must be an object with org_settings or name"]],
   ])("refuse %s", async (_, files, told) => {

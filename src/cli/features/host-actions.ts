@@ -9,7 +9,7 @@ import type { View } from "../output/output.ts";
 import { plural } from "../output/text.ts";
 import { asShown, needsApproval, selectionOfHosts, wouldNeedApproval } from "../selection.ts";
 import { type Going, interrupted, timeoutOf, waitFlags, waitFor } from "../wait.ts";
-import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "./named-hosts.ts";
+import { shortNameOf, type Target, TargetsCommand, targetFlags } from "./targets.ts";
 
 type Action = "lock" | "unlock" | "wipe";
 type State = Pick<Host["mdm"], "device_status" | "pending_action"> & {
@@ -35,8 +35,16 @@ interface Outcome {
 
 export const hostActionFlags = {
   ...waitFlags,
-  ...namedHostsFlags,
+  ...targetFlags,
 };
+
+interface Given {
+  readonly wait?: boolean | undefined;
+  readonly timeout?: string | undefined;
+  readonly where?: string | undefined;
+  readonly "all-hosts"?: boolean | undefined;
+  readonly "dry-run"?: boolean | undefined;
+}
 
 /** Their users unlock the screen as usual: they do not stay locked. */
 const unlockedByUsers: ReadonlySet<string> = new Set(["android"]);
@@ -56,15 +64,15 @@ const view: View = {
   ],
 };
 
-export abstract class HostActionCommand extends NamedHostsCommand {
+export abstract class HostActionCommand extends TargetsCommand {
   protected abstract readonly action: Action;
   protected abstract request(id: number, options: AsShown): Promise<State>;
   /** Asks for confirmation; how strict that is depends on the action. */
   protected abstract ask(question: string, hosts: readonly Target[]): Promise<void>;
 
-  protected async act(names: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<void> {
+  protected async act(names: readonly string[], flags: Given): Promise<void> {
     const timeout = timeoutOf(flags);
-    const hosts = await this.named(names, flags);
+    const hosts = await this.targets(names, flags);
     const target = shortNameOf(hosts);
     if (flags["dry-run"] === true) {
       const shown = hosts.map(({ id, display_name, platform, mdm }) => ({

@@ -12,6 +12,7 @@ import { plural } from "../output/text.ts";
 import { selectionOfHosts } from "../selection.ts";
 
 export type Picked = Pick<Host, "id" | "display_name">;
+const pickedOf = ({ id, display_name }: Host): Picked => ({ id, display_name });
 export type May = (typeof hostMays)[number];
 /** The hosts that are shown for confirmation: the first ones by name, and count and digest of all of them. */
 export interface Shown {
@@ -68,29 +69,34 @@ export abstract class HostsCommand extends ClientCommand {
       ...(await this.hostFilter(flags)),
     };
     const filtered = Object.values(filters).some((value) => value !== undefined);
-    if (names.length > 0 && (filtered || flags["all-hosts"])) throw usage("give either hosts or filters, not both");
+    if (names.length > 0 && filtered) throw usage("give either hosts or filters, not both");
     if (names.length === 0 && !filtered && !flags["all-hosts"])
       throw usage("no hosts are given", "Name them, select them with filters, or use --all-hosts.");
     return names.length > 0 ? null : filters;
   }
 
-  protected async named(names: readonly string[]): Promise<Picked[]> {
-    const hosts = new Map<number, Picked>();
+  protected named(names: readonly string[]): Promise<Picked[]> {
+    return this.namedAs(names, pickedOf);
+  }
+
+  /** The hosts with these names, each once, with what `of` takes from them. */
+  protected async namedAs<T extends Picked>(names: readonly string[], of: (host: Host) => T): Promise<T[]> {
+    const hosts = new Map<number, T>();
     for (const name of names) {
-      const { id, display_name } = await this.host(name);
-      hosts.set(id, { id, display_name });
+      const host = of(await this.host(name));
+      hosts.set(host.id, host);
     }
     return [...hosts.values()];
   }
 
-  protected async picked(filters: Filters, may?: May): Promise<Picked[]> {
+  protected picked(filters: Filters, may?: May): Promise<Picked[]> {
+    return this.pickedAs(filters, may, pickedOf);
+  }
+
+  protected async pickedAs<T>(filters: Filters, may: May | undefined, of: (host: Host) => T): Promise<T[]> {
     this.common.all = true;
-    const rows = await this.rows(
-      hostsApi.list,
-      { query: { ...filters, ...(may === undefined ? {} : { may }) } },
-      "hosts",
-    );
-    return rows.map(({ id, display_name }) => ({ id, display_name }));
+    const query = { ...filters, ...(may === undefined ? {} : { may }) };
+    return (await this.rows(hostsApi.list, { query }, "hosts")).map(of);
   }
 
   protected async shownNamed(hosts: readonly Picked[]): Promise<Shown> {
@@ -102,7 +108,7 @@ export abstract class HostsCommand extends ClientCommand {
     for (let tries = 0; tries < 3; tries++) {
       const query = { ...filters, may };
       const { hosts, meta } = await this.call(hostsApi.list, { query: { ...query, page: 0, per_page: TOLD } });
-      const first = hosts.map(({ id, display_name }) => ({ id, display_name }));
+      const first = hosts.map(pickedOf);
       if (!meta.has_next_results) return this.shownNamed(first);
       const { count, digest = "" } = await this.call(hostsApi.count, { query: { ...query, digest: true } });
       // Retry if there are now fewer hosts than were listed: the list and the count do not match.

@@ -1,14 +1,14 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/host-actions.ts";
 import { type AsShown, HostActionCommand, hostActionFlags } from "../../cli/features/host-actions.ts";
-import type { Target } from "../../cli/features/named-hosts.ts";
+import type { Target } from "../../cli/features/targets.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
 
 export default class HostsLock extends HostActionCommand {
   static override summary = "Lock hosts; hosts that are offline are locked when they come online.";
   static override destructive = true;
   static override description =
-    "A Mac is locked with a random PIN, which `svc hosts unlock` shows, too; supervised iPhones and iPads enter lost mode. " +
+    "Hosts are named, or selected with --where. A Mac is locked with a random PIN, which `svc hosts unlock` shows, too; supervised iPhones and iPads enter lost mode. " +
     "Asks y or N for one host. For several, you must type their number or give --confirm NUMBER; --yes is not enough. " +
     "With --wait, the exit code is 0 if locked, 1 or 6 if failed, and 7 if still pending.";
   static override endpoints = [hostActionsApi.lock];
@@ -23,6 +23,7 @@ export default class HostsLock extends HostActionCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> linux-1.example.com --yes",
     "<%= config.bin %> <%= command.id %> linux-1.example.com --wait --timeout 30m --dry-run",
+    "<%= config.bin %> <%= command.id %> --where 'platform = ubuntu' --dry-run",
   ];
 
   protected readonly action = "lock";

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi, type WindowsWipeType, wipeTypes } from "../../api/host-actions.ts";
 import { type AsShown, HostActionCommand, hostActionFlags } from "../../cli/features/host-actions.ts";
-import type { Target } from "../../cli/features/named-hosts.ts";
+import type { Target } from "../../cli/features/targets.ts";
 import { args } from "../../cli/flags.ts";
 
 export default class HostsWipe extends HostActionCommand {
@@ -9,7 +9,7 @@ export default class HostsWipe extends HostActionCommand {
     "Erase hosts; hosts that are offline are erased when they come online. This cannot be undone.";
   static override destructive = true;
   static override description =
-    "You must type the host's name, or the number of hosts; without a terminal, give it with --confirm. With --wait, the exit " +
+    "Hosts are named, or selected with --where. You must type the host's name, or the number of hosts; without a terminal, give it with --confirm. With --wait, the exit " +
     "code is 0 if wiped, 1 or 6 if failed, and 7 if still pending. If the server requires another admin's approval, it is " +
     "requested instead of the wipe (exit code 7).";
   static override endpoints = [hostActionsApi.wipe];

@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import type { ScriptResult, ScriptRun } from "../../api/scripts.ts";
 import { scriptsApi } from "../../api/scripts.ts";
 import { errorReport, usage } from "../../cli/errors.ts";
-import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "../../cli/features/named-hosts.ts";
 import { noScript, type ScriptScope, scriptNamed } from "../../cli/features/scripts/find.ts";
 import { isScriptPending } from "../../cli/features/scripts/results.ts";
+import { confirmFlag, shortNameOf, type Target, TargetsCommand, targetFlags } from "../../cli/features/targets.ts";
 import { readText } from "../../cli/files/input.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import type { View } from "../../cli/output/output.ts";
@@ -34,11 +34,11 @@ const view: View = {
   ],
 };
 
-export default class ScriptsRun extends NamedHostsCommand {
+export default class ScriptsRun extends TargetsCommand {
   static override summary = "Run a script on hosts, as soon as they are online.";
   static override description =
-    "Runs a saved script of the host's team (--script), or the text of a file (--file). With --wait, each host's result is reported as it " +
-    "arrives, and the exit code is 0 only if the script ended with 0 on all hosts.";
+    "Runs a saved script of the host's team (--script), or the text of a file (--file), on hosts that are named, or selected with --where. With --wait, each host's result is reported as it " +
+    "arrives, and the exit code is 0 only if the script ended with 0 on all hosts. `svc scripts batch run` is for many hosts.";
   static override endpoints = [scriptsApi.run, scriptsApi.runSync, scriptsApi.result, scriptsApi.list];
   static override strict = false;
   static override args = { hosts: args.hosts };
@@ -51,21 +51,25 @@ export default class ScriptsRun extends NamedHostsCommand {
     }),
     ...teamFlag,
     ...waitFlags,
-    ...namedHostsFlags,
+    ...targetFlags,
+    ...confirmFlag,
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> linux-1.example.com --file cleanup.sh --wait",
     "<%= config.bin %> <%= command.id %> linux-1.example.com --script tidy.sh --online",
     "<%= config.bin %> <%= command.id %> linux-1.example.com --script tidy.sh --dry-run",
+    "<%= config.bin %> <%= command.id %> --where 'platform = ubuntu' --script tidy.sh --dry-run",
   ];
 
   async run() {
     const { argv, flags } = await this.parse(ScriptsRun);
     const timeout = timeoutOf(flags);
     const text = await this.textOf(flags);
-    const hosts = await this.named(argv.map(String), flags);
+    const names = argv.map(String);
+    const hosts = await this.targets(names, flags);
     const given = text ?? (await this.savedFor(hosts, flags.script!, flags.team));
     if (flags["dry-run"]) this.trying(`run the script on ${shortNameOf(hosts)}`, { hosts: hosts.map(({ id }) => id) });
+    await this.askIfSelected(`Run the script on ${shortNameOf(hosts)}?`, names, hosts);
     if (flags.online) return this.runOnline(hosts, given);
     const outcomes: Outcome[] = [];
     for (const host of hosts) outcomes.push(await this.begin(host, given, hosts.length === 1));

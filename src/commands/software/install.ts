@@ -7,7 +7,7 @@ import { args } from "../../cli/flags.ts";
 export default class SoftwareInstall extends InstallCommand {
   static override summary = "Install a package or store app on hosts, as soon as they are online.";
   static override description =
-    "Installs what the host's team offers of the title. With --wait, the exit code is 0 only if it was installed on all " +
+    "Installs what the host's team offers of the title, on hosts that are named, or selected with --where. With --wait, the exit code is 0 only if it was installed on all " +
     "hosts. Cancel what has not started with `svc hosts cancel`.";
   static override endpoints = [softwareInstallsApi.install, softwareInstallsApi.result, hostsApi.software];
   static override strict = false;
@@ -16,6 +16,7 @@ export default class SoftwareInstall extends InstallCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> linux-1.example.com --title 1 --wait",
     "<%= config.bin %> <%= command.id %> linux-1.example.com --title tool --dry-run",
+    "<%= config.bin %> <%= command.id %> --where 'platform = ubuntu' --title tool --dry-run",
   ];
   protected readonly verb = "install";
   protected readonly done = "installed";

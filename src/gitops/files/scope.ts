@@ -226,6 +226,9 @@ function oneControls(first: Scope, noTeam: Scope | undefined, { problems }: Sour
       defined[1]!.sections.controls!.key,
       `controls are also in ${first.file}: only one of the two files may have them`,
     );
-  if (defined.length === 0)
+  if (defined.length > 0) return;
+  const empty = first.sections.controls ?? noTeam?.sections.controls;
+  if (empty === undefined)
     problems.error(first.nameAt, "controls must be in the global file, or in the one for hosts without a team");
+  else problems.error(empty.key, "controls is empty, which counts as missing: write `controls: {}` if there are none");
 }

@@ -9,6 +9,7 @@ import { recountVulnerabilities } from "../../../src/server/software/vulnerabili
 import { replaceVulnerabilities, setMetadata } from "../../../src/server/software/vulnerabilities/service.ts";
 import { correctSeverities } from "../../../src/server/software/vulnerabilities/severity.ts";
 import { eq, everything, gte } from "../../../src/server/store/query.ts";
+import { vulnerabilityMatcher } from "../../../src/server/vulnerabilities/matching/run.ts";
 import { Random } from "../../../src/simulator/random.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
@@ -196,6 +197,8 @@ describe.each(bothEngines)("counts of vulnerabilities on %s", (engine) => {
 
   it("wait for the end of a comparison of all versions", async () => {
     const { t, versions } = await start(engine);
+    // Once the comparison has ended, it would compare the new versions with no data, and find nothing.
+    await t.services.running.of(vulnerabilityMatcher).stop();
     await makeInventory(t, (await makeHost(t)).id, versions);
     const counts = t.services.running.of(vulnerabilityCounts);
     await counts.flush();

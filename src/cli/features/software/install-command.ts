@@ -7,7 +7,7 @@ import { printable } from "../../../text/printable.ts";
 import { CliError, errorReport, notFound } from "../../errors.ts";
 import type { View } from "../../output/output.ts";
 import { timeoutOf, waitFlags } from "../../wait.ts";
-import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "../named-hosts.ts";
+import { confirmFlag, shortNameOf, type Target, TargetsCommand, targetFlags } from "../targets.ts";
 import { oneNamed } from "./titles.ts";
 
 export interface Outcome {
@@ -32,7 +32,8 @@ export const installFlags = {
     required: true,
   }),
   ...waitFlags,
-  ...namedHostsFlags,
+  ...targetFlags,
+  ...confirmFlag,
 };
 
 interface Given {
@@ -40,10 +41,11 @@ interface Given {
   readonly wait?: boolean | undefined;
   readonly timeout?: string | undefined;
   readonly "dry-run"?: boolean | undefined;
+  readonly where?: string | undefined;
   readonly "all-hosts"?: boolean | undefined;
 }
 
-export abstract class InstallCommand extends NamedHostsCommand {
+export abstract class InstallCommand extends TargetsCommand {
   /** The command's own name. */
   protected abstract readonly verb: "install" | "uninstall";
   /** The status of a host that has done it. */
@@ -56,12 +58,14 @@ export abstract class InstallCommand extends NamedHostsCommand {
 
   protected async carryOut(names: readonly string[], flags: Given): Promise<void> {
     const timeout = timeoutOf(flags);
-    const hosts = await this.named(names, { ...flags });
+    const hosts = await this.targets(names, flags);
     if (flags["dry-run"])
       this.trying(`${this.verb} ${printable(flags.title)} on ${shortNameOf(hosts)}`, {
         hosts: hosts.map(({ id }) => id),
         title: flags.title,
       });
+    const question = `${this.verb === "install" ? "Install" : "Uninstall"} ${printable(flags.title)} on`;
+    await this.askIfSelected(`${question} ${shortNameOf(hosts)}?`, names, hosts);
     let now: Outcome[] = [];
     for (const host of hosts) now.push(await this.begin(host, flags.title, hosts.length === 1));
     let waited: unknown;

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { type Command, commandsApi } from "../../../api/commands.ts";
 import { CliError, failed, usage } from "../../../cli/errors.ts";
-import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "../../../cli/features/named-hosts.ts";
+import { shortNameOf, type Target, TargetsCommand, targetFlags } from "../../../cli/features/targets.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
@@ -13,11 +13,11 @@ import { printable } from "../../../text/printable.ts";
 /** Names of commands after which a device has lost its data, or cannot be used. */
 const GRAVE = /EraseDevice|RemoteWipe|"WIPE"|"RELINQUISH_OWNERSHIP"/;
 
-export default class MdmCommandsRun extends NamedHostsCommand {
+export default class MdmCommandsRun extends TargetsCommand {
   static override summary = "Send a command of device management to hosts of one platform.";
   static override destructive = true;
   static override description =
-    "The file contains the command in the format of the platform: for Apple devices a property list with " +
+    "Hosts are named, or selected with --where. The file contains the command in the format of the platform: for Apple devices a property list with " +
     "Command.RequestType, for Windows devices SyncML, for Android devices JSON with a type. For several hosts, or a command that erases them, you must type the name or the number of the " +
     "hosts, or give --confirm. With --wait, the exit code is 0 if all hosts have done it, 1 or 6 if it failed, and 7 if " +
     "hosts have not answered yet.";
@@ -29,7 +29,7 @@ export default class MdmCommandsRun extends NamedHostsCommand {
     confirm: Flags.string({ summary: "Name of the host, or number of hosts, that get the command." }),
     ...yesFlag,
     ...waitFlags,
-    ...namedHostsFlags,
+    ...targetFlags,
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> mac-1.example.com --payload profile-list.plist --yes",
@@ -41,7 +41,7 @@ export default class MdmCommandsRun extends NamedHostsCommand {
     const timeout = timeoutOf(flags);
     if (flags.payload === undefined) throw usage("--payload FILE is required");
     const content = await this.read(flags.payload);
-    const hosts = await this.named(argv.map(String), flags);
+    const hosts = await this.targets(argv.map(String), flags);
     const target = shortNameOf(hosts);
     const host_uuids = hosts.map(({ uuid }) => uuid);
     if (flags["dry-run"]) this.trying(`send the command to ${target}`, { payload: flags.payload, host_uuids });

@@ -1,23 +1,42 @@
-// Commands that change hosts which the user names: how the hosts are found, and the change confirmed.
+// Commands that do something on hosts one by one: how the hosts are found, and the change confirmed.
 import * as Flags from "@oclif/core/flags";
 import type { Host } from "../../api/host.ts";
-import { hostsApi } from "../../api/hosts.ts";
 import { printable } from "../../text/printable.ts";
-import { ClientCommand } from "../client-command.ts";
-import { CliError, failed, usage } from "../errors.ts";
+import { CliError, failed } from "../errors.ts";
 import { dryRunFlag } from "../flags.ts";
 import { plural } from "../output/text.ts";
 import { type Going, waitFor } from "../wait.ts";
+import { choiceFlags, HostsCommand } from "./hosts-command.ts";
 
 export type Target = Pick<
   Host,
   "id" | "uuid" | "hostname" | "display_name" | "platform" | "mdm" | "team_id" | "team_name"
 >;
 
-export const namedHostsFlags = {
-  "all-hosts": Flags.boolean({ summary: "Select all hosts." }),
+export const targetFlags = {
+  where: choiceFlags.where,
+  "all-hosts": choiceFlags["all-hosts"],
   ...dryRunFlag,
 };
+/** Of commands that ask only if the hosts were selected. */
+export const confirmFlag = {
+  confirm: Flags.string({ summary: "Number of hosts that --where or --all-hosts selects." }),
+};
+interface Choice {
+  readonly where?: string | undefined;
+  readonly "all-hosts"?: boolean | undefined;
+}
+
+const targetOf = ({ id, uuid, hostname, display_name, platform, mdm, team_id, team_name }: Host): Target => ({
+  id,
+  uuid,
+  hostname,
+  display_name,
+  platform,
+  mdm,
+  team_id,
+  team_name,
+});
 
 export const shortNameOf = (hosts: readonly Target[]): string =>
   hosts.length === 1 ? printable(hosts[0]!.display_name) : plural(hosts.length, "host");
@@ -37,21 +56,19 @@ interface FailedOn {
   readonly reason: string;
 }
 
-export abstract class NamedHostsCommand extends ClientCommand {
-  /** Each host once. All hosts that the user can see are refused without --all-hosts. */
-  protected async named(names: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<Target[]> {
-    if (names.length === 0) throw usage("no hosts are given", "Name them by id, hostname, uuid or serial number.");
-    const hosts = new Map<number, Target>();
-    for (const name of names) {
-      const { id, uuid, hostname, display_name, platform, mdm, team_id, team_name } = await this.host(name);
-      hosts.set(id, { id, uuid, hostname, display_name, platform, mdm, team_id, team_name });
-    }
-    if (hosts.size > 1 && flags["all-hosts"] !== true) {
-      const { count } = await this.call(hostsApi.count);
-      if (hosts.size >= count)
-        throw usage(`these are all ${hosts.size} hosts that you can see`, "To include all of them, add --all-hosts.");
-    }
-    return [...hosts.values()];
+export abstract class TargetsCommand extends HostsCommand {
+  /** The hosts that are named, or selected, each once. All hosts that the user can see are refused without --all-hosts. */
+  protected async targets(names: readonly string[], { where, "all-hosts": allHosts }: Choice): Promise<Target[]> {
+    const filters = await this.filtersOr(names, { where, "all-hosts": allHosts });
+    const hosts =
+      filters === null ? await this.namedAs(names, targetOf) : await this.pickedAs(filters, undefined, targetOf);
+    await this.checkChoice(hosts.length, allHosts);
+    return hosts;
+  }
+
+  /** Asks for the number of hosts if they were selected: nobody has typed their names. */
+  protected async askIfSelected(question: string, names: readonly string[], hosts: readonly Target[]): Promise<void> {
+    if (names.length === 0 && hosts.length > 1) await this.askTyped(question, hosts);
   }
 
   /** Waits until all of them have reported. `report` gets what is known at each look, also if the wait fails. */
@@ -84,7 +101,10 @@ export abstract class NamedHostsCommand extends ClientCommand {
   /** Requires the user to type the number of hosts, or for one host either of its names. */
   protected async askTyped(question: string, hosts: readonly Target[]): Promise<void> {
     const [host] = hosts;
-    if (hosts.length !== 1 || !host) return this.confirmTyped(question, String(hosts.length));
+    if (hosts.length !== 1 || !host) {
+      this.printSelection(await this.shownNamed(hosts));
+      return this.confirmTyped(question, String(hosts.length));
+    }
     const { hostname, display_name } = host;
     await this.confirmTyped(question, this.common.confirm === hostname ? hostname : display_name);
   }
