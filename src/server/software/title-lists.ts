@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { SoftwareTitle, SoftwareTitleDetails, softwareApi } from "../../api/software.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
-import { type PageQuery, page, pageOfArray } from "../core/http/paging.ts";
+import { orderOf, type PageQuery, page, pageOfArray } from "../core/http/paging.ts";
 import { byId, groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, everything, exists, nothing, oneOf, or, type Predicate, search } from "../store/query.ts";
@@ -13,7 +13,7 @@ import { countedAt } from "./counts.ts";
 import { sourcesOn } from "./queries.ts";
 import { type Scopes, scopesFor } from "./scopes.ts";
 import { cvesOf } from "./service.ts";
-import { checkAfter, cveIs, isCve, mostHosts, pageOfSums, total } from "./sums.ts";
+import { checkAfter, cveIs, isCve, mostHosts, pageOfSums, pageWithOthers, total } from "./sums.ts";
 import { NO_TEAM, softwareTitles, softwareVersionCounts } from "./tables.ts";
 import { detailedExtras, listedExtras, offeredTitles } from "./titles.ts";
 import { wantedCves } from "./vulnerabilities/filter.ts";
@@ -59,6 +59,18 @@ export async function listTitles(ctx: Context, query: TitlesQuery) {
     const { items, meta } = pageOfSums(sums, query, ({ title_id }) => title_id);
     return { counts_updated_at, count: sums.length, software_titles: await onWire(items), meta };
   }
+  const others = scopes === null || query.team_id === undefined ? [] : await offeredElsewhere(ctx, scopes, query);
+  if (others.length > 0) {
+    const past = checkAfter(ctx, query);
+    const order = orderOf(query, { defaultOrder: mostHosts });
+    const stored = (offset: number, limit: number) =>
+      store.softwareTitleCounts.list({ where: and(where, past), order, offset, limit, transient: true });
+    const [{ items, meta }, count] = await Promise.all([
+      pageWithOthers<TitleSum>(stored, others, query, ({ title_id }) => title_id),
+      store.softwareTitleCounts.count(where),
+    ]);
+    return { counts_updated_at, count: count + others.length, software_titles: await onWire(items), meta };
+  }
   if (scopes === null || scopes.length === 1) {
     const [{ rows, meta }, count] = await Promise.all([
       page(store.softwareTitleCounts, query, where, { defaultOrder: mostHosts }),
@@ -72,6 +84,8 @@ export async function listTitles(ctx: Context, query: TitlesQuery) {
   return { counts_updated_at, count: sums.length, software_titles: await onWire(items), meta };
 }
 
+const anyOffer = { self_service: false, packages_only: false, exclude_svc_maintained_apps: false };
+
 const isAboutOffers = (query: TitlesQuery): boolean =>
   query.available_for_install ||
   query.self_service ||
@@ -84,19 +98,33 @@ async function offeredSums(ctx: Context, scopes: Scopes, query: TitlesQuery, onH
   const { store } = ctx;
   const ids = [...(await offeredTitles(ctx, query.team_id, query))];
   if (ids.length === 0) return [];
-  const text = query.query ?? "";
-  // Only hosts show which versions are vulnerable.
-  const needsHosts = wantedCves(query) !== null || isCve(text);
-  const among = needsHosts ? onHosts : oneOf("scope", scopes);
+  const among = needsHosts(query) ? onHosts : oneOf("scope", scopes);
   const sums = sumTitles(await store.softwareTitleCounts.list({ where: and(oneOf("title_id", ids), among) }));
-  if (needsHosts) return sums;
-  const sources = query.platform === undefined ? everything : oneOf("source", sourcesOn(query.platform));
-  return withoutHostsToo(
-    store,
-    sums,
-    and(oneOf("id", ids), text === "" ? everything : search(["name"], text), sources),
-  );
+  return needsHosts(query) ? sums : withoutHostsToo(store, sums, amongTitles(ids, query));
 }
+
+/** Titles that the team offers and that are on none of its hosts. */
+async function offeredElsewhere(ctx: Context, scopes: Scopes, query: TitlesQuery): Promise<TitleSum[]> {
+  const { exclude_svc_maintained_apps } = query;
+  if (needsHosts(query)) return [];
+  const { store } = ctx;
+  const ids = [...(await offeredTitles(ctx, query.team_id, { ...anyOffer, exclude_svc_maintained_apps }))];
+  if (ids.length === 0) return [];
+  const where = and(oneOf("title_id", ids), oneOf("scope", scopes));
+  const onHosts = new Set((await store.softwareTitleCounts.pick(["title_id"], { where })).map((row) => row.title_id));
+  const others = ids.filter((id) => !onHosts.has(id));
+  return others.length === 0 ? [] : withoutHostsToo(store, [], amongTitles(others, query));
+}
+
+/** Only hosts show which versions are vulnerable. */
+const needsHosts = (query: TitlesQuery): boolean => wantedCves(query) !== null || isCve(query.query ?? "");
+
+const amongTitles = (ids: readonly number[], { query: text = "", platform }: TitlesQuery): Predicate =>
+  and(
+    oneOf("id", ids),
+    text === "" ? everything : search(["name"], text),
+    platform === undefined ? everything : oneOf("source", sourcesOn(platform)),
+  );
 
 /** The titles that the predicate selects, also those that have no sum. */
 async function withoutHostsToo(store: ServerTx, sums: readonly TitleSum[], where: Predicate): Promise<TitleSum[]> {
@@ -214,8 +242,6 @@ const titleOnWire = (row: RowOf<typeof softwareTitles>) => ({
   ...(row.bundle_identifier === "" ? {} : { bundle_identifier: row.bundle_identifier }),
   ...notInstallable,
 });
-
-const anyOffer = { self_service: false, packages_only: false, exclude_svc_maintained_apps: false };
 
 /** A title that is on no host of the scope, and that nobody there offers, is answered like a missing one. */
 export async function getTitle(
