@@ -1,5 +1,6 @@
-// First pages of software titles and versions with every kind of filter and order, and the count of all hosts: 10,000
-// hosts on the embedded store, 100,000 on Postgres, 300 entries each. `npm run bench -- software [lowdb|postgres] [hosts]`
+// First pages of software titles and versions with every kind of filter and order, also of a team that offers packages,
+// and the count of all hosts: 10,000 hosts on the embedded store, 100,000 on Postgres, 300 entries each.
+// `npm run bench -- software [lowdb|postgres] [hosts]`
 import { pino } from "pino";
 import type { Services } from "../src/server/core/context.ts";
 import { startServer } from "../src/server/main.ts";
@@ -15,6 +16,8 @@ const EACH = 300;
 const TEAMS = 20;
 const CHUNK = 1_000;
 const ROUNDS = 25;
+/** Packages of a team: a large organization has a few hundred. */
+const OFFERED = 200;
 
 export const run = (args: readonly string[]): Promise<void> =>
   onEngines(args, { lowdb: 10_000, postgres: 100_000 }, measure);
@@ -47,6 +50,11 @@ async function measure(engine: EngineName, hosts: number): Promise<void> {
           await time(`${list} ${filter}${order}`, () =>
             admin.get(`/software/${list}?page=0&per_page=50&${encodeURI(filter)}${order}`),
           );
+    await offerPackages(server.url, admin.token, teamIds[0]!);
+    for (const order of ["", "&order_key=name", "&order_key=hosts_count&order_direction=asc", "&page=100"])
+      await time(`titles ${team}, which offers ${OFFERED} that no host has${order}`, () =>
+        admin.get(`/software/titles?per_page=50&${team}${order}`),
+      );
     await time("operating systems", () => admin.get("/os_versions"));
     await time("page 100 of titles", () => admin.get("/software/titles?page=100&per_page=50"));
     await timeMember(services, teamIds.slice(0, 5), server.url);
@@ -83,6 +91,21 @@ async function timeMember(services: Services, teamIds: readonly number[], url: s
     if (reply.status !== 200) throw new Error(`${reply.status} ${await reply.text()}`);
     await reply.text();
   });
+}
+
+async function offerPackages(url: string, token: string, teamId: number): Promise<void> {
+  for (let i = 0; i < OFFERED; i++) {
+    const form = new FormData();
+    form.append("software", new File([`#!/bin/sh\necho ${i}\n`], `tool-${i}.sh`));
+    form.append("team_id", String(teamId));
+    const reply = await fetch(new URL("/api/v1/svc/software/package", url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: form,
+    });
+    if (reply.status !== 200) throw new Error(`${reply.status} ${await reply.text()}`);
+    await reply.text();
+  }
 }
 
 async function timeCounts(services: Services, hosts: number): Promise<void> {
