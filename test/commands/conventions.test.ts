@@ -336,6 +336,10 @@ describe("usage", () => {
     [["packages"], "software packages"],
     [["generate"], "export"],
     [["software", "packages", "list"], "software list --available-for-install"],
+    [["scripts", "upload", "a.sh"], "scripts create"],
+    [["software", "add"], "software packages upload"],
+    [["software", "packages", "add"], "software packages upload"],
+    [["profiles", "upload"], "mdm profiles add"],
   ])("%j suggests a command", async (argv, near) => {
     const { exitCode, stderr } = await run(argv);
     expect(exitCode).toBe(2);

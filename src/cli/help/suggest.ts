@@ -18,10 +18,11 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   del: ["delete"],
   destroy: ["delete"],
   delete: ["delete", "remove"],
-  new: ["create", "add"],
+  new: ["create", "add", "upload"],
   make: ["create"],
-  add: ["add", "create"],
-  create: ["create", "add"],
+  add: ["add", "create", "upload"],
+  create: ["create", "add", "upload"],
+  upload: ["upload", "create", "add"],
   edit: ["update", "edit"],
   modify: ["update"],
   change: ["update"],
@@ -35,20 +36,27 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   export: ["report", "export"],
 };
 
-/** The command that is meant by words of another command line: `get hosts`, `hosts show`, `delete host`. */
+/**
+ * The command that is meant by words of another command line: `get hosts`, `hosts show`, `delete host`. The first topic
+ * may be missing: `profiles upload`.
+ */
 export function commandMeant(words: readonly string[], known: ReadonlySet<string>): string | undefined {
-  const [first = "", second = "", ...rest] = words;
+  const [first = "", second = "", third = ""] = words;
   const singular = (topic: string) => !topic.endsWith("s");
   for (const [topic, verb, swapped] of [
     [first, second, false],
     [second, first, true],
+    [`${first} ${second}`, third, false],
   ] as const) {
     const meant = ownOf(verbs, verb);
     if (topic === "" || !meant) continue;
     // `get hosts` without a name means the list.
-    const wanted = swapped && verb === "get" && rest.length === 0 && !singular(topic) ? ["list", ...meant] : meant;
-    for (const name of pluralsOf(topic))
-      for (const one of wanted) if (known.has(`${name} ${one}`)) return `${name} ${one}`;
+    const wanted = swapped && verb === "get" && third === "" && !singular(topic) ? ["list", ...meant] : meant;
+    const meanings = pluralsOf(topic).flatMap((name) => wanted.map((one) => `${name} ${one}`));
+    const found =
+      meanings.find((name) => known.has(name)) ??
+      meanings.map((name) => onlyEnding(known, name)).find((name) => name !== undefined);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
@@ -57,6 +65,9 @@ export function commandMeant(words: readonly string[], known: ReadonlySet<string
 const phrases: Readonly<Record<string, string>> = {
   generate: "export",
   import: "apply",
+  "software add": "software packages upload",
+  "software create": "software packages upload",
+  "software upload": "software packages upload",
   "software packages list": "software list --available-for-install",
   "software packages get": "software get",
   "packages list": "software list --available-for-install",
@@ -66,15 +77,20 @@ const phrases: Readonly<Record<string, string>> = {
  * The command, or the topic, that ends with the words, or with the first of them: `lock mac-1`, `profiles list`. None
  * if several do.
  */
-export function commandWithin(words: readonly string[], known: readonly string[]): string | undefined {
+export function commandWithin(words: readonly string[], known: ReadonlySet<string>): string | undefined {
   for (let count = words.length; count > 0; count--) {
     const given = words.slice(0, count).join(" ").toLowerCase();
     const phrase = ownOf(phrases, given);
     if (phrase !== undefined) return phrase;
-    const ending = new Set(known.filter((name) => name.endsWith(` ${given}`)));
-    if (ending.size === 1) return [...ending][0];
+    const found = onlyEnding(known, given);
+    if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function onlyEnding(known: ReadonlySet<string>, words: string): string | undefined {
+  const ending = [...known].filter((name) => name.endsWith(` ${words}`));
+  return ending.length === 1 ? ending[0] : undefined;
 }
 
 const pluralsOf = (word: string): readonly string[] => [word, `${word}s`, `${word.replace(/y$/, "ie")}s`];

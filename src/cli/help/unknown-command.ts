@@ -13,7 +13,7 @@ export function unknownCommand(given: readonly string[], config: Config): CliErr
     ...config.topics.map(({ name }) => name),
     ...Object.keys(helpTopics),
   ];
-  const names = known.map((name) => toConfiguredId(name, config));
+  const names = new Set(known.map((name) => toConfiguredId(name, config)));
   if (words.length === 0) return usage(`unknown flag ${given[0]}`, `\`${config.bin} help\` lists the commands.`);
   if (config.findTopic(words.join(":")))
     return usage(
@@ -21,7 +21,7 @@ export function unknownCommand(given: readonly string[], config: Config): CliErr
       `\`${config.bin} help ${words.join(" ")}\` lists the commands.`,
     );
   // The last words may be arguments.
-  const near = commandMeant(words, new Set(names)) ?? commandWithin(words, names) ?? nearCommand(words, names);
+  const near = commandMeant(words, names) ?? commandWithin(words, names) ?? nearCommand(words, [...names]);
   const topic = config.findTopic(words[0] ?? "") ? ` ${words[0]}` : "";
   return usage(
     `${words.join(" ")} is not a command of ${config.bin}`,
