@@ -8,9 +8,10 @@ export default class HostsLock extends HostActionCommand {
   static override summary = "Lock hosts; hosts that are offline are locked when they come online.";
   static override destructive = true;
   static override description =
-    "Hosts are named, or selected with --where. A Mac is locked with a random PIN, which `svc hosts unlock` shows, too; supervised iPhones and iPads enter lost mode. " +
-    "Asks y or N for one host. For several, you must type their number or give --confirm NUMBER; --yes is not enough. " +
-    "With --wait, the exit code is 0 if locked, 1 or 6 if failed, and 7 if still pending.";
+    "Hosts are named, or selected with --where. A Mac is locked with a random PIN, which `svc hosts unlock` shows, " +
+    "too; supervised iPhones and iPads enter lost mode. Asks y or N for one host. For several, you must type their " +
+    "number or give --confirm NUMBER; --yes is not enough. With --wait, the exit code is 0 if locked, 1 or 6 if " +
+    "failed, and 7 if still pending.";
   static override endpoints = [hostActionsApi.lock];
   static override strict = false;
   static override args = { hosts: args.hosts };

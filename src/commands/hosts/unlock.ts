@@ -7,9 +7,9 @@ import { args } from "../../cli/flags.ts";
 export default class HostsUnlock extends HostActionCommand {
   static override summary = "Unlock hosts; hosts that are offline are unlocked when they come online.";
   static override description =
-    "Hosts are named, or selected with --where. Linux hosts restart. For a locked Mac, the PIN is shown that unlocks it; iPhones and iPads leave lost mode. For several " +
-    "hosts, you must type their number or give --confirm NUMBER. With --wait, the exit code is 0 if unlocked, 1 or 6 if " +
-    "failed, and 7 if still pending.";
+    "Hosts are named, or selected with --where. Linux hosts restart. For a locked Mac, the PIN is shown that unlocks " +
+    "it; iPhones and iPads leave lost mode. For several hosts, you must type their number or give --confirm NUMBER. " +
+    "With --wait, the exit code is 0 if unlocked, 1 or 6 if failed, and 7 if still pending.";
   static override endpoints = [hostActionsApi.unlock];
   static override strict = false;
   static override args = { hosts: args.hosts };

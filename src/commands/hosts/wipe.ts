@@ -9,9 +9,9 @@ export default class HostsWipe extends HostActionCommand {
     "Erase hosts; hosts that are offline are erased when they come online. This cannot be undone.";
   static override destructive = true;
   static override description =
-    "Hosts are named, or selected with --where. You must type the host's name, or the number of hosts; without a terminal, give it with --confirm. With --wait, the exit " +
-    "code is 0 if wiped, 1 or 6 if failed, and 7 if still pending. If the server requires another admin's approval, it is " +
-    "requested instead of the wipe (exit code 7).";
+    "Hosts are named, or selected with --where. You must type the host's name, or the number of hosts; without a " +
+    "terminal, give it with --confirm. With --wait, the exit code is 0 if wiped, 1 or 6 if failed, and 7 if still " +
+    "pending. If the server requires another admin's approval, it is requested instead of the wipe (exit code 7).";
   static override endpoints = [hostActionsApi.wipe];
   static override strict = false;
   static override args = { hosts: args.hosts };

@@ -37,8 +37,9 @@ const view: View = {
 export default class ScriptsRun extends TargetsCommand {
   static override summary = "Run a script on hosts, as soon as they are online.";
   static override description =
-    "Runs a saved script of the host's team (--script), or the text of a file (--file), on hosts that are named, or selected with --where. With --wait, each host's result is reported as it " +
-    "arrives, and the exit code is 0 only if the script ended with 0 on all hosts. `svc scripts batch run` is for many hosts.";
+    "Runs a saved script of the host's team (--script), or the text of a file (--file), on hosts that are named, or " +
+    "selected with --where. With --wait, each host's result is reported as it arrives, and the exit code is 0 only " +
+    "if the script ended with 0 on all hosts. `svc scripts batch run` is for many hosts.";
   static override endpoints = [scriptsApi.run, scriptsApi.runSync, scriptsApi.result, scriptsApi.list];
   static override strict = false;
   static override args = { hosts: args.hosts };

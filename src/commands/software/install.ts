@@ -7,8 +7,9 @@ import { args } from "../../cli/flags.ts";
 export default class SoftwareInstall extends InstallCommand {
   static override summary = "Install a package or store app on hosts, as soon as they are online.";
   static override description =
-    "Installs what the host's team offers of the title, on hosts that are named, or selected with --where. With --wait, the exit code is 0 only if it was installed on all " +
-    "hosts. Cancel what has not started with `svc hosts cancel`.";
+    "Installs what the host's team offers of the title, on hosts that are named, or selected with --where. With " +
+    "--wait, the exit code is 0 only if it was installed on all hosts. Cancel what has not started with `svc hosts " +
+    "cancel`.";
   static override endpoints = [softwareInstallsApi.install, softwareInstallsApi.result, hostsApi.software];
   static override strict = false;
   static override args = { hosts: args.hosts };

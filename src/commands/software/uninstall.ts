@@ -9,8 +9,9 @@ import { args } from "../../cli/flags.ts";
 export default class SoftwareUninstall extends InstallCommand {
   static override summary = "Uninstall a package from hosts, as soon as they are online.";
   static override description =
-    "Runs the script of the package that uninstalls it, on hosts that are named, or selected with --where. With --wait, the exit code is 0 only if it was uninstalled from " +
-    "all hosts. `svc scripts result` shows the result, too.";
+    "Runs the script of the package that uninstalls it, on hosts that are named, or selected with --where. With " +
+    "--wait, the exit code is 0 only if it was uninstalled from all hosts. `svc scripts result` shows the result, " +
+    "too.";
   static override endpoints = [softwareInstallsApi.uninstall, scriptsApi.result, hostsApi.software];
   static override strict = false;
   static override args = { hosts: args.hosts };

@@ -17,10 +17,11 @@ export default class MdmCommandsRun extends TargetsCommand {
   static override summary = "Send a command of device management to hosts of one platform.";
   static override destructive = true;
   static override description =
-    "Hosts are named, or selected with --where. The file contains the command in the format of the platform: for Apple devices a property list with " +
-    "Command.RequestType, for Windows devices SyncML, for Android devices JSON with a type. For several hosts, or a command that erases them, you must type the name or the number of the " +
-    "hosts, or give --confirm. With --wait, the exit code is 0 if all hosts have done it, 1 or 6 if it failed, and 7 if " +
-    "hosts have not answered yet.";
+    "Hosts are named, or selected with --where. The file contains the command in the format of the platform: for " +
+    "Apple devices a property list with Command.RequestType, for Windows devices SyncML, for Android devices JSON " +
+    "with a type. For several hosts, or a command that erases them, you must type the name or the number of the " +
+    "hosts, or give --confirm. With --wait, the exit code is 0 if all hosts have done it, 1 or 6 if it failed, and 7 " +
+    "if hosts have not answered yet.";
   static override endpoints = [commandsApi.run];
   static override strict = false;
   static override args = { hosts: args.hosts };
