@@ -32,8 +32,11 @@ export type ThingKey = z.infer<typeof ThingKey>;
 
 const Revision = z.string().max(64).nullable().meta({ description: "null: it does not exist" });
 
+export const Title = z.string().optional().meta({ description: "what people call an object whose name is a digest" });
+
 export const StateThing = z.object({
   ...key,
+  title: Title,
   /** Secrets are `{"$secret": ref}`: the ref of the given secret with the same value, or "" if none has it. */
   value: z.json(),
   revision: z.string(),

@@ -10,6 +10,7 @@ import { allowLocal, startFake } from "../support/ca-fakes.ts";
 import { catalogueVersion, makeCatalogueApp } from "../support/catalogue.ts";
 import { applied, change, refused, stateOf, thingValue } from "../support/configuration.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
+import { formOf } from "../support/forms.ts";
 import { gitops, mainFiles, writeAll } from "../support/gitops-cli.ts";
 import { png } from "../support/icons.ts";
 import { addVppToken, startLicenceService } from "../support/licence-service.ts";
@@ -468,6 +469,28 @@ describe.each(rulesEngines)("software of an apply on %s", (engine) => {
       (await caller.post("/spec/apply", { changes: [ownScript("b", {}, "No team")], files: bodies("b") })).status,
     ).toBe(403);
     expect(await offered(t, "Sales")).toEqual([shown("a.sh", script("a"))]);
+  });
+});
+
+describe("a package that only its digest names", () => {
+  it("is shown with the name of its file, also in a plan that was saved", async () => {
+    const t = await startApp({ settings: allowLocal });
+    await makeTeam(t, "Ops");
+    const content = await readFile("test/fixtures/packages/hello-gzip.deb");
+    const form = formOf({ software: new File([content], "hello-gzip.deb"), team_id: 1 });
+    expect((await t.post("/software/package", form)).status).toBe(200);
+    const { plan, dir } = await withFiles(t, { "default.yml": GLOBAL, "team.yml": "name: Ops\nsoftware: {}\n" });
+    const line = `- package "hello-gzip.deb" ${digest(content).slice(0, 12)} (team Ops)`;
+    const saved = join(dir, "saved.json");
+    expect((await plan("--out", saved)).stdout).toContain(line);
+    const changes = (JSON.parse(await readFile(saved, "utf8")) as { changes: { title?: string }[] }).changes;
+    expect(changes.flatMap(({ title }) => title ?? [])).toEqual(["hello-gzip.deb"]);
+    const dry = await gitops(t, ["apply", saved, "--allow-delete", "--dry-run"]);
+    expect(dry.stdout + dry.stderr).toContain(line);
+    const json = JSON.parse((await plan("-o", "json")).stdout) as { changes: { kind: string; title?: string }[] };
+    expect(json.changes.find(({ kind }) => kind === "package")).toMatchObject({ title: "hello-gzip.deb" });
+    expect((await gitops(t, ["apply", saved, "--allow-delete", "--yes"])).exitCode).toBe(0);
+    expect(await offered(t, "Ops")).toEqual([]);
   });
 });
 

@@ -14,6 +14,8 @@ export interface Thing {
   readonly owner: Owner;
   /** The name of the section, label, policy and so on. A kind with one object per scope uses the kind's name. */
   readonly name: string;
+  /** What people call an object whose name is a digest. Only the server knows it. */
+  readonly title?: string | undefined;
   readonly value: Json;
 }
 
@@ -32,6 +34,8 @@ export interface Change {
   readonly kind: string;
   readonly owner: Owner;
   readonly name: string;
+  /** As in `Thing`; absent for what is created. */
+  readonly title?: string | undefined;
   /** For updates: the fields that differ, in the order of the files. */
   readonly fields: readonly FieldChange[];
   /** The desired value; null for deletions. */
@@ -63,16 +67,18 @@ export function diff(
     if (!old) changes.push({ action: "create", kind, owner, name, fields: [], value });
     else {
       const fields = differences(inAnyOrder(kind, old.value), inAnyOrder(kind, value));
-      if (fields.length > 0) changes.push({ action: "update", kind, owner, name, fields, value });
+      if (fields.length > 0) changes.push({ action: "update", kind, owner, name, ...titleIn(old), fields, value });
     }
   }
   for (const thing of before.values())
     if (isComplete(thing)) {
       const { kind, owner, name } = thing;
-      changes.push({ action: "delete", kind, owner, name, fields: [], value: null });
+      changes.push({ action: "delete", kind, owner, name, ...titleIn(thing), fields: [], value: null });
     }
   return changes.sort(inOrder);
 }
+
+const titleIn = ({ title }: Thing) => (title === undefined ? {} : { title });
 
 const actions = ["create", "update", "delete"] as const;
 

@@ -24,11 +24,16 @@ const signs = { create: "+", update: "~", delete: "-" } as const;
 const owned = (owner: Owner): string =>
   owner === null ? "" : ` (${owner === "No team" ? "no team" : `team ${owner}`})`;
 
+/** Characters of a digest that are shown after a title. */
+const DIGEST_SHOWN = 12;
+
 /** Kinds with one object per owner need no name. */
-export const titleOf = ({ kind, owner, name }: Pick<Change, "kind" | "owner" | "name">): string =>
-  printable(
-    `${kinds[kind]?.noun ?? kind}${name === kind && !isDeletable(kind) ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`,
+export const titleOf = ({ kind, owner, name, title }: Pick<Change, "kind" | "owner" | "name" | "title">): string => {
+  const called = title === undefined ? JSON.stringify(name) : `${JSON.stringify(title)} ${name.slice(0, DIGEST_SHOWN)}`;
+  return printable(
+    `${kinds[kind]?.noun ?? kind}${name === kind && !isDeletable(kind) ? "" : ` ${called}`}${kind === "team" ? "" : owned(owner)}`,
   );
+};
 
 export interface Summary {
   readonly add: number;
@@ -186,11 +191,12 @@ const fenced = (text: string): string => {
 /** For machines: complete, with long values in full. */
 export const planJson = (changes: readonly Change[]) => ({
   summary: summaryOf(changes),
-  changes: changes.map(({ action, kind, owner, name, fields, value }) => ({
+  changes: changes.map(({ action, kind, owner, name, title, fields, value }) => ({
     action,
     kind,
     team: owner,
     name,
+    ...(title === undefined ? {} : { title }),
     ...(action === "create" ? { value: masked(value) } : {}),
     ...(fields.length === 0
       ? {}

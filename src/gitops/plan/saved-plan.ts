@@ -7,6 +7,7 @@ import {
   SECRETS_MAX,
   ThingChange,
   type ThingKey,
+  Title,
 } from "../../api/configuration.ts";
 import { type Change, type FieldChange, keyOf } from "./diff.ts";
 
@@ -23,7 +24,7 @@ const SavedPlan = z.object({
   format: z.literal(FORMAT),
   created_at: z.string(),
   server_url: z.string(),
-  changes: z.array(ThingChange.extend({ fields: z.array(Field) })).max(CHANGES_MAX),
+  changes: z.array(ThingChange.extend({ title: Title, fields: z.array(Field) })).max(CHANGES_MAX),
   /** The revisions of everything that was read. */
   pins: z.array(Pin).max(CHANGES_MAX),
   secrets: z.record(z.string(), z.string()).refine((secrets) => Object.keys(secrets).length <= SECRETS_MAX),

@@ -21,6 +21,8 @@ export class Secret {
 }
 
 export interface Thing extends ThingKey {
+  /** What people call an object whose name is a digest. */
+  readonly title?: string;
   /** JSON that may contain `Secret` instances. */
   readonly value: unknown;
 }

@@ -189,9 +189,9 @@ export function packagesByKey({ packages }: PackageRows, shared: SharedRows): Re
 }
 
 export function* packageThings(rows: PackageRows, shared: SharedRows): Generator<Thing> {
-  for (const [key, { value }] of packagesByKey(rows, shared)) {
+  for (const [key, { value, sha256, file_name }] of packagesByKey(rows, shared)) {
     const [kind, owner, name] = JSON.parse(key) as [string, string, string];
-    yield { kind, owner, name, value };
+    yield { kind, owner, name, ...(name === sha256 ? { title: file_name } : {}), value };
   }
 }
 
