@@ -63,7 +63,10 @@ describe("bodies that are small on the wire and large in memory", () => {
 
   test.each(Object.entries(writes))("a write of millions of %s gets a normal reply", async (_what, body) => {
     const grown = await growth(async () => {
-      const reply = await send(`${Q}distributed/write`, body, { ...GZIP, authorization: `NodeKey ${key}` });
+      const write = () => send(`${Q}distributed/write`, body, { ...GZIP, authorization: `NodeKey ${key}` });
+      let reply = await write();
+      // On a busy machine it may wait longer than agents do: they send it again.
+      for (let i = 0; i < 5 && reply.status === 503; i++) reply = await write();
       expect(reply).toMatchObject({ status: 200, text: "{}" });
     });
     expect(grown).toBeLessThan(600 * MiB);

@@ -106,7 +106,8 @@ describe("a listener that is closed", () => {
     const { listening } = await start();
     const before = timers();
     await listening.close({ graceMs: 0, limitMs: 60_000 });
-    expect(timers()).toBe(before);
+    // Another timer of this process may have ended meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 
   it("cuts requests that are unfinished or unanswered at the limit, and counts them", async () => {

@@ -329,6 +329,8 @@ describe("the lock of a directory", () => {
     // The shell becomes a program that never waits for the first one.
     const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec sleep 600"]);
     const pid = Number(String((await once(parent.stdout, "data"))[0]));
+    // Until then, the shell itself would wait for it.
+    await expect.poll(() => readFile(`/proc/${parent.pid}/comm`, "utf8")).toBe("sleep\n");
     await writeFile(join(dir, "lock"), JSON.stringify({ pid, started: await startOf(pid) }));
     await expect(real()).rejects.toThrow(`${dir} is in use by process ${pid}`);
     process.kill(pid, "SIGKILL");
