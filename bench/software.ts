@@ -5,6 +5,7 @@ import { pino } from "pino";
 import type { Services } from "../src/server/core/context.ts";
 import { startServer } from "../src/server/main.ts";
 import { recountSoftware } from "../src/server/software/counts.ts";
+import { formOf } from "../test/support/forms.ts";
 import { hostRow, makeTeam, makeUser } from "../test/support/make.ts";
 import { Dice } from "../test/support/request-fuzz.ts";
 import { quantile } from "./support/figures.ts";
@@ -95,13 +96,11 @@ async function timeMember(services: Services, teamIds: readonly number[], url: s
 
 async function offerPackages(url: string, token: string, teamId: number): Promise<void> {
   for (let i = 0; i < OFFERED; i++) {
-    const form = new FormData();
-    form.append("software", new File([`#!/bin/sh\necho ${i}\n`], `tool-${i}.sh`));
-    form.append("team_id", String(teamId));
+    const software = new File([`#!/bin/sh\necho ${i}\n`], `tool-${i}.sh`);
     const reply = await fetch(new URL("/api/v1/svc/software/package", url), {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },
-      body: form,
+      body: formOf({ software, team_id: teamId }),
     });
     if (reply.status !== 200) throw new Error(`${reply.status} ${await reply.text()}`);
     await reply.text();
