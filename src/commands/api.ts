@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import * as Flags from "@oclif/core/flags";
 import { DRY_RUN } from "../api/dry-run.ts";
 import type { AnyEndpoint } from "../api/endpoint.ts";
@@ -7,11 +6,11 @@ import { failed, usage } from "../cli/errors.ts";
 import { parseValue, readValue } from "../cli/files/input.ts";
 import { args, connectionFlags, generalFlags, outputFlags } from "../cli/flags.ts";
 import { selectOf } from "../cli/output/output.ts";
-import { sizeText } from "../cli/views/size.ts";
 import type { RawReply } from "../client/client.ts";
 import { ApiCallError, apiCallError, DryRunNotSupported } from "../client/errors.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const LINE_FEED = 0x0a;
 type Json = Record<string, unknown>;
 const isRecord = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -87,7 +86,10 @@ export default class Api extends ClientCommand {
     const reply = await this.replyTo(method, path, method === "GET" ? fields : {}, body);
     if (this.common.jq !== undefined && !parses(reply.text)) throw failed("--jq: the reply is not JSON");
     if (this.common.jq !== undefined || isJson(reply)) return this.print(pretty(reply.text));
-    await this.printBytes(reply.bytes ?? new Uint8Array());
+    // Files and pipes get the bytes unchanged.
+    const bytes = reply.bytes ?? new Uint8Array();
+    await this.io.outBytes(bytes);
+    if (this.io.tty.stdout && bytes.at(-1) !== LINE_FEED) this.io.out("\n");
   }
 
   /** Prints what the server would reply, or a message if the request cannot run as a dry run. */
@@ -113,17 +115,6 @@ export default class Api extends ClientCommand {
       ...(typeof this.common.jq === "string" ? { jq: this.common.jq } : {}),
     });
     await this.write(select ? select(text) : text);
-  }
-
-  /** Files and pipes get the bytes unchanged. */
-  private async printBytes(bytes: Uint8Array): Promise<void> {
-    if (!this.io.tty.stdout) return this.io.outBytes(bytes);
-    if (!isUtf8(bytes) || bytes.includes(0))
-      throw usage(
-        `the reply is binary (${sizeText(bytes.length)}), which a terminal cannot show`,
-        "Redirect it to a file: > FILE",
-      );
-    await this.write(pretty(Buffer.from(bytes).toString()));
   }
 
   private async replyTo(method: string, path: string, query: Json, body?: unknown): Promise<RawReply> {

@@ -163,6 +163,9 @@ describe("svc carves download", () => {
     const { stdout, exitCode } = await fleet.run(["carves", "download", id, "-o", "-"], { send });
     expect(exitCode).toBe(0);
     expect(Buffer.from(stdout, "latin1").equals(content)).toBe(true);
+    const onTerminal = await fleet.run(["carves", "download", id, "-o", "-"], { tty: true });
+    expect([onTerminal.stdout, onTerminal.exitCode]).toEqual(["", 2]);
+    expect(onTerminal.stderr).toContain("this is binary, which a terminal cannot show");
   });
 
   it("checks the digest that the server names, of what the file contained before too", async () => {

@@ -2,7 +2,9 @@
 // contain working escape sequences. So output to a terminal is escaped, except for the styles made by `style`. Files
 // and pipes get every byte unchanged.
 import { randomInt } from "node:crypto";
+import { TextDecoder } from "node:util";
 import { controlsInLines, printableLines } from "../../text/printable.ts";
+import { usage } from "../errors.ts";
 import type { Asker, Io } from "../io.ts";
 
 // Text from outside cannot contain a valid style, because styles include random numbers drawn at start. Libraries
@@ -27,11 +29,21 @@ export function forTerminal(text: string): string {
   return pieces.map((piece, at) => (at % 2 === 1 ? `\u001b[${piece}m` : printableLines(piece))).join("");
 }
 
+/** The text of the next part of a stream. Throws CliError for what is not UTF-8. */
+function textFor(decoder: TextDecoder, bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes, { stream: true });
+  } catch {
+    throw usage("this is binary, which a terminal cannot show", "Redirect it to a file: > FILE");
+  }
+}
+
 const ERASE_LINE = "\r\u001b[K";
 
 /** The output of commands. Whatever goes to a terminal is escaped. */
 export interface Terminal extends Io {
   outText(text: string): Promise<void>;
+  /** Refuses binary content on a terminal. */
   outBytes(bytes: Uint8Array): Promise<void>;
   inBytes(): AsyncIterable<Uint8Array>;
   /** Shows a status on the last line of the terminal until other output is written or `null` removes it. */
@@ -71,7 +83,7 @@ export function terminalOf(io: Io): Terminal {
     else io.out(safe);
     wrote(safe);
   };
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   return {
     env: io.env,
     tty: io.tty,
@@ -101,7 +113,7 @@ export function terminalOf(io: Io): Terminal {
       wrote(safe);
     },
     async outBytes(bytes) {
-      if (io.tty.stdout || !io.outBytes) return outText(decoder.decode(bytes, { stream: true }));
+      if (io.tty.stdout || !io.outBytes) return outText(textFor(decoder, bytes));
       await io.outBytes(bytes);
     },
     err(text) {
