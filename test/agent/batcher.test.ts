@@ -65,6 +65,20 @@ describe("batches with more work than can be done", () => {
     expect(batches).toEqual([["x1"], ["a1", "c1"], ["b1", "a2"], ["a3"]]);
   });
 
+  test.each([undefined, (item: string) => item])(
+    "take the oldest one with the latest ones, with the key %s",
+    async (key) => {
+      const { batches, add, next } = gated({ size: 4, ...(key && { key }) });
+      void add("running");
+      await turn();
+      for (const item of ["a", "b", "c", "d", "e"]) void add(item);
+      await next();
+      for (const item of ["f", "g", "h", "i"]) void add(item);
+      await next();
+      expect(batches).toEqual([["running"], ["a", "c", "d", "e"], ["b", "g", "h", "i"]]);
+    },
+  );
+
   test("refuse requests that waited too long, without starting them", async () => {
     const { clock, batches, add, next } = gated({ size: 2 });
     const results = [add("running")];

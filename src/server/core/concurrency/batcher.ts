@@ -35,9 +35,13 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
+/** One in so many items of a batch is one of the oldest. */
+const OLDEST = 4;
+
 /**
  * Serves the newest items first. Under overload the oldest requests have already been given up by their agents, so that
- * serving in order of arrival would serve none in time.
+ * serving in order of arrival would serve none in time. A part of each batch are the oldest items: otherwise, while a few
+ * always wait, the oldest of them would wait until they are refused, although there is no overload.
  *
  * `run` returns one result per item, in order. If it throws, each item of the batch is retried alone, so that one bad
  * item fails by itself.
@@ -55,10 +59,17 @@ export function createBatcher<T, R>(
   let idle: (() => void)[] = [];
 
   function take(): Waiting<T, R>[] {
-    if (!options.key) return waiting.splice(-options.size);
-    // Takes the keys of the newest items, and for each key its oldest item.
+    const { size } = options;
+    const oldest = Math.floor(size / OLDEST);
+    if (!options.key) {
+      if (waiting.length <= size) return waiting.splice(0);
+      return [...waiting.splice(0, oldest), ...waiting.splice(oldest - size)];
+    }
+    // Of each key its oldest item.
     const keys = new Set<unknown>();
-    for (let i = waiting.length - 1; i >= 0 && keys.size < options.size; i--)
+    for (let i = 0; i < waiting.length && keys.size < oldest; i++)
+      if (!busy.has(waiting[i]!.key)) keys.add(waiting[i]!.key);
+    for (let i = waiting.length - 1; i >= 0 && keys.size < size; i--)
       if (!busy.has(waiting[i]!.key)) keys.add(waiting[i]!.key);
     const batch: Waiting<T, R>[] = [];
     const left: Waiting<T, R>[] = [];
