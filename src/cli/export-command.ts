@@ -21,7 +21,7 @@ export abstract class ExportCommand extends ClientCommand {
 
   protected async save(body: AsyncIterable<Uint8Array>, out: string): Promise<void> {
     if (out === "-") {
-      for await (const bytes of body) await this.io.outBytes(bytes);
+      for await (const bytes of body) await this.io.outTextBytes(bytes);
       return;
     }
     const size = await toWholeFile(out, body);

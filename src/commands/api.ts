@@ -6,11 +6,11 @@ import { failed, usage } from "../cli/errors.ts";
 import { parseValue, readValue } from "../cli/files/input.ts";
 import { args, connectionFlags, generalFlags, outputFlags } from "../cli/flags.ts";
 import { selectOf } from "../cli/output/output.ts";
+import { fileText } from "../cli/output/terminal.ts";
 import type { RawReply } from "../client/client.ts";
 import { ApiCallError, apiCallError, DryRunNotSupported } from "../client/errors.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-const LINE_FEED = 0x0a;
 type Json = Record<string, unknown>;
 const isRecord = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -88,8 +88,8 @@ export default class Api extends ClientCommand {
     if (this.common.jq !== undefined || isJson(reply)) return this.print(pretty(reply.text));
     // Files and pipes get the bytes unchanged.
     const bytes = reply.bytes ?? new Uint8Array();
-    await this.io.outBytes(bytes);
-    if (this.io.tty.stdout && bytes.at(-1) !== LINE_FEED) this.io.out("\n");
+    if (!this.io.tty.stdout) return this.io.outBytes(bytes);
+    await this.write(pretty(fileText(bytes)));
   }
 
   /** Prints what the server would reply, or a message if the request cannot run as a dry run. */

@@ -26,12 +26,17 @@ describe("api, for a reply that is not JSON", () => {
   });
 
   it("shows text on a terminal, and refuses binary content with a hint", async () => {
-    const text = await runCli(argv, { env, send: reply("a\u001b[2J\u0000b", "text/plain"), tty: true });
-    expect(text).toMatchObject({ exitCode: 0, stdout: "a\\u001b[2J\\u0000b\n" });
-    const send = reply(bytes, "application/octet-stream");
-    const { stdout, stderr, exitCode } = await runCli(argv, { env, send, tty: true });
-    expect([stdout, exitCode]).toEqual(["", 2]);
-    expect(stderr).toMatch(/this is binary, which a terminal cannot show.*\n.*Redirect it to a file/);
+    const text = await runCli(argv, { env, send: reply("a\u001b[2Jb", "text/plain"), tty: true });
+    expect(text).toMatchObject({ exitCode: 0, stdout: "a\\u001b[2Jb\n" });
+    for (const content of [bytes, "a\u0000b"]) {
+      const { stdout, stderr, exitCode } = await runCli(argv, {
+        env,
+        send: reply(content, "application/octet-stream"),
+        tty: true,
+      });
+      expect([stdout, exitCode]).toEqual(["", 2]);
+      expect(stderr).toMatch(/this is binary, which a terminal cannot show.*\n.*Redirect it to a file/);
+    }
   });
 
   it("is refused with --jq", async () => {

@@ -163,9 +163,13 @@ describe("svc carves download", () => {
     const { stdout, exitCode } = await fleet.run(["carves", "download", id, "-o", "-"], { send });
     expect(exitCode).toBe(0);
     expect(Buffer.from(stdout, "latin1").equals(content)).toBe(true);
-    const onTerminal = await fleet.run(["carves", "download", id, "-o", "-"], { tty: true });
-    expect([onTerminal.stdout, onTerminal.exitCode]).toEqual(["", 2]);
-    expect(onTerminal.stderr).toContain("this is binary, which a terminal cannot show");
+    // An archive of text files is valid UTF-8.
+    const archive = await makeCarve(fleet.app, 1, Buffer.from("a\u0000\u0000b"));
+    for (const one of [id, String(archive.id)]) {
+      const onTerminal = await fleet.run(["carves", "download", one, "-o", "-"], { tty: true });
+      expect([onTerminal.stdout, onTerminal.exitCode]).toEqual(["", 2]);
+      expect(onTerminal.stderr).toContain("this is binary, which a terminal cannot show");
+    }
   });
 
   it("checks the digest that the server names, of what the file contained before too", async () => {

@@ -29,13 +29,17 @@ export function forTerminal(text: string): string {
   return pieces.map((piece, at) => (at % 2 === 1 ? `\u001b[${piece}m` : printableLines(piece))).join("");
 }
 
-/** The text of the next part of a stream. Throws CliError for what is not UTF-8. */
-function textFor(decoder: TextDecoder, bytes: Uint8Array): string {
+const strictDecoder = () => new TextDecoder("utf-8", { fatal: true });
+
+/** The text of a file, or with `decoder` of its next part. Throws CliError for binary content. */
+export function fileText(bytes: Uint8Array, decoder?: TextDecoder): string {
   try {
-    return decoder.decode(bytes, { stream: true });
+    // Archives of text files are valid UTF-8, but contain NUL.
+    if (!bytes.includes(0)) return (decoder ?? strictDecoder()).decode(bytes, { stream: decoder !== undefined });
   } catch {
-    throw usage("this is binary, which a terminal cannot show", "Redirect it to a file: > FILE");
+    // Not UTF-8.
   }
+  throw usage("this is binary, which a terminal cannot show", "Redirect it to a file: > FILE");
 }
 
 const ERASE_LINE = "\r\u001b[K";
@@ -43,8 +47,10 @@ const ERASE_LINE = "\r\u001b[K";
 /** The output of commands. Whatever goes to a terminal is escaped. */
 export interface Terminal extends Io {
   outText(text: string): Promise<void>;
-  /** Refuses binary content on a terminal. */
+  /** For parts of files of any kind: refuses binary content on a terminal. */
   outBytes(bytes: Uint8Array): Promise<void>;
+  /** For parts of text in UTF-8, which may contain any characters of hosts. */
+  outTextBytes(bytes: Uint8Array): Promise<void>;
   inBytes(): AsyncIterable<Uint8Array>;
   /** Shows a status on the last line of the terminal until other output is written or `null` removes it. */
   status(text: string | null): void;
@@ -83,7 +89,11 @@ export function terminalOf(io: Io): Terminal {
     else io.out(safe);
     wrote(safe);
   };
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoder = new TextDecoder();
+  const fileDecoder = strictDecoder();
+  const { outBytes } = io;
+  const write = (bytes: Uint8Array, toText: () => string) =>
+    io.tty.stdout || !outBytes ? outText(toText()) : outBytes(bytes);
   return {
     env: io.env,
     tty: io.tty,
@@ -112,10 +122,8 @@ export function terminalOf(io: Io): Terminal {
       io.out(safe);
       wrote(safe);
     },
-    async outBytes(bytes) {
-      if (io.tty.stdout || !io.outBytes) return outText(textFor(decoder, bytes));
-      await io.outBytes(bytes);
-    },
+    outBytes: async (bytes) => write(bytes, () => fileText(bytes, fileDecoder)),
+    outTextBytes: async (bytes) => write(bytes, () => decoder.decode(bytes, { stream: true })),
     err(text) {
       if (!io.tty.stderr) return io.err(text);
       erase();

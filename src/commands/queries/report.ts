@@ -30,7 +30,7 @@ export default class QueriesReport extends ClientCommand {
     const input = { params: { id }, query: await this.teamFilter(flags["hosts-of-team"]) };
     if (flags.csv) {
       const { body } = await (await this.client()).open(queriesApi.reportCsv, input);
-      for await (const bytes of body) await this.io.outBytes(bytes);
+      for await (const bytes of body) await this.io.outTextBytes(bytes);
       return;
     }
     const reply = await this.call(queriesApi.report, input);

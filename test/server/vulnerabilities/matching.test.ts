@@ -2,7 +2,7 @@
 // soon after hosts have reported them.
 import { readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { runJob } from "../../../src/server/jobs/start.ts";
 import { eq } from "../../../src/server/store/query.ts";
 import { matchAll, vulnerabilityMatcher } from "../../../src/server/vulnerabilities/matching/run.ts";
@@ -25,6 +25,10 @@ const advisory = {
     },
   ],
 };
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 async function start(engine: (typeof bothEngines)[number]) {
   const folder = newDir();
@@ -145,7 +149,6 @@ describe.each(bothEngines)("matching on %s", (engine) => {
     const folder = newDir();
     vi.stubEnv("TMPDIR", folder);
     await sync(t);
-    vi.unstubAllEnvs();
     expect(await cvesOf(t, old.id)).toEqual([["CVE-2024-0001", "8.4.0"]]);
     expect(await readdir(folder)).toEqual([]);
   });
