@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EnrollSecret } from "../../src/api/enroll-secrets.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
+import { enrollTokenCleanup } from "../../src/server/enroll-secrets/cleanup.ts";
 import { addGlobalSecret, findEnrollSecrets } from "../../src/server/enroll-secrets/service.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -39,6 +40,27 @@ describe.each(rulesEngines)("enroll secrets on %s", (engine) => {
     expect(await edits(t)).toEqual(Array(2).fill({ team_id: null, team_name: null }));
     expect((await t.post(GLOBAL, spec())).status).toBe(200);
     expect(await globals(t)).toEqual([]);
+  });
+
+  it("enroll hosts until they expire, and are then removed", async () => {
+    const t = await startApp({ engine });
+    const until = new Date(t.clock.now() + 3_600_000).toISOString();
+    await t.post(GLOBAL, spec("old"));
+    const rotated = { spec: { secrets: [{ secret: "new" }, { secret: "old", expires_at: until }] } };
+    expect((await t.post(GLOBAL, rotated)).status).toBe(200);
+    expect(await globals(t)).toMatchObject([{ secret: "old", expires_at: until }, { secret: "new" }]);
+    // A list without times, as files of configuration have it, leaves them as they are.
+    await t.post(GLOBAL, spec("new", "old"));
+    expect((await globals(t)).map(({ expires_at }) => expires_at)).toEqual([until, undefined]);
+    const valid = () => findEnrollSecrets(t.services, ["old", "new"]);
+    expect(await valid()).toEqual([{ team_id: null }, { team_id: null }]);
+    t.clock.advance(3_600_001);
+    expect(await valid()).toEqual([null, { team_id: null }]);
+    await enrollTokenCleanup.run(t.services, new AbortController().signal);
+    expect((await globals(t)).map(({ secret }) => secret)).toEqual(["new"]);
+    const late = { spec: { secrets: [{ secret: "new", expires_at: until }] } };
+    await expectRefused(await t.post(GLOBAL, late));
+    expect(await edits(t)).toHaveLength(2);
   });
 
   it("of a team are its own, and null if there are no secrets", async () => {

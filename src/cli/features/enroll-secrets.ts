@@ -13,6 +13,12 @@ export interface Holder {
   secrets(count: number, adjective?: string): string;
 }
 
+/** A secret, and until when it is valid. */
+export interface Expiring {
+  readonly secret: string;
+  readonly expires_at: string;
+}
+
 export abstract class EnrollSecretsCommand extends ClientCommand {
   protected async holder(team: string | undefined): Promise<Holder> {
     if (team === undefined)
@@ -26,8 +32,8 @@ export abstract class EnrollSecretsCommand extends ClientCommand {
     return (await this.call(enrollSecretsApi.getTeam, { params: { id: teamId } })).secrets;
   }
 
-  protected async replace({ teamId }: Holder, secrets: readonly string[]): Promise<void> {
-    const body = { secrets: secrets.map((secret) => ({ secret })) };
+  protected async replace({ teamId }: Holder, secrets: readonly (string | Expiring)[]): Promise<void> {
+    const body = { secrets: secrets.map((one) => (typeof one === "string" ? { secret: one } : one)) };
     if (teamId === null) await this.call(enrollSecretsApi.setGlobal, { body: { spec: body } });
     else await this.call(enrollSecretsApi.setTeam, { params: { id: teamId }, body });
   }

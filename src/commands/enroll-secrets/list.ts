@@ -15,9 +15,10 @@ export default class EnrollSecretsList extends EnrollSecretsCommand {
   async run() {
     const { flags } = await this.parse(EnrollSecretsList);
     const secrets = await this.secretsOf(await this.holder(flags.team));
+    const time = (key: string, header: string) => timeColumn(key, header, this.relativeTimes, this.io.now());
     await this.printList(secrets, {
       schema: EnrollSecret,
-      columns: [{ key: "secret", whole: true }, timeColumn("created_at", "created", this.relativeTimes, this.io.now())],
+      columns: [{ key: "secret", whole: true }, time("created_at", "created"), time("expires_at", "valid until")],
     });
   }
 }

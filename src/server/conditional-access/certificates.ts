@@ -7,6 +7,7 @@ import { tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { revokeIdentities } from "../device-ca/identities.ts";
 import { type Issuing, type Origin, Refused } from "../device-ca/issue.ts";
+import { isUsable } from "../enroll-secrets/service.ts";
 import { checkEnrollSecret } from "../enrollment/secret-check.ts";
 import { and, eq, gt, isNull, oneOf, same } from "../store/query.ts";
 import { compareDevices } from "./compliance/inventory.ts";
@@ -40,7 +41,7 @@ function hardwareOf({ names }: CertificateRequest): string | null {
 }
 
 async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest, now: string): Promise<Origin | null> {
-  const isSecret = and(eq("secret_hash", tokenHash(request.challenge ?? "")), eq("team_id", null));
+  const isSecret = and(eq("secret_hash", tokenHash(request.challenge ?? "")), eq("team_id", null), isUsable(now));
   if ((await tx.enrollSecrets.first({ where: isSecret })) === null) return null;
   const uuid = hardwareOf(request);
   if (uuid === null) throw new Refused("the request does not name one device");

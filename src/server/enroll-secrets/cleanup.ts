@@ -1,12 +1,15 @@
-import { hours } from "../core/clock.ts";
+import { channels } from "../core/channels.ts";
+import { minutes } from "../core/clock.ts";
 import type { Job } from "../core/job.ts";
 import { lte } from "../store/query.ts";
 
-/** Deletes the rows of expired tokens, which are refused in any case. */
+/** Deletes the rows of expired secrets and tokens, which are refused in any case. */
 export const enrollTokenCleanup: Job = {
   name: "enroll_token_cleanup",
-  every: hours(1),
+  every: minutes(10),
   async run({ store, clock }) {
-    await store.enrollTokens.delete(lte("expires_at", clock.iso()));
+    const isOver = lte("expires_at", clock.iso());
+    await store.enrollTokens.delete(isOver);
+    if ((await store.enrollSecrets.delete(isOver)) > 0) await store.notify(channels.enrollSecrets, "");
   },
 };

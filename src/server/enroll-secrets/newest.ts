@@ -5,7 +5,10 @@ import type { enrollSecrets } from "./tables.ts";
 
 export type EnrollSecretRow = Pick<RowOf<typeof enrollSecrets>, "secret" | "secret_hash">;
 
-/** By team, or null for the global ones: the secret that was added last, of those that enroll hosts. */
+/**
+ * By team, or null for the global ones: the secret that was added last, of those that enroll hosts. One that never
+ * expires is preferred, because profiles contain it for a long time.
+ */
 export async function newestSecrets(
   store: Pick<ServerTx, "enrollSecrets">,
 ): Promise<ReadonlyMap<number | null, EnrollSecretRow>> {
@@ -13,5 +16,8 @@ export async function newestSecrets(
     where: not(isNull("secret_hash")),
     order: [{ column: "id", direction: "asc" }],
   });
-  return new Map(rows.map((row) => [row.team_id, row]));
+  const isLasting = ({ expires_at }: { readonly expires_at: string | null }) => expires_at === null;
+  return new Map(
+    [...rows.filter((row) => !isLasting(row)), ...rows.filter(isLasting)].map((row) => [row.team_id, row]),
+  );
 }

@@ -2,12 +2,13 @@ import type { EnrollSecret } from "../../api/enroll-secrets.ts";
 import { isMask } from "../../api/fields.ts";
 import { recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
+import { isoAt } from "../core/clock.ts";
 import { parts } from "../core/concurrency/parts.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
 import { may } from "../core/security/access.ts";
-import { eq, oneOf } from "../store/query.ts";
+import { and, eq, gt, isNull, not, oneOf, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { enrollSecrets } from "./tables.ts";
 import { findTokens } from "./tokens.ts";
@@ -15,7 +16,11 @@ import { findTokens } from "./tokens.ts";
 export const MOST_SECRETS = 50;
 
 type Row = RowOf<typeof enrollSecrets>;
-type Given = readonly { readonly secret: string }[];
+type Given = readonly { readonly secret: string; readonly expires_at?: string | null | undefined }[];
+
+/** Those with which hosts can enroll now. Without a hash the secret is another team's. */
+export const isUsable = (now: string): Predicate =>
+  and(not(isNull("secret_hash")), or(isNull("expires_at"), gt("expires_at", now)));
 
 /** Whose hosts each secret or token enrolls: a team's, or with null no team's. Null for one that is none. */
 export async function findEnrollSecrets(
@@ -24,7 +29,7 @@ export async function findEnrollSecrets(
 ): Promise<({ team_id: number | null } | null)[]> {
   const hashes = secrets.map(tokenHash);
   const rows = await store.enrollSecrets.pick(["team_id", "secret_hash"], {
-    where: oneOf("secret_hash", [...new Set(hashes)]),
+    where: and(oneOf("secret_hash", [...new Set(hashes)]), isUsable(clock.iso())),
   });
   const teams = new Map(rows.map(({ team_id, secret_hash }) => [secret_hash!, { team_id }]));
   const others = [...new Set(hashes)].filter((hash) => !teams.has(hash));
@@ -33,10 +38,11 @@ export async function findEnrollSecrets(
   return hashes.map((hash) => teams.get(hash) ?? null);
 }
 
-export const viewSecret = ({ secret, created_at, team_id }: Row): EnrollSecret => ({
+export const viewSecret = ({ secret, created_at, team_id, expires_at }: Row): EnrollSecret => ({
   secret,
   created_at,
   ...(team_id === null ? {} : { team_id }),
+  ...(expires_at === null ? {} : { expires_at }),
 });
 
 export const secretsOf = async ({ store }: Pick<Context, "store">, teamId: number | null): Promise<EnrollSecret[]> =>
@@ -72,6 +78,27 @@ export async function replaceSecrets(ctx: Context, teamId: number | null, given:
   checkSecrets(given);
   const existing = await ctx.store.enrollSecrets.list({ where: eq("team_id", teamId) });
   const changed = await replaceAll(ctx, [{ teamId, existing, secrets: unmasked(given, existing) }]);
+  const isLimited = await setExpiries(ctx, teamId, given);
+  return changed.length > 0 || isLimited;
+}
+
+/** Sets until when the secrets are valid, where the change names it. Returns whether anything changed. */
+async function setExpiries({ store, clock }: Context, teamId: number | null, given: Given): Promise<boolean> {
+  const now = clock.now();
+  const wanted = new Map(
+    given.flatMap(({ secret, expires_at }) => (expires_at === undefined ? [] : [[secret, expires_at]])),
+  );
+  if (wanted.size === 0) return false;
+  const times = new Map<string, string | null>();
+  for (const [secret, time] of wanted) {
+    if (time !== null && Date.parse(time) <= now) throw invalid("secrets", "expires_at must be in the future");
+    times.set(secret, time === null ? null : isoAt(Date.parse(time)));
+  }
+  const rows = await store.enrollSecrets.list({ where: eq("team_id", teamId) });
+  const changed = rows.filter(({ secret, expires_at }) => times.has(secret) && times.get(secret) !== expires_at);
+  for (const { id, secret } of changed)
+    await store.enrollSecrets.update({ where: eq("id", id), set: { expires_at: times.get(secret) ?? null } });
+  if (changed.length > 0) await store.notify(channels.enrollSecrets, "");
   return changed.length > 0;
 }
 
@@ -135,6 +162,7 @@ export async function replaceAll(
       team_id: one.teamId,
       secret,
       secret_hash: isTaken(hash) ? null : hash,
+      expires_at: null,
     })),
   );
   for (const { team_id, secret_hash } of rows)

@@ -18,6 +18,8 @@ export const enrollSecrets = table("enroll_secrets", {
    * the same secret first, and hosts enroll there. Not visible to callers who may not read that team's secrets.
    */
   secret_hash: text().nullable().unique(),
+  /** Null: it is valid until it is removed. */
+  expires_at: time().nullable(),
 });
 
 /** Tokens that enroll hosts like a secret, until they expire. They end with the user who made them. */

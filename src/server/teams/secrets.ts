@@ -14,7 +14,7 @@ export async function teamSecrets(ctx: Context, id: number): Promise<EnrollSecre
 export async function setTeamSecrets(
   ctx: Context,
   id: number,
-  given: readonly { readonly secret: string }[],
+  given: readonly { readonly secret: string; readonly expires_at?: string | null | undefined }[],
 ): Promise<EnrollSecret[] | null> {
   return changingSecrets(ctx, async (inside) => {
     const team = await getTeamRow(inside, "enroll_secrets:write", id);

@@ -11,6 +11,7 @@ import { serverUrl } from "../../../core/http/links.ts";
 import type { Job } from "../../../core/job.ts";
 import { groupBy } from "../../../core/maps.ts";
 import type { ServerTx } from "../../../core/tables.ts";
+import { newestSecrets } from "../../../enroll-secrets/newest.ts";
 import { hostMdm } from "../../../mdm-status/tables.ts";
 import { and, eq, exists, isNull, not, oneOf, or } from "../../../store/query.ts";
 import { appsOfTeam, type OfferedToTeam } from "./store-apps.ts";
@@ -48,9 +49,7 @@ export async function agentOfTeam(source: Source, teamId: number | null): Promis
   const order = [{ column: "id", direction: "asc" }] as const;
   const where = teamId === null ? isNull("team_id") : eq("team_id", teamId);
   const templates = await store.certificateTemplates.pick(["id", "updated_at"], { where, order });
-  // Without a hash the secret is another team's.
-  const usable = and(where, not(isNull("secret_hash")));
-  const [secret] = await store.enrollSecrets.list({ where: usable, order, limit: 1 });
+  const secret = (await newestSecrets(store)).get(teamId);
   const configuration = {
     server_url: await serverUrl(source),
     enroll_secret: secret?.secret ?? "",

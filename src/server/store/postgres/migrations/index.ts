@@ -93,6 +93,7 @@ import { migration as m0106 } from "./0106-teams-of-settings.ts";
 import { migration as m0107 } from "./0107-fewer-indexes.ts";
 import { migration as m0108 } from "./0108-late-digests.ts";
 import { migration as m0109 } from "./0109-hosts-by-hardware-slow.ts";
+import { migration as m0110 } from "./0110-expiring-enroll-secrets.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -190,4 +191,5 @@ export const migrations: readonly Migration[] = [
   m0107,
   m0108,
   m0109,
+  m0110,
 ];
