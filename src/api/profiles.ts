@@ -68,6 +68,7 @@ export const StatusCounts = z.object({
   failed: z.int(),
   pending: z.int(),
 });
+export type StatusCounts = z.infer<typeof StatusCounts>;
 
 const activation = optionalSmallFile({ limit: ACTIVATION_MAX });
 const params = z.object({ profile_uuid: z.string().min(1).max(255) });

@@ -3,6 +3,7 @@
 import type { Config, Interfaces } from "@oclif/core";
 import { Command } from "@oclif/core/command";
 import type { AnyEndpoint } from "../api/endpoint.ts";
+import { printable } from "../text/printable.ts";
 import { CliError, usage } from "./errors.ts";
 import { generalFlags, outputFlags } from "./flags.ts";
 import { ioOf, isDumb } from "./io.ts";
@@ -18,10 +19,13 @@ import {
   writeList,
 } from "./output/output.ts";
 import { type Progress, startProgress } from "./output/progress.ts";
+import { type Sort, sortOf } from "./output/sort.ts";
 import { style, type Terminal } from "./output/terminal.ts";
-import { ago } from "./output/text.ts";
+import { age, ago } from "./output/text.ts";
 
 type Flags = Record<string, unknown>;
+
+const MAX_LISTED_TARGETS = 100;
 
 const listFlag = (value: unknown): string[] | undefined =>
   typeof value === "string"
@@ -44,6 +48,8 @@ export abstract class BaseCommand extends Command {
   protected readonly io: Terminal;
   /** The parsed flags, for the code that all commands share. */
   protected common: Flags = {};
+  /** Whether the rows arrive in the order of --sort. */
+  protected isSorted = false;
   readonly #later: string[] = [];
 
   constructor(argv: string[], config: Config) {
@@ -118,9 +124,15 @@ export abstract class BaseCommand extends Command {
     return format;
   }
 
+  /** The order that --sort requests, unless the server has sorted the rows. */
+  protected get sort(): Sort | null {
+    const { sort } = this.common;
+    return typeof sort === "string" && !this.isSorted ? sortOf(sort) : null;
+  }
+
   /** Whether the output is meant for a program. */
   protected get structured(): boolean {
-    return this.format !== "table";
+    return this.format !== "table" || this.common.template !== undefined;
   }
 
   protected get interactive(): boolean {
@@ -140,20 +152,28 @@ export abstract class BaseCommand extends Command {
     return !off && tty[stream] && !isDumb(this.io) ? style(code, text) : text;
   }
 
-  private get outputOptions(): OutputOptions & Required<Pick<OutputOptions, "leftOut">> {
+  private get outputOptions(): OutputOptions & Required<Pick<OutputOptions, "leftOut" | "tooWide">> {
     const fields = listFlag(this.common.fields);
     return {
       format: this.format,
       ...(fields === undefined ? {} : { fields }),
       ...(typeof this.common.jq === "string" ? { jq: this.common.jq } : {}),
+      ...(typeof this.common.template === "string" ? { template: this.common.template } : {}),
+      ...(this.sort === null ? {} : { sort: this.sort }),
       header: this.common["no-header"] !== true,
       bold: (text) => this.paint(1, text, "stdout"),
       colour: (code, text) => this.paint(code, text, "stdout"),
       width: this.io.tty.stdout ? this.io.columns : null,
-      ...(this.relativeTimes ? { time: (iso: string) => ago(iso, this.io.now()) } : {}),
+      ...(this.relativeTimes
+        ? { time: (iso: string) => ago(iso, this.io.now()), age: (iso: string) => age(iso, this.io.now()) }
+        : {}),
       leftOut: (headers: readonly string[]) =>
         this.remarkOfList(
           `columns that do not fit: ${headers.join(", ")}. Widen the terminal, or choose columns with --fields`,
+        ),
+      tooWide: () =>
+        this.remarkOfList(
+          "the rows are wider than the terminal; `| less -S` scrolls them sideways, `-o yaml` prints a line per field",
         ),
     };
   }
@@ -183,14 +203,14 @@ export abstract class BaseCommand extends Command {
 
   /** A table that prints its rows as they arrive. */
   protected liveTable(): LiveTable {
-    const { header, bold, leftOut } = this.outputOptions;
-    return new LiveTable({ out: (text) => this.io.out(text), header, bold, width: this.io.columns, leftOut });
+    const { header, bold, tooWide } = this.outputOptions;
+    return new LiveTable({ out: (text) => this.io.out(text), header, bold, width: this.io.columns, tooWide });
   }
 
   /** Renders a list to a string, for output that is repainted (--watch). */
   protected async listText(rows: readonly unknown[], view: View): Promise<string> {
     let text = "";
-    const options = { ...this.outputOptions, leftOut: () => {} };
+    const options = { ...this.outputOptions, leftOut: () => {}, tooWide: () => {} };
     await writeList([rows], view, options, async (part) => {
       text += part;
     });
@@ -273,6 +293,17 @@ export abstract class BaseCommand extends Command {
     }
   }
 
+  /** Lists the hosts that a plan is about. */
+  #logTargets(targets: readonly unknown[]): void {
+    const named = targets.filter((one): one is { id: number; display_name: string } =>
+      ["id", "display_name"].every((key) => typeof one === "object" && one !== null && key in one),
+    );
+    for (const { id, display_name } of named.slice(0, MAX_LISTED_TARGETS))
+      this.log(`  ${printable(display_name)} (${id})`);
+    if (named.length > MAX_LISTED_TARGETS)
+      this.log(`  and ${named.length - MAX_LISTED_TARGETS} more; -o json lists all of them`);
+  }
+
   /** Prints what a command would change. */
   protected async printPlan(action: string, target: unknown, changes: readonly Change[] = []): Promise<void> {
     if (this.structured) {
@@ -281,6 +312,7 @@ export abstract class BaseCommand extends Command {
       return;
     }
     this.log(`would ${action}`);
+    if (Array.isArray(target)) this.#logTargets(target);
     for (const { field, from, to } of changes) {
       this.log(`  ${field}: ${from === undefined ? "" : `${JSON.stringify(from)} -> `}${JSON.stringify(to)}`);
     }

@@ -8,6 +8,7 @@ import { ApiClient, pathOf, type RawCall } from "../client/client.ts";
 import { ApiCallError, DryRunNotSupported } from "../client/errors.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "./auth/connection.ts";
 import { BaseCommand, type Change } from "./base-command.ts";
+import { inCommandWords } from "./command-words.ts";
 import { CliError, denied, failed, isTokenRefused, tokenRefused } from "./errors.ts";
 import { connectionFlags, generalFlags, isNoTeam, outputFlags } from "./flags.ts";
 import type { Caller } from "./resolve.ts";
@@ -133,6 +134,8 @@ export abstract class ClientCommand extends BaseCommand {
   protected override async catch(error: Interfaces.CommandError): Promise<void> {
     if (error instanceof ApiCallError && isTokenRefused(error) && this.tokenName !== null)
       throw tokenRefused(this.tokenName, error);
+    if (error instanceof ApiCallError)
+      throw inCommandWords(error, { ...this.ctor.baseFlags, ...this.ctor.flags }, this.common, this.format === "json");
     if (!(error instanceof TriedOut) || this.#plan === null) return super.catch(error);
     const { action, target, changes } = this.#plan;
     await this.printPlan(action, target, changes);
@@ -190,13 +193,18 @@ export abstract class ClientCommand extends BaseCommand {
   readonly #caller: Caller = { call: (endpoint, input) => this.call(endpoint, input) };
 
   protected async requireToken(): Promise<void> {
-    const { serverUrl, token } = await this.connection();
+    const { serverUrl, source, token } = await this.connection();
     if ((await token()) !== null) return;
-    throw denied(`not signed in to ${serverUrl}`, "Sign in with `svc login`, or set SVC_API_TOKEN.");
+    const address = source === "flag" || source === "environment" ? ` --server-url ${serverUrl}` : "";
+    throw denied(`not signed in to ${serverUrl}`, `Sign in with \`svc login${address}\`, or set SVC_API_TOKEN.`);
   }
 
   /** The rows of a list up to --limit or --all, page by page, with a message if more exist. */
-  protected async *pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
+  protected pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
+    return this.#pages(endpoint, this.#inOrder(endpoint, input), key);
+  }
+
+  async *#pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
     if (endpoint.access !== "none") await this.requireToken();
     const { limit, all } = this.common;
     const most = all === true ? Number.POSITIVE_INFINITY : typeof limit === "number" ? limit : defaultLimit;
@@ -231,6 +239,15 @@ export abstract class ClientCommand extends BaseCommand {
     const { status, headers } = await (await this.client()).raw("GET", path, { query });
     const total = status === 200 ? headers.get("x-total-count") : null;
     return total !== null && /^\d+$/.test(total) ? total : null;
+  }
+
+  /** The input with the order of --sort, if the server can sort the list; otherwise the rows are sorted as printed. */
+  #inOrder<E extends AnyEndpoint>(endpoint: E, input: InputOf<E>): InputOf<E> {
+    const { sort } = this;
+    if (sort === null || !("order_key" in (endpoint.query.shape ?? {}))) return input;
+    this.isSorted = true;
+    const order = { order_key: sort.field, order_direction: sort.isDescending ? "desc" : "asc" };
+    return { ...input, query: { ...(input.query as object), ...order } as InputOf<E>["query"] };
   }
 
   /** All rows of `pages` in one array. */

@@ -190,6 +190,9 @@ function describeParseError(error: Error): ErrorReport {
   return report("usage", message, hint ?? "See the command's --help.");
 }
 
+/** Messages with which the API classifies errors: the reasons below them say more. */
+const API_HEADLINES: ReadonlySet<string> = new Set(["Bad request", "Validation Failed", "Resource Not Found"]);
+
 /** Whether the reason begins with the name of the field: `Invalid where: column 1 ...`. */
 const isNamed = (name: string, reason: string): boolean =>
   ["Invalid", "Missing", "Param"].some((word) => reason.startsWith(`${word} ${name}`));
@@ -205,7 +208,8 @@ export function renderError(
     .map(({ name, reason }) =>
       name === "base" || name === "" || isNamed(name, reason) ? reason : `${name}: ${reason}`,
     );
-  const text = [report.message, ...(reasons.length > 0 ? [reasons.join("; ")] : [])].join(": ");
+  const headline = reasons.length > 0 && API_HEADLINES.has(report.message) ? [] : [report.message];
+  const text = [...headline, ...(reasons.length > 0 ? [reasons.join("; ")] : [])].join(": ");
   const first = `${io.red("Error:")} ${text.replaceAll("\n", " ")}\n`;
   const hint = report.hint === null ? "" : `${report.hint}\n`;
   const stack = io.debug && error instanceof Error ? `${error.stack}\n` : "";

@@ -38,6 +38,18 @@ export const outputFlags = {
     helpValue: "EXPR",
     helpGroup: "OUTPUT",
   }),
+  template: Flags.string({
+    summary: "Print each row as this text, in which {a.b} is the value of a field.",
+    helpValue: "TEXT",
+    exclusive: ["output", "json", "fields", "jq"],
+    helpGroup: "OUTPUT",
+  }),
+  sort: Flags.string({
+    summary: "Order rows by this field; FIELD:desc reverses the order.",
+    helpValue: "FIELD",
+    exclusive: ["order-key"],
+    helpGroup: "OUTPUT",
+  }),
   "no-header": Flags.boolean({ summary: "No header line (table and csv).", helpGroup: "OUTPUT" }),
 };
 

@@ -204,6 +204,7 @@ export default class Apply extends GitopsCommand {
     } catch (error) {
       progress.done();
       if (error instanceof ApiCallError && error.status === 409) throw this.#conflict(error);
+      if (error instanceof ApiCallError && this.format !== "json") throw withTitles(error, changes);
       const kind =
         error instanceof Unreachable
           ? "unreachable"
@@ -233,6 +234,19 @@ export default class Apply extends GitopsCommand {
     }
   }
 }
+
+/** The error with the names of the objects in the files, in place of their positions in the request. */
+const withTitles = (error: ApiCallError, changes: readonly Change[]): ApiCallError =>
+  new ApiCallError(error.status, error.message, {
+    ...error,
+    errors: error.errors.map(({ name, reason }) => {
+      const [, position, path = ""] = /^changes\.(\d+)(?:\.value)?(?:\.(.+))?$/.exec(name) ?? [];
+      const change = position === undefined ? undefined : changes[Number(position)];
+      return change === undefined
+        ? { name, reason }
+        : { name: [titleOf(change), path].filter((part) => part !== "").join(": "), reason };
+    }),
+  });
 
 /** What the changes of a saved plan replace. */
 const before = (changes: readonly Change[]): ReadonlyMap<string, Json> =>

@@ -12,7 +12,7 @@ export default class Man extends BaseCommand {
   static override summary = "Print the manual page of a command, or write all of them.";
   static override description = [
     "read one page:       svc man hosts list | man -l -",
-    "install all pages:   svc man --out ~/.local/share/man/man1, then man svc-hosts",
+    "install all pages:   svc man --out ~/.local/share/man/man1, then man svc-hosts-list",
   ].join("\n");
   static override enableJsonFlag = false;
   static override baseFlags = { ...generalFlags };

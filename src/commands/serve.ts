@@ -83,8 +83,9 @@ export default class Serve extends BaseCommand {
 
     const server = await startServer(settings, log, { isShared: isWorker(), quickstart });
     const stopped = this.stopOnSignal(server, log);
-    if (server.firstAdmin) await this.welcome(server, server.firstAdmin);
-    else if (quickstart) this.note("The store already has an admin; sign in with `svc login`.");
+    if (server.firstAdmin) await this.welcome(server, server.firstAdmin, settings.server_url ?? server.url);
+    else if (quickstart)
+      this.note(`The store already has an admin; sign in with \`svc login --server-url ${server.url}\`.`);
     const { note } = server.services.license;
     if (quickstart && settings.dev_license && !settings.license_key?.trim())
       this.note(
@@ -128,7 +129,7 @@ export default class Serve extends BaseCommand {
   }
 
   /** Prints credentials to stdout, one per line and only once; explanations go to stderr. */
-  private async welcome(server: RunningServer, first: FirstAdmin): Promise<void> {
+  private async welcome(server: RunningServer, first: FirstAdmin, publicUrl: string): Promise<void> {
     if (first.password === null) return;
     this.log(`email: ${first.email}`);
     this.log(`password: ${first.password}`);
@@ -149,12 +150,12 @@ export default class Serve extends BaseCommand {
     // Outside the checkout `npx svc` would not find this program.
     const svc = resolve(process.cwd()) === resolve(this.config.root) ? "npx svc" : "svc";
     this.note(`
-svc is running at ${server.url}; this is the only time the password is shown.
+svc is running at ${server.url}${publicUrl === server.url ? "" : `, for others at ${publicUrl}`}; this is the only time the password is shown.
 In a second terminal:
   ${svc} agent simulate --hosts 25   # simulated hosts, until Ctrl-C
   ${svc} hosts list                  # list them
   ${svc} agent flags                 # flags for a real osqueryd${server.tls ? "" : " (agents need TLS: start the server with --tls-self-signed)"}
-In a browser: ${server.url} (the API: ${server.url}/api/docs)
+In a browser: ${publicUrl} (the API: ${publicUrl}/api/docs)
 `);
   }
 }

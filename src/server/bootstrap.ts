@@ -1,5 +1,7 @@
 // Creates the first admin without a request: from the environment, or for quick start.
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { shellWord } from "../text/shell.ts";
 import { type Services, serviceContext } from "./core/context.ts";
 import { ApiError } from "./core/errors.ts";
 import { BadSetting, certificateFile } from "./core/security/tls.ts";
@@ -15,6 +17,12 @@ export interface FirstAdmin {
   readonly ca: string | null;
 }
 
+/** The flag that lets a client on this machine trust a certificate that the server has made itself. */
+const trusting = (settings: Services["settings"]): string =>
+  settings.tls_self_signed && settings.tls_cert === undefined
+    ? ` --ca-file ${shellWord(resolve(certificateFile(settings)!))}`
+    : "";
+
 /** Creates the first admin if no user exists and the settings request one. Otherwise returns null. */
 export async function bootstrap(
   services: Services,
@@ -25,7 +33,10 @@ export async function bootstrap(
   const generated = settings.admin_password === undefined;
   const email = settings.admin_email ?? (options.quickstart ? "admin@example.com" : null);
   if (email === null) {
-    log.info({ url: `${options.url}/api/v1/setup` }, "no user exists yet: run `svc setup`");
+    log.info(
+      { url: `${options.url}/api/v1/setup` },
+      `no user exists yet: run \`svc setup --server-url ${options.url}${trusting(settings)}\``,
+    );
     if (settings.host !== "127.0.0.1" && settings.host !== "localhost")
       process.stderr.write(`setup token (needed from other machines): ${services.setupToken}\n`);
     return null;

@@ -61,7 +61,7 @@ describe("output", () => {
 
   it("prints relative times on a terminal", async () => {
     const { stdout } = await run(["hosts", "list"], { tty: true });
-    expect(stdout).toContain("3 minutes ago");
+    expect(stdout).toMatch(/ 3m\n/);
     expect(stdout).toContain("never");
     expect(stdout).toContain("\u001b[1m");
   });
@@ -276,7 +276,7 @@ describe("errors", () => {
   it("name the field that was refused", async () => {
     const body = { message: "Validation Failed", errors: [{ name: "query", reason: "is too long" }] };
     const { stderr } = await run(["hosts", "count"], { send: async () => json(body, { status: 422 }) });
-    expect(stderr).toBe("Error: Validation Failed: query: is too long\n");
+    expect(stderr).toBe("Error: --query: is too long\n");
   });
 
   it("name commands instead of the endpoints that they call, except in JSON", async () => {
@@ -284,9 +284,7 @@ describe("errors", () => {
     const body = { message: "Validation Failed", errors: [{ name: "command", reason }] };
     const send: Send = async () => json(body, { status: 422 });
     const { stderr } = await run(["hosts", "count"], { send });
-    expect(stderr).toBe(
-      "Error: Validation Failed: command: use `svc hosts wipe`, which asks for the approval, or POST /nowhere/:id\n",
-    );
+    expect(stderr).toBe("Error: command: use `svc hosts wipe`, which asks for the approval, or POST /nowhere/:id\n");
     expect((await run(["hosts", "count", "--json"], { send })).stderr).toContain("POST /hosts/:id/wipe");
   });
 

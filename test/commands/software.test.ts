@@ -107,5 +107,5 @@ it("several problems of one request are told apart", async () => {
   await writeFile(file, "s");
   const ids = ["--tenant-id", "a", "--client-id", "b", "--client-secret-file", file];
   const { stderr } = await fleet.run(["directory", "set", ...ids]);
-  expect(stderr).toMatch(/^Error: Validation Failed: \S+tenant_id: must be a GUID.*; \S+client_id: must be a GUID/);
+  expect(stderr).toMatch(/^Error: \S+tenant_id: must be a GUID.*; \S+client_id: must be a GUID/);
 });

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { profileView } from "../../src/cli/features/profiles.ts";
 import { type OutputOptions, renderOne, type View, writeList } from "../../src/cli/output/output.ts";
-import { ago } from "../../src/cli/output/text.ts";
+import { age, ago } from "../../src/cli/output/text.ts";
 import { commandView } from "../../src/cli/views/command.ts";
 import { vulnerabilityView } from "../../src/cli/views/software.ts";
 import { startFleet } from "../support/fleet.ts";
@@ -15,6 +15,7 @@ const terminal = (width: number): OutputOptions => ({
   colour: (_, text) => text,
   width,
   time: (iso) => ago(iso, NOW),
+  age: (iso) => age(iso, NOW),
 });
 
 async function listed(rows: readonly unknown[], view: View, options: OutputOptions): Promise<string> {
@@ -32,9 +33,9 @@ it("shows the times of every list relative to now on a terminal, and as they are
     cve_published: "2025-11-20T00:00:00.000Z",
     created_at: "2026-02-28T12:00:00.000Z",
   };
-  expect(await listed([found], vulnerabilityView, terminal(100))).toMatch(/CVE-2026-1 +1 +3 months ago +1 day ago\n/);
+  expect(await listed([found], vulnerabilityView, terminal(100))).toMatch(/CVE-2026-1 +1 +3mo +1d\n/);
   const piped: OutputOptions = { ...terminal(100), width: null };
-  delete (piped as { time?: unknown }).time;
+  delete (piped as { age?: unknown }).age;
   expect(await listed([found], vulnerabilityView, piped)).toContain(
     "2025-11-20T00:00:00.000Z  2026-02-28T12:00:00.000Z",
   );
@@ -70,8 +71,50 @@ it("never cuts ids and uuids, also on a terminal of 80 columns", async () => {
       expect(text).toContain(uuid);
       expect(Math.max(...text.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(width);
     }
-    expect(profiles).toContain("1 hour ago");
+    expect(profiles).toMatch(/ 1h\b/);
   }
+});
+
+it("abbreviates ages in lists", () => {
+  const before = (seconds: number) => age(new Date(NOW.getTime() - seconds * 1000).toISOString(), NOW);
+  expect([2, 10, 180, 7200, 3 * 86_400, 70 * 86_400, 800 * 86_400, -7200].map(before)).toEqual([
+    "now",
+    "10s",
+    "3m",
+    "2h",
+    "3d",
+    "2mo",
+    "2y",
+    "in 2h",
+  ]);
+  expect(age("2000-01-01T00:00:00Z", NOW)).toBe("never");
+});
+
+it("drops an empty column first, and never one that --fields names", async () => {
+  const rows = [
+    { id: 1, host: "a-host-with-a-long-name.example.com", os: "Windows 11 Enterprise 24H2", team: null },
+    { id: 2, host: "another-host-with-a-long-name.example.com", os: "macOS 15.3.2", team: null },
+  ];
+  const columns: View["columns"] = [
+    { key: "id" },
+    { key: "host", least: 20 },
+    { key: "os", spare: 3 },
+    { key: "team" },
+  ];
+  const missing: string[] = [];
+  const note = (headers: readonly string[]) => void missing.push(...headers);
+  expect(await listed(rows, { columns }, { ...terminal(40), leftOut: note })).toMatch(/^ID +HOST +OS\n/);
+  expect(missing).toEqual(["TEAM"]);
+
+  missing.length = 0;
+  let wide = 0;
+  const narrow = { ...terminal(40), leftOut: note, tooWide: () => void wide++ };
+  const chosen = await listed(rows, { columns }, { ...narrow, fields: ["host", "os", "team"] });
+  expect(chosen).toMatch(/^HOST +OS +TEAM\n/);
+  expect(chosen).toMatch(/ 24H2\n/);
+  expect([missing, wide]).toEqual([[], 0]);
+  await listed(rows, { columns }, { ...narrow, width: 25, fields: ["host", "os", "id", "team"] });
+  expect([missing, wide]).toEqual([[], 1]);
 });
 
 it("shows memory in GiB in tables, and in bytes to programs", async () => {

@@ -7,6 +7,7 @@ import { ownOf } from "../../text/record.ts";
 import { listContexts } from "../auth/contexts.ts";
 import { helpTopics } from "../help/help-topics.ts";
 import { type Io, processIo } from "../io.ts";
+import { expandAlias, listAliases } from "../run/aliases.ts";
 import { kindOf, rowsFor } from "./values.ts";
 
 export interface ManifestFlag {
@@ -51,7 +52,9 @@ export async function complete(
 
 async function candidatesFor(words: string[], commands: Commands, io: Io): Promise<Candidate[]> {
   const current = words.at(-1) ?? "";
-  const before = words.slice(0, -1);
+  if (words.length === 1 && !current.startsWith("-"))
+    return startingWith(current, [...nextWords([], commands), ...(await aliases(io))]);
+  const before = await withoutAlias(words.slice(0, -1), commands, io);
   if (before[0] === "help") return startingWith(current, helped(before.slice(1), commands));
   const { command, rest } = findCommand(before, commands);
   const pending = command && pendingFlag(command, before.at(-1));
@@ -71,6 +74,16 @@ async function candidatesFor(words: string[], commands: Commands, io: Io): Promi
   const arg = args[positionals(command, rest)] ?? (command.strict === false ? args.at(-1) : undefined);
   const values = arg ? await valuesOf(command, arg, current, before, io) : [];
   return [...next, ...startingWith(current, values)];
+}
+
+const aliases = async ({ env }: Io): Promise<Candidate[]> =>
+  Object.entries(await listAliases(env)).map(([name, words]) => [name, words.join(" ")]);
+
+/** The words with an alias of the user expanded: what follows it is completed as after its command. */
+async function withoutAlias(words: string[], commands: Commands, { env }: Io): Promise<string[]> {
+  const [first = ""] = words;
+  const isCommand = first === "help" || Object.keys(commands).some((id) => id === first || id.startsWith(`${first}:`));
+  return isCommand ? words : ((await expandAlias(words, env)) ?? words);
 }
 
 /** Values of a flag. For a flag that takes several, one word may contain several values, separated by commas. */

@@ -1,11 +1,13 @@
 // What commands for configuration profiles share.
 import * as Flags from "@oclif/core/flags";
-import { ConfigurationProfile, profilesApi } from "../../api/profiles.ts";
+import { ConfigurationProfile, profilesApi, type StatusCounts } from "../../api/profiles.ts";
 import { ClientCommand } from "../client-command.ts";
-import { notFound } from "../errors.ts";
+import { CliError, notFound } from "../errors.ts";
 import { uploadSource } from "../files/upload.ts";
 import { args, listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
+import { plural } from "../output/text.ts";
+import { waitFor } from "../wait.ts";
 
 export const profileTeamFlag = {
   team: Flags.string({ summary: "Name or id of the team. Default: hosts without a team.", helpValue: "TEAM" }),
@@ -50,6 +52,8 @@ export const profileView: View = {
 
 const UUID = /^[a-z][0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+const READS_WITHOUT_HOSTS = 5;
+
 export abstract class ProfilesCommand extends ClientCommand {
   /** Finds a profile by uuid in any team, or by name within the given team. */
   protected async profile(text: string, team: string | undefined): Promise<ConfigurationProfile> {
@@ -66,6 +70,45 @@ export abstract class ProfilesCommand extends ClientCommand {
   /** The part of the form, if the file was given. */
   protected async activation(file: string | undefined) {
     return file === undefined ? {} : { activation: await uploadSource(this.io, file, "--activation") };
+  }
+
+  /**
+   * Waits until the profile is verified, or has failed, on each host that it is for. Returns a message with the counts,
+   * and the counts. Fails with exit code 6 if the profile failed on some hosts.
+   */
+  protected async delivery(profile_uuid: string, timeout: string): Promise<[message: string, counts: StatusCounts]> {
+    const read = () => this.call(profilesApi.status, { params: { profile_uuid } });
+    let counts = await read();
+    let emptyReads = 0;
+    const done = async () => {
+      counts = await read();
+      const hosts = counts.verified + counts.verifying + counts.pending + counts.failed;
+      // The server finds the hosts of a new profile shortly after the upload.
+      if (hosts === 0) return ++emptyReads >= READS_WITHOUT_HOSTS;
+      return counts.verifying + counts.pending === 0;
+    };
+    const progress = this.progress("waiting for the hosts ...");
+    const waiting = () => plural(counts.pending + counts.verifying, "host");
+    try {
+      await waitFor(this.io, this.stop.signal, {
+        timeout,
+        done,
+        going: () => ({
+          what: `${waiting()} had not confirmed the profile`,
+          hint: `It stays assigned: \`svc mdm profiles status ${profile_uuid}\` counts the hosts.`,
+        }),
+      });
+    } finally {
+      progress.done();
+    }
+    if (counts.failed > 0)
+      throw new CliError(
+        "partial",
+        `the profile failed on ${plural(counts.failed, "host")}, and is verified on ${counts.verified}`,
+        `\`svc hosts list --profile-uuid ${profile_uuid} --profile-status failed\` lists them; \`svc hosts profiles HOST\` shows the reason.`,
+      );
+    const verified = `verified on ${plural(counts.verified, "host")}`;
+    return [counts.verified === 0 ? "no hosts need this profile now" : verified, counts];
   }
 
   private async show(profile_uuid: string): Promise<ConfigurationProfile> {

@@ -9,6 +9,7 @@ export const topics: Record<string, { description: string }> = {
   carves: { description: "Carves: files that hosts upload on request." },
   config: { description: "The server's configuration." },
   "config:logo": { description: "The organization's logo." },
+  alias: { description: "Names that you have given to command lines." },
   context: { description: "Servers and sign-ins that this command line has saved." },
   db: { description: "The server's store: migrate, check, copy, back up, restore; recover access." },
   device: { description: "A host's own page, as its user sees it." },

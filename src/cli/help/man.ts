@@ -1,4 +1,4 @@
-// Manual pages in roff, generated from the help: one for svc, and one for each topic and top-level command.
+// Manual pages in roff, generated from the help: one for svc, and one for each topic and each command.
 import type { Command } from "@oclif/core";
 import type { Config } from "@oclif/core/config";
 import { destructiveMark, destructiveText, isDestructive } from "./help.ts";
@@ -22,7 +22,7 @@ export const roff = (text: string): string =>
 /** Quotes a macro argument, so that it stays one argument whatever it contains. */
 const quoted = (text: string): string => `"${roff(text).replaceAll('"', "\\(dq")}"`;
 
-/** The pages by name: `svc`, `svc-hosts` and so on. */
+/** The pages by name: `svc`, `svc-hosts`, `svc-hosts-list` and so on. */
 export function manPages(config: Config): Map<string, string> {
   const commands = config.commands.filter(({ hidden }) => !hidden);
   const heads = [...new Set(commands.map(({ id }) => id.split(":")[0] ?? id))].sort();
@@ -30,16 +30,21 @@ export function manPages(config: Config): Map<string, string> {
   for (const head of heads) {
     const own = commands.filter(({ id }) => id === head || id.startsWith(`${head}:`));
     pages.set(`${config.bin}-${head}`, page(config, head, own));
+    for (const command of own.filter(({ id }) => id !== head))
+      pages.set(nameOfPage(config, command.id), page(config, command.id, [command]));
   }
   return pages;
 }
+
+const nameOfPage = ({ bin }: Config, id: string): string => `${bin}-${id.replaceAll(":", "-")}`;
 
 /** The name of the page that documents the command or topic; null if there is none. */
 export function pageOf(config: Config, words: readonly string[]): string | null {
   if (words.length === 0) return config.bin;
   const id = words.join(":");
-  const known = config.commands.some((one) => !one.hidden && (one.id === id || one.id.startsWith(`${id}:`)));
-  return known ? `${config.bin}-${words[0]}` : null;
+  const commands = config.commands.filter(({ hidden }) => !hidden);
+  if (commands.some((one) => one.id === id)) return nameOfPage(config, id);
+  return commands.some((one) => one.id.startsWith(`${id}:`)) ? `${config.bin}-${words[0]}` : null;
 }
 
 function mainPage(config: Config, commands: readonly Command.Loadable[], heads: readonly string[]): string {
@@ -77,13 +82,14 @@ function mainPage(config: Config, commands: readonly Command.Loadable[], heads: 
 function page(config: Config, head: string, commands: readonly Command.Loadable[]): string {
   const { bin } = config;
   const single = commands.length === 1 && commands[0]?.id === head;
+  const [topic = head] = head.split(":");
   return [
-    header(config, `${bin}-${head}`, summaryOf(config, head, commands)),
+    header(config, nameOfPage(config, head), summaryOf(config, head, commands)),
     ".SH SYNOPSIS",
     ...commands.flatMap((command, at) => [...(at === 0 ? [] : [".br"]), synopsis(config, command)]),
     single ? ".SH DESCRIPTION" : ".SH COMMANDS",
     ...commands.map((command) => commandText(config, command, single)),
-    `.SH SEE ALSO\n.BR ${bin} (1)`,
+    `.SH SEE ALSO\n${[bin, ...(topic === head ? [] : [`${bin}\\-${roff(topic)}`])].map((name) => `.BR ${name} (1)`).join(",\n")}`,
   ]
     .join("\n")
     .concat("\n");

@@ -1,7 +1,7 @@
 // A table that prints rows as they arrive. The first rows determine the columns and their widths.
 
 import { printable } from "../../text/printable.ts";
-import { cut, fitColumns } from "./table.ts";
+import { cut, fitColumns, widthOf } from "./table.ts";
 import { cell } from "./text.ts";
 
 const GAP = "  ";
@@ -19,23 +19,24 @@ export class LiveTable {
   private readonly header: boolean;
   private readonly bold: (text: string) => string;
   private readonly width: number;
-  private readonly leftOut: (headers: readonly string[]) => void;
+  private readonly tooWide: () => void;
   private places: readonly Place[] = [];
   private known = new Set<string>();
+  private isTooWide = false;
 
   constructor(io: {
     out: (text: string) => void;
     header: boolean;
     bold: (text: string) => string;
     width: number;
-    /** Called with the columns that do not fit. */
-    leftOut?: (headers: readonly string[]) => void;
+    /** Called if the rows are wider than the terminal: the query names the columns, so none is dropped. */
+    tooWide?: () => void;
   }) {
     this.out = io.out;
     this.header = io.header;
     this.bold = io.bold;
     this.width = io.width;
-    this.leftOut = io.leftOut ?? (() => {});
+    this.tooWide = io.tooWide ?? (() => {});
   }
 
   /** Adds rows of one host. New columns start a new header; missing values stay empty. */
@@ -53,19 +54,19 @@ export class LiveTable {
       return Math.min(WIDEST, Math.max(NARROWEST, [...key].length, ...cells));
     });
     const fitting = fitColumns(
-      keys.map(() => ({})),
+      keys.map(() => ({ required: true })),
       natural,
       this.width,
     );
     // Later rows may have longer values, so the unused width is distributed among all columns.
-    const used = fitting.reduce((total, { width }) => total + width, GAP.length * (fitting.length - 1));
+    const used = widthOf(fitting);
+    this.isTooWide = used > this.width;
+    if (this.isTooWide) this.tooWide();
     const more = Math.max(0, Math.floor((this.width - used) / Math.max(1, fitting.length)));
     this.places = fitting.map(({ at, width }) => ({
       key: keys[at]!,
       width: at === keys.length - 1 ? this.width : Math.max(width, Math.min(WIDEST, width + more)),
     }));
-    const missing = keys.filter((key) => !this.places.some((place) => place.key === key));
-    if (missing.length > 0) this.leftOut(missing.map((key) => printable(key.toUpperCase())));
     if (this.header)
       this.print(
         this.places.map(({ key }) => printable(key.toUpperCase())),
@@ -80,7 +81,7 @@ export class LiveTable {
       )
       .join(GAP)
       .trimEnd();
-    this.out(`${paint(cut(line, this.width))}\n`);
+    this.out(`${paint(this.isTooWide ? line : cut(line, this.width))}\n`);
   }
 }
 

@@ -5,7 +5,9 @@ import { printable, visible } from "../../text/printable.ts";
 import { usage } from "../errors.ts";
 import { fieldPaths, isField, pick, valueAt } from "./fields.ts";
 import { compileJq, type Select } from "./jq.ts";
+import { type Sort, sorted } from "./sort.ts";
 import { type Column, shown, table } from "./table.ts";
+import { fillTemplate, parseTemplate, type Template } from "./template.ts";
 import { cell, memoryText } from "./text.ts";
 
 export const formats = ["table", "json", "yaml", "csv", "ndjson"] as const;
@@ -16,16 +18,24 @@ export interface OutputOptions {
   readonly fields?: readonly string[];
   /** An expression in jq's language, for json and ndjson. */
   readonly jq?: string;
+  /** A text per row, in which fields stand in braces. */
+  readonly template?: string;
+  /** Orders the rows of a list. */
+  readonly sort?: Sort;
   readonly header: boolean;
   readonly bold: (text: string) => string;
   /** The text in the colour of this SGR code. */
   readonly colour: (code: number, text: string) => string;
   /** The width of the terminal; null if the output is not a terminal. */
   readonly width: number | null;
-  /** A time as shown in tables; without it, times are shown as they are. */
+  /** A time as shown of a single object; without it, times are shown as they are. */
   readonly time?: (iso: string) => string;
+  /** The same in lists, where times are ages. */
+  readonly age?: (iso: string) => string;
   /** Called with the headers of the columns that do not fit the terminal. */
   readonly leftOut?: (headers: readonly string[]) => void;
+  /** Called if the rows are wider than the terminal. */
+  readonly tooWide?: () => void;
 }
 
 export interface View {
@@ -59,7 +69,7 @@ export function checkFields(fields: readonly string[], known: z.ZodType | readon
   if (unknown.length === 0 || rows?.length === 0) return;
   const near = nearest(unknown[0]!, valid);
   throw usage(
-    `unknown field${unknown.length > 1 ? "s" : ""} ${unknown.join(", ")} in --fields${near ? `; did you mean ${near}?` : ""}`,
+    `unknown field${unknown.length > 1 ? "s" : ""} ${unknown.join(", ")}${near ? `; did you mean ${near}?` : ""}`,
     validFields(unknown[0]!, valid),
   );
 }
@@ -76,19 +86,31 @@ export type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknow
  * not kept. A table and yaml need all rows, and so does a jq expression on json.
  */
 export async function writeList(pages: Pages, view: View, options: OutputOptions, write: Write): Promise<number> {
-  const { fields, format } = options;
+  const { format } = options;
+  const template = options.template === undefined ? undefined : parseTemplate(options.template);
+  const fields = options.fields ?? template?.fields;
+  const named = [...(fields ?? []), ...(options.sort === undefined ? [] : [options.sort.field])];
   // If the schema is known, fields are validated before the first request.
-  if (fields && view.schema) checkFields(fields, view.schema);
-  const { page, end } = await listWriter(asColumns(view.columns), options, write);
+  if (view.schema) checkFields(named, view.schema);
+  const { page, end } = template
+    ? templateWriter(template, write)
+    : await listWriter(asColumns(view.columns), options, write);
   let count = 0;
-  for await (const rows of pages) {
-    if (fields && !view.schema && count === 0) checkFields(fields, rows);
+  for await (const rows of options.sort === undefined ? pages : sorted(pages, options.sort)) {
+    if (!view.schema && count === 0) checkFields(named, rows);
     count += rows.length;
-    await page(fields && (format === "json" || format === "ndjson") ? rows.map((row) => pick(row, fields)) : rows);
+    await page(
+      fields && !template && (format === "json" || format === "ndjson") ? rows.map((row) => pick(row, fields)) : rows,
+    );
   }
   await end();
   return count;
 }
+
+const templateWriter = (template: Template, write: Write): ListWriter => ({
+  page: (rows) => write(rows.map((row) => fillTemplate(template, row)).join("")),
+  end: async () => {},
+});
 
 interface ListWriter {
   page(rows: readonly unknown[]): Promise<void>;
@@ -98,8 +120,8 @@ interface ListWriter {
 async function listWriter(own: readonly Column[], options: OutputOptions, write: Write): Promise<ListWriter> {
   const { fields, format } = options;
   const select = await selectOf(options);
-  const chosen = fields ? fields.map((key): Column => knownColumn(own, key)) : own;
-  const columns = chosen.map((column) => inColour(readable(column, options), options));
+  const chosen = fields ? fields.map((key): Column => ({ ...knownColumn(own, key), required: true })) : own;
+  const columns = chosen.map((column) => inColour(readable(column, options.age), options));
   const lines = (rows: readonly unknown[]) => rows.map((row) => `${json(row)}\n`).join("");
   if (format === "ndjson")
     return { page: (rows) => write(select ? select(lines(rows)) : lines(rows)), end: async () => {} };
@@ -155,6 +177,11 @@ const compiled = new Map<string, Promise<Select>>();
 /** Renders one object. Tables have a line per field. */
 export async function renderOne(object: unknown, view: Partial<View>, options: OutputOptions): Promise<string> {
   const { fields, format } = options;
+  if (options.template !== undefined) {
+    const template = parseTemplate(options.template);
+    checkFields(template.fields, view.schema ?? [object]);
+    return fillTemplate(template, object);
+  }
   const select = await selectOf(options);
   const own = view.columns && asColumns(view.columns);
   if (fields) checkFields(fields, view.schema ?? [object]);
@@ -175,7 +202,7 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
   const [blocks, short] = apart(columns ?? flatKeys(object).map((key): Column => ({ key })));
   const lines = short.map((column) => ({
     field: column.header ?? column.key,
-    value: shown(readable(column, options), object),
+    value: shown(readable(column, options.time), object),
     own: inColour(column, options),
   }));
   type Line = (typeof lines)[number];
@@ -240,7 +267,7 @@ const isIdentity = (key: string): boolean => /(?:^|[._])(?:uu)?id$/.test(key);
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 /** The column as people read it in a table: times, sizes of memory, and identities that are never cut. */
-function readable(column: Column, { time }: OutputOptions): Column {
+function readable(column: Column, time: OutputOptions["time"]): Column {
   const { key, text } = column;
   if (isIdentity(key)) return { whole: true, ...column };
   if (text) return column;

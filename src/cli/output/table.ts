@@ -20,6 +20,8 @@ export interface Column {
   readonly whole?: boolean;
   /** Continued on the next lines instead of truncated: sentences. */
   readonly wrap?: boolean;
+  /** Chosen by the user: never dropped, and continued on the next lines instead of truncated. */
+  readonly required?: boolean;
   /** A text of several lines: of a single object it is printed below the other fields, with its line breaks. */
   readonly block?: boolean;
 }
@@ -30,6 +32,8 @@ export interface TableOptions {
   readonly width: number | null;
   /** Called with the headers of the dropped columns. */
   readonly leftOut?: (headers: readonly string[]) => void;
+  /** Called if the rows are wider than the terminal, because all their columns are required. */
+  readonly tooWide?: () => void;
 }
 
 const gap = "  ";
@@ -55,7 +59,7 @@ const nothing = Object.fromEntries(
 export async function table(
   rows: readonly unknown[],
   all: readonly Column[],
-  { header, bold, width, leftOut }: TableOptions,
+  { header, bold, width, leftOut, tooWide }: TableOptions,
 ): Promise<string> {
   if (rows.length === 0) return "";
   const cells = rows.map((row) => all.map((column) => shown(column, row)));
@@ -65,11 +69,17 @@ export async function table(
       most(cells, (line) => [...line[at]!].length),
     ),
   );
-  const fitting = fitColumns(all, natural, width);
+  // A column without values is the first to go.
+  const isEmpty = (at: number) => cells.every((line) => line[at] === "");
+  const columns = all.map((column, at) => (isEmpty(at) ? { ...column, spare: Number.POSITIVE_INFINITY } : column));
+  const fitting = fitColumns(columns, natural, width);
   const missing = all.filter((_, at) => !fitting.some((one) => one.at === at));
   if (missing.length > 0) leftOut?.(missing.map(headOf));
+  if (width !== null && widthOf(fitting) > width) tooWide?.();
   const linesOf = (text: (at: number) => string, paint: (text: string, column: Column) => string): Cell[][] => {
-    const parts = fitting.map(({ at, width }) => (all[at]!.wrap ? wrapped(text(at), width) : [cut(text(at), width)]));
+    const parts = fitting.map(({ at, width }) =>
+      isWrapped(all[at]!) ? wrapped(text(at), width) : [cut(text(at), width)],
+    );
     return Array.from({ length: most(parts, (lines) => lines.length) }, (_, number) =>
       fitting.map(({ at }, place) => {
         const part = parts[place]![number];
@@ -93,6 +103,13 @@ export async function table(
     .map((line) => line.trimEnd())
     .join("\n")}\n`;
 }
+
+const isWrapped = ({ wrap, required, whole }: Column): boolean =>
+  wrap === true || (required === true && whole !== true);
+
+/** The width of a row of these columns. */
+export const widthOf = (fitting: readonly { readonly width: number }[]): number =>
+  sum(fitting.map(({ width }) => width)) + gap.length * (fitting.length - 1);
 
 const headOf = ({ header, key }: Column): string => (header ?? key).toUpperCase();
 
@@ -129,9 +146,9 @@ async function alignedByWidth(lines: readonly (readonly Cell[])[]): Promise<stri
   return table.toString();
 }
 
-/** The columns that fit into `width`, and their widths. */
+/** The columns that fit into `width`, and their widths. Required columns remain, even if they do not fit. */
 export function fitColumns(
-  columns: readonly Pick<Column, "whole" | "least" | "spare">[],
+  columns: readonly Pick<Column, "whole" | "least" | "spare" | "required">[],
   natural: readonly number[],
   width: number | null,
 ): { at: number; width: number }[] {
@@ -141,7 +158,7 @@ export function fitColumns(
     columns[at]!.whole ? natural[at]! : Math.min(natural[at]!, columns[at]!.least ?? NARROWEST);
   const room = () => width - gap.length * (kept.length - 1);
   while (kept.length > 1 && sum(kept.map(least)) > room()) {
-    const [first, ...others] = kept.filter((at) => !columns[at]!.whole);
+    const [first, ...others] = kept.filter((at) => !columns[at]!.whole && !columns[at]!.required);
     if (first === undefined) break;
     const spare = (at: number) => columns[at]!.spare ?? 0;
     const goes = others.reduce((found, at) => (found !== first && spare(found) > spare(at) ? found : at), first);

@@ -46,6 +46,17 @@ export function ago(time: string, now: Date): string {
   return time;
 }
 
+const shortUnits: Readonly<Record<string, string>> = { second: "s", minute: "m", month: "mo" };
+
+/** The same for columns of lists: "3m", or of a later time "in 3m". */
+export const age = (time: string, now: Date): string =>
+  ago(time, now)
+    .replace("just now", "now")
+    .replace(
+      /(\d+) ([a-z]+?)s?( ago)?$/,
+      (_, amount: string, unit: string) => `${amount}${shortUnits[unit] ?? unit[0]}`,
+    );
+
 export const plural = (count: number, word: string, many = `${word}s`): string =>
   `${count} ${count === 1 ? word : many}`;
 

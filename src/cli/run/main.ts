@@ -10,6 +10,7 @@ import { flagMeant } from "../help/suggest.ts";
 import { unknownCommand } from "../help/unknown-command.ts";
 import { attachIo, type Io, isDumb, processIo } from "../io.ts";
 import { style } from "../output/terminal.ts";
+import { expandAlias } from "./aliases.ts";
 import { withCommandNames } from "./command-names.ts";
 import { wholeConfig } from "./config.ts";
 
@@ -41,7 +42,8 @@ export async function main(argv: string[], config: Config, given: Io = processIo
   }
 }
 
-async function dispatch(argv: string[], config: Config, io: Io): Promise<void> {
+async function dispatch(input: string[], config: Config, io: Io): Promise<void> {
+  const argv = await withoutAlias(input, config, io);
   const end = argv.indexOf("--");
   const own = end === -1 ? argv : argv.slice(0, end);
   if (own[0] === "--version" || own[0] === "-v") return io.out(`${config.userAgent}\n`);
@@ -61,6 +63,15 @@ async function dispatch(argv: string[], config: Config, io: Io): Promise<void> {
   refuseInherited(rest);
   const loaded = (await command.load()) as unknown as Executable;
   await loaded.execute(rest, config);
+}
+
+/** The command line with an alias of the user expanded. Commands come first, so that no alias can replace one. */
+async function withoutAlias(argv: string[], config: Config, io: Io): Promise<string[]> {
+  const [first = ""] = argv[0] === "help" ? argv.slice(1) : argv;
+  // A configuration of one command was made for this command line.
+  if (config.commands.length === 1 || config.findCommand(first) || config.findTopic(first)) return argv;
+  if (argv[0] === "help") return ["help", ...((await expandAlias(argv.slice(1), io.env)) ?? argv.slice(1))];
+  return (await expandAlias(argv, io.env)) ?? argv;
 }
 
 /** oclif's parser finds flags in a plain object, and so takes what every object inherits (`--toString`) for a flag. */

@@ -2,7 +2,7 @@
 import { Host } from "../../api/host.ts";
 import type { View } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
-import { ago } from "../output/text.ts";
+import { age } from "../output/text.ts";
 
 /** What the server returns as the time of what has never happened. */
 const isNever = (time: string): boolean => time.startsWith("2000-01-01T00:00:00");
@@ -14,7 +14,7 @@ export const timeColumn = (key: string, header: string, relative: boolean, now: 
   text: (value) => {
     if (typeof value !== "string") return missing;
     if (isNever(value)) return "never";
-    return relative ? ago(value, now) : value;
+    return relative ? age(value, now) : value;
   },
 });
 

@@ -85,7 +85,8 @@ export default class HostsGet extends ClientCommand {
               { key: "primary_ip", header: "ip address" },
               { key: "primary_mac", header: "mac address" },
               { key: "public_ip", header: "public ip" },
-              { key: "qengine_version", header: "agent version" },
+              { key: "qengine_version", header: "query agent" },
+              { key: "agent_version", header: "managed agent" },
               {
                 key: "agent_conflict",
                 header: "agent copied",

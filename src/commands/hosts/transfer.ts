@@ -65,7 +65,7 @@ export default class HostsTransfer extends HostsCommand {
     const { count } = shown.selection;
     await this.checkChoice(count, flags["all-hosts"]);
     const what = `${plural(count, "host")} to ${team.name}`;
-    if (flags["dry-run"]) this.trying(`move ${what}`, shown.first);
+    if (flags["dry-run"]) this.trying(`move ${what}`, await this.picked(filters, "transfer"));
     this.printSelection(shown);
     await this.confirmTyped(`Move ${what}?`, String(count));
     const body = { team_id: team.id, filters };

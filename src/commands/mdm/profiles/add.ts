@@ -8,23 +8,27 @@ import {
 } from "../../../cli/features/profiles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
+import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmProfilesAdd extends ProfilesCommand {
   static override summary = "Upload a configuration profile.";
   static override description =
-    "A .mobileconfig file is named by its PayloadDisplayName, a .json or .xml file after the file.";
-  static override endpoints = [profilesApi.create];
+    "A .mobileconfig file is named by its PayloadDisplayName, a .json or .xml file after the file. " +
+    "With --wait the command ends when the profile is verified on all hosts that it is for (exit code 6 if it failed on some).";
+  static override endpoints = [profilesApi.create, profilesApi.status];
   static override args = { file: args.required("file: .mobileconfig, .json or .xml") };
-  static override flags = { ...profileTeamFlag, ...activationFlag, ...labelFlags, ...dryRunFlag };
+  static override flags = { ...profileTeamFlag, ...activationFlag, ...labelFlags, ...waitFlags, ...dryRunFlag };
   static override examples = [
     "<%= config.bin %> <%= command.id %> wifi.mobileconfig",
+    "<%= config.bin %> <%= command.id %> wifi.mobileconfig --wait --timeout 30m",
     "<%= config.bin %> <%= command.id %> updates.json --activation activation.json",
     "<%= config.bin %> <%= command.id %> wifi.mobileconfig --team Workstations --labels-include-any Loaners",
   ];
 
   async run() {
     const { args: given, flags } = await this.parse(MdmProfilesAdd);
+    const timeout = timeoutOf(flags);
     const body = {
       ...(await this.teamFilter(flags.team)),
       ...labelsOf(flags),
@@ -34,6 +38,9 @@ export default class MdmProfilesAdd extends ProfilesCommand {
     const of = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`add the profile ${printable(given.file)} to ${of}`, { file: given.file });
     const { profile_uuid } = await this.call(profilesApi.create, { body });
-    await this.report(`${printable(given.file)} is profile ${profile_uuid} of ${of}`, { profile_uuid });
+    const added = `${printable(given.file)} is profile ${profile_uuid} of ${of}`;
+    if (!flags.wait) return this.report(added, { profile_uuid });
+    this.note(added);
+    await this.report(...(await this.delivery(profile_uuid, timeout)));
   }
 }

@@ -1,0 +1,62 @@
+// Refusals of the server in the words of the command line: flags instead of fields of the API, and the place of a
+// mistake in an expression.
+import { ApiCallError } from "../client/errors.ts";
+import { printable } from "../text/printable.ts";
+import { CliError } from "./errors.ts";
+
+/** What the server reports of an expression that it cannot read, such as a selector of hosts. */
+const AT_COLUMN = /^Invalid (\w+): column (\d+): (.*)$/s;
+/** How much of a long expression is shown on each side of the mistake. */
+const CONTEXT = 40;
+
+export const flagOf = (field: string): string => field.replaceAll("_", "-");
+
+/**
+ * The error as the user of a command reads it. `flags`: the command's flags; `values`: what they were set to.
+ * A program that reads JSON gets the names of the API, because it may call the API itself.
+ */
+export function inCommandWords(
+  error: ApiCallError,
+  flags: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
+  isJson: boolean,
+): Error {
+  for (const { reason } of error.errors) {
+    const [, field = "", column, problem] = AT_COLUMN.exec(reason) ?? [];
+    const text = values[flagOf(field)];
+    if (problem !== undefined && typeof text === "string")
+      return new CliError(
+        "usage",
+        `--${flagOf(field)}: ${problem}`,
+        pointAt(text, Number(column)),
+        isJson ? error.errors : [],
+        error.requestId,
+      );
+  }
+  if (isJson) return error;
+  return new ApiCallError(error.status, error.message, {
+    ...error,
+    errors: error.errors.map(({ name, reason }) =>
+      Object.hasOwn(flags, flagOf(name))
+        ? { name: `--${flagOf(name)}`, reason: withoutName(reason, name) }
+        : { name, reason },
+    ),
+  });
+}
+
+/** `Invalid status: x` is about a flag that the line names already. */
+const withoutName = (reason: string, name: string): string =>
+  reason.startsWith(`Invalid ${name}: `) ? `invalid value ${reason.slice(`Invalid ${name}: `.length)}` : reason;
+
+/** The line of the expression with a caret below the column, which counts characters from 1. */
+export function pointAt(expression: string, column: number): string {
+  const letters = [...expression];
+  const at = Math.min(column - 1, letters.length);
+  const lineStart = letters.lastIndexOf("\n", at - 1) + 1;
+  const lineEnd = letters.indexOf("\n", at);
+  const from = Math.max(lineStart, at - CONTEXT);
+  const to = Math.min(lineEnd === -1 ? letters.length : lineEnd, at + CONTEXT);
+  const before = `${from > lineStart ? "…" : ""}${printable(letters.slice(from, at).join(""))}`;
+  const after = printable(letters.slice(at, to).join(""));
+  return `  ${before}${after}\n  ${" ".repeat([...before].length)}^`;
+}
