@@ -81,8 +81,11 @@ function advisory([ecosystem, name, cve, ...rest]: string[]) {
   };
 }
 
+const windowsNames: Readonly<Record<string, string>> = { server: "Windows Server", client: "Windows 11" };
+
+/** `kind` is one of `windowsNames`, or the whole name of a release with `%20` for blanks. */
 const document = ([cve, kind, ...builds]: string[]) => ({
-  ProductTree: { FullProductName: [{ ProductID: "1", Value: kind === "server" ? "Windows Server" : "Windows 11" }] },
+  ProductTree: { FullProductName: [{ ProductID: "1", Value: windowsNames[kind!] ?? kind!.replaceAll("%20", " ") }] },
   Vulnerability: [{ CVE: cve, Remediations: builds.map((FixedBuild) => ({ Type: 2, FixedBuild, ProductID: ["1"] })) }],
 });
 

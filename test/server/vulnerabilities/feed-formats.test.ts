@@ -159,13 +159,17 @@ it("Microsoft's documents give the build that fixes a CVE, for servers and other
         { ProductID: "1", Value: "Windows 11 Version 23H2 for x64-based Systems" },
         { ProductID: "2", Value: "Windows Server 2022" },
         { ProductID: "3", Value: "Microsoft Office 2019" },
+        { ProductID: "4", Value: "Windows 11 Version 22H2 for x64-based Systems" },
+        { ProductID: "5", Value: "Windows 10 Version 21H2 for 32-bit Systems" },
       ],
     },
     Vulnerability: [
       {
         CVE: "CVE-2024-21412",
         Remediations: [
-          { Type: 2, FixedBuild: "10.0.22631.3155", ProductID: ["1"] },
+          // One update for two releases: the document gives the build of the older one.
+          { Type: 2, FixedBuild: "10.0.22621.3155", ProductID: ["1", "4"] },
+          { Type: 2, FixedBuild: "10.0.19045.4046", ProductID: ["5"] },
           { Type: 2, FixedBuild: "10.0.20348.2322", ProductID: ["2"] },
           { Type: 2, FixedBuild: "16.0.1.2", ProductID: ["3"] },
           { Type: 0, ProductID: ["1"] },
@@ -175,6 +179,8 @@ it("Microsoft's documents give the build that fixes a CVE, for servers and other
   };
   expect(await all(msrcEntries(bytes(JSON.stringify(document), 100)))).toEqual([
     { key: "w:client:10.0.22631", value: { cve: "CVE-2024-21412", fixed: "10.0.22631.3155" } },
+    { key: "w:client:10.0.22621", value: { cve: "CVE-2024-21412", fixed: "10.0.22621.3155" } },
+    { key: "w:client:10.0.19044", value: { cve: "CVE-2024-21412", fixed: "10.0.19044.4046" } },
     { key: "w:server:10.0.20348", value: { cve: "CVE-2024-21412", fixed: "10.0.20348.2322" } },
   ]);
   await expect(all(msrcEntries(bytes("{}")))).rejects.toThrow("Vulnerability");

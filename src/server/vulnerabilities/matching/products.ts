@@ -6,6 +6,7 @@ import { cpeName, isAbout, resolvedIn, type Target } from "./cpe.ts";
 import { bundleVendorsOf, productNames, publisherVendors } from "./names.ts";
 import { type AppRule, appRules } from "./rules/apps.ts";
 import { packageProducts } from "./rules/packages.ts";
+import { extensionPublishers } from "./rules/publishers.ts";
 import type { Matched, SoftwareRow } from "./software.ts";
 
 interface SourceRule {
@@ -39,6 +40,7 @@ export async function productVulnerabilities(library: Library, row: SoftwareRow)
   if (source === undefined) return { cpe: "", found: new Map() };
   const rule = ruleOf(row);
   const version = versionOf(row, rule);
+  if (version === null) return { cpe: "", found: new Map() };
   const edition = rule?.edition ?? (/\desr$/i.test(row.version) ? "esr" : "");
   const target: Target = {
     version,
@@ -117,10 +119,14 @@ export function candidates(row: SoftwareRow): (readonly [vendor: string, product
       [`${product}_project`, product] as const,
     ]);
   }
-  const vendors = bundle === "" ? publisherVendors(vendor) : bundleVendorsOf(bundle);
-  // Names of these extensions are publisher.name.
-  const [publisher, ...rest] = source === "vscode_extensions" ? row.name.toLowerCase().split(".") : [];
-  if (rest.length > 0 && !vendors.includes(publisher!)) vendors.push(publisher!);
+  // Names of these extensions are publisher.name. Anyone may show the name of another publisher; the id is unique.
+  const [publisher = "", ...rest] = source === "vscode_extensions" ? row.name.toLowerCase().split(".") : [];
+  const vendors =
+    rest.length > 0
+      ? [...(extensionPublishers[publisher] ?? [publisher])]
+      : bundle === ""
+        ? publisherVendors(vendor)
+        : bundleVendorsOf(bundle);
   const names = productNames(rest.length > 0 ? rest.join(" ") : row.name, vendors);
   // The last part of a bundle identifier often is the product's own name.
   const last = bundle.toLowerCase().split(".").at(-1) ?? "";
@@ -160,9 +166,11 @@ export function ruleOf({ source, name, vendor, bundle_identifier }: SoftwareRow)
   );
 }
 
-function versionOf({ name, version }: SoftwareRow, rule: AppRule | null): string {
+/** Null: the version that counts is not known. */
+function versionOf({ name, version }: SoftwareRow, rule: AppRule | null): string | null {
   const parts = rule?.versionIn?.exec(nameOf(name));
   if (parts) return (rule?.version ?? "$1").replaceAll(/\$(\d)/g, (_, at: string) => parts[Number(at)] ?? "");
+  if (rule?.needsVersionIn) return null;
   return version
     .replace(/\s*\(.*$/, "")
     .replace(/(?<=\d)esr$/i, "")

@@ -14,9 +14,23 @@ export interface AppRule {
   readonly edition?: string;
   /** Where the name has the version that counts; the installer's own is another one. */
   readonly versionIn?: RegExp;
+  /** The installer's version has another count, such as builds: without a version in the name nothing is compared. */
+  readonly needsVersionIn?: true;
   /** The version with the parts that `versionIn` found as $1, $2. */
   readonly version?: string;
 }
+
+/**
+ * Programs of JetBrains for Windows: NVD has releases such as 2023.3.2, which only the name contains; the version is that
+ * of a build, such as 233.13135.103.
+ */
+const jetBrains = (name: RegExp, product: string): AppRule => ({
+  name,
+  publisher: "jetbrains",
+  products: [`jetbrains:${product}`],
+  versionIn: /\b(\d{4}(?:\.\d+)+)/,
+  needsVersionIn: true,
+});
 
 export const appRules: readonly AppRule[] = [
   // Browsers
@@ -114,13 +128,28 @@ export const appRules: readonly AppRule[] = [
   { bundles: ["com.postmanlabs.mac"], name: /^postman.*/, products: ["postman:postman"] },
   { bundles: ["com.jetbrains.intellij", "com.jetbrains.intellij.ce"], products: ["jetbrains:intellij_idea"] },
   { bundles: ["com.jetbrains.pycharm", "com.jetbrains.pycharm.ce"], products: ["jetbrains:pycharm"] },
+  jetBrains(/^intellij idea\b.*/, "intellij_idea"),
+  jetBrains(/^pycharm\b.*/, "pycharm"),
+  jetBrains(/^webstorm\b.*/, "webstorm"),
+  jetBrains(/^phpstorm\b.*/, "phpstorm"),
+  jetBrains(/^rubymine\b.*/, "rubymine"),
+  jetBrains(/^goland\b.*/, "goland"),
+  jetBrains(/^clion\b.*/, "clion"),
+  jetBrains(/^datagrip\b.*/, "datagrip"),
+  jetBrains(/^dataspell\b.*/, "dataspell"),
+  jetBrains(/^rustrover\b.*/, "rustrover"),
+  jetBrains(/^aqua\b.*/, "aqua"),
+  jetBrains(/^mps\b.*/, "mps"),
+  jetBrains(/^(jetbrains )?rider\b.*/, "rider"),
+  jetBrains(/^(jetbrains )?gateway\b.*/, "gateway"),
+  jetBrains(/^(jetbrains )?(resharper|dotpeek|dottrace|dotmemory|dotcover)\b.*/, "resharper"),
+  { name: /^(jetbrains )?toolbox( app)?$/, publisher: "jetbrains", products: ["jetbrains:toolbox"] },
   {
-    name: /^intellij idea.*/,
-    publisher: "jetbrains",
-    products: ["jetbrains:intellij_idea"],
-    versionIn: /(\d{4}(?:\.\d+)+)/,
+    name: /^(microsoft )?sql server management studio\b.*/,
+    products: ["microsoft:sql_server_management_studio"],
+    versionIn: /- (\d+(?:\.\d+)+)/,
+    needsVersionIn: true,
   },
-  { name: /^pycharm.*/, publisher: "jetbrains", products: ["jetbrains:pycharm"], versionIn: /(\d{4}(?:\.\d+)+)/ },
   { name: /^oracle vm virtualbox .*|^virtualbox$/, products: ["oracle:vm_virtualbox"] },
   { bundles: ["org.virtualbox.app.virtualbox"], products: ["oracle:vm_virtualbox"] },
   { bundles: ["com.googlecode.iterm2"], name: /^iterm2$/, products: ["iterm2:iterm2"] },

@@ -60,3 +60,24 @@ export const bundleVendors: Readonly<Record<string, readonly string[]>> = {
 
 /** Parts of bundle identifiers that name a host of projects or a toolkit; the vendor is the next part, if any. */
 export const bundleHosts: ReadonlySet<string> = new Set(["github", "gitlab", "sourceforge", "electron", "googlecode"]);
+
+/** Publishers of extensions for Visual Studio Code, by their id in the marketplace, where it is not the vendor's name. */
+export const extensionPublishers: Readonly<Record<string, readonly string[]>> = {
+  amazonwebservices: ["amazon"],
+  dbaeumer: ["microsoft"],
+  esbenp: ["prettier"],
+  googlecloudtools: ["google"],
+  "ms-azure-devops": ["microsoft"],
+  "ms-azuretools": ["microsoft"],
+  "ms-dotnettools": ["microsoft"],
+  "ms-kubernetes-tools": ["microsoft"],
+  "ms-mssql": ["microsoft"],
+  "ms-python": ["microsoft"],
+  "ms-toolsai": ["microsoft"],
+  "ms-vscode": ["microsoft"],
+  "ms-vscode-remote": ["microsoft"],
+  "ms-vsliveshare": ["microsoft"],
+  "snyk-security": ["snyk"],
+  visualstudioexptteam: ["microsoft"],
+  vscjava: ["microsoft"],
+};

@@ -2,6 +2,10 @@
 // words such as "beta" come before the release, and letters after it (1.0.2 < 1.0.2k). Zeros at the end do not count.
 import { compareDigits } from "./digits.ts";
 
+/** A word in front of the number says nothing, except that this is not a release yet: "RELEASE.2024-01-31", "jq-1.7". */
+const LEADING_WORD =
+  /^\s*(?!(?:alpha|beta|rc|pre|dev|snapshot|nightly|milestone|preview|candidate)\b)[a-z]+[\s._-]+(?=v?\d)/;
+
 const before: Readonly<Record<string, number>> = {
   dev: -6,
   snapshot: -6,
@@ -34,6 +38,7 @@ function partsOf(version: string): Part[] {
     // Builds, such as "5.17.5 (29101)" and "1.2.3+4".
     .replace(/\s*\(.*$/, "")
     .replace(/\+.*$/, "")
+    .replace(LEADING_WORD, "")
     .replace(/^\s*(?:version|ver|v|r)?[\s.]*(?=\d)/, "");
   const found = plain.match(/\d+|[a-z]+/g) ?? [];
   const parts = found.map((text, at): Part => {
