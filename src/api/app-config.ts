@@ -230,6 +230,16 @@ export const Integrations = z.object({
   ticketing_b: z.array(TicketingB).max(100),
   calendar: z.array(z.object({ domain: short, api_key_json: few(JsonObject, 100) })).max(10),
   conditional_access_enabled: z.boolean().meta({ description: "for hosts without a team" }),
+  certificates_idp_introspection_urls: z.array(url).max(100).meta({
+    description: "where tokens of end users may be checked who request certificates; hosts need one of these",
+  }),
+  certificates_idp_client_ids: z
+    .array(short)
+    .max(100)
+    .meta({ description: "clients for which these tokens may be checked; none: any" }),
+  certificates_disable_host_end_user_binding: z.boolean().meta({
+    description: "a host may request a certificate for whoever a token proves, instead of only for its own users",
+  }),
 });
 export type Integrations = z.infer<typeof Integrations>;
 

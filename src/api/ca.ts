@@ -34,6 +34,12 @@ const text = plain(1024);
 const url = plain(2048);
 const secret = plain(4096);
 
+const allowHostname = {
+  allow_hostname: z.boolean().optional().meta({
+    description: "hosts may request certificates for the hostname that they report, also as DNS name; default: false",
+  }),
+};
+
 /** The fields of each type in requests. */
 export const caFields = {
   hosted_ca_a: {
@@ -51,8 +57,8 @@ export const caFields = {
   },
   directory_scep_proxy: { url, admin_url: url, username: text, password: secret },
   custom_scep_proxy: { name, url, challenge: secret },
-  custom_est_proxy: { name, url, username: text, password: secret },
-  hosted_est_ca: { name, url, client_id: text, client_secret: secret },
+  custom_est_proxy: { name, url, username: text, password: secret, ...allowHostname },
+  hosted_est_ca: { name, url, client_id: text, client_secret: secret, ...allowHostname },
   hosted_scep_ca: { url, challenge_url: url, username: text, password: secret },
 } as const satisfies Record<CaType, z.ZodRawShape>;
 
@@ -127,6 +133,7 @@ export const Ca = CaItem.extend({
   client_id: z.string().optional(),
   client_secret: z.string().optional(),
   challenge_url: z.string().optional(),
+  allow_hostname: z.boolean().optional(),
 });
 export type Ca = z.infer<typeof Ca>;
 
@@ -229,7 +236,7 @@ export const caApi = {
     path: "/certificate_authorities/:id/request_certificate",
     dryRun: "the certificate authority would issue a certificate",
     summary:
-      "Request a certificate from a hosted_est_ca or custom_est_proxy authority. A host may sign the request instead of sending a token.",
+      "Request a certificate from a hosted_est_ca or custom_est_proxy authority. A host may sign the request instead of sending a token; it gets certificates only for itself and its users.",
     access: { action: "ca:request_certificate", scope: "global", hostSignature: true },
     params,
     body: CertificateRequest,

@@ -42,7 +42,7 @@ export const writeAlternativeNames = (names: readonly AlternativeName[]): string
 export const encodeAlternativeNames = (names: readonly AlternativeName[]): Buffer => sequence(...names.map(encodeOne));
 
 /** The user's name in a directory, as Microsoft has it. */
-const USER_PRINCIPAL_NAME = "1.3.6.1.4.1.311.20.2.3";
+export const USER_PRINCIPAL_NAME = "1.3.6.1.4.1.311.20.2.3";
 const UTF8 = 0x0c;
 
 function encodeOne({ kind, value }: AlternativeName): Buffer {

@@ -30,11 +30,7 @@ export async function contextOf(services: Services, asked: Asked, access: Access
   const caller = callerOf(services, asked.peer, headers);
   const header = access === "none" ? null : headers.get("authorization");
   const key = header !== null && typeof access === "object" && access.nodeKey ? nodeKeyIn(header) : null;
-  if (key !== null) {
-    const host = await hostOfKey(services, key, caller);
-    return { ...services, user: nobody, host, ...caller, requestId, headers };
-  }
-  const user = header === null ? nobody : await authenticate(services, header);
+  const user = header === null || key !== null ? nobody : await authenticate(services, header);
   if (user === null) throw authenticationRequired();
   // Written out: copying the services into an object that then grows takes several times as long.
   const ctx: Context = {
@@ -60,6 +56,7 @@ export async function contextOf(services: Services, asked: Asked, access: Access
     clientCertificate: () => clientCertificate(services.settings, socket, headers),
     proxyHeader: (name) => (isTrustedProxy(services.settings, socket?.remoteAddress ?? "") ? headers.get(name) : null),
   };
+  if (key !== null) return { ...ctx, host: await hostOfKey(ctx, key) };
   const maySign = header === null && typeof access === "object" && access.hostSignature === true;
   const host = maySign ? await signingHost(ctx) : null;
   return host === null ? ctx : { ...ctx, host };

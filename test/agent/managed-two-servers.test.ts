@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import { withRunning } from "../../src/server/core/running.ts";
 import { tables } from "../../src/server/data/tables.ts";
-import { type ManagedAgents, managedAgents } from "../../src/server/managed-agent/agents.ts";
+import { managedAgents } from "../../src/server/managed-agent/agents.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -12,7 +12,7 @@ import { makeTeam } from "../support/make.ts";
 import { addSecret, ManagedAgent, makeManaged, SECRET } from "../support/managed.ts";
 
 /** The cached managed agents of a second server. */
-async function second(t: TestApp): Promise<ManagedAgents & { close(): Promise<void> }> {
+async function second(t: TestApp) {
   const cipher = createCipher(Buffer.alloc(32, 7));
   const url = t.databaseUrl!;
   const store = await openPostgres({ tables, url, cipher, log: t.services.log, create: true, poolSize: 4 });
@@ -20,6 +20,7 @@ async function second(t: TestApp): Promise<ManagedAgents & { close(): Promise<vo
   const agents = await services.running.start(services, managedAgents);
   return {
     ...agents,
+    find: (key: string) => agents.find(key, { ...services, address: "" }),
     async close() {
       await agents.stop();
       await store.close();
@@ -35,12 +36,12 @@ it("lose their key on every server when the machine's stock agent enrolls into n
     await t.patch(`/teams/${team.id}/secrets`, { secrets: [{ secret: "team-secret" }] });
     await addSecret(t);
     const agent = await new ManagedAgent(t).enroll("team-secret");
-    expect((await other.find(agent.key, { address: "" })).teamId).toBe(team.id);
+    expect((await other.find(agent.key)).teamId).toBe(team.id);
     const body = { enroll_secret: SECRET, host_identifier: agent.uuid };
     const reply = await t.raw("/api/v1/qengine/enroll", { method: "POST", body: JSON.stringify(body) });
     expect(reply.status).toBe(200);
     const isKnown = () =>
-      other.find(agent.key, { address: "" }).then(
+      other.find(agent.key).then(
         () => true,
         () => false,
       );
@@ -56,7 +57,7 @@ it("are notified of a lock, of its end, of new options, and of a key that became
   try {
     const agent = await makeManaged(t);
     const { id } = await agent.host();
-    const pending = async () => (await other.find(agent.key, { address: "" })).next;
+    const pending = async () => (await other.find(agent.key)).next;
     expect(await pending()).toBeNull();
     await t.post(`/hosts/${id}/lock`);
     await expect.poll(pending).not.toBeNull();
@@ -70,7 +71,7 @@ it("are notified of a lock, of its end, of new options, and of a key that became
     const old = agent.key;
     await agent.enroll();
     const isKnown = () =>
-      other.find(old, { address: "" }).then(
+      other.find(old).then(
         () => true,
         () => false,
       );
@@ -86,7 +87,7 @@ it("are known with the machine that uses their key on every server", async () =>
   const other = await second(t);
   try {
     const agent = await makeManaged(t);
-    const runOf = async () => (await other.find(agent.key, { address: "" })).run;
+    const runOf = async () => (await other.find(agent.key)).run;
     expect(await runOf()).toBeNull();
     for (const run of ["first", "second"]) {
       await agent.call("/config", { agent_machine: { run, hardware_uuid: agent.uuid } });

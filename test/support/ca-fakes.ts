@@ -175,10 +175,17 @@ export interface RequestOptions {
   readonly subject?: string;
   readonly san?: string;
   readonly key?: "rsa:2048" | "ec";
+  /** Further extensions in openssl's notation. */
+  readonly extensions?: readonly string[];
 }
 
 /** A certificate request by the openssl program, PEM. */
-export async function makeCsr({ subject = "/CN=host", san, key = "rsa:2048" }: RequestOptions = {}): Promise<string> {
+export async function makeCsr({
+  subject = "/CN=host",
+  san,
+  key = "rsa:2048",
+  extensions = [],
+}: RequestOptions = {}): Promise<string> {
   const dir = newDir();
   if (key === "ec") await openssl(dir, "genpkey", "-algorithm", "EC", ...P256, "-out", "key.pem");
   else await writeKey(dir, "key.pem");
@@ -186,6 +193,7 @@ export async function makeCsr({ subject = "/CN=host", san, key = "rsa:2048" }: R
     dir,
     ...["req", "-new", "-key", "key.pem", "-out", "request.pem", "-subj", subject],
     ...(san === undefined ? [] : ["-addext", `subjectAltName=${san}`]),
+    ...extensions.flatMap((extension) => ["-addext", extension]),
   );
   return readFile(join(dir, "request.pem"), "utf8");
 }

@@ -81,6 +81,8 @@ export interface Sending {
   readonly changed?: (headers: Record<string, string>) => Record<string, string>;
   readonly prefix?: string;
   readonly nonce?: string;
+  readonly method?: string;
+  readonly authorization?: string;
 }
 
 /** A call of the agents' protocol that is signed with the identity. */
@@ -89,10 +91,20 @@ export async function signedCall(
   identity: HostIdentity,
   path: string,
   body: object,
-  { at = 0, keyId, sent, changed = (headers) => headers, prefix = "/api/v1/svc/agent", nonce }: Sending = {},
+  {
+    at = 0,
+    keyId,
+    sent,
+    changed = (headers) => headers,
+    prefix = "/api/v1/svc/agent",
+    nonce,
+    method = "POST",
+    authorization,
+  }: Sending = {},
 ) {
-  const text = JSON.stringify(body);
-  const request = { method: "POST", path: `${prefix}${path}`, query: "" };
+  const text = method === "GET" ? "" : JSON.stringify(body);
+  const [name = "", query] = path.split("?");
+  const request = { method, path: `${prefix}${name}`, query: query === undefined ? "" : `?${query}` };
   const created = Math.floor(t.clock.now() / 1000) + at;
   const signature = signRequest(request, text, {
     key: identity.key,
@@ -100,11 +112,16 @@ export async function signedCall(
     created,
     ...(nonce === undefined ? {} : { nonce }),
   });
-  const response = await t.raw(request.path, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...changed(signature) },
-    body: sent ?? text,
+  const response = await t.raw(`${request.path}${request.query}`, {
+    method,
+    headers: {
+      "content-type": "application/json",
+      ...(authorization === undefined ? {} : { authorization }),
+      ...changed(signature),
+    },
+    ...(method === "GET" ? {} : { body: sent ?? text }),
   });
   const reply = await response.text();
-  return { status: response.status, json: reply === "" ? undefined : JSON.parse(reply) };
+  const isJson = response.headers.get("content-type")?.startsWith("application/json");
+  return { status: response.status, json: isJson ? JSON.parse(reply) : undefined };
 }

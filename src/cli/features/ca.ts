@@ -31,6 +31,10 @@ export const caFlags = {
     multiple: true,
   }),
   "certificate-seat-id": Flags.string({ summary: "hosted_ca_a: seat; may contain $SVC_VAR_ variables." }),
+  "allow-hostname": Flags.boolean({
+    summary: "EST: hosts may request certificates for the hostname that they report.",
+    allowNo: true,
+  }),
   ...secretFlags("challenge", "the static challenge of a custom_scep_proxy"),
   ...secretFlags("password", "the password"),
   ...secretFlags("client-secret", "the client secret of a hosted_est_ca"),

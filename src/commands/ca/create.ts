@@ -31,9 +31,9 @@ export default class CaCreate extends CaCommand {
     if (!type) throw usage("--type TYPE is required", `Types: ${caTypes.join(", ")}`);
     const fields: Record<string, unknown> = { ...this.objectIn(type, given), ...(await this.fields(type, flags)) };
     const secret = secretFields[type];
-    for (const field of Object.keys(caFields[type])) {
+    for (const [field, schema] of Object.entries(caFields[type])) {
       const flag = field.replaceAll("_", "-");
-      if (fields[field] !== undefined || field === "certificate_user_principal_names") continue;
+      if (fields[field] !== undefined || schema.safeParse(undefined).success) continue;
       if (field !== secret) fields[field] = await this.askText(field, `--${flag}`);
     }
     fields[secret] ??= await this.askSecret(`The ${secret}`, `--${secret.replaceAll("_", "-")}-stdin or -file`);

@@ -1,5 +1,5 @@
 // Certificate authorities.
-import { type CaType, caTypes, isSingle } from "../../api/ca.ts";
+import { type CaType, caFields, caTypes, isSingle } from "../../api/ca.ts";
 import type { StateThing } from "../../api/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";
@@ -35,6 +35,7 @@ function wholeValue({ type, fields: { name, ...fields } }: Given): Value {
   const names = fields.certificate_user_principal_names ?? [];
   return {
     ...(isSingle(type) ? {} : { name }),
+    ...("allow_hostname" in caFields[type] ? { allow_hostname: false } : {}),
     ...fields,
     ...(type === "hosted_ca_a" ? { certificate_user_principal_names: names } : {}),
   };

@@ -1,11 +1,13 @@
 // POST /certificate_authorities/:id/request_certificate: an EST authority signs a key that the caller generated.
 import { z } from "zod";
+import type { Integrations } from "../../api/app-config.ts";
 import type { CertificateRequest } from "../../api/ca.ts";
+import { BadDer } from "../../pki/der.ts";
 import { pem } from "../../pki/x509.ts";
 import type { Context } from "../core/context.ts";
-import { badRequest } from "../core/errors.ts";
-import { trustedEmails } from "../hosts/emails.ts";
+import { ApiError, badRequest } from "../core/errors.ts";
 import { type Enrolled, simpleEnroll } from "./est.ts";
+import { checkHostRequest, checkUnshared, namesOfHost } from "./host-names.ts";
 import { type CaRow, getCaRow, textIn } from "./rules.ts";
 import { BadRequestPem, readSigningRequest, type SigningRequest } from "./signing-request.ts";
 import { askCa, CaError } from "./upstream.ts";
@@ -23,8 +25,12 @@ export async function requestCertificate(
   const ca = await getCaRow(ctx, id);
   const [username, password] = credentialsOf(ca);
   const idp = introspectionOf(given);
-  if (ctx.host) await checkUsers(ctx, ctx.host.id, request);
-  if (idp) await checkIdentity(ctx, request, idp);
+  const { integrations } = await ctx.config.current();
+  if (idp) checkProvider(idp, integrations, ctx.host !== undefined);
+  const isUnbound = integrations.certificates_disable_host_end_user_binding;
+  if (ctx.host && !isUnbound) await checkHost(ctx, ca, ctx.host.id, request, null);
+  const person = idp && (await checkIdentity(ctx, request, idp));
+  if (ctx.host && isUnbound) await checkHost(ctx, ca, ctx.host.id, request, person === null ? [] : [person]);
   const enrolled = await enroll(ctx, { url: textIn(ca.settings, "url"), username, password }, request);
   if (given.return_pem_certificate !== true) return { certificate: pem("PKCS7", enrolled.pkcs7) };
   const leaf = enrolled.certificates.find(({ parsed }) =>
@@ -34,11 +40,13 @@ export async function requestCertificate(
   return { certificate: pem("CERTIFICATE", leaf.der) };
 }
 
-async function readRequest(text: string): Promise<SigningRequest> {
+const readRequest = (text: string): Promise<SigningRequest> => readable(() => readSigningRequest(text));
+
+async function readable<R>(read: () => R | Promise<R>): Promise<R> {
   try {
-    return await readSigningRequest(text);
+    return await read();
   } catch (error) {
-    if (error instanceof BadRequestPem) throw invalidRequest();
+    if (error instanceof BadRequestPem || error instanceof BadDer) throw invalidRequest();
     throw error;
   }
 }
@@ -71,26 +79,45 @@ function introspectionOf(given: CertificateRequest): Introspection | null {
   return { url, token, clientId };
 }
 
-/** Checks that the request is for the person to whom the token belongs. */
-async function checkIdentity(ctx: Context, request: SigningRequest, idp: Introspection): Promise<void> {
+type Rules = Pick<Integrations, "certificates_idp_introspection_urls" | "certificates_idp_client_ids">;
+
+/**
+ * Whoever chooses the provider chooses what it answers. A host therefore uses only one that the settings name, and users
+ * too as soon as they name one.
+ */
+function checkProvider({ url, clientId }: Introspection, rules: Rules, isHost: boolean): void {
+  const { certificates_idp_introspection_urls: urls, certificates_idp_client_ids: clients } = rules;
+  const setting = (name: string) => `integrations.${name} of the configuration`;
+  if ((isHost || urls.length > 0) && !urls.includes(url))
+    throw refused("idp_oauth_url", `is not one of ${setting("certificates_idp_introspection_urls")}`);
+  if (clients.length > 0 && !clients.includes(clientId))
+    throw refused("idp_client_id", `is not one of ${setting("certificates_idp_client_ids")}`);
+}
+
+const refused = (name: string, reason: string) => new ApiError(403, "forbidden", [{ name, reason }]);
+
+/** Checks that the request is for the person to whom the token belongs. Returns the person's mail address. */
+async function checkIdentity(ctx: Context, request: SigningRequest, idp: Introspection): Promise<string> {
   const [email, another] = request.emails;
   const [principal] = request.userPrincipalNames;
   if (!email || another !== undefined || !principal) throw invalidRequest();
   const username = await introspect(ctx, idp);
   if (!email.startsWith(principal)) throw invalidRequest();
   if (email !== username) throw invalidToken();
+  return email;
 }
 
-/** A host that has signed the request proves only itself: the people that the certificate names must be its users. */
-async function checkUsers({ store }: Context, hostId: number, request: SigningRequest): Promise<void> {
-  const named = [...request.emails, ...request.userPrincipalNames, ...request.subjectNames];
-  if (named.length === 0) return;
-  const users = await trustedEmails(store, hostId);
-  // A principal name may have only the first part of the domain.
-  const isUser = (name: string) =>
-    users.some((email) => email === name || email.startsWith(`${name}${name.includes("@") ? "." : "@"}`));
-  if (!named.every((name) => isUser(name.toLowerCase())))
-    throw badRequest("the request names somebody who is not known as a user of the host", "csr");
+/** A host that has signed the request proves only itself. `people` replaces its users, where a token proves them. */
+async function checkHost(
+  ctx: Context,
+  ca: CaRow,
+  hostId: number,
+  request: SigningRequest,
+  people: readonly string[] | null,
+): Promise<void> {
+  const names = await namesOfHost(ctx, hostId, { allowsHostname: ca.settings.allow_hostname === true, people });
+  const requested = await readable(() => checkHostRequest(request.contents(), names));
+  await checkUnshared(ctx, hostId, names, requested);
 }
 
 const Introspected = z.object({ active: z.literal(true), username: z.string().min(1) });

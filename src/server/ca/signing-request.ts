@@ -1,4 +1,5 @@
 // Parses certificate requests from clients and verifies their signature.
+import { type RequestContents, readContents } from "../../pki/request-contents.ts";
 import { fromBase64 } from "./upstream.ts";
 
 export interface SigningRequest {
@@ -7,8 +8,8 @@ export interface SigningRequest {
   readonly publicKey: Buffer;
   readonly emails: readonly string[];
   readonly userPrincipalNames: readonly string[];
-  /** Values of the subject that look like addresses or principal names. */
-  readonly subjectNames: readonly string[];
+  /** Everything that it asks for. Throws `BadRequestPem` if there is a part that cannot be read. */
+  contents(): RequestContents;
 }
 
 export class BadRequestPem extends Error {}
@@ -43,11 +44,16 @@ async function parse(der: Buffer): Promise<SigningRequest> {
     publicKey: Buffer.from(request.publicKey.rawData),
     emails: of("email"),
     userPrincipalNames: of("upn"),
-    subjectNames: request.subjectName
-      .toJSON()
-      .flatMap((field) => Object.values(field).flat())
-      .filter((value) => value.includes("@")),
+    contents: () => readable(der),
   };
+}
+
+function readable(der: Buffer): RequestContents {
+  try {
+    return readContents(der);
+  } catch {
+    throw new BadRequestPem();
+  }
 }
 
 const SUBJECT_ALTERNATIVE_NAME = "2.5.29.17";

@@ -64,11 +64,17 @@ export function fillName(subject: string, values: HostValues): Filled {
   return { text: fields.join(""), missing };
 }
 
-/** The same for subject alternative names. */
+/** Reported values in these kinds of names are one label or one word, so that none adds a domain or a wildcard. */
+const REPORTED_WORD = /^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/;
+const reported: readonly HostVariable[] = ["HOST_HARDWARE_SERIAL", "HOST_UUID"];
+
+/** The same for subject alternative names. A reported value that could change the meaning of a name counts as missing. */
 export function fillAlternativeNames(text: string, values: HostValues): Filled {
   const missing: string[] = [];
+  const words = { ...values };
+  for (const name of reported) if (!REPORTED_WORD.test(words[name])) words[name] = "";
   const names = parseAlternativeNames(text).map(({ kind, value }) => {
-    const filled = fillText(value, values);
+    const filled = fillText(value, words);
     missing.push(...filled.missing);
     return { kind, value: filled.text };
   });

@@ -3,7 +3,7 @@ import type { Integrations } from "../../api/app-config.ts";
 import type { Services } from "../core/context.ts";
 import { groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { IDP_SOURCE } from "../hosts/emails.ts";
+import { emailSources } from "../hosts/emails.ts";
 import type { hosts } from "../hosts/tables.ts";
 import type { PolicyRow } from "../policies/applies.ts";
 import { policiesOfHosts } from "../policies/results.ts";
@@ -85,9 +85,7 @@ export async function wantedEvents(
   return found;
 }
 
-/** The account with which somebody has signed in comes first, then the address that an admin has entered. */
-const sources = [IDP_SOURCE, "custom", "browser_profiles"];
-const rank = (source: string): number => sources.indexOf(source);
+const rank = (source: string): number => emailSources.indexOf(source);
 
 async function emailsOf(store: ServerTx, some: readonly HostRow[], calendars: Calendars): Promise<Map<number, string>> {
   const rows = await store.hostEmails.pick(["host_id", "email", "source"], {

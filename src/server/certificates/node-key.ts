@@ -1,9 +1,9 @@
 // Authenticates hosts by their own key: the query engine's node key or the managed agent's key.
-import type { Context, Services } from "../core/context.ts";
+import type { Context } from "../core/context.ts";
 import { authenticationRequired } from "../core/errors.ts";
-import type { Caller } from "../core/http/proxies.ts";
 import { tokenHash } from "../core/random.ts";
 import { managedAgents } from "../managed-agent/agents.ts";
+import { checkSigned, hostsWithIdentity } from "../managed-agent/identity.ts";
 import { eq } from "../store/query.ts";
 
 export interface CallingHost {
@@ -18,11 +18,18 @@ export interface CallingHost {
 export const nodeKeyIn = (header: string): string | null =>
   /^node ?key +(\S{1,256})$/i.exec(header.trim())?.[1] ?? null;
 
-/** 401 if no host has the key, 429 after too many unknown keys from the address. */
-export async function hostOfKey(services: Services | Context, key: string, caller: Caller): Promise<CallingHost> {
-  const own = await services.store.hosts.pick(["id", "team_id"], { where: eq("node_key_hash", tokenHash(key)) });
-  if (own[0]) return own[0];
-  const { hostId, teamId } = await services.running.of(managedAgents).find(key, caller);
+/**
+ * 401 if no host has the key, or if the host signs its requests and has not signed this one. 429 after too many unknown
+ * keys from the address.
+ */
+export async function hostOfKey(ctx: Context, key: string): Promise<CallingHost> {
+  const [own] = await ctx.store.hosts.pick(["id", "team_id"], { where: eq("node_key_hash", tokenHash(key)) });
+  if (own) {
+    const signing = await hostsWithIdentity(ctx.store, [own.id], ctx.clock.iso());
+    if (signing.has(own.id)) await checkSigned(ctx, own.id);
+    return own;
+  }
+  const { hostId, teamId } = await ctx.running.of(managedAgents).find(key, ctx);
   return { id: hostId, team_id: teamId };
 }
 
@@ -30,5 +37,5 @@ export async function hostOfKey(services: Services | Context, key: string, calle
 export async function callingHost(ctx: Context): Promise<CallingHost> {
   const key = nodeKeyIn(ctx.headers?.get("authorization") ?? "");
   if (key === null) throw authenticationRequired();
-  return hostOfKey(ctx, key, ctx);
+  return hostOfKey(ctx, key);
 }

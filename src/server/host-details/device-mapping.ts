@@ -3,7 +3,7 @@ import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
 import { invalid, premiumRequired } from "../core/errors.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
-import { setCustomEmail } from "../hosts/emails.ts";
+import { setAgentEmail, setCustomEmail } from "../hosts/emails.ts";
 import { clearEndUser, setEndUser } from "../scim/links.ts";
 import { cleanEmail } from "../users/rules.ts";
 import { deviceMapping, emailsOfHosts } from "./parts.ts";
@@ -29,6 +29,12 @@ export async function setMapping(ctx: Context, id: number, given: GivenMapping) 
     { lock: `device mapping ${host.id}` },
   );
   return mappingNow(ctx, host.id);
+}
+
+/** The user whom the host's agent names. Kept apart from what users enter, because a host may name anybody. */
+export async function setAgentMapping(ctx: Context, hostId: number, given: string): Promise<void> {
+  const email = cleanEmail(given);
+  await ctx.store.tx((store) => setAgentEmail(store, hostId, email), { lock: `device mapping ${hostId}` });
 }
 
 /** User names of identity providers need not be email addresses. */

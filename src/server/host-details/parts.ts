@@ -4,7 +4,7 @@ import type { Label } from "../../api/label.ts";
 import { days, isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { byId, groupBy } from "../core/maps.ts";
-import { IDP_SOURCE } from "../hosts/emails.ts";
+import { IDP_SOURCE, shownEmails } from "../hosts/emails.ts";
 import type { hostEmails } from "../hosts/tables.ts";
 import type { labels } from "../labels/tables.ts";
 import type { Person } from "../scim/people.ts";
@@ -32,9 +32,7 @@ export function endUsers(addresses: readonly Email[], person: Person | undefined
 }
 
 export const deviceMapping = (addresses: readonly Email[]): DeviceMapping[] =>
-  addresses
-    .map(({ email, source }) => ({ email, source }))
-    .sort((a, b) => compareText(a.source, b.source) || compareText(a.email, b.email));
+  shownEmails(addresses).sort((a, b) => compareText(a.source, b.source) || compareText(a.email, b.email));
 
 export async function labelsOfHosts(
   { store }: Pick<Context, "store">,

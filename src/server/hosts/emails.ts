@@ -4,6 +4,8 @@ import { and, eq, not, oneOf } from "../store/query.ts";
 
 const BROWSER = "browser_profiles";
 const CUSTOM = "custom";
+/** Of the user whom the host's own agent has named. Shown like `custom`, where no user has entered an address. */
+const AGENT = "agent";
 /** Of the account with which somebody has signed in with the identity provider. */
 export const IDP_SOURCE = "mdm_idp_accounts";
 /** The maximum number of addresses that a host reports. Further ones are ignored. */
@@ -12,6 +14,23 @@ const REPORTED_MAX = 100;
 /** Sets the one address that users enter by hand. */
 export const setCustomEmail = (tx: ServerTx, hostId: number, email: string): Promise<void> =>
   setOnly(tx, hostId, email, CUSTOM);
+
+/** Sets the one address that the host's agent names. It proves nothing about who uses the host. */
+export const setAgentEmail = (tx: ServerTx, hostId: number, email: string): Promise<void> =>
+  setOnly(tx, hostId, email, AGENT);
+
+/** The addresses under the sources of the API. What a user has entered replaces what the agent has named. */
+export function shownEmails(
+  addresses: readonly { readonly email: string; readonly source: string }[],
+): { email: string; source: string }[] {
+  const isEntered = addresses.some(({ source }) => source === CUSTOM);
+  return addresses
+    .filter(({ source }) => source !== AGENT || !isEntered)
+    .map(({ email, source }) => ({ email, source: source === AGENT ? CUSTOM : source }));
+}
+
+/** The sources in the order in which they are relied upon. */
+export const emailSources: readonly string[] = [IDP_SOURCE, CUSTOM, AGENT, BROWSER];
 
 /** Sets the address of the user who has signed in with the identity provider. Called by `scim/links.ts` only. */
 export const setIdpEmail = (tx: ServerTx, hostId: number, email: string): Promise<void> =>

@@ -19,7 +19,7 @@ import { createFailureLimit } from "../rate-limits/failures.ts";
 import { isSetupOpen } from "../setup-experience/progress.ts";
 import { oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import { hostsWithIdentity } from "./identity.ts";
+import { checkSigned, hostsWithIdentity, type SignedContext } from "./identity.ts";
 import { type AgentRequest, managedAgent } from "./kind.ts";
 import { currentRun } from "./machines.ts";
 
@@ -49,8 +49,11 @@ const diskColumns = ["id", "status", "detail", "asked"] as const;
 
 export interface ManagedAgents {
   readonly enrollment: HostEnrollment<AgentRequest>;
-  /** The host of a key. 401 if the key is unknown, 429 after too many unknown keys from the address. */
-  find(key: string, caller: Caller): Promise<AgentHost>;
+  /**
+   * The host of a key. 401 if the key is unknown, or if the host signs its requests and has not signed this one. 429
+   * after too many unknown keys from the address.
+   */
+  find(key: string, ctx: Caller & SignedContext): Promise<AgentHost>;
   /** The agent options of the team, or else the global ones. */
   optionsOf(teamId: number | null): Promise<AgentOptions>;
   readonly size: number;
@@ -151,21 +154,27 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
     await store.listen(channels.config, forgetOptions, forgetOptions),
   ];
 
+  async function hostOf(key: string, caller: Caller): Promise<AgentHost> {
+    const cached = byKey.get(key);
+    if (cached?.fresh) return cached.host;
+    if (key === "" || key.length > KEY_MAX) throw authenticationRequired();
+    const before = changes.notifications;
+    const host = await lookups.add(tokenHash(key));
+    if (host === null) {
+      if (cached) drop(cached);
+      const wait = unknown.fail(caller);
+      throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
+    }
+    keep(key, host, changes.notifications === before);
+    return host;
+  }
+
   const enrollment = createHostEnrollment(services, managedAgent);
   return {
     enrollment,
-    async find(key, caller) {
-      const cached = byKey.get(key);
-      if (cached?.fresh) return cached.host;
-      if (key === "" || key.length > KEY_MAX) throw authenticationRequired();
-      const before = changes.notifications;
-      const host = await lookups.add(tokenHash(key));
-      if (host === null) {
-        if (cached) drop(cached);
-        const wait = unknown.fail(caller);
-        throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
-      }
-      keep(key, host, changes.notifications === before);
+    async find(key, ctx) {
+      const host = await hostOf(key, ctx);
+      if (host.hasIdentity) await checkSigned(ctx, host.hostId);
       return host;
     },
     async optionsOf(teamId) {

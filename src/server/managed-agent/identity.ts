@@ -68,11 +68,14 @@ function uuidOf({ subject }: Pick<CertificateRequest, "subject">): string | null
 /** Clocks of machines may differ by this much; a repeated request is accepted for as long. */
 export const TOLERANCE = minutes(5);
 
+/** What of a request is needed to verify its signature. */
+export type SignedContext = Pick<Context, "headers" | "requested" | "clock" | "store" | "running">;
+
 /**
  * The identity that has signed this request. Null: it is not signed. 401 for a signature that is wrong or too old, or that
  * leaves out a part of the request.
  */
-export async function signer(ctx: Context): Promise<Identity | null> {
+export async function signer(ctx: SignedContext): Promise<Identity | null> {
   const { headers, requested } = ctx;
   if (!headers || !requested || headers.get("signature-input") === null) return null;
   const request: SignedRequest = { ...requested, header: (name) => headers.get(name) };
@@ -84,6 +87,11 @@ export async function signer(ctx: Context): Promise<Identity | null> {
   if (identity === null || identity.purpose !== HOST_IDENTITY) throw authenticationRequired();
   if (!verifySignature(request, signature, identity.publicKey)) throw authenticationRequired();
   return identity;
+}
+
+/** 401 unless the request is signed with the identity of this host: without it, a key may be a copy. */
+export async function checkSigned(ctx: SignedContext, hostId: number): Promise<void> {
+  if ((await signer(ctx))?.host_id !== hostId) throw authenticationRequired();
 }
 
 /** The reader of bodies compares them with their digest, if that has SHA-256 and the body is not compressed. */

@@ -8,7 +8,7 @@ export type Notifications = z.output<typeof managedAgentApi.config.response>["no
 
 /** Runs for each configuration that an agent fetches, so what it reads has to be cached. */
 export type AgentNotifier = (
-  ctx: Pick<Context, "config" | "settings" | "store">,
+  ctx: Pick<Context, "config" | "settings" | "store" | "clock" | "random">,
   agent: AgentHost,
 ) => Promise<Notifications>;
 
@@ -19,7 +19,7 @@ declare module "../core/extensions.ts" {
 }
 
 export async function notificationsFor(
-  ctx: Pick<Context, "config" | "settings" | "store" | "extensions">,
+  ctx: Pick<Context, "config" | "settings" | "store" | "clock" | "random" | "extensions">,
   agent: AgentHost,
 ): Promise<Notifications> {
   const asked = await Promise.all(ctx.extensions.agentNotifiers.map((notify) => notify(ctx, agent)));

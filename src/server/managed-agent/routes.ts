@@ -3,14 +3,14 @@ import type { AgentOptions } from "../../api/app-config.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
 import { hostIdentityApi } from "../../api/host-identity.ts";
 import { managedAgentApi } from "../../api/managed-agent.ts";
-import { type Context, service } from "../core/context.ts";
-import { authenticationRequired, badRequest, invalid, notFound } from "../core/errors.ts";
+import type { Context } from "../core/context.ts";
+import { badRequest, invalid, notFound } from "../core/errors.ts";
 import { type Handler, type Route, route } from "../core/http/route.ts";
 import { JsonWithBytes } from "../core/http/text-stream.ts";
 import { platformFamily } from "../core/platforms.ts";
 import { answerScep } from "../device-ca/scep-server.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts";
-import { setMapping } from "../host-details/device-mapping.ts";
+import { setAgentMapping } from "../host-details/device-mapping.ts";
 import { updateFor, updateKeyFor } from "../new-hosts/updates.ts";
 import { answerOperation, sendOperation } from "../operations/queue.ts";
 import type { ScriptResult } from "../operations/tables.ts";
@@ -20,7 +20,7 @@ import { installDetails, installPackage, installResult } from "../software-insta
 import { type AgentHost, managedAgents } from "./agents.ts";
 import { checkMachine } from "./copies.ts";
 import { enrollAgent } from "./enroll.ts";
-import { issuing, signer } from "./identity.ts";
+import { issuing } from "./identity.ts";
 import type { Machine } from "./machines.ts";
 import { notificationsFor } from "./notifications.ts";
 import { keepDeviceToken } from "./rows.ts";
@@ -62,11 +62,9 @@ interface Keyed {
 /** `hasReturned`: a copy of the agent had taken its place since its last call. */
 type CallingAgent = AgentHost & { readonly hasReturned: boolean };
 
-/** A key without the signature of the host's identity is as good as none. */
 async function agentOf(ctx: Context, body: Keyed): Promise<CallingAgent> {
   const key = body.agent_node_key || body.orbit_node_key || body.orbot_node_key || "";
   const agent = await ctx.running.of(managedAgents).find(key, ctx);
-  if (agent.hasIdentity && (await signer(ctx))?.host_id !== agent.hostId) throw authenticationRequired();
   return { ...agent, hasReturned: await checkMachine(ctx, agent, key, body.agent_machine) };
 }
 
@@ -143,7 +141,7 @@ export const managedAgentRoutes: readonly Route[] = [
     return {};
   }),
   keyed(managedAgentApi.deviceMapping, async ({ body }, { hostId }, ctx) => {
-    await setMapping({ ...ctx, user: service }, hostId, { email: body.email, source: "custom" });
+    await setAgentMapping(ctx, hostId, body.email);
     return {};
   }),
   keyed(managedAgentApi.setupInit, async (_, { hostId }, ctx) => ({

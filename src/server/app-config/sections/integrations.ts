@@ -15,11 +15,19 @@ export const entryKeys = {
 export const integrations = section({
   name: "integrations",
   schema: IntegrationsSchema,
-  defaults: { ticketing_a: [], ticketing_b: [], calendar: [], conditional_access_enabled: false },
+  defaults: {
+    ticketing_a: [],
+    ticketing_b: [],
+    calendar: [],
+    conditional_access_enabled: false,
+    certificates_idp_introspection_urls: [],
+    certificates_idp_client_ids: [],
+    certificates_disable_host_end_user_binding: false,
+  },
   ...configSecrets.integrations,
   entries: entryKeys,
   premium: ["conditional_access_enabled"],
-  outbound: ["ticketing_a.*.url", "ticketing_b.*.url"],
+  outbound: ["ticketing_a.*.url", "ticketing_b.*.url", "certificates_idp_introspection_urls.*"],
   check: (value) => [
     ...value.ticketing_a.flatMap((entry, i) =>
       under(`ticketing_a.${i}`, [
@@ -35,6 +43,11 @@ export const integrations = section({
       ]),
     ),
     ...value.calendar.flatMap((entry, i) => under(`calendar.${i}`, calendarProblems(entry))),
+    ...value.certificates_idp_introspection_urls.flatMap((entry, i) => {
+      const isFit = /^https:\/\//i.test(entry) && URL.canParse(entry) && !hasCredentials(entry);
+      const name = `certificates_idp_introspection_urls.${i}`;
+      return isFit ? [] : [{ name, reason: "must be an https URL without a user name or password" }];
+    }),
     ...Object.entries(entryKeys).flatMap(([list, keys]) => repeated(list, value[list as keyof typeof entryKeys], keys)),
   ],
 });

@@ -11,11 +11,12 @@ import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.
 
 const values = new Map<CaType, z.ZodType>(caTypes.map((type) => [type, z.strictObject(caFields[type])]));
 
-/** The value with every field, in any order. An optional field that is not set is an empty list. */
+/** The value with every field, in any order. An optional field that is not set has its default. */
 export function authorityValue({ type, name, settings, secret }: Pick<CaRow, "type" | "name" | "settings" | "secret">) {
   return {
     ...(isSingle(type) ? {} : { name }),
     ...(type === "hosted_ca_a" ? { certificate_user_principal_names: [] } : {}),
+    ...("allow_hostname" in caFields[type] ? { allow_hostname: false } : {}),
     ...settings,
     [secretFields[type]]: new Secret(secret),
   };

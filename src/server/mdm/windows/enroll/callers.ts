@@ -5,9 +5,10 @@ import { bytesOfBase64 } from "../../../../text/base64.ts";
 import { minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { ApiError } from "../../../core/errors.ts";
-import { managedAgents } from "../../../managed-agent/agents.ts";
+import { type AgentHost, managedAgents } from "../../../managed-agent/agents.ts";
 import { countCall } from "../../../rate-limits/attempts.ts";
-import { signedInBy } from "../sign-in/token.ts";
+import { eq } from "../../../store/query.ts";
+import { subjectOf } from "../sign-in/token.ts";
 import type { UsedToken } from "../sign-in/used.ts";
 import { defaultTeam, directoryUser } from "./directory.ts";
 import { EnrollRefusal } from "./refusal.ts";
@@ -18,9 +19,9 @@ export interface EnrollCaller {
   /** The team of a host that is not known yet. */
   readonly teamId: number | null;
   readonly kind: "manual" | "automatic";
-  /** Who has signed in; null: an agent. */
+  /** Who has signed in; null: nobody, an agent enrolls its host. */
   readonly email: string | null;
-  /** A token that enrolls one device; null: the key of an agent. */
+  /** A token that enrolls one device; null: the key of an agent that does not sign its requests. */
   readonly token: UsedToken | null;
 }
 
@@ -31,7 +32,7 @@ export async function callerOf(ctx: Context, token: SecurityToken | null): Promi
   try {
     if (token?.valueType === tokenTypes.user) {
       const text = textOf(token);
-      return isSigned(text) ? await userCaller(ctx, text) : await agentCaller(ctx, text);
+      return isSigned(text) ? await tokenCaller(ctx, text) : await agentCaller(ctx, text);
     }
     if (token?.valueType === tokenTypes.directory) return await directoryCaller(ctx, textOf(token));
   } catch (error) {
@@ -44,12 +45,16 @@ export async function callerOf(ctx: Context, token: SecurityToken | null): Promi
 /** Keys of agents have no dots. */
 const isSigned = (text: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
 
-async function userCaller(ctx: Context, text: string): Promise<EnrollCaller> {
-  const user = await signedInBy(ctx, text);
-  if (user === null)
+async function tokenCaller(ctx: Context, text: string): Promise<EnrollCaller> {
+  const found = await subjectOf(ctx, text);
+  if (found === null)
     throw new EnrollRefusal("InvalidSecurity", "the token is not known, or has expired: sign in again");
-  const { email, expires } = user;
-  return { hostId: null, teamId: null, kind: "manual", email, token: { text, expires } };
+  const { subject, expires } = found;
+  const token = { text, expires };
+  if ("email" in subject) return { hostId: null, teamId: null, kind: "manual", email: subject.email, token };
+  const [host] = await ctx.store.hosts.pick(["id", "team_id", "platform"], { where: eq("id", subject.host_id) });
+  if (!host) throw new EnrollRefusal("InvalidSecurity", "the host of the token was deleted");
+  return hostCaller(ctx, { hostId: host.id, teamId: host.team_id, platform: host.platform }, token);
 }
 
 async function directoryCaller(ctx: Context, text: string): Promise<EnrollCaller> {
@@ -63,12 +68,19 @@ function textOf({ text }: SecurityToken): string {
   return bytes.toString();
 }
 
-async function agentCaller(ctx: Context, key: string): Promise<EnrollCaller> {
-  const { hostId, teamId, platform } = await agentOf(ctx, key);
+/** With the agent's key. An agent that signs its requests gets a token instead, because these messages cannot be signed. */
+const agentCaller = async (ctx: Context, key: string): Promise<EnrollCaller> =>
+  hostCaller(ctx, await agentOf(ctx, key), null);
+
+async function hostCaller(
+  ctx: Context,
+  { hostId, teamId, platform }: Pick<AgentHost, "hostId" | "teamId" | "platform">,
+  token: UsedToken | null,
+): Promise<EnrollCaller> {
   if (platform !== "windows") throw new EnrollRefusal("Authorization", "the agent's host does not run Windows");
   if ((await ctx.store.hostMdm.get(hostId))?.is_server)
     throw new EnrollRefusal("Authorization", "Windows servers do not enroll in device management");
-  return { hostId, teamId, kind: "manual", email: null, token: null };
+  return { hostId, teamId, kind: "manual", email: null, token };
 }
 
 async function agentOf(ctx: Context, key: string) {

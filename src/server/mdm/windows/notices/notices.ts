@@ -2,9 +2,10 @@
 import { AGENT_DISCOVERY } from "../../../../api/windows.ts";
 import type { AgentNotifier } from "../../../managed-agent/notifications.ts";
 import { windowsUrl } from "../channel/devices.ts";
+import { tokenFor } from "../sign-in/token.ts";
 
 /** To turn device management on or off, or to leave that of another product. */
-export const windowsNotices: AgentNotifier = async (ctx, { platform, mdm }) => {
+export const windowsNotices: AgentNotifier = async (ctx, { hostId, platform, mdm, hasIdentity }) => {
   if (platform !== "windows") return {};
   const { mdm: settings } = await ctx.config.current();
   const isOurs = mdm?.connected_to_svc === true;
@@ -14,5 +15,10 @@ export const windowsNotices: AgentNotifier = async (ctx, { platform, mdm }) => {
   if (mdm?.enrollment_status.startsWith("On "))
     return settings.windows_migration_enabled ? { needs_mdm_migration: true } : {};
   const url = settings.enable_turn_on_windows_mdm_manually ? null : await windowsUrl(ctx, AGENT_DISCOVERY);
-  return url === null ? {} : { needs_programmatic_windows_mdm_enrollment: true, windows_mdm_discovery_endpoint: url };
+  if (url === null) return {};
+  return {
+    needs_programmatic_windows_mdm_enrollment: true,
+    windows_mdm_discovery_endpoint: url,
+    ...(hasIdentity ? { windows_mdm_enrollment_token: await tokenFor(ctx, { host_id: hostId }) } : {}),
+  };
 };

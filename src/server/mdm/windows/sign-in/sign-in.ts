@@ -129,12 +129,12 @@ export async function tokenForTicket(ctx: Context, ticket: string): Promise<ForD
   // The update decides: of two requests with the same ticket, one gets a token.
   if (!row || (await ctx.store.windowsSignIns.update({ where, set: { ticket_hash: null } })) === 0)
     throw forbiddenFor("the sign-in took too long, or was used before: begin again");
-  return { returnTo: row.return_to, token: await tokenFor(ctx, row.email) };
+  return { returnTo: row.return_to, token: await tokenFor(ctx, { email: row.email }) };
 }
 
 /** The same for a user who has signed in with an account of this server. */
 export async function tokenForUser(ctx: Context, returnTo: string): Promise<ForDevice> {
   await requireWindowsMdm(ctx);
   if (await hasProvider(ctx)) throw forbiddenFor("users sign in with the identity provider");
-  return { returnTo, token: await tokenFor(ctx, ctx.user.email) };
+  return { returnTo, token: await tokenFor(ctx, { email: ctx.user.email }) };
 }

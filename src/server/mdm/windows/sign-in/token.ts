@@ -1,4 +1,6 @@
-// What a device gets once its user has signed in and accepted the terms: a note, signed by this server, of who that is.
+// A token with which a device enrolls, signed by this server. It states who has signed in on the device and accepted the
+// terms, or which host's agent has asked for it with a signed request: a key alone may be a copy, and the system's own
+// messages cannot be signed with the host's identity.
 import { jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 import { isoAt, minutes } from "../../../core/clock.ts";
@@ -9,10 +11,12 @@ import { serverSecret } from "../../../secrets/service.ts";
 const LIFETIME = minutes(10);
 const AUDIENCE = "windows enrollment";
 
-const Note = z.object({ email: z.string().min(1), exp: z.number() });
+const Note = z.union([z.strictObject({ email: z.string().min(1) }), z.strictObject({ host_id: z.int().positive() })]);
+/** The user who has signed in, or the host whose agent has asked. */
+export type TokenSubject = z.output<typeof Note>;
 
-export interface SignedIn {
-  readonly email: string;
+export interface EnrollmentToken {
+  readonly subject: TokenSubject;
   /** Seconds since 1970. */
   readonly expires: number;
 }
@@ -20,23 +24,26 @@ export interface SignedIn {
 const keyOf = async (ctx: Pick<Context, "store" | "clock" | "random">): Promise<Uint8Array> =>
   Buffer.from(await serverSecret(ctx, AUDIENCE), "base64url");
 
-export const tokenFor = async (ctx: Context, email: string): Promise<string> =>
-  new SignJWT({ email, jti: ctx.random.token(16) })
+export const tokenFor = async (
+  ctx: Pick<Context, "store" | "clock" | "random">,
+  subject: TokenSubject,
+): Promise<string> =>
+  new SignJWT({ ...subject, jti: ctx.random.token(16) })
     .setProtectedHeader({ alg: "HS256" })
     .setAudience(AUDIENCE)
     .setExpirationTime(Math.floor((ctx.clock.now() + LIFETIME) / 1000))
     .sign(await keyOf(ctx));
 
 /** Null: the token is not one of this server, or has expired. */
-export async function signedInBy(ctx: Context, token: string): Promise<SignedIn | null> {
+export async function subjectOf(ctx: Context, token: string): Promise<EnrollmentToken | null> {
   try {
     const { payload } = await jwtVerify(token, await keyOf(ctx), {
       audience: AUDIENCE,
       algorithms: ["HS256"],
       currentDate: new Date(isoAt(ctx.clock.now())),
     });
-    const { email, exp } = Note.parse(payload);
-    return { email, expires: exp };
+    const { exp, jti: _id, aud: _audience, ...subject } = payload;
+    return { subject: Note.parse(subject), expires: z.number().parse(exp) };
   } catch {
     return null;
   }
