@@ -105,13 +105,9 @@ export const managedAgentApi = {
         pending_software_installer_ids: z.array(z.string()).optional().meta({ description: "install_uuid of each" }),
         needs_programmatic_windows_mdm_enrollment: z.boolean().optional(),
         windows_mdm_discovery_endpoint: z.string().optional(),
-        windows_mdm_enrollment_token: z
-          .string()
-          .optional()
-          .meta({
-            description:
-              "for hosts that sign their requests: enrolls one device within ten minutes, in place of the key",
-          }),
+        windows_mdm_enrollment_token: z.string().optional().meta({
+          description: "for hosts that sign their requests: enrolls one device within ten minutes, in place of the key",
+        }),
         needs_programmatic_windows_mdm_unenrollment: z.boolean().optional(),
         needs_mdm_migration: z.boolean().optional(),
         enforce_bitlocker_encryption: z.boolean().optional(),

@@ -14,7 +14,28 @@ import {
   Timestamp,
 } from "./fields.ts";
 
-export const CustomVariable = z.object({
+/** The kinds of texts in which a custom variable may be used. */
+export const variableUses = ["scripts", "one_off_scripts", "software", "profiles", "host_names"] as const;
+export type VariableUse = (typeof variableUses)[number];
+/** Scripts that are not saved are not among them: whoever may run one could print the value. */
+export const variableDefaultUses: readonly VariableUse[] = ["scripts", "software", "profiles", "host_names"];
+
+const VariableScope = z.object({
+  team_ids: z
+    .array(z.int().nonnegative())
+    .max(10_000)
+    .nullable()
+    .meta({ description: "teams that may use it, 0 for hosts without a team; null: all" }),
+  uses: z
+    .array(z.enum(variableUses))
+    .max(variableUses.length)
+    .meta({
+      description: `where it may be used; default: ${variableDefaultUses.join(", ")}. Whoever may change custom variables may use it in any script`,
+    }),
+});
+export type VariableScope = z.output<typeof VariableScope>;
+
+export const CustomVariable = VariableScope.extend({
   id: Id,
   name: z.string().meta({ description: "without the prefix SVC_SECRET_" }),
   created_at: Timestamp,
@@ -48,6 +69,7 @@ export const SecretVariable = z.object({
     .max(300)
     .meta({ description: `with or without the prefix ${SECRET_PREFIX}` }),
   value: VariableValue,
+  ...VariableScope.partial().shape,
 });
 
 const readVariables = { action: "variables:read", scope: "team" } as const;
@@ -68,8 +90,17 @@ export const variablesApi = {
     path: "/custom_variables",
     summary: "Create a custom variable: a secret that scripts and profiles name.",
     access: writeVariables,
-    body: z.object({ name: z.string().max(255), value: VariableValue }),
+    body: VariableScope.partial().extend({ name: z.string().max(255), value: VariableValue }),
     response: z.object({ id: Id, name: z.string() }),
+  }),
+  modify: endpoint({
+    method: "PATCH",
+    path: "/custom_variables/:id",
+    summary: "Change the value of a custom variable, or where it may be used. What is left out stays.",
+    access: writeVariables,
+    params,
+    body: VariableScope.partial().extend({ value: VariableValue.optional() }),
+    response: z.object({ custom_variable: CustomVariable }),
   }),
   delete: endpoint({
     method: "DELETE",
@@ -82,7 +113,7 @@ export const variablesApi = {
   apply: endpoint({
     method: "PUT",
     path: "/spec/secret_variables",
-    summary: "Create custom variables, or change the values of those that exist.",
+    summary: "Create custom variables, or change the values of those that exist, and where they may be used.",
     access: writeVariables,
     body: z.object({ secrets: z.array(SecretVariable).max(10_000), dry_run: z.boolean().optional() }),
     response: Empty,

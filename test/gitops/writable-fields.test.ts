@@ -70,6 +70,7 @@ function another(schema: z.ZodType, than: unknown): unknown {
     "2026-02-03",
     "standard",
     { key: "value" },
+    ["https://idp.example.com/introspect"],
     [
       {
         url: "https://x",
@@ -306,7 +307,9 @@ describe("certificate authorities", () => {
             ? ["n"]
             : key === "name"
               ? "Name"
-              : `https://${key}`,
+              : key === "allow_hostname"
+                ? true
+                : `https://${key}`,
       ]),
     );
     const group = field instanceof z.ZodArray ? [one] : one;

@@ -127,7 +127,15 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
       vulnerability_settings: { databases_path: "" },
       svc_desktop: { transparency_url: "", alternative_browser_host: "", sso_enabled: false },
       gitops: { gitops_mode_enabled: false, repository_url: "" },
-      integrations: { ticketing_a: [], ticketing_b: [], calendar: [], conditional_access_enabled: false },
+      integrations: {
+        ticketing_a: [],
+        ticketing_b: [],
+        calendar: [],
+        conditional_access_enabled: false,
+        certificates_idp_introspection_urls: [],
+        certificates_idp_client_ids: [],
+        certificates_disable_host_end_user_binding: false,
+      },
       webhook_settings: {
         interval: "24h",
         host_status_webhook: {

@@ -33,12 +33,23 @@ const ERROR = "/conditional-access/error";
 const REMEDIATION = "/conditional-access/remediation";
 const SECRET = "the-global-secret-of-all-hosts";
 
+/** The inventory of the host, in which its agent reports this certificate. */
+async function reports(t: TestApp, hostId: number, identity: Identity): Promise<void> {
+  const sha1 = new X509Certificate(identity.certificate).fingerprint.replaceAll(":", "");
+  await t.store.hostDetails.upsert([{ id: hostId, batteries: [], users: [], certificates: [{ sha1, scope: "user", username: "ann" }] }], {
+    on: ["id"],
+    set: ["certificates"],
+  });
+}
+
 /** A Mac without a team, with its certificate. */
 async function makeMac(t: TestApp) {
   const product = await configureProduct(t);
   const secret = await makeSecret(t, SECRET);
   const host = await makeHost(t, { platform: "darwin", uuid: "AAAA-1" });
-  return { product, secret, host, identity: (await enroll(t, { secret, uuid: "aaaa-1" }))! };
+  const identity = (await enroll(t, { secret, uuid: "aaaa-1" }))!;
+  await reports(t, host.id, identity);
+  return { product, secret, host, identity };
 }
 
 async function nameIn(t: TestApp, html: string, requestId: string): Promise<string> {
@@ -103,13 +114,39 @@ describe.each(bothEngines)("conditional access on %s", (engine) => {
     expect(renewed).not.toBeNull();
     t.clock.advance(60_000);
     await t.store.hosts.update({ where: everything, set: { last_enrolled_at: t.clock.iso() } });
-    const racing = await Promise.all([2, 3, 4].map((key) => enroll(t, { secret, uuid: host.uuid, key })));
-    expect(racing.filter((one) => one !== null)).toHaveLength(1);
-    const rows = await t.store.deviceIdentities.list();
-    const valid = rows.filter(({ revoked_at }) => revoked_at === null);
-    expect(valid.map(({ serial, host_id }) => [serial, host_id])).toEqual([
-      [serialOf(racing.find((one) => one !== null)!).toLowerCase(), host.id],
-    ]);
+    const [second] = await Promise.all([2, 3, 4].map((key) => enroll(t, { secret, uuid: host.uuid, key })));
+    const valid = async () =>
+      (await t.store.deviceIdentities.list())
+        .filter(({ revoked_at }) => revoked_at === null)
+        .map(({ serial, host_id }) => [serial, host_id]);
+    expect(await valid(), "none of those before").toHaveLength(3);
+    await reports(t, host.id, second!);
+    expect(await enroll(t, { secret, uuid: host.uuid, key: 5 }), "the host has one").toBeNull();
+    expect(await valid()).toContainEqual([serialOf(second!).toLowerCase(), host.id]);
+  });
+
+  it("signs nobody in with a certificate that the host itself has not reported", async () => {
+    const t = await startApp({ engine });
+    const product = await configureProduct(t);
+    const secret = await makeSecret(t, SECRET);
+    const host = await makeHost(t, { platform: "darwin", uuid: "AAAA-1" });
+    const ask = await listening(t);
+    const signIn = (shown: Identity) => ask(signRequest(authnRequest(t), product), { shown });
+    // Whoever knows the secret of all hosts and the UUID gets a certificate first.
+    const stolen = (await enroll(t, { secret, uuid: host.uuid, key: 1 }))!;
+    expect((await signIn(stolen)).location).toBe(ERROR);
+    const renewed = (await enroll(t, { secret: "", uuid: host.uuid, key: 2, identity: stolen }))!;
+    expect((await signIn(renewed)).location).toBe(ERROR);
+    // That does not keep the host from getting its own, even if others ask again and again.
+    const own = (await enroll(t, { secret, uuid: host.uuid, key: 3 }))!;
+    await reports(t, host.id, own);
+    expect((await signIn(own)).status).toBe(200);
+    expect((await signIn(stolen)).location).toBe(ERROR);
+    expect(await enroll(t, { secret, uuid: host.uuid, key: 4 })).toBeNull();
+    const next = (await enroll(t, { secret: "", uuid: host.uuid, key: 5, identity: own }))!;
+    expect((await signIn(next)).status, "its renewal counts until the next report").toBe(200);
+    for (let i = 0; i < 12; i++) await enroll(t, { secret, uuid: host.uuid, key: 1 });
+    expect((await signIn(own)).status).toBe(200);
   });
 });
 
@@ -218,8 +255,9 @@ describe.each(rulesEngines)("the rules of conditional access on %s", (engine) =>
     const team = await makeTeam(t);
     const ofTeam = await makeSecret(t, "the-secret-of-one-team", team.id);
     const agent = await new ManagedAgent(t).enroll(ofTeam);
-    const { uuid } = await agent.host();
+    const { id, uuid } = await agent.host();
     const identity = (await enroll(t, { secret: await makeSecret(t, SECRET), uuid }))!;
+    await reports(t, id, identity);
     const ask = await listening(t);
     const signIn = async () => (await ask(signRequest(authnRequest(t), product), { shown: identity })).status;
     expect(await signIn()).toBe(200);

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { everything } from "../../src/server/store/query.ts";
+import { eq, everything } from "../../src/server/store/query.ts";
 import { expandFor, maskSecrets } from "../../src/server/variables/use.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { applied, change, refused as refusedApply, stateOf } from "../support/configuration.ts";
-import { rulesEngines } from "../support/engines.ts";
-import { makeHost, makeUser } from "../support/make.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
+import { makeHost, makeTeam, makeUser } from "../support/make.ts";
+import { makeManaged } from "../support/managed.ts";
 
 const put = (t: TestApp, path: string, body: object) => t.request("PUT", path, body);
 const apply = (t: TestApp, secrets: object[], more: object = {}) =>
@@ -27,7 +28,16 @@ describe.each(rulesEngines)("custom variables on %s", (engine) => {
     const reply = await (await t.get("/custom_variables?per_page=1")).json();
     const at = t.clock.iso();
     expect(reply).toEqual({
-      custom_variables: [{ id: 1, name: "API_TOKEN", created_at: at, updated_at: at }],
+      custom_variables: [
+        {
+          id: 1,
+          name: "API_TOKEN",
+          team_ids: null,
+          uses: ["scripts", "software", "profiles", "host_names"],
+          created_at: at,
+          updated_at: at,
+        },
+      ],
       meta: { has_next_results: true, has_previous_results: false },
       count: 2,
     });
@@ -87,8 +97,11 @@ describe.each(rulesEngines)("custom variables on %s", (engine) => {
     await t.post("/custom_host_vitals", { name: "Site" });
     await put(t, `/hosts/${host.id}/custom_host_vitals/1`, { value: "Berlin" });
     const text = `a=$SVC_SECRET_A b=\${SVC_HOST_VITAL_1} $HOME`;
-    expect(await expandFor(t.store, host.id, text)).toEqual({ text: "a=$SVC_SECRET_B b=Berlin $HOME", missing: [] });
-    expect(await expandFor(t.store, bare.id, text)).toMatchObject({ missing: ["$SVC_HOST_VITAL_1"] });
+    expect(await expandFor(t.store, host.id, text, "scripts")).toEqual({
+      text: "a=$SVC_SECRET_B b=Berlin $HOME",
+      missing: [],
+    });
+    expect(await expandFor(t.store, bare.id, text, "scripts")).toMatchObject({ missing: ["$SVC_HOST_VITAL_1"] });
   });
 
   it("are masked in outputs of what was sent, also with the previous value", async () => {
@@ -105,6 +118,120 @@ describe.each(rulesEngines)("custom variables on %s", (engine) => {
     expect(await maskSecrets(t.store, sent, output)).toBe(
       "$SVC_SECRET_LONG $SVC_SECRET_LONG $SVC_SECRET_PART abc elsewhere",
     );
+  });
+});
+
+describe.each(bothEngines)("the scope of a custom variable on %s", (engine) => {
+  const print = "echo $SVC_SECRET_X | rev";
+  async function scene() {
+    const t = await startApp({ engine });
+    const team = await makeTeam(t);
+    const other = await makeTeam(t);
+    const agent = await makeManaged(t);
+    const host = await agent.host();
+    await t.store.hosts.update({ where: eq("id", host.id), set: { team_id: team.id } });
+    await apply(t, [{ name: "X", value: "the-secret" }]);
+    const scope = async (change: object) => {
+      const reply = await t.patch("/custom_variables/1", change);
+      expect(reply.status, await reply.clone().text()).toBe(200);
+      return ((await reply.json()) as { custom_variable: object }).custom_variable;
+    };
+    const run = (caller: Pick<TestApp, "post">, body: object) =>
+      caller.post("/scripts/run", { host_id: host.id, ...body });
+    const save = (teamId: number, contents = print) => {
+      const form = new FormData();
+      form.set("script", new File([contents], `s${Math.random()}.sh`));
+      form.set("team_id", String(teamId));
+      return t.post("/scripts", form);
+    };
+    const sent = async (reply: Response) => {
+      const { execution_id } = (await reply.json()) as { execution_id: string };
+      const { script_contents } = (await agent.call("/scripts/request", { execution_id })).json;
+      await agent.call("/scripts/result", { execution_id, exit_code: 0 });
+      return script_contents;
+    };
+    return { t, team, other, agent, host, scope, run, save, sent };
+  }
+
+  it("keeps scripts that are not saved from printing it, except for those who may change variables", async () => {
+    const { t, team, scope, run, sent } = await scene();
+    const technician = await makeUser(t, { teams: [{ id: team.id, role: "technician" }] });
+    const everywhere = await makeUser(t, "technician");
+    const maintainer = await makeUser(t, { teams: [{ id: team.id, role: "maintainer" }] });
+    for (const user of [technician, everywhere, maintainer]) {
+      expect(await refused(run(user, { script_contents: print }))).toMatchObject({
+        status: 403,
+        reason: expect.stringContaining("$SVC_SECRET_X may not be used in scripts that are not saved"),
+      });
+      expect(await sent(await run(user, { script_contents: "echo" }))).toBe("echo");
+    }
+    expect(await status(t.post("/scripts/run/sync", { script_contents: print, host_id: 0 }))).not.toBe(200);
+    expect(await sent(await run(t, { script_contents: print }))).toBe("echo the-secret | rev");
+    expect(await scope({ uses: ["one_off_scripts", "scripts"], team_ids: [team.id] })).toMatchObject({
+      uses: ["scripts", "one_off_scripts"],
+      team_ids: [team.id],
+    });
+    expect(await sent(await run(technician, { script_contents: print }))).toBe("echo the-secret | rev");
+    await scope({ team_ids: [0] });
+    expect((await run(technician, { script_contents: print })).status).toBe(403);
+  });
+
+  it("is checked when a text is stored, and again when a host gets it", async () => {
+    const { t, team, other, scope, run, save, sent } = await scene();
+    await scope({ team_ids: [team.id] });
+    expect(await refused(save(other.id))).toMatchObject({ status: 403, reason: expect.stringContaining("team") });
+    const { script_id } = (await (await save(team.id)).json()) as { script_id: number };
+    const technician = await makeUser(t, { teams: [{ id: team.id, role: "technician" }] });
+    expect(await sent(await run(technician, { script_id }))).toBe("echo the-secret | rev");
+    const waiting = await run(t, { script_id });
+    await scope({ team_ids: [other.id] });
+    expect(await sent(waiting)).toContain("$SVC_SECRET_X, or may not use it");
+    expect((await run(t, { script_id })).status).toBe(403);
+    expect((await save(other.id)).status).toBe(200);
+    await scope({ team_ids: null, uses: ["profiles"] });
+    expect((await save(team.id)).status).toBe(403);
+    expect(await refused(t.patch("/custom_variables/1", { team_ids: [999] }))).toMatchObject({
+      status: 422,
+      name: "team_ids",
+    });
+    expect((await t.patch("/custom_variables/9", { uses: [] })).status).toBe(404);
+  });
+
+  it("stays when only the value changes, as configuration files change it", async () => {
+    const { t, team, scope } = await scene();
+    await scope({ team_ids: [team.id, 0], uses: ["profiles"] });
+    await apply(t, [{ name: "X", value: "new-value" }]);
+    const [row] = await t.store.customVariables.list();
+    expect(row).toMatchObject({
+      value: "new-value",
+      previous: "the-secret",
+      team_ids: [0, team.id],
+      uses: ["profiles"],
+    });
+    await apply(t, [{ name: "X", value: "new-value", team_ids: null }]);
+    expect((await t.store.customVariables.list())[0]).toMatchObject({ team_ids: null, previous: "the-secret" });
+  });
+});
+
+describe.each(rulesEngines)("secrets of several lines on %s", (engine) => {
+  it("are masked with any line breaks and indentation, and when only some of their lines are printed", async () => {
+    const t = await startApp({ engine });
+    const key = ["-----BEGIN KEY-----", "MIIEvQIBADANBgkq", "hkiG9w0BAQEFAASC", "x=", "-----END KEY-----"];
+    await apply(t, [{ name: "KEY", value: `${key.join("\n")}\n` }]);
+    const masked = (output: string) => maskSecrets(t.store, "echo $SVC_SECRET_KEY", output);
+    const shown = "$SVC_SECRET_KEY";
+    expect(await masked(`a\n${key.join("\n")}\nb`)).toBe(`a\n${shown}\nb`);
+    expect(await masked(`a\r\n${key.join("\r\n")}\r\nb`)).toBe(`a\r\n${shown}\r\nb`);
+    expect(await masked(key.map((line) => `    ${line}  `).join("\r\n"))).toBe(
+      `    ${shown}  \r\n    ${shown}  \r\n    ${shown}  \r\n    x=  \r\n    ${shown}  `,
+    );
+    expect(await masked(`line 2 is ${key[1]}.`)).toBe(`line 2 is ${shown}.`);
+    expect(await masked(JSON.stringify(key.join("\n")))).not.toMatch(/MIIE|hkiG/);
+    await apply(t, [{ name: "KEY", value: "another\r\nvalue here" }]);
+    expect(await masked(`${key[2]}\n\tanother\n\tvalue here`)).toBe(`${shown}\n\t${shown}\n\t${shown}`);
+    const many = Array.from({ length: 2_000 }, (_, i) => `line-${i}-of-the-secret`);
+    await apply(t, [{ name: "KEY", value: many.join("\n") }]);
+    expect(await masked(many.map((line) => `  ${line}`).join("\r\n"))).not.toContain("of-the-secret");
   });
 });
 

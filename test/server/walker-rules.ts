@@ -461,6 +461,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "DELETE /tokens/:id": "self",
   "GET /custom_variables": "view custom variables",
   "POST /custom_variables": "write custom variables",
+  "PATCH /custom_variables/:id": "write custom variables",
   "DELETE /custom_variables/:id": "write custom variables",
   "PUT /spec/secret_variables": "write custom variables",
   "GET /custom_host_vitals": "view custom variables",

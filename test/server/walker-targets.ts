@@ -1479,6 +1479,7 @@ export const targets: Record<string, Target> = {
   "POST /trigger": plain("/trigger?name=session_cleanup"),
   "GET /custom_variables": anywhere("/custom_variables"),
   "POST /custom_variables": plain("/custom_variables", () => ({ name: `MADE_${++names}`, value: "made-value" })),
+  "PATCH /custom_variables/:id": onVariable,
   "DELETE /custom_variables/:id": onVariable,
   "PUT /spec/secret_variables": plain("/spec/secret_variables", () => ({
     secrets: [{ name: `MADE_${++names}`, value: "made-value" }],

@@ -3,22 +3,26 @@ import { variablesApi } from "../../api/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody, readSecret } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { MASKING, notMasked, valueFlags } from "../../cli/views/variable.ts";
+import { MASKING, notMasked, SCOPE, scopeFlags, scopeIn, valueFlags } from "../../cli/views/variable.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class VariablesCreate extends ClientCommand {
   static override summary = "Create a custom variable: a secret that scripts and profiles name.";
   static override description =
     "Texts name it as $SVC_SECRET_NAME. Hosts get its value in place of that; the server stores it encrypted and never returns it. " +
-    MASKING;
+    `${MASKING} ${SCOPE}`;
   static override endpoints = [variablesApi.create];
   static override flags = {
     name: Flags.string({ summary: "Name, without the prefix SVC_SECRET_." }),
     ...valueFlags,
+    ...scopeFlags,
     ...inputFlag,
     ...dryRunFlag,
   };
-  static override examples = ["<%= config.bin %> <%= command.id %> --name API_TOKEN --value-file token.txt"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --name API_TOKEN --value-file token.txt",
+    "<%= config.bin %> <%= command.id %> --name WIFI_PASSWORD --value-file wifi.txt --team Workstations --use profiles",
+  ];
 
   async run() {
     const { flags } = await this.parse(VariablesCreate);
@@ -28,8 +32,9 @@ export default class VariablesCreate extends ClientCommand {
       (await readSecret(this.io, flags, "value")) ??
       given.value ??
       (await this.askNewSecret("Value", "--value-stdin or --value-file"));
-    if (flags["dry-run"]) this.trying(`create the custom variable ${printable(String(name))}`, { name });
-    const body = { ...given, name: name as string, value: value as string };
+    const scope = await scopeIn(flags, async (team) => (await this.team(team)).id);
+    if (flags["dry-run"]) this.trying(`create the custom variable ${printable(String(name))}`, { name, ...scope });
+    const body = { ...given, ...scope, name: name as string, value: value as string };
     const made = await this.call(variablesApi.create, { body });
     const warning = notMasked(made.name, value);
     if (warning !== null) this.note(warning);

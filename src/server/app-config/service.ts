@@ -154,7 +154,7 @@ export async function checkChange(
   errors.push(...under("mdm", await versionProblems(ctx, mdmBefore!, mdmAfter!)));
   if (errors.length > 0) throw invalidFields(errors);
   const [named, name] = [mdmBefore!.name_template, mdmAfter!.name_template];
-  if (name !== named) await checkVariables(ctx.store, name, "mdm.name_template");
+  if (name !== named) await checkVariables(ctx.store, name, "mdm.name_template", { use: "host_names", teamId: null });
   await keepMail(ctx, before, after, options);
 }
 

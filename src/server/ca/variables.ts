@@ -1,6 +1,6 @@
 // Variables for host values: $SVC_VAR_HOST_UUID, with or without braces.
 
-import { parseAlternativeNames, writeAlternativeNames } from "../../pki/alternative-names.ts";
+import { type AlternativeName, parseAlternativeNames, writeAlternativeNames } from "../../pki/alternative-names.ts";
 import { escapeValue, parseName } from "../../pki/names.ts";
 import type { Context } from "../core/context.ts";
 import { IDP_SOURCE } from "../hosts/emails.ts";
@@ -64,17 +64,20 @@ export function fillName(subject: string, values: HostValues): Filled {
   return { text: fields.join(""), missing };
 }
 
-/** Reported values in these kinds of names are one label or one word, so that none adds a domain or a wildcard. */
-const REPORTED_WORD = /^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/;
 const reported: readonly HostVariable[] = ["HOST_HARDWARE_SERIAL", "HOST_UUID"];
 
-/** The same for subject alternative names. A reported value that could change the meaning of a name counts as missing. */
+/** Whether a value that the host has reported stays a part of the name, instead of adding a domain, a wildcard or an account. */
+const isPlainIn = (kind: AlternativeName["kind"], value: string): boolean => {
+  if (kind === "DNS") return /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/.test(value);
+  return (kind !== "EMAIL" && kind !== "UPN") || !value.includes("@");
+};
+
+/** The same for subject alternative names. A reported value that would change the meaning of a name counts as missing. */
 export function fillAlternativeNames(text: string, values: HostValues): Filled {
   const missing: string[] = [];
-  const words = { ...values };
-  for (const name of reported) if (!REPORTED_WORD.test(words[name])) words[name] = "";
   const names = parseAlternativeNames(text).map(({ kind, value }) => {
-    const filled = fillText(value, words);
+    const unfit = reported.filter((name) => !isPlainIn(kind, values[name])).map((name) => [name, ""]);
+    const filled = fillText(value, { ...values, ...Object.fromEntries(unfit) });
     missing.push(...filled.missing);
     return { kind, value: filled.text };
   });

@@ -51,7 +51,7 @@ export async function addApp(ctx: Context, given: Given): Promise<{ software_tit
     throw alreadyExists(`${team.team_name ?? "no team"} offers ${app.name} already`);
   const file = await downloadVersion(ctx, version);
   return changingPackages(ctx, async (inside) => {
-    await checkScriptVariables(inside.store, texts);
+    await checkScriptVariables(inside.store, texts, team.team_id);
     const installer = await createInstaller(inside, {
       team,
       file,

@@ -1,14 +1,17 @@
 // Who gets a certificate for conditional access: hosts that know a global enroll secret. It is known to many, so it is not
-// enough to replace the certificate of a host that has one.
+// enough to replace the certificate of a host that has one, and a certificate counts only once the host itself, through
+// its agent or its device management, has reported that it has it.
+import { createHash } from "node:crypto";
 import type { CertificateRequest } from "../../pki/request.ts";
 import type { Context } from "../core/context.ts";
 import { limitExceeded } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { revokeIdentities } from "../device-ca/identities.ts";
+import { type Identity, revokeIdentities } from "../device-ca/identities.ts";
 import { type Issuing, type Origin, Refused } from "../device-ca/issue.ts";
 import { isUsable } from "../enroll-secrets/service.ts";
 import { checkEnrollSecret } from "../enrollment/secret-check.ts";
+import type { CertificateInventory } from "../hosts/details.ts";
 import { and, eq, gt, isNull, oneOf, same } from "../store/query.ts";
 import { compareDevices } from "./compliance/inventory.ts";
 
@@ -22,6 +25,7 @@ const HARDWARE = /^urn:(?:device:apple:)?uuid:([0-9a-z-]{1,64})$/i;
 
 export const issuing = (ctx: Context): Issuing => ({
   // An identity of another purpose, which its own server would renew, is not accepted here.
+  // Renewing an unconfirmed certificate gains nothing: the new one has to be reported too.
   mayRenew: ({ purpose }) => purpose === CONDITIONAL_ACCESS,
   admit: async ({ challenge }) => {
     // With the limit of all attempts with secrets.
@@ -48,14 +52,15 @@ async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest,
   const [host, ...others] = await tx.hosts.list({ where: same("uuid", uuid), limit: 2 });
   if (!host || others.length > 0) throw new Refused("the device is not one known host");
   const valid = await validOf(tx, [host.id], now);
-  if (valid.some(({ created_at }) => created_at >= host.last_enrolled_at))
+  const current = valid.filter(({ created_at }) => created_at >= host.last_enrolled_at);
+  const installed = await installedOf(tx, host.id);
+  if (current.some((one) => installed.has(sha1Of(one))))
     throw new Refused("the host has a valid certificate since it enrolled");
-  // Whoever enrolled the host again has its trust now, and nobody else.
-  if (valid.length > 0)
-    await revokeIdentities(
-      { store: tx, clock: ctx.clock },
-      valid.map(({ id }) => id),
-    );
+  // Whoever enrolled the host again has its trust now, and nobody else. Of those that the host has not confirmed, a few
+  // remain: the host's own may be among them.
+  const unconfirmed = current.toSorted((a, b) => b.id - a.id).slice(0, UNCONFIRMED_MAX - 1);
+  const gone = valid.filter((one) => !unconfirmed.includes(one)).map(({ id }) => id);
+  if (gone.length > 0) await revokeIdentities({ store: tx, clock: ctx.clock }, gone);
   return {
     purpose: CONDITIONAL_ACCESS,
     platform: host.platform,
@@ -65,6 +70,34 @@ async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest,
     hardware_uuid: host.uuid,
     host_id: host.id,
   };
+}
+
+/** Valid certificates of a host that it has not reported. Further ones replace the oldest. */
+const UNCONFIRMED_MAX = 10;
+
+const sha1Of = ({ certificate }: { readonly certificate: string }): string =>
+  createHash("sha1").update(Buffer.from(certificate, "base64")).digest("hex");
+
+/** SHA-1 of the certificates that the host has reported, as inventories name certificates. */
+async function installedOf(tx: Pick<ServerTx, "hostDetails">, hostId: number): Promise<ReadonlySet<string>> {
+  const details = await tx.hostDetails.get(hostId);
+  const certificates = (details?.certificates ?? []) as readonly CertificateInventory[];
+  return new Set(certificates.map(({ sha1 }) => sha1.toLowerCase()));
+}
+
+/** Whether the host has reported this certificate, or the one that it renews, which it replaces in the meantime. */
+export async function isConfirmed(
+  tx: Pick<ServerTx, "hostDetails" | "deviceIdentities">,
+  hostId: number,
+  { serial, renews }: Pick<Identity, "serial" | "renews">,
+): Promise<boolean> {
+  const serials = renews === null ? [serial] : [serial, renews];
+  const where = and(oneOf("serial", serials), eq("host_id", hostId), eq("purpose", CONDITIONAL_ACCESS));
+  const [rows, installed] = await Promise.all([
+    tx.deviceIdentities.pick(["certificate"], { where }),
+    installedOf(tx, hostId),
+  ]);
+  return rows.some((row) => installed.has(sha1Of(row)));
 }
 
 const validOf = (tx: ServerTx, hostIds: readonly number[], now: string) =>

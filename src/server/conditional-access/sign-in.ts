@@ -14,7 +14,7 @@ import { and, eq } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import { ERROR_PAGE, entityIdOf, REMEDIATION_PAGE, ssoUrlOf } from "./addresses.ts";
 import { takeBypass } from "./bypass.ts";
-import { CONDITIONAL_ACCESS } from "./certificates.ts";
+import { CONDITIONAL_ACCESS, isConfirmed } from "./certificates.ts";
 import { blockingPolicies } from "./policies.ts";
 import { signingKey } from "./signing.ts";
 
@@ -68,6 +68,8 @@ async function callingHost(ctx: Context): Promise<number> {
   if (!identity) refuse("the browser presented no certificate of a host, or one that is not valid");
   if (identity.purpose !== CONDITIONAL_ACCESS || identity.host_id === null)
     refuse("the certificate is for something else, or its host was deleted");
+  if (!(await isConfirmed(ctx.store, identity.host_id, identity)))
+    refuse("the host has not reported that it has this certificate: refetch the host, and sign in again");
   return identity.host_id;
 }
 

@@ -69,7 +69,7 @@ export async function uploadPackage(ctx: Context, given: Given): Promise<{ softw
   const texts = textsFor(found, sentTexts(ctx, given));
   if (given.automatic_install) authorize(ctx, "policies:write", team.team_id);
   return changingPackages(ctx, async (inside) => {
-    await checkScriptVariables(inside.store, texts);
+    await checkScriptVariables(inside.store, texts, team.team_id);
     const installer = await createInstaller(inside, {
       team,
       file,
@@ -114,7 +114,7 @@ export async function changePackage(
     if (installer === null) throw notThere(`the team offers no package of the software title ${titleId} any more`);
     if (found !== undefined && (await titleIdFor(store, found.read.title)) !== titleId)
       throw invalid(FILE, `the file is a package of another title: ${JSON.stringify(found.read.title.name)}`);
-    await checkScriptVariables(store, texts);
+    await checkScriptVariables(store, texts, installer.team_id);
     await checkPreInstallQuery(store, installer, texts.pre_install_query ?? installer.pre_install_query);
     const changes: InstallerChanges = {
       ...(file === undefined ? {} : { file }),

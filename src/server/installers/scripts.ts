@@ -93,10 +93,13 @@ export function checkAppConfiguration(text: string): void {
   }
 }
 
-/** 422 for variables that do not exist. Call it in the transaction that stores the texts. */
-export async function checkScriptVariables(store: ServerTx, texts: Texts): Promise<void> {
+/**
+ * 422 for variables that do not exist, 403 for those that scripts of packages of the team may not use. Call it in the
+ * transaction that stores the texts.
+ */
+export async function checkScriptVariables(store: ServerTx, texts: Texts, teamId: number | null): Promise<void> {
   for (const field of ["install_script", "uninstall_script", "post_install_script"] as const)
-    await checkVariables(store, texts[field] ?? "", field);
+    await checkVariables(store, texts[field] ?? "", field, { use: "software", teamId });
 }
 
 export const installersUseVariables: VariableUser = {

@@ -67,7 +67,7 @@ async function write(
   { read, scripts, file, url, app_id, categories }: Found,
 ): Promise<Installer> {
   const texts = textsFor({ read, scripts }, item);
-  await checkScriptVariables(inside.store, texts);
+  await checkScriptVariables(inside.store, texts, team.team_id);
   if (item.install_during_setup && read.platform === "ios")
     throw invalid("install_during_setup", "iPhones and iPads install no packages during their setup");
   const choices: InstallerChoices = {

@@ -1,4 +1,5 @@
 // Rows of runs: for scripts that users run, and for other operations that hosts get as scripts.
+import type { VariableUse } from "../../api/variables.ts";
 import { readSection } from "../app-config/rows.ts";
 import { sections } from "../app-config/sections.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -69,10 +70,18 @@ function refusal(why: string, platform = ""): string {
 }
 
 /** The script with the values of its variables, for the moment at which the host gets it. */
-export async function expandedScript(store: ServerTx, hostId: number, content: string): Promise<string> {
-  const { text, missing } = await expandFor(store, hostId, content);
+export async function expandedScript(
+  store: ServerTx,
+  hostId: number,
+  content: string,
+  use: VariableUse | null,
+): Promise<string> {
+  const { text, missing } = await expandFor(store, hostId, content, use);
   if (missing.length === 0) return text;
-  return refusal(`the host has no value for ${missing.join(", ")}`, (await store.hosts.get(hostId))?.platform);
+  return refusal(
+    `the host has no value for ${missing.join(", ")}, or may not use it`,
+    (await store.hosts.get(hostId))?.platform,
+  );
 }
 
 /** Saved scripts belong to a team. Texts that were given for a host go with it. */
@@ -95,7 +104,8 @@ export async function allowedScript(store: ServerTx, operation: Operation, conte
   if (scripts_disabled) return refusal("scripts are disabled in the settings of the organization", host?.platform);
   if (host && execution && isOfOtherTeam(execution, host.team_id))
     return refusal("the host was moved to another team", host.platform);
-  return expandedScript(store, host_id, content);
+  // Whoever ran a script that is not saved was allowed to use its variables at that time.
+  return expandedScript(store, host_id, content, execution?.script_name ? "scripts" : null);
 }
 
 /** The result without the secrets that the output repeats. */

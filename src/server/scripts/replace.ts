@@ -72,7 +72,7 @@ export async function putScripts(
   const rows: ScriptRow[] = [];
   let isChanged = false;
   for (const { name, text, field } of wanted) {
-    await checkVariables(store, text, field);
+    await checkVariables(store, text, field, { use: "scripts", teamId: team_id });
     const text_id = await keepText(store, text);
     const row = known.get(name);
     if (row?.text_id === text_id) rows.push(row);

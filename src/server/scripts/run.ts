@@ -85,7 +85,9 @@ async function start(
   const timeout = await timeoutOf(ctx, host.team_id);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    await checkVariables(store, text, script === null ? "script_contents" : "script_id");
+    const scope = { use: script === null ? "one_off_scripts" : "scripts", teamId: host.team_id } as const;
+    const isFree = script === null && may(ctx.user, "variables:write", null);
+    await checkVariables(store, text, script === null ? "script_contents" : "script_id", isFree ? null : scope);
     const open = (await openOperations(store, [host.id])).filter(({ kind }) => kind === runScript.name);
     const uuids = open.map(({ uuid }) => uuid);
     if (open.length >= QUEUED_MAX) throw conflicting(`${QUEUED_MAX} scripts are waiting for the host`);

@@ -57,7 +57,7 @@ export async function createScript(
   const text = readScript(file, FIELD);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    await checkVariables(store, text, FIELD);
+    await checkVariables(store, text, FIELD, { use: "scripts", teamId: team.team_id });
     const same = and(inTeam(team.team_id ?? 0), eq("name", file.name));
     if ((await store.scripts.first({ where: same })) !== null)
       throw new ApiError(409, "Resource Already Exists", [
@@ -82,7 +82,7 @@ export async function updateScript(ctx: Context, id: number, file: ScriptFile): 
   const text = readScript(file, FIELD, script.name);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    await checkVariables(store, text, FIELD);
+    await checkVariables(store, text, FIELD, { use: "scripts", teamId: script.team_id });
     const text_id = await keepText(store, text);
     if (text_id === script.text_id) return onWire(script);
     const set = { text_id, updated_at: ctx.clock.iso() };

@@ -52,7 +52,7 @@ export async function insertSetupScript(
 ): Promise<void> {
   const { store, clock } = inside;
   const exist = () => alreadyExists(`there is a setup script for ${hosts(team)} already: delete it first`);
-  await checkVariables(store, text, field);
+  await checkVariables(store, text, field, { use: "scripts", teamId: team.team_id });
   if ((await scriptOfTeam(store, team.team_id)) !== null) throw exist();
   const now = clock.iso();
   const row = { team_key: keyOf(team.team_id), team_id: team.team_id, name, created_at: now };

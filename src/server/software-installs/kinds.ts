@@ -154,7 +154,7 @@ export const softwareInstall: OperationKind<InstallAnswer> = {
   async outgoing({ store }, { host_id }, content) {
     const steps = JSON.parse(content) as InstallSteps;
     const expanded = await Promise.all(
-      scripts.map((name) => steps[name] && expandedScript(store, host_id, steps[name])),
+      scripts.map((name) => steps[name] && expandedScript(store, host_id, steps[name], "software")),
     );
     return JSON.stringify({ ...steps, ...Object.fromEntries(scripts.map((name, i) => [name, expanded[i]])) });
   },
@@ -187,7 +187,7 @@ export const softwareUninstall: OperationKind<ScriptResult> = {
   isCancellableOnceSent: false,
   expires: true,
   view: installView,
-  outgoing: ({ store }, { host_id }, content) => expandedScript(store, host_id, content),
+  outgoing: ({ store }, { host_id }, content) => expandedScript(store, host_id, content, "software"),
   stored: storedResult,
   isDone: ({ exit_code }) => exit_code === 0,
   leftTeam,

@@ -112,9 +112,9 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
 }
 
 /** 422 for violated rules. */
-async function settingsAfter(inside: Context, { settings }: TeamRow, given: GivenSettings): Promise<WholeSettings> {
-  const after = changedSettings(settings, given, await readConfig(inside.store));
-  await checkChange(inside, settings, after);
+async function settingsAfter(inside: Context, team: TeamRow, given: GivenSettings): Promise<WholeSettings> {
+  const after = changedSettings(team.settings, given, await readConfig(inside.store));
+  await checkChange(inside, team, after);
   return after;
 }
 

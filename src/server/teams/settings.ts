@@ -79,20 +79,26 @@ export async function checkAddresses(
   if (errors.length > 0) throw invalidFields(at === undefined ? errors : under(at, errors));
 }
 
+/** No variable is for a team that is just being created, except those that are for all. */
+const NEW_TEAM = -1;
+
 /** Checks the rules that need more than the settings. 422 for a violation. `at` is the path of the settings in the body. */
 export async function checkChange(
   inside: Pick<Context, "settings" | "store" | "clock">,
-  before: TeamSettings | null,
+  before: { readonly id: number; readonly settings: TeamSettings } | null,
   after: WholeSettings,
   at?: string,
 ): Promise<void> {
-  const shown = before && shownSettings(before);
+  const shown = before && shownSettings(before.settings);
   await checkAddresses(inside, shown ?? {}, after, at);
   const errors = await versionProblems(inside, shown?.mdm ?? null, after.mdm);
   if (errors.length > 0) throw invalidFields(under(at === undefined ? "mdm" : `${at}.mdm`, errors));
   const { name_template: name } = after.mdm;
   if (name !== (shown?.mdm.name_template ?? ""))
-    await checkVariables(inside.store, name, `${at === undefined ? "" : `${at}.`}mdm.name_template`);
+    await checkVariables(inside.store, name, `${at === undefined ? "" : `${at}.`}mdm.name_template`, {
+      use: "host_names",
+      teamId: before?.id ?? NEW_TEAM,
+    });
 }
 
 function changedHostStatus(

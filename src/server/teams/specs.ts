@@ -107,7 +107,7 @@ async function keepAll(
   const settings = wanted.map((one) => settingsOf(one, held.get(nameKey(one.name)), config, force));
   for (const [i, { at, name }] of wanted.entries()) {
     const before = held.get(nameKey(name));
-    await checkChange(inside, before?.settings ?? null, settings[i]!, at);
+    await checkChange(inside, before ?? null, settings[i]!, at);
   }
   const fresh = wanted.flatMap(({ name }, i) =>
     held.has(nameKey(name)) ? [] : [{ name, description: "", settings: settings[i]! }],

@@ -1,11 +1,12 @@
 import { hostVitalsApi, variablesApi } from "../../api/variables.ts";
 import { type Route, route } from "../core/http/route.ts";
-import { applyVariables, createVariable, deleteVariable, listVariables } from "./secrets.ts";
+import { applyVariables, createVariable, deleteVariable, listVariables, modifyVariable } from "./secrets.ts";
 import { applyVitals, createVital, deleteVital, listVitals, renameVital, setVital } from "./vitals.ts";
 
 export const variableRoutes: readonly Route[] = [
   route(variablesApi.list, ({ query }, ctx) => listVariables(ctx, query)),
   route(variablesApi.create, ({ body }, ctx) => createVariable(ctx, body)),
+  route(variablesApi.modify, ({ params, body }, ctx) => modifyVariable(ctx, params.id, body)),
   route(variablesApi.delete, ({ params }, ctx) => deleteVariable(ctx, params.id)),
   route(variablesApi.apply, ({ body }, ctx) => applyVariables(ctx, body)),
   route(hostVitalsApi.list, ({ query }, ctx) => listVitals(ctx, query)),

@@ -1,4 +1,5 @@
-import { id, ref, table, text, time } from "../store/table.ts";
+import { type VariableUse, variableDefaultUses } from "../../api/variables.ts";
+import { id, json, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
@@ -16,6 +17,9 @@ export const customVariables = table("custom_variables", {
   value: text().secret(),
   /** What it was before: outputs of what was sent then are still to be masked. */
   previous: text().nullable().secret(),
+  /** The teams whose objects and hosts may use it; 0: those without a team. Null: all. */
+  team_ids: json<readonly number[]>().nullable(),
+  uses: json<readonly VariableUse[]>().default(variableDefaultUses),
   created_at: time(),
   updated_at: time(),
 });

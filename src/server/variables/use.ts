@@ -1,9 +1,12 @@
 // How features use the variables of users in texts that they store: see README.md.
-import { MASKED_FROM } from "../../api/variables.ts";
+import type { VariableUse } from "../../api/variables.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
+import { byId } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, oneOf } from "../store/query.ts";
+import { mask } from "./mask.ts";
+import { isInScope, outOfScope, type TextScope } from "./scope.ts";
 import {
   replaceVariables,
   secretKey,
@@ -31,18 +34,26 @@ declare module "../core/extensions.ts" {
   }
 }
 
-type Variables = Pick<ServerTx, "customVariables" | "customHostVitals" | "hostVitalValues">;
+type Variables = Pick<ServerTx, "customVariables" | "customHostVitals" | "hostVitalValues" | "hosts">;
 
 const distinct = <T>(values: readonly (T | null)[]): T[] => [
   ...new Set(values.filter((value): value is T => value !== null)),
 ];
 
-/** Whether the text has variables. 422 if one of them does not exist. Call it in the transaction that stores the text. */
-export async function checkVariables(store: Variables, text: string, field: string): Promise<boolean> {
+/**
+ * Whether the text has variables. 422 if one of them does not exist, 403 if one may not be used here; without a scope, all
+ * may. Call it in the transaction that stores the text.
+ */
+export async function checkVariables(
+  store: Variables,
+  text: string,
+  field: string,
+  scope: TextScope | null,
+): Promise<boolean> {
   const keys = distinct(variablesIn(text));
   if (keys.length === 0) return false;
   const [secrets, vitals] = await Promise.all([
-    store.customVariables.pick(["name"], { where: oneOf("name", distinct(keys.map(secretOf))) }),
+    store.customVariables.pick(["name", "team_ids", "uses"], { where: oneOf("name", distinct(keys.map(secretOf))) }),
     store.customHostVitals.pick(["id"], { where: oneOf("id", distinct(keys.map(vitalOf))) }),
   ]);
   const names = new Set(secrets.map(({ name }) => name));
@@ -53,17 +64,23 @@ export async function checkVariables(store: Variables, text: string, field: stri
       field,
       `${unknown.map(written).join(", ")} ${unknown.length === 1 ? "is" : "are"} not defined on this server`,
     );
+  const outside = scope === null ? undefined : secrets.find((secret) => !isInScope(secret, scope));
+  if (outside && scope) throw outOfScope(written(secretKey(outside.name)), outside, scope);
   return true;
 }
 
 /** By key. A variable without a value on this host is not among them. */
 export type VariableValues = ReadonlyMap<VariableKey, string>;
 
-/** The values of these variables on each of the hosts. */
+/**
+ * The values of these variables on each of the hosts. Without a use, the scope of secrets does not count: it was checked
+ * when a user asked for the text.
+ */
 export async function valuesOnHosts(
   store: Variables,
   keys: readonly VariableKey[],
   hostIds: readonly number[],
+  use: VariableUse | null,
 ): Promise<ReadonlyMap<number, VariableValues>> {
   const names = distinct(keys.map(secretOf));
   const vitalIds = distinct(keys.map(vitalOf));
@@ -73,8 +90,16 @@ export async function valuesOnHosts(
       ? []
       : store.hostVitalValues.list({ where: and(oneOf("host_id", hostIds), oneOf("vital_id", vitalIds)) }),
   ]);
-  const common = secrets.map(({ name, value }) => [secretKey(name), value] as const);
-  const values = new Map(hostIds.map((id) => [id, new Map<VariableKey, string>(common)]));
+  const hasTeams = use && secrets.some(({ team_ids }) => team_ids !== null);
+  const teams = byId(hasTeams ? await store.hosts.pick(["id", "team_id"], { where: oneOf("id", hostIds) }) : []);
+  const secretsOn = (id: number) =>
+    secrets.filter((one) => !use || isInScope(one, { use, teamId: teams.get(id)?.team_id ?? null }));
+  const values = new Map(
+    hostIds.map((id) => [
+      id,
+      new Map<VariableKey, string>(secretsOn(id).map(({ name, value }) => [secretKey(name), value])),
+    ]),
+  );
   for (const { host_id, vital_id, value } of vitals) values.get(host_id)?.set(vitalKey(vital_id), value);
   return values;
 }
@@ -95,12 +120,12 @@ export async function secretVersions(
 /** The text with its secrets, for the moment at which it is sent. Other variables stay, and those that are gone. */
 export async function expandSecrets(
   store: Variables,
-  text: string,
+  { text, hostId, use }: { readonly text: string; readonly hostId: number; readonly use: VariableUse },
   escaped: (value: string) => string,
 ): Promise<string> {
   const keys = variablesIn(text).filter((key) => secretOf(key) !== null);
   if (keys.length === 0) return text;
-  const values = (await valuesOnHosts(store, keys, [0])).get(0)!;
+  const values = (await valuesOnHosts(store, keys, [hostId], use)).get(hostId)!;
   return replaceVariables(text, (key) => {
     const value = values.get(key);
     return value === undefined ? `\${SVC_${key}}` : escaped(value);
@@ -125,10 +150,15 @@ export function expand(text: string, values: VariableValues, escaped = (value: s
 }
 
 /** The text as this host gets it: for the moment at which it is sent. It is never stored or logged. */
-export async function expandFor(store: Variables, hostId: number, text: string): Promise<Expanded> {
+export async function expandFor(
+  store: Variables,
+  hostId: number,
+  text: string,
+  use: VariableUse | null,
+): Promise<Expanded> {
   const keys = variablesIn(text);
   if (keys.length === 0) return { text, missing: [] };
-  return expand(text, (await valuesOnHosts(store, keys, [hostId])).get(hostId)!);
+  return expand(text, (await valuesOnHosts(store, keys, [hostId], use)).get(hostId)!);
 }
 
 /**
@@ -143,10 +173,10 @@ export async function maskSecrets(
   const names = distinct(variablesIn(sentText).map(secretOf));
   if (names.length === 0) return output;
   const rows = await store.customVariables.list({ where: oneOf("name", names) });
-  const hidden = rows
-    .flatMap(({ name, value, previous }) => [value, previous ?? ""].map((secret) => ({ name, secret: secret.trim() })))
-    .filter(({ secret }) => secret.length >= MASKED_FROM)
-    // A secret may be a part of another.
-    .sort((a, b) => b.secret.length - a.secret.length);
-  return hidden.reduce((text, { name, secret }) => text.replaceAll(secret, () => written(secretKey(name))), output);
+  return mask(
+    output,
+    rows.flatMap(({ name, value, previous }) =>
+      [value, previous ?? ""].map((secret) => ({ secret, shown: written(secretKey(name)) })),
+    ),
+  );
 }

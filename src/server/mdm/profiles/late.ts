@@ -23,7 +23,7 @@ export async function fillLate(
   const secrets = names.filter((name) => secretOf(name) !== null);
   const proxies = names.filter((name) => authorityVariable(name) !== null);
   const values = new Map([
-    ...((await valuesOnHosts(store, secrets, [command.host_id])).get(command.host_id) ?? []),
+    ...((await valuesOnHosts(store, secrets, [command.host_id], "profiles")).get(command.host_id) ?? []),
     ...(await proxyValues(store, proxies, command)),
     ...(names.includes(AGENT_SECRET) ? await agentSecretOf(store, command.host_id) : []),
   ]);

@@ -169,7 +169,7 @@ export async function addProfiles(
   const times = { created_at: now, updated_at: now, uploaded_at: now };
   for (const { upload } of given) {
     await checkFree(store, teamId, upload);
-    await checkCustom(store, upload);
+    await checkCustom(store, upload, teamId);
   }
   const rows = await store.configurationProfiles.insertMany(
     given.map(({ upload, own }) => ({
@@ -191,10 +191,10 @@ export async function addProfiles(
 }
 
 /** In the transaction, because it may create the variables itself. */
-async function checkCustom(store: ServerTx, upload: Upload): Promise<void> {
+async function checkCustom(store: ServerTx, upload: Upload, teamId: number | null): Promise<void> {
   if (!upload.has_variables) return;
   const text = Buffer.from(upload.bytes).toString("utf8");
-  await checkVariables(store, text, upload.field);
+  await checkVariables(store, text, upload.field, { use: "profiles", teamId });
   const { name: platform } = upload.platform;
   await checkProxies(store, namesIn(text), { platform, kind: upload.kind }, upload.field);
 }
@@ -255,7 +255,7 @@ export async function changeProfiles(inside: Context, given: readonly ChangedPro
       if (error instanceof UniqueViolation) throw nameTaken(upload?.name ?? profile.name);
       throw error;
     }
-    if (isNew) await checkCustom(store, upload);
+    if (isNew) await checkCustom(store, upload, profile.team_id);
     if (isNew || isActivatedAnew)
       await store.profileContents.update({
         where: eq("id", profile.id),

@@ -76,7 +76,7 @@ export async function valuesOfHosts(
     peopleOfHosts(store, hostIds),
     secretVersions(store, custom),
     authorityVersions(store, contents.flatMap(namesIn)),
-    valuesOnHosts(store, vitals, hostIds),
+    valuesOnHosts(store, vitals, hostIds, null),
   ]);
   const hasSecret = contents.some((text) => namesIn(text).includes(AGENT_SECRET));
   const agentSecrets = hasSecret ? await newestSecrets(store) : new Map<number | null, EnrollSecretRow>();

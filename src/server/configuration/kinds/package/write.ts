@@ -123,7 +123,7 @@ async function write(ctx: Context, { step, found, labels, team, title_id }: Writ
   const { read, scripts, file, url, app_id, categories } = found;
   const before = await installerOfTitle(store, team.team_id, title_id);
   const texts = textsFor({ read, scripts }, textsOf(step.wanted, before));
-  await checkScriptVariables(store, texts);
+  await checkScriptVariables(store, texts, team.team_id);
   const choices: InstallerChoices = {
     ...texts,
     url,

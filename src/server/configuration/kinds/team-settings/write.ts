@@ -23,7 +23,7 @@ export async function writeTeamSettings(work: Work, steps: readonly Step<Setting
     count(work, [step]);
     const settings = await locating(step, async () => {
       const changed = changedSettings(before.settings, given, config);
-      await checkChange(work.ctx, before.settings, changed);
+      await checkChange(work.ctx, before, changed);
       return changed;
     });
     changes.push({ before, settings });

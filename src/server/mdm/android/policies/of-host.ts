@@ -32,7 +32,9 @@ export async function policyOfHost(store: ServerTx, hostId: number): Promise<Hos
   const profiles: PolicyProfile[] = [];
   for (const { id, name } of rows) {
     const content = contents.get(id)?.content;
-    if (content !== undefined) profiles.push({ id, name, content: await expandSecrets(store, content, inJson) });
+    if (content === undefined) continue;
+    const sent = { text: content, hostId, use: "profiles" } as const;
+    profiles.push({ id, name, content: await expandSecrets(store, sent, inJson) });
   }
   return { rows, ...mergeProfiles(profiles) };
 }

@@ -24,7 +24,7 @@ export const declarativeManagement: AppleMessage = async (ctx, message, device) 
   const set = isOfUser(message) ? noDeclarations : await declarationsOf(ctx, device.host_id);
   if (endpoint === "tokens") return json({ SyncTokens: await syncTokens(ctx, device, set) });
   if (endpoint === "declaration-items") return json(itemsOf(set));
-  return json(await declarationAt(ctx, set, endpoint));
+  return json(await declarationAt(ctx, device.host_id, set, endpoint));
 };
 
 /** Everything is declared to the device itself: its users get nothing. */
@@ -58,10 +58,11 @@ function itemsOf(set: DeclarationSet) {
 }
 
 /** Identifiers may contain slashes. */
-async function declarationAt({ store }: Context, { declarations }: DeclarationSet, endpoint: string) {
+async function declarationAt({ store }: Context, hostId: number, { declarations }: DeclarationSet, endpoint: string) {
   const found = declarations.find(({ kind, identifier }) => endpoint === `declaration/${kind}/${identifier}`);
   if (!found) throw notThere("the device has no such declaration");
   const { type: Type, identifier: Identifier, token: ServerToken, payload } = found;
-  const Payload = JSON.parse(await expandSecrets(store, JSON.stringify(payload), inJson)) as Record<string, unknown>;
+  const sent = { text: JSON.stringify(payload), hostId, use: "profiles" } as const;
+  const Payload = JSON.parse(await expandSecrets(store, sent, inJson)) as Record<string, unknown>;
   return { Type, Identifier, ServerToken, Payload };
 }

@@ -38,7 +38,7 @@ export async function wantedNames(inside: Context, hostIds: readonly number[]): 
   const templates = [...new Set(named.map(({ team_id }) => templateOf(team_id)))];
   const ids = named.map(({ id }) => id);
   const values = await valuesOfHosts(store, ids, templates);
-  const secrets = await valuesOnHosts(store, templates.flatMap(namesIn).filter(isLate), ids);
+  const secrets = await valuesOnHosts(store, templates.flatMap(namesIn).filter(isLate), ids, "host_names");
   return byId(
     named.flatMap(({ id, team_id, computer_name: current, detail_updated_at: reported_at }) => {
       const own = values.get(id);
