@@ -46,6 +46,25 @@ const read = (file: string, flag: string): Promise<string> =>
     throw new SetupError("failed", `${flag}: ${file} cannot be read: ${error.message}`);
   });
 
+const EXAMPLE = "Example: --server-url https://svc.example.com";
+
+/**
+ * These values are written into scripts, units, tasks and packages of several systems, each with its own quotation. So only
+ * characters that have no meaning in any of them are accepted, instead of relying on all quotations.
+ */
+function plainUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw usage("--server-url URL is required", EXAMPLE);
+  const { origin, pathname, username, password, search, hash } = new URL(text);
+  if (username !== "" || password !== "" || search !== "" || hash !== "")
+    throw usage("--server-url: the URL must not contain a user name, a password, a query or a fragment", EXAMPLE);
+  if (!/^[A-Za-z0-9._~/-]*$/.test(pathname))
+    throw usage("--server-url: the path of the URL may contain only letters, digits and . _ ~ - /", EXAMPLE);
+  return `${origin}${pathname}`.replace(/\/+$/, "");
+}
+
+const isPlainPath = (path: string): boolean => !/["\p{Cc}\u2028\u2029]/u.test(path);
+
 export async function readSetup(
   flags: GivenSetup,
   env: Readonly<Record<string, string | undefined>>,
@@ -54,9 +73,10 @@ export async function readSetup(
   const given = flags["server-url"] ?? env.SVC_SERVER_URL;
   // The secret of one server is not sent to another.
   const managed = given ? {} : await preferences();
-  const serverUrl = given ?? managed.serverUrl;
-  if (!serverUrl || !/^https?:$/.test(URL.canParse(serverUrl) ? new URL(serverUrl).protocol : ""))
-    throw usage("--server-url URL is required", "Example: --server-url https://svc.example.com");
+  const serverUrl = plainUrl(given ?? managed.serverUrl ?? "");
+  const stateDir = flags["state-dir"] ?? defaultStateDir();
+  if (!isPlainPath(stateDir))
+    throw usage("--state-dir: the path must not contain quotation marks, line breaks or other control characters");
   const kind = flags["identity-key"] ?? "rsa";
   const identityKey = identityKeys.find((one) => one === kind);
   if (identityKey === undefined) throw usage(`--identity-key: ${kind} is none of ${identityKeys.join(", ")}`);
@@ -73,12 +93,12 @@ export async function readSetup(
   if (secret.trim() === "")
     throw usage("--enroll-secret-file FILE is required", "`svc enroll-secrets list` prints the secrets of a server.");
   return {
-    serverUrl: serverUrl.replace(/\/+$/, ""),
+    serverUrl,
     enrollSecret: secret.trim(),
     ca: caFile ? await read(caFile, "--ca-file") : null,
     pins,
     // Scripts start in another folder.
-    stateDir: resolve(flags["state-dir"] ?? defaultStateDir()),
+    stateDir: resolve(stateDir),
     runsScripts: flags.scripts,
     signsRequests: flags["sign-requests"] ?? false,
     identityKey,

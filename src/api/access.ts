@@ -47,6 +47,8 @@ export const actions = {
   /** In addition, the approver needs the right to do the approved action. */
   "approvals:approve": rule("AM", "AM"),
   "hosts:read_disk_key": rule("AMTOP", "AMTOP"),
+  /** Passwords that give rights on a host, and former disk keys: for those who may act on the host anyway. */
+  "hosts:read_passwords": rule("AMT", "AMT"),
   "hosts:read_activities": rule("AMTOP", "AMTOP"),
   "hosts:cancel_activity": rule("AM", "AM"),
   "mdm:unenroll": rule("AM", "AM"),

@@ -102,6 +102,16 @@ const read = { action: "hosts:read", scope: "team" } as const;
 const readMdm = { action: "mdm:read", scope: "team" } as const;
 const unenroll = { action: "mdm:unenroll", scope: "team" } as const;
 
+export const diskKeySources = ["agent", "device_management", "unknown"] as const;
+export type DiskKeySource = (typeof diskKeySources)[number];
+
+export const EscrowedKey = z.object({
+  key: z.string(),
+  escrowed_at: Timestamp,
+  source: z.enum(diskKeySources).meta({ description: "who has sent it; unknown: it is older than the history" }),
+});
+export type EscrowedKey = z.infer<typeof EscrowedKey>;
+
 export const hostDetailsApi = {
   health: endpoint({
     method: "GET",
@@ -231,5 +241,14 @@ export const hostDetailsApi = {
     access: { action: "hosts:read_disk_key", scope: "team" },
     params,
     response: z.object({ host_id: Id, encryption_key: z.object({ key: z.string(), updated_at: Timestamp }) }),
+  }),
+  encryptionKeys: endpoint({
+    method: "GET",
+    path: "/hosts/:id/encryption_keys",
+    reveals: true,
+    summary: "Read the last disk encryption keys that a host has escrowed, newest first; each access is recorded.",
+    access: { action: "hosts:read_passwords", scope: "team" },
+    params,
+    response: z.object({ host_id: Id, encryption_keys: z.array(EscrowedKey) }),
   }),
 };

@@ -4,7 +4,7 @@ import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, Timestamp } from "./fields.ts";
 
 const params = z.object({ id: IdParam });
-const read = { action: "hosts:read_disk_key", scope: "team" } as const;
+const read = { action: "hosts:read_passwords", scope: "team" } as const;
 const rotate = { action: "hosts:lock", scope: "team" } as const;
 const Password = z.object({ password: z.string(), updated_at: Timestamp });
 

@@ -123,3 +123,36 @@ it("takes a state folder from where the agent is started, because scripts start 
   const { stateDir } = await readSetup(flags, { SVC_ENROLL_SECRET: "secret" });
   expect(stateDir).toBe(join(process.cwd(), "state"));
 });
+
+it("writes no text into scripts and units that could end its word there", async () => {
+  const secret = { SVC_ENROLL_SECRET: "secret" };
+  const read = (more: object) => readSetup({ scripts: true, "server-url": "https://svc.example.com", ...more }, secret);
+  for (const url of [
+    'https://svc.example.com/"&calc&"',
+    "https://svc.example.com/%PATH%",
+    "https://svc.example.com/a b",
+    "https://svc.example.com/'",
+    "https://svc.example.com/$(id)",
+    "https://svc.example.com/?a=1&b",
+    "https://svc.example.com/#x",
+    "https://user:password@svc.example.com",
+    "ftp://svc.example.com",
+    "svc.example.com",
+  ])
+    await expect(read({ "server-url": url }), url).rejects.toThrow("--server-url");
+  for (const managed of ['https://x/"&calc&"', "https://x/;id"])
+    await expect(
+      readSetup({ scripts: true }, {}, async () => ({ serverUrl: managed, enrollSecret: "secret" })),
+      managed,
+    ).rejects.toThrow("--server-url");
+  for (const dir of ['/var/"x', "/var/a\nExecStartPre=/bin/id", "/var/a\u2028b"])
+    await expect(read({ "state-dir": dir }), dir).rejects.toThrow("--state-dir");
+  expect((await read({ "server-url": "https://SVC.example.com:8443/team-1/" })).serverUrl).toBe(
+    "https://svc.example.com:8443/team-1",
+  );
+  const hostile = (platform: ServiceSetup["platform"], text: string) => () =>
+    servicePlan({ ...setup, platform, stateDir: text });
+  expect(hostile("win32", 'C:\\"&calc&"')).toThrow("batch file");
+  expect(hostile("win32", "C:\\a\r\ncalc")).toThrow("batch file");
+  expect(hostile("linux", "/var/a\nExecStartPre=/bin/id")).toThrow("unit");
+});

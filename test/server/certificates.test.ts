@@ -119,6 +119,25 @@ describe.each(rulesEngines)("certificate templates on %s", (engine) => {
     expect(await t.store.certificateTemplates.get(second)).toBeNull();
   });
 
+  it("do not name a domain, a wildcard or an account that a host has reported as its own identifier", async () => {
+    const t = await startApp({ engine });
+    const id = await make(t, {
+      name: "Wi-Fi",
+      certificate_authority_id: await makeCa(t),
+      subject_name: "/CN=x",
+      subject_alternative_name: "DNS=$SVC_VAR_HOST_UUID.example.com,UPN=$SVC_VAR_HOST_HARDWARE_SERIAL",
+    });
+    for (const [i, hostile] of [
+      { uuid: "*" },
+      { uuid: "dc01.corp.example.com" },
+      { uuid: "UUID-3", hardware_serial: "administrator@corp.example.com" },
+    ].entries()) {
+      const evil = await makeCaller(t, { hostname: `evil-${i}`, hardware_serial: "1", ...hostile });
+      const template = (await json(await evil.call("GET", `/api/svcd/certificates/${id}`))).certificate;
+      expect([template.status, template.svc_challenge], JSON.stringify(hostile)).toEqual(["failed", null]);
+    }
+  });
+
   it("have alternative names, with the host's values, which cannot add another name", async () => {
     const t = await startApp({ engine });
     const ca = await makeCa(t);
@@ -134,15 +153,6 @@ describe.each(rulesEngines)("certificate templates on %s", (engine) => {
     expect(own.status).toBe("delivered");
     const [listed] = (await json(await call("GET", "/certificates"))).certificates;
     expect(listed.subject_alternative_name).toBe(own.subject_alternative_name);
-    for (const [i, hostile] of [
-      { uuid: "*" },
-      { uuid: "dc01.corp.example.com" },
-      { uuid: "UUID-3", hardware_serial: "administrator@corp.example.com" },
-    ].entries()) {
-      const evil = await makeCaller(t, { hostname: `evil-${i}`, hardware_serial: "1", ...hostile });
-      const template = (await json(await evil.call("GET", `/api/svcd/certificates/${id}`))).certificate;
-      expect([template.status, template.svc_challenge], JSON.stringify(hostile)).toEqual(["failed", null]);
-    }
     const without = await makeCaller(t, { hostname: "b", uuid: "UUID-2", hardware_serial: "" });
     expect((await json(await without.call("GET", `/api/svcd/certificates/${id}`))).certificate).toMatchObject({
       status: "failed",

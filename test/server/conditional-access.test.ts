@@ -36,10 +36,13 @@ const SECRET = "the-global-secret-of-all-hosts";
 /** The inventory of the host, in which its agent reports this certificate. */
 async function reports(t: TestApp, hostId: number, identity: Identity): Promise<void> {
   const sha1 = new X509Certificate(identity.certificate).fingerprint.replaceAll(":", "");
-  await t.store.hostDetails.upsert([{ id: hostId, batteries: [], users: [], certificates: [{ sha1, scope: "user", username: "ann" }] }], {
-    on: ["id"],
-    set: ["certificates"],
-  });
+  await t.store.hostDetails.upsert(
+    [{ id: hostId, batteries: [], users: [], certificates: [{ sha1, scope: "user", username: "ann" }] }],
+    {
+      on: ["id"],
+      set: ["certificates"],
+    },
+  );
 }
 
 /** A Mac without a team, with its certificate. */

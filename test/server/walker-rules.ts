@@ -49,6 +49,7 @@ const partC = {
   "run observer_can_run queries": ["AMTOP", "AMTOP"],
   "run any query or policy live": ["AMTP", "AMTP"],
   "lock, unlock, wipe": ["AM", "AM"],
+  "view passwords of hosts": ["AMT", "AMT"],
   // Beyond part C: users who may do the action to be approved.
   "approve wipes and deletes": ["AM", "AM"],
   // Beyond part C for custom host vitals, which it does not know.
@@ -362,8 +363,9 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /hosts/:id/certificates": "list hosts, filter",
   "GET /hosts/:id/configuration_profiles": "view and resend profiles",
   "GET /hosts/:id/encryption_key": "view disk encryption key",
-  "GET /hosts/:id/recovery_lock_password": "view disk encryption key",
-  "GET /hosts/:id/managed_account_password": "view disk encryption key",
+  "GET /hosts/:id/encryption_keys": "view passwords of hosts",
+  "GET /hosts/:id/recovery_lock_password": "view passwords of hosts",
+  "GET /hosts/:id/managed_account_password": "view passwords of hosts",
   "GET /queries": "view queries, reports",
   "GET /queries/:id": "view queries, reports",
   "POST /queries": "create, edit, delete queries",

@@ -1233,6 +1233,7 @@ export const targets: Record<string, Target> = {
   "DELETE /hosts/:id/commands/:command_uuid": onCommand(({ uuid, host }) => `/hosts/${host.id}/commands/${uuid}`),
   "GET /hosts/:id/certificates": onHost("/certificates"),
   "GET /hosts/:id/configuration_profiles": onHost("/configuration_profiles"),
+  "GET /hosts/:id/encryption_keys": onHost("/encryption_keys"),
   "GET /hosts/:id/encryption_key": {
     places,
     call: async (world, place) => {

@@ -67,8 +67,11 @@ export const executablePath = (platform: ServicePlatform): string =>
     ? win32.join(process.env.ProgramFiles ?? "C:\\Program Files", NAME, `${NAME}.exe`)
     : EXECUTABLE_PATH;
 
-/** systemd expands `%` and `$`, and splits words at spaces. */
-const unitWord = (word: string) => `"${word.replace(/[\\"]/g, "\\$&").replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
+/** systemd expands `%` and `$`, and splits words at spaces. A line break would begin another setting. */
+function unitWord(word: string): string {
+  if (/\p{Cc}/u.test(word)) throw new Error(`${JSON.stringify(word)} cannot be written into a unit`);
+  return `"${word.replace(/[\\"]/g, "\\$&").replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
+}
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 

@@ -10,8 +10,11 @@ const logIn = (folder: string) => win32.join(folder, "agent.log");
 const taskIn = (config: string) => win32.join(config, "task.xml");
 export const launcherIn = (config: string): string => win32.join(config, "run.cmd");
 
-/** In batch files, `%` begins a variable. */
-const word = (text: string) => `"${text.replaceAll("%", "%%")}"`;
+/** In batch files, `%` begins a variable. A quotation mark cannot be quoted. */
+function word(text: string): string {
+  if (/["\p{Cc}]/u.test(text)) throw new Error(`${JSON.stringify(text)} cannot be written into a batch file`);
+  return `"${text.replaceAll("%", "%%")}"`;
+}
 
 /**
  * A task starts one program with a short line, and not again when it ends: so it starts this. `timeout` would end at

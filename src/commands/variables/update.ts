@@ -16,7 +16,7 @@ import {
 export default class VariablesUpdate extends ClientCommand {
   static override summary = "Change the value of a custom variable, or where it may be used.";
   static override description = `Profiles that use it are sent to their hosts again. ${MASKING} ${SCOPE}`;
-  static override endpoints = [variablesApi.modify];
+  static override endpoints = [variablesApi.modify, variablesApi.apply];
   static override args = { variable: variableArg };
   static override flags = { ...valueFlags, ...scopeFlags, ...inputFlag, ...dryRunFlag };
   static override examples = [
@@ -42,7 +42,8 @@ export default class VariablesUpdate extends ClientCommand {
       const { value: _secret, ...shown } = body;
       this.trying(`change the custom variable ${name}`, { id, name, ...shown });
     }
-    await this.call(variablesApi.modify, { params: { id }, body });
+    if (body.value === undefined) await this.call(variablesApi.modify, { params: { id }, body: change });
+    else await this.call(variablesApi.apply, { body: { secrets: [{ ...change, name, value: body.value }] } });
     const warning = notMasked(name, body.value);
     if (warning !== null) this.note(warning);
     await this.report(`changed the custom variable ${name}`, { id, name });

@@ -20,7 +20,7 @@ import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables
 import { deviceLinks, deviceTokens, macMigrations } from "../device-page/tables.ts";
 import { deviceSessions, deviceSignIns } from "../device-sign-in/tables.ts";
 import { directoryCredentials } from "../directory/tables.ts";
-import { hostDiskEncryption } from "../disk-encryption/tables.ts";
+import { diskKeyHistory, hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets, enrollTokens } from "../enroll-secrets/tables.ts";
 import { fileOrigins, files } from "../files/tables.ts";
 import { hostActions, scriptRuns } from "../host-actions/tables.ts";
@@ -289,6 +289,7 @@ export const tables: AllTables = {
   androidCommandQueues,
   androidCommands,
   hostDiskEncryption,
+  diskKeyHistory,
   recoveryLocks,
   managedAccounts,
   hostNames,

@@ -6,6 +6,7 @@ import { badRequest, notFound } from "../core/errors.ts";
 import { platformFamily } from "../core/platforms.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { oneOf } from "../store/query.ts";
+import { recordEscrow } from "./history.ts";
 import { recordDisks } from "./states.ts";
 
 /** The host whose agent sends a key. */
@@ -64,6 +65,9 @@ async function keepKey(
   await ctx.store.tx(async (store) => {
     const host = await hostOf(store, hostId);
     const status = isConfirmed(host) ? "verified" : "verifying";
+    const before = await store.hostDiskEncryption.get(hostId);
+    const kept = { key, sealed_key: null, key_salt: salt, key_slot: slot };
+    await recordEscrow(within(ctx, store), hostId, { before, key: kept, source: "agent" });
     await store.hostDiskEncryption.upsert(
       [
         {
@@ -113,8 +117,9 @@ function fromBase64(text: string): string | null {
   return decoded === "" ? null : decoded;
 }
 
-/** Deletes the keys that hosts have escrowed, and the state of their disks. */
+/** Deletes the keys that hosts have escrowed, former ones too, and the state of their disks. */
 export async function forgetDiskKeys({ store }: Pick<Context, "store">, hostIds: readonly number[]): Promise<void> {
+  await store.diskKeyHistory.delete(oneOf("host_id", hostIds));
   const disks = await store.hostDiskEncryption.pick(["id"], { where: oneOf("id", hostIds) });
   if (disks.length === 0) return;
   await store.hostDiskEncryption.delete(oneOf("id", hostIds));

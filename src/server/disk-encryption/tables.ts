@@ -1,8 +1,10 @@
-import { bool, idOf, int, table, text, time } from "../store/table.ts";
+import type { DiskKeySource } from "../../api/host-details.ts";
+import { bool, id, idOf, int, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
     readonly hostDiskEncryption: typeof hostDiskEncryption;
+    readonly diskKeyHistory: typeof diskKeyHistory;
   }
 }
 
@@ -34,4 +36,17 @@ export const hostDiskEncryption = table("host_disk_encryption", {
   key_updated_at: time().nullable(),
   /** Why the agent could not escrow a key. */
   client_error: text().default(""),
+});
+
+/** The last keys of each host, the current one included. Each has a `key` or a `sealed_key`, as above. */
+export const diskKeyHistory = table("disk_key_history", {
+  id: id(),
+  host_id: ref("hosts").index(),
+  key: text().nullable().secret(),
+  sealed_key: text().nullable(),
+  key_salt: text().nullable().secret(),
+  key_slot: int().nullable(),
+  /** Who has sent it: the host's agent, or its device management. */
+  source: text<DiskKeySource>(),
+  escrowed_at: time(),
 });

@@ -1,5 +1,6 @@
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { route } from "../core/http/route.ts";
+import { escrowedKeysOf } from "../disk-encryption/history.ts";
 import { profilesOfHost } from "../mdm/profiles/status.ts";
 import { encryptionKeyOf, mdmOfHost, mdmSummary, unenrollHost } from "../mdm-status/service.ts";
 import { desktopAdminOfAll, desktopAdminOfHost } from "../munki/service.ts";
@@ -20,5 +21,6 @@ export const hostDetailRoutes = [
   route(hostDetailsApi.deleteIdpMapping, ({ params }, ctx) => removeIdpMapping(ctx, params.id)),
   route(hostDetailsApi.certificates, ({ params, query }, ctx) => certificatesOfHost(ctx, params.id, query)),
   route(hostDetailsApi.profiles, ({ params }, ctx) => profilesOfHost(ctx, params.id)),
+  route(hostDetailsApi.encryptionKeys, ({ params }, ctx) => escrowedKeysOf(ctx, params.id)),
   route(hostDetailsApi.encryptionKey, ({ params }, ctx) => encryptionKeyOf(ctx, params.id)),
 ];

@@ -32,7 +32,7 @@ interface Reading {
 
 /** Only a password that the Mac has confirmed. */
 async function reading(ctx: Context, id: number, { what, type, row: rowOf }: Reading) {
-  const host = await hostFor(ctx, "hosts:read_disk_key", id);
+  const host = await hostFor(ctx, "hosts:read_passwords", id);
   return ctx.store.tx(async (store) => {
     const row = await rowOf(store);
     if (row?.password == null || row.updated_at === null) throw notFound(what, id);

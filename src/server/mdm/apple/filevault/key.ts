@@ -1,4 +1,5 @@
 // Recovery keys of Macs: they come enveloped to the certificate of the device CA, from the device itself or its agent.
+import type { DiskKeySource } from "../../../../api/host-details.ts";
 import { BadCms } from "../../../../pki/cms.ts";
 import { BadDer } from "../../../../pki/der.ts";
 import { openEnvelope } from "../../../../pki/enveloped-data.ts";
@@ -8,6 +9,7 @@ import { text } from "../../../agent-protocol/rows.ts";
 import { days } from "../../../core/clock.ts";
 import { type Context, type Services, service, serviceContext, within } from "../../../core/context.ts";
 import { deviceCa } from "../../../device-ca/ca.ts";
+import { recordEscrow } from "../../../disk-encryption/history.ts";
 import { keepEnvelope } from "../../../disk-encryption/macs.ts";
 import type { InventorySource, SourceWriter } from "../../../hosts/inventory/source.ts";
 import { NOTHING_TO_WRITE } from "../../../hosts/inventory/source.ts";
@@ -52,11 +54,17 @@ export const readSecurityInfo: AppleReader = async (ctx, { hostId, isDone, messa
   const info = isDone ? message.SecurityInfo : undefined;
   if (typeof info !== "object" || info === null || !("FDE_PersonalRecoveryKeyCMS" in info)) return;
   const cms = info.FDE_PersonalRecoveryKeyCMS;
-  if (Buffer.isBuffer(cms) && cms.length > 0) await keepSealedKey(ctx, hostId, cms.toString("base64"));
+  if (Buffer.isBuffer(cms) && cms.length > 0)
+    await keepSealedKey(ctx, hostId, cms.toString("base64"), "device_management");
 };
 
 /** Keeps a key that differs from the stored one. One that cannot be opened is kept too: it shows what is wrong. */
-export async function keepSealedKey(ctx: Context, hostId: number, sealed: string): Promise<void> {
+export async function keepSealedKey(
+  ctx: Context,
+  hostId: number,
+  sealed: string,
+  source: DiskKeySource,
+): Promise<void> {
   if (sealed.length > SEALED_MAX) return;
   const isReadable = (await openDiskKey(ctx, sealed)) !== null;
   await ctx.store.tx(
@@ -66,6 +74,8 @@ export async function keepSealedKey(ctx: Context, hostId: number, sealed: string
       if (!host || before?.sealed_key === sealed) return;
       // What cannot be read does not replace what can.
       if (!isReadable && before?.sealed_key != null && before.key_updated_at !== null) return;
+      const key = { key: null, sealed_key: sealed, key_salt: null, key_slot: null };
+      if (isReadable) await recordEscrow(within(ctx, store), hostId, { before, key, source });
       await keepEnvelope(store, hostId, { sealed, readAt: isReadable ? ctx.clock.iso() : null });
       if (!isReadable) return;
       const isNew = before?.sealed_key == null || before.key_updated_at === null;
@@ -92,7 +102,7 @@ function startWriter(services: Services): SourceWriter<string> {
       const known = new Map(rows.map(({ id, sealed_key }) => [id, sealed_key]));
       // A transaction of its own for each: a Mac has a new key once in years.
       for (const { hostId, value } of reported)
-        if (known.get(hostId) !== value) await keepSealedKey(ctx, hostId, value);
+        if (known.get(hostId) !== value) await keepSealedKey(ctx, hostId, value, "agent");
       return NOTHING_TO_WRITE;
     },
   };
