@@ -33,7 +33,7 @@ describe.each(bothEngines)("the disk encryption keys of a host on %s", (engine) 
     ]);
     const read = (await t.store.activities.list()).filter(({ type }) => type === "read_host_disk_encryption_key");
     expect(read, "the empty list was no reading").toHaveLength(1);
-    expect(read[0]).toMatchObject({ user_id: 1, details: { host_id: id } });
+    expect(read[0]).toMatchObject({ actor_id: 1, details: { host_id: id } });
     expect((await t.delete(`/hosts/${id}`)).status).toBe(200);
     expect(await t.store.diskKeyHistory.count()).toBe(0);
   });

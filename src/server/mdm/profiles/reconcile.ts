@@ -2,6 +2,7 @@
 // differences, its number of statements depends on the number of profiles, not on that of hosts.
 import { setImmediate } from "node:timers/promises";
 import { type Context, type Services, serviceContext, within } from "../../core/context.ts";
+import { ApiError } from "../../core/errors.ts";
 import { groupBy } from "../../core/maps.ts";
 import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
@@ -10,7 +11,7 @@ import { hosts } from "../../hosts/tables.ts";
 import { and, eq, everything, exists, isNull, not, oneOf, or, type Predicate } from "../../store/query.ts";
 import { contentsOf } from "./contents.ts";
 import { applyEvents, changingHosts } from "./host-rows.ts";
-import { type Delivery, type HostProfileRow, type ProfileRow, platformOf } from "./platform.ts";
+import { type Delivery, type HostProfileRow, type ProfilePlatform, type ProfileRow, platformOf } from "./platform.ts";
 import { renewChallenges } from "./scep.ts";
 import { hostsToGetIt, hostsToKeepIt, labelsOfProfiles, type ProfileLabel } from "./scope.ts";
 import type { ProfileEvent } from "./state.ts";
@@ -409,13 +410,27 @@ async function prepare(inside: Context, rows: readonly HostProfileRow[], digests
       platform.escape(value, profile.kind),
     );
     digests.push({ id: row.id, variables: filled.digest });
-    if (filled.missing.length === 0) {
+    const refusal = filled.missing.length > 0 ? missingText(filled.missing) : refusalOf(platform, profile, filled.text);
+    if (refusal === null) {
       deliveries.push({ row, profile, content: Buffer.from(filled.text) });
       challenged.push({ row, names: namesIn(filled.text) });
-    } else failed.push({ row, event: { type: "unsendable", detail: missingText(filled.missing) } });
+    } else failed.push({ row, event: { type: "unsendable", detail: refusal } });
   }
   await renewChallenges(inside, challenged);
   return { deliveries, failed };
+}
+
+/** Why the profile with the host's values is not sent: a value may make something of it that profiles cannot have. */
+function refusalOf(platform: ProfilePlatform, { name, is_own }: ProfileRow, text: string): string | null {
+  if (is_own) return null;
+  try {
+    platform.read({ bytes: Buffer.from(text), name });
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const reasons = error.errors.map(({ reason }) => reason).join("; ");
+    return `The profile was not sent, because the host's values are not possible in it: ${reasons}.`;
+  }
 }
 
 const missingText = (missing: readonly string[]): string =>

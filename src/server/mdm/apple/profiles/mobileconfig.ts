@@ -7,6 +7,7 @@ import { BadPlist, isDict, type PlistDict, type PlistValue, stringIn } from "../
 import { withoutDataVariables } from "../../../../text/data-variables.ts";
 import { invalid } from "../../../core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
+import { isLate, namesIn } from "../../profiles/variables.ts";
 import { OWN_IDENTIFIERS } from "./own.ts";
 
 const FIELD = "profile";
@@ -77,9 +78,21 @@ function checkIdentifier(identifier: string): void {
     throw invalid(FIELD, `the identifier ${JSON.stringify(identifier)} is reserved for the server`);
 }
 
+/** At any depth. */
+const keysIn = (value: PlistValue): string[] => {
+  if (Array.isArray(value)) return value.flatMap(keysIn);
+  return isDict(value) ? Object.entries(value).flatMap(([key, inner]) => [key, ...keysIn(inner)]) : [];
+};
+
 function checkPayload(payload: PlistValue): void {
   if (!isDict(payload)) throw invalid(FIELD, "each member of PayloadContent has to be a dictionary");
   const type = stringIn(payload, "PayloadType") ?? "";
+  for (const text of [type, stringIn(payload, "PayloadIdentifier") ?? "", ...keysIn(payload)])
+    if (namesIn(text).some(isLate))
+      throw invalid(
+        FIELD,
+        `${text} cannot contain a secret: types, identifiers and keys of payloads are checked before secrets are filled in`,
+      );
   if (type === "") throw invalid(FIELD, "a payload of the profile has no PayloadType");
   const identifier = stringIn(payload, "PayloadIdentifier");
   if (identifier !== null) checkIdentifier(identifier);

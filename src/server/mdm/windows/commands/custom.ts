@@ -8,6 +8,7 @@ import type { CommandPlatform, ReadCommand } from "../../commands/platform.ts";
 import { dropSealed } from "../../commands/rows.ts";
 import { commandView } from "../../commands/waiting.ts";
 import { WINDOWS_LANE, windowsCommandKind } from "./kind.ts";
+import { plainNode } from "./node-names.ts";
 import { commandFor, contentOf, nodeOf } from "./wire.ts";
 
 export const windowsCustomCommand = windowsCommandKind({
@@ -44,7 +45,7 @@ function readCommand(bytes: Buffer): ReadCommand {
     uuid: null,
     isPremium: wipes,
     wipes,
-    isAction: wipes || [...everyCommand([command])].some((one) => targets(one, /\/(RemoteLock|Unenroll)(\/|$)/i)),
+    isAction: wipes || [...everyCommand([command])].some((one) => targets(one, /\/(remotelock|unenroll)(\/|$)/)),
     content: shown === null ? content : contentOf(shown),
     sealed: shown === null ? null : content,
   };
@@ -90,7 +91,7 @@ function masked(command: SyncCommand): SyncCommand | null {
     commands: one.commands.map(shown),
     items: one.items.map((item) => {
       const name =
-        decoded(item.target ?? "")
+        plainNode(item.target ?? "", "command")
           .split("/")
           .at(-1) ?? "";
       if (!item.data || !(SECRET.test(name) || SECRET_ELEMENT.test(item.data))) return item;
@@ -103,14 +104,5 @@ function masked(command: SyncCommand): SyncCommand | null {
 }
 
 const targets = ({ items }: SyncCommand, node: RegExp): boolean =>
-  items.some(({ target }) => node.test(decoded(target ?? "")));
-const isWipe = (command: SyncCommand): boolean => targets(command, /\/RemoteWipe(\/|$)/i);
-
-/** Nodes may be named with escapes. */
-function decoded(node: string): string {
-  try {
-    return decodeURIComponent(node);
-  } catch {
-    return node;
-  }
-}
+  items.some(({ target }) => node.test(plainNode(target ?? "", "command")));
+const isWipe = (command: SyncCommand): boolean => targets(command, /\/remotewipe(\/|$)/);

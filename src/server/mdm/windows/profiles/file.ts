@@ -3,6 +3,8 @@ import { readCommands } from "../../../../syncml/read.ts";
 import { BadSyncml, everyCommand, isContainer, type SyncCommand, syncCommand } from "../../../../syncml/value.ts";
 import { invalid } from "../../../core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
+import { isLate, namesIn } from "../../profiles/variables.ts";
+import { plainNode } from "../commands/node-names.ts";
 
 const FIELD = "profile";
 const VERBS: readonly string[] = ["Add", "Replace", "Exec"];
@@ -60,7 +62,12 @@ function check(commands: readonly SyncCommand[]): void {
     if (items.length === 0) throw invalid(FIELD, `the ${verb} has no Item`);
     for (const { target } of items) {
       if (!target) throw invalid(FIELD, `the ${verb} has an Item without the LocURI of a Target`);
-      const node = plain(target);
+      if (namesIn(target).some(isLate))
+        throw invalid(
+          FIELD,
+          `the node ${target} cannot contain a secret: its name is checked before secrets are filled in`,
+        );
+      const node = plainNode(target, FIELD);
       const refused = refusedNodes.find(([pattern]) => pattern.test(node));
       if (refused) throw invalid(FIELD, `the node ${target} cannot be set by profiles: ${refused[1]}`);
       if (verb === "Exec" && !SCEP_ENROLL.test(node))
@@ -73,15 +80,6 @@ function check(commands: readonly SyncCommand[]): void {
         throw invalid(FIELD, `the node ${target} has both a command ${before} and a command ${verb}`);
       verbs.set(node, verb);
     }
-  }
-}
-
-/** Names of nodes may have escapes, and their case may differ. */
-function plain(node: string): string {
-  try {
-    return decodeURIComponent(node).toLowerCase();
-  } catch {
-    return node.toLowerCase();
   }
 }
 
