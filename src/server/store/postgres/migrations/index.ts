@@ -94,6 +94,7 @@ import { migration as m0107 } from "./0107-fewer-indexes.ts";
 import { migration as m0108 } from "./0108-late-digests.ts";
 import { migration as m0109 } from "./0109-hosts-by-hardware-slow.ts";
 import { migration as m0110 } from "./0110-expiring-enroll-secrets.ts";
+import { migration as m0111 } from "./0111-variable-scopes.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -192,4 +193,5 @@ export const migrations: readonly Migration[] = [
   m0108,
   m0109,
   m0110,
+  m0111,
 ];
