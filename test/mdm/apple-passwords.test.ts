@@ -200,7 +200,8 @@ describe.each(rulesEngines)("recovery locks on %s", (engine) => {
         user.post(`${accountPath(id)}/rotate`).then(({ status }) => status),
       ]);
     expect(await statuses(t), "there are no passwords").toEqual([404, 422, 404, 422]);
-    expect(await statuses(await makeUser(t, "observer"))).toEqual([404, 403, 404, 403]);
+    expect(await statuses(await makeUser(t, "technician"))).toEqual([404, 403, 404, 403]);
+    expect(await statuses(await makeUser(t, "observer"))).toEqual([403, 403, 403, 403]);
     expect(await statuses(await makeUser(t, "gitops"))).toEqual([403, 403, 403, 403]);
   });
 });

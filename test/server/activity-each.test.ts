@@ -338,6 +338,12 @@ const steps: readonly Step[] = [
     () => ({ secrets: [{ name: "TOKEN", value: "two" }] }),
     ["edited_custom_variable"],
   ],
+  [
+    "PATCH /custom_variables/:id",
+    ({ variable }) => ({ id: variable }),
+    () => ({ uses: ["profiles"] }),
+    ["edited_custom_variable"],
+  ],
   ["DELETE /custom_variables/:id", ({ variable }) => ({ id: variable }), () => undefined, ["deleted_custom_variable"]],
   ["PATCH /config", none, () => ({ org_info: { org_name: "Other" } }), ["edited_config"]],
   [

@@ -21,7 +21,7 @@ export default class VariablesCreate extends ClientCommand {
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --name API_TOKEN --value-file token.txt",
-    "<%= config.bin %> <%= command.id %> --name WIFI_PASSWORD --value-file wifi.txt --team Workstations --use profiles",
+    "<%= config.bin %> <%= command.id %> --name WIFI_PASSWORD --value-file token.txt --team Workstations --use profiles",
   ];
 
   async run() {

@@ -21,7 +21,7 @@ export default class VariablesUpdate extends ClientCommand {
   static override flags = { ...valueFlags, ...scopeFlags, ...inputFlag, ...dryRunFlag };
   static override examples = [
     "<%= config.bin %> <%= command.id %> API_TOKEN --value-file token.txt",
-    "<%= config.bin %> <%= command.id %> API_TOKEN --team Servers --use scripts --use software",
+    "<%= config.bin %> <%= command.id %> API_TOKEN --team Workstations --use scripts --use software",
   ];
 
   async run() {
