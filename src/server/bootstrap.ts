@@ -35,7 +35,7 @@ export async function bootstrap(
   if (email === null) {
     log.info(
       { url: `${options.url}/api/v1/setup` },
-      `no user exists yet: run \`svc setup --server-url ${options.url}${trusting(settings)}\``,
+      `no user exists yet: open ${options.url}/setup in a browser, or run \`svc setup --server-url ${options.url}${trusting(settings)}\``,
     );
     if (settings.host !== "127.0.0.1" && settings.host !== "localhost")
       process.stderr.write(`setup token (needed from other machines): ${services.setupToken}\n`);

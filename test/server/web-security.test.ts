@@ -263,6 +263,7 @@ describe("who may open a page", () => {
       "GET /mdm/sso/account",
       "GET /mdm/sso/done",
       "GET /mdm/sso/profile",
+      "GET /setup",
       "GET /transparency",
       "POST /api/mdm/windows/auth",
       "POST /device/:token/bypass",
@@ -278,6 +279,7 @@ describe("who may open a page", () => {
       "POST /login/mfa/:token",
       "POST /login/reset/:token",
       "POST /login/sso",
+      "POST /setup",
     ]);
   });
 

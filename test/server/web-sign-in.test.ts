@@ -9,6 +9,15 @@ import { tokenOf, WebVisitor } from "../support/web.ts";
 
 const withUrl = (t: TestApp, server_url: string) => t.patch("/config", { server_settings: { server_url } });
 
+const FIRST = {
+  name: "Ada",
+  email: "ada@example.com",
+  password: PASSWORD,
+  password_again: PASSWORD,
+  org_name: "Example",
+  server_url: "https://svc.example.com",
+};
+
 const person = { api_only: false, name: "Pat Person" };
 
 describe.each(rulesEngines)("signing in on %s", (engine) => {
@@ -175,17 +184,54 @@ describe.each(rulesEngines)("signing in on %s", (engine) => {
     expect((await visitor.get("/login/new-password")).location).toBe("/");
   });
 
-  it("explains the setup while there is no user, without a form that a stranger could use", async () => {
+  it("creates the first administrator in the browser, while there is no user", async () => {
     const t = await startApp({ engine });
     await t.store.users.delete(everything);
     const visitor = new WebVisitor(t);
-    for (const path of ["/", "/login"]) {
+    for (const path of ["/", "/login", "/setup"]) {
       const seen = await visitor.get(path);
       expect(seen.status).toBe(200);
       expect(seen.text).toContain("svc setup --server-url https://svc.example.com");
-      expect(seen.text).not.toContain("<form");
       expect(seen.text).not.toContain(t.services.setupToken);
+      expect(seen.text).not.toContain('name="setup_token"');
     }
+    const form = { ...FIRST, password: "short", password_again: "short" };
+    const weak = await visitor.post("/setup", form);
+    expect([weak.status, weak.text.includes(`value="${FIRST.email}"`), weak.text.includes("short")]).toEqual([
+      422,
+      true,
+      false,
+    ]);
+    const unlike = await visitor.post("/setup", { ...FIRST, password_again: `${PASSWORD}4` });
+    expect([unlike.status, unlike.text.includes("The passwords must match.")]).toEqual([422, true]);
+    expect(await t.store.users.count()).toBe(0);
+    const created = await visitor.post("/setup", FIRST);
+    expect(created.status).toBe(200);
+    expect((await visitor.get("/")).status).toBe(200);
+    expect(await t.store.users.list()).toMatchObject([{ email: FIRST.email, global_role: "admin" }]);
+    // Nobody can do it again.
+    const other = new WebVisitor(t);
+    expect((await other.get("/setup")).location).toBe("/");
+    await other.get("/login");
+    expect((await other.post("/setup", { ...FIRST, email: "eve@example.com" })).location).toBe("/login");
+    expect(await t.store.users.count()).toBe(1);
+  });
+
+  it("needs the set-up token for that from another machine, also through a local proxy", async () => {
+    const t = await startApp({ engine });
+    await t.store.users.delete(everything);
+    const from = { "x-forwarded-for": "198.51.100.7" };
+    const visitor = new WebVisitor(t);
+    const seen = await visitor.get("/setup", from);
+    expect(seen.text).toContain('name="setup_token"');
+    expect(seen.text).not.toContain(t.services.setupToken);
+    for (const setup_token of ["", "wrong"]) {
+      const refused = await visitor.post("/setup", { ...FIRST, setup_token }, from);
+      expect([refused.status, refused.text.includes("not the token")]).toEqual([403, true]);
+    }
+    expect(await t.store.users.count()).toBe(0);
+    expect((await visitor.post("/setup", { ...FIRST, setup_token: t.services.setupToken }, from)).status).toBe(200);
+    expect(await t.store.users.count()).toBe(1);
   });
 
   it("shows the result of single sign-on in fixed texts", async () => {

@@ -1,28 +1,14 @@
 import { setupApi } from "../../api/setup.ts";
 import { readConfig } from "../app-config/service.ts";
-import type { Context } from "../core/context.ts";
-import { invalid, permissionDenied } from "../core/errors.ts";
-import { isLoopback } from "../core/http/proxies.ts";
+import { invalid } from "../core/errors.ts";
 import { route } from "../core/http/route.ts";
-import { sameText } from "../core/random.ts";
 import { viewUser } from "../users/view.ts";
+import { checkSetupCaller } from "./caller.ts";
 import { createFirstAdmin } from "./service.ts";
-
-/**
- * A call from another machine needs the set-up token. It may come through a local proxy that is not configured as
- * one.
- */
-function checkCaller({ address, headers, setupToken }: Context, inBody: string | undefined): void {
-  const forwarded = headers?.get("x-forwarded-for") ?? headers?.get("forwarded");
-  // A call without a socket has no address.
-  if ((address === "" || isLoopback(address)) && !forwarded) return;
-  const token = inBody ?? headers?.get("x-svc-setup-token");
-  if (!token || !sameText(token, setupToken)) throw permissionDenied();
-}
 
 export const setupRoutes = [
   route(setupApi.run, async ({ body }, ctx) => {
-    checkCaller(ctx, body.setup_token);
+    checkSetupCaller(ctx, body.setup_token);
     const { admin, org_info: org } = body;
     if (admin.password_confirmation !== undefined && admin.password_confirmation !== admin.password)
       throw invalid("admin.password_confirmation", "does not match the password");

@@ -24,6 +24,7 @@ import {
   enrollPage,
   signedInPage,
 } from "./pages/enroll-page.ts";
+import { createFirstAdminPage, openSetupPage, SETUP_PAGE } from "./pages/first-admin-page.ts";
 import { actOnHostPage } from "./pages/host-actions.ts";
 import { hostPage } from "./pages/host-page.ts";
 import { hostsPage } from "./pages/hosts-page.ts";
@@ -60,6 +61,8 @@ export const webPages: readonly Page[] = [
   { ...profileForm, path: "/profile/email", answer: changeOwnEmail },
   { ...profileForm, path: "/profile/password", answer: changeOwnPassword },
   { ...profileForm, path: "/profile/sessions/:id/end", answer: endSession },
+  { method: "GET", path: SETUP_PAGE, access: "open", answer: openSetupPage },
+  { method: "POST", path: SETUP_PAGE, access: "open", answer: createFirstAdminPage },
   { method: "GET", path: "/login", access: "open", answer: loginPage },
   { method: "POST", path: "/login", access: "open", answer: logIn },
   { method: "POST", path: "/login/sso", access: "open", answer: startSso },

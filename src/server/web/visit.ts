@@ -15,7 +15,7 @@ import { pageHeaders } from "./headers.ts";
 import { type Html, html } from "./html.ts";
 import { layout, organization, type Part } from "./layout.ts";
 import type { Answer, Page, Shown, Visit } from "./page.ts";
-import { setupHelp } from "./pages/setup-help.ts";
+import { setupPage } from "./pages/first-admin-page.ts";
 
 /** Handles a request for a page. `asError` logs unexpected exceptions and converts them to an error. */
 export async function answerPage(
@@ -137,9 +137,10 @@ function decoded(params: Record<string, string>): Record<string, string> {
 }
 
 /** The reply that replaces a page for signed-in users, if the viewer may not open it yet. */
-async function refusal({ ctx, session, url }: Visit, page: Page): Promise<Answer | null> {
+async function refusal(visit: Visit, page: Page): Promise<Answer | null> {
+  const { ctx, session, url } = visit;
   if (page.access === "open") return null;
-  if (session === null) return page.path === "/" && !(await hasUsers(ctx)) ? setupHelp(ctx) : signInFirst(page, url);
+  if (session === null) return page.path === "/" && !(await hasUsers(ctx)) ? setupPage(visit) : signInFirst(page, url);
   return ctx.user.force_password_reset && page.access !== "reset" ? { to: "/login/new-password" } : null;
 }
 

@@ -12,7 +12,7 @@ import { nextPath } from "../next-path.ts";
 import type { Answer, Shown, Visit } from "../page.ts";
 import { alert, field, good } from "../parts.ts";
 import { signInPage } from "../sign-in.ts";
-import { setupHelp } from "./setup-help.ts";
+import { setupPage } from "./first-admin-page.ts";
 
 /** Messages for the status codes of single sign-on. */
 const statuses: Record<string, string> = {
@@ -31,7 +31,7 @@ export async function loginPage(visit: Visit): Promise<Answer> {
   const { url, ctx } = visit;
   const next = nextPath(url.searchParams.get("next"));
   if (visit.session !== null) return { to: next };
-  if (!(await hasUsers(ctx))) return setupHelp(ctx);
+  if (!(await hasUsers(ctx))) return setupPage(visit);
   return form(visit, next, {});
 }
 
