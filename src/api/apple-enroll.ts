@@ -108,6 +108,7 @@ export const mdmSsoApi = {
     paths: apiPaths("/mdm/sso/callback"),
     summary: "Process the identity provider's response, and redirect to the page that gives the profile.",
     body: form(ssoApi.callback.body, { limit: ssoApi.callback.bodyLimit }),
+    strangerLimit: ssoApi.callback.strangerLimit,
     produces: "text/html; charset=utf-8",
     otherStatus: [302],
     response: Content,

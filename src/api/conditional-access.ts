@@ -1,7 +1,7 @@
 // Conditional access: only hosts that pass the policies of their team may sign in to an organization's other services.
 // This server is the identity provider that the access product asks (SAML 2.0), or is connected with the directory.
 import { z } from "zod";
-import { Content, form, MiB, raw } from "./bodies.ts";
+import { Content, form, raw } from "./bodies.ts";
 import { endpoint, protocolEndpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, Timestamp } from "./fields.ts";
 
@@ -116,6 +116,9 @@ const scep = {
 } as const;
 
 /** What browsers and devices call. */
+/** Sign-in requests are signed, and a few kilobytes. */
+const REQUEST_MAX = 192 * 1024;
+
 export const conditionalAccessIdpApi = {
   metadata: protocolEndpoint({
     ...premium,
@@ -138,8 +141,9 @@ export const conditionalAccessIdpApi = {
           .max(128 * 1024),
         RelayState: z.string().max(8192).optional(),
       }),
-      { limit: MiB },
+      { limit: REQUEST_MAX },
     ),
+    strangerLimit: REQUEST_MAX,
     produces: "text/html; charset=utf-8",
     otherStatus: [303],
     response: Content,

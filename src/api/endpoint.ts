@@ -60,6 +60,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly hasHead: boolean;
   /** Maximum size of the body in bytes. */
   readonly bodyLimit: number;
+  /** The same for callers who have not proved who they are when the body is read. */
+  readonly strangerLimit: number;
   readonly takes: Takes;
   readonly response: R;
   /**
@@ -104,6 +106,7 @@ type Given<P, Q, B extends z.ZodType, R> = {
   body?: B | Body<B>;
   strict?: boolean;
   bodyLimit?: number;
+  strangerLimit?: number;
   hasHead?: boolean;
   aliases?: string[];
   produces?: string;
@@ -117,6 +120,8 @@ type Given<P, Q, B extends z.ZodType, R> = {
 export const noParams = z.object({});
 const noBody = z.undefined();
 const JSON_LIMIT = 5 * MiB;
+/** Messages of devices that enroll, sign-ins and the like are a few kilobytes. */
+export const STRANGER_LIMIT = 64 * 1024;
 
 /**
  * Declares one endpoint. Routing, validation, authorization, documentation, client and tests all use this
@@ -129,6 +134,7 @@ export function endpoint<
   B extends z.ZodType = typeof noBody,
 >(given: Given<P, Q, B, R>): Endpoint<P, Q, B, R> {
   const { takes, schema, limit } = bodyOf(given.body);
+  const bodyLimit = given.bodyLimit ?? limit ?? JSON_LIMIT;
   if (takes.kind === "multipart" && given.access === "none")
     throw new Error(`${given.path}: files are stored only for callers who have signed in`);
   return {
@@ -140,7 +146,6 @@ export function endpoint<
     stability: "stable",
     // A missing or wrong part makes the request malformed, as a missing file does.
     strict: takes.kind === "multipart",
-    bodyLimit: JSON_LIMIT,
     hasHead: isDownload(given),
     aliases: [],
     produces: null,
@@ -149,8 +154,9 @@ export function endpoint<
     isSlow: false,
     reveals: false,
     headers: noParams,
-    ...(limit === undefined ? {} : { bodyLimit: limit }),
+    strangerLimit: given.access === "none" ? Math.min(bodyLimit, STRANGER_LIMIT) : bodyLimit,
     ...given,
+    bodyLimit,
     takes,
     hasBody: given.body !== undefined,
     params: (given.params ?? noParams) as P,

@@ -1,11 +1,14 @@
 import { z } from "zod";
-import { Content, form, MiB, Streamed } from "./bodies.ts";
+import { Content, form, Streamed } from "./bodies.ts";
 import { PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
 import { LoginReply } from "./sessions.ts";
 
 export const SsoInfo = z.object({ idp_name: z.string(), idp_image_url: z.string(), sso_enabled: z.boolean() });
 export type SsoInfo = z.infer<typeof SsoInfo>;
+
+/** Responses with long lists of groups. In a form post, few of their characters are percent-encoded. */
+const CALLBACK_MAX = 512 * 1024;
 
 export const ssoApi = {
   settings: endpoint({
@@ -36,13 +39,13 @@ export const ssoApi = {
     access: "none",
     body: form(
       z.object({
-        // One MiB in base64, with line breaks.
-        SAMLResponse: z.string().min(1).max(1_500_000),
+        // 256 KiB in base64, with line breaks.
+        SAMLResponse: z.string().min(1).max(360_000),
         RelayState: z.string().max(8192).optional().meta({ description: "ignored" }),
       }),
-      // In a form post, percent-encoding can turn one character into three.
-      { limit: 2 * MiB },
+      { limit: CALLBACK_MAX },
     ),
+    strangerLimit: CALLBACK_MAX,
     produces: "text/html; charset=utf-8",
     otherStatus: [303],
     response: Streamed,

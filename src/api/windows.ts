@@ -5,6 +5,9 @@ import { protocolEndpoint } from "./endpoint.ts";
 const soap = { produces: "application/soap+xml; charset=utf-8", response: Content } as const;
 /** Bytes that are no message get a fault with another status. */
 const call = { ...soap, otherStatus: [400] };
+/** Of a device that enrolls: a request for a certificate, and the token of a directory. */
+const enrollMessage = raw({ limit: 64 * 1024 });
+/** Of a session. */
 const message = raw({ limit: 2 * MiB });
 
 /** Devices of users know the first path, agents get the second one. */
@@ -22,28 +25,28 @@ export const windowsEnrollApi = {
     method: "POST",
     paths: [USER_DISCOVERY],
     summary: "Get where and how the user of a Windows device enrolls it.",
-    body: message,
+    body: enrollMessage,
     ...call,
   }),
   discoverForAgent: protocolEndpoint({
     method: "POST",
     paths: [AGENT_DISCOVERY],
     summary: "Get where and how the agent of a Windows device enrolls it.",
-    body: message,
+    body: enrollMessage,
     ...call,
   }),
   policy: protocolEndpoint({
     method: "POST",
     paths: ["/api/mdm/windows/policy"],
     summary: "Get the rules for certificates of Windows devices.",
-    body: message,
+    body: enrollMessage,
     ...call,
   }),
   enroll: protocolEndpoint({
     method: "POST",
     paths: ["/api/mdm/windows/enroll"],
     summary: "Enroll a Windows device, or renew its certificate.",
-    body: message,
+    body: enrollMessage,
     ...call,
   }),
 };

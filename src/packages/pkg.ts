@@ -1,5 +1,6 @@
 // Installer packages of macOS: xar archives with a Distribution, or with the PackageInfo of a single component.
-import { childrenOf, everyElement, parseXml, utf8, type XmlElement } from "../xml/xml.ts";
+import { decodeXml } from "../xml/decode.ts";
+import { childrenOf, everyElement, parseXml, type XmlElement } from "../xml/xml.ts";
 import { cleanText, guarded, PackageError, type PackageFile, type PackageInfo, plainName } from "./package.ts";
 import { contentOf, nameOf, openXar, type Xar } from "./xar.ts";
 
@@ -44,8 +45,8 @@ const isPlain = (title: string): boolean => title !== "" && !/^[A-Z0-9_]+$/.test
 async function documentIn(file: PackageFile, archive: Xar, folder: XmlElement, name: string) {
   const entry = childrenOf(folder, "", "file").find((one) => nameOf(one) === name);
   if (!entry) return null;
-  const text = utf8(await contentOf(file, archive, entry));
-  return guarded(() => parseXml(text, { most: PARTS_MAX, lenient: true }));
+  const content = await contentOf(file, archive, entry);
+  return guarded(() => parseXml(decodeXml(content), { most: PARTS_MAX, lenient: true }));
 }
 
 /** The PackageInfo of the archive itself, or of its components: for the bundles that a Distribution may leave out. */

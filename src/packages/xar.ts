@@ -1,7 +1,8 @@
 // xar archives: a header, a compressed table of contents in XML, and a heap with the files.
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
-import { childrenOf, everyElement, parseXml, utf8, type XmlElement, XmlProblem } from "../xml/xml.ts";
+import { decodeXml } from "../xml/decode.ts";
+import { childrenOf, everyElement, parseXml, type XmlElement, XmlProblem } from "../xml/xml.ts";
 import { PackageError, type PackageFile, part, requireUpTo } from "./package.ts";
 import { type Packing, UNPACKED_MAX, unpack } from "./unpack.ts";
 
@@ -46,7 +47,7 @@ function requireHeap(file: PackageFile, toc: XmlElement, heap: number): void {
 async function readContents(packed: Buffer, maxOutputLength: number): Promise<XmlElement> {
   try {
     const text = await promisify(inflate)(packed, { maxOutputLength });
-    return parseXml(utf8(text), { most: PARTS_MAX, lenient: true });
+    return parseXml(decodeXml(text), { most: PARTS_MAX, lenient: true });
   } catch (error) {
     if (error instanceof XmlProblem || isZlibError(error))
       throw new PackageError("is damaged: its table of contents cannot be read");

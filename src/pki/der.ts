@@ -13,13 +13,27 @@ export interface Element {
 export class BadDer extends Error {}
 
 const DEPTH_MAX = 40;
+/** Elements that are looked at. A message with ten certificates has some thousands. */
+const ELEMENTS_MAX = 20_000;
+
+/** What is left of the elements that may be looked at in one message. */
+interface Allowance {
+  elements: number;
+}
 
 /** Parses bytes that consist of exactly one element. */
 export function readDer(bytes: Buffer): Element {
-  const found = readAt(bytes, 0, bytes.length, 0);
+  const found = readAt(bytes, 0, bytes.length, { depth: 0, allowance: { elements: ELEMENTS_MAX } });
   if (found.end !== bytes.length) throw new BadDer("bytes follow the element");
   return found;
 }
+
+interface Place {
+  readonly depth: number;
+  readonly allowance: Allowance;
+}
+
+const inside = ({ depth, allowance }: Place): Place => ({ depth: depth + 1, allowance });
 
 /** Slices and parses only what is looked at: most of a certificate is not. */
 class Parsed implements Element {
@@ -30,17 +44,17 @@ class Parsed implements Element {
   readonly #from: number;
   readonly #to: number;
   readonly end: number;
-  readonly #depth: number;
+  readonly #place: Place;
   #children: readonly Element[] | undefined;
 
-  constructor(tag: number, bytes: Buffer, start: number, from: number, to: number, end: number, depth: number) {
+  constructor(tag: number, bytes: Buffer, start: number, from: number, to: number, end: number, place: Place) {
     this.tag = tag;
     this.#bytes = bytes;
     this.#start = start;
     this.#from = from;
     this.#to = to;
     this.end = end;
-    this.#depth = depth;
+    this.#place = place;
   }
 
   get raw(): Buffer {
@@ -56,23 +70,24 @@ class Parsed implements Element {
     if ((this.tag & 0x20) === 0) throw new BadDer("a primitive element contains no others");
     const found: Parsed[] = [];
     for (let at = this.#from; at < this.#to; at = found.at(-1)!.end)
-      found.push(readAt(this.#bytes, at, this.#to, this.#depth + 1));
+      found.push(readAt(this.#bytes, at, this.#to, inside(this.#place)));
     this.#children = found;
     return found;
   }
 }
 
 /** The element at `start`, which ends before `limit`. */
-function readAt(bytes: Buffer, start: number, limit: number, depth: number): Parsed {
-  if (depth > DEPTH_MAX) throw new BadDer("nested too deeply");
+function readAt(bytes: Buffer, start: number, limit: number, place: Place): Parsed {
+  if (place.depth > DEPTH_MAX) throw new BadDer("nested too deeply");
+  if (place.allowance.elements-- === 0) throw new BadDer("too many elements");
   if (start + 2 > limit) throw new BadDer("cut short");
   const tag = bytes[start]!;
   const first = bytes[start + 1]!;
   if ((tag & 0x1f) === 0x1f) throw new BadDer("tag numbers above 30 are not supported");
   if (first === 0x80) {
     if ((tag & 0x20) === 0) throw new BadDer("indefinite length of a primitive element");
-    const to = endOfContents(bytes, start + 2, limit, depth);
-    return new Parsed(tag, bytes, start, start + 2, to, to + 2, depth);
+    const to = endOfContents(bytes, start + 2, limit, place);
+    return new Parsed(tag, bytes, start, start + 2, to, to + 2, place);
   }
   let from = start + 2;
   let length = first;
@@ -84,15 +99,15 @@ function readAt(bytes: Buffer, start: number, limit: number, depth: number): Par
   }
   const end = from + length;
   if (end > limit) throw new BadDer("cut short");
-  return new Parsed(tag, bytes, start, from, end, end, depth);
+  return new Parsed(tag, bytes, start, from, end, end, place);
 }
 
 /** Where the end-of-contents octets of an element of indefinite length are. */
-function endOfContents(bytes: Buffer, from: number, limit: number, depth: number): number {
+function endOfContents(bytes: Buffer, from: number, limit: number, place: Place): number {
   let at = from;
   while (at + 2 <= limit) {
     if (bytes[at] === 0 && bytes[at + 1] === 0) return at;
-    at = readAt(bytes, at, limit, depth + 1).end;
+    at = readAt(bytes, at, limit, inside(place)).end;
   }
   throw new BadDer("cut short");
 }

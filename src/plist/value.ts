@@ -12,7 +12,7 @@ export interface PlistLimits {
   readonly bytes: number;
   /** Arrays and dictionaries inside each other. */
   readonly depth: number;
-  /** Values and keys together. */
+  /** Values, keys, comments and the like together, and references in texts. */
   readonly count: number;
 }
 

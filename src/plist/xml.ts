@@ -1,5 +1,7 @@
 // Property lists in XML, as Apple's PropertyList-1.0.dtd and plist(5) describe them.
 import { SaxesParser } from "saxes";
+import { decodeXml } from "../xml/decode.ts";
+import { hasMoreReferences, XmlProblem } from "../xml/xml.ts";
 import { addMember, BadPlist, integer, type PlistLimits, type PlistValue } from "./value.ts";
 
 /** An array or a dictionary that is not complete. */
@@ -14,15 +16,14 @@ interface Open {
 const APPLE_DOCTYPE =
   /^\s*plist\s+PUBLIC\s+"-\/\/Apple(?: Computer)?\/\/DTD PLIST 1\.0\/\/EN"\s+"https?:\/\/www\.apple\.com\/DTDs\/PropertyList-1\.0\.dtd"\s*$/;
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
 export function readXml(bytes: Buffer, limits: PlistLimits): PlistValue {
+  const text = textOf(bytes);
+  if (hasMoreReferences(text, limits.count)) stop("has too many references");
   const reading = new Reading(limits);
   const parser = new SaxesParser();
   parser.on("error", () => stop("is not well-formed XML"));
-  parser.on("xmldecl", ({ encoding, version }) => {
+  parser.on("xmldecl", ({ version }) => {
     if (version !== "1.0") stop("is not XML 1.0");
-    if (encoding !== undefined && encoding.toUpperCase() !== "UTF-8") stop("is not in UTF-8");
   });
   parser.on("doctype", (text) => {
     if (!APPLE_DOCTYPE.test(text)) stop("has a DOCTYPE other than Apple's");
@@ -31,17 +32,23 @@ export function readXml(bytes: Buffer, limits: PlistLimits): PlistValue {
   parser.on("attribute", () => reading.count());
   parser.on("opentag", ({ name }) => reading.open(name));
   parser.on("closetag", ({ name }) => reading.close(name));
-  parser.on("text", (text) => reading.append(text));
-  parser.on("cdata", (text) => reading.append(text));
-  parser.write(textOf(bytes)).close();
+  parser.on("text", (part) => reading.append(part));
+  parser.on("cdata", (part) => {
+    reading.count();
+    reading.append(part);
+  });
+  parser.on("comment", () => reading.count());
+  parser.on("processinginstruction", () => reading.count());
+  parser.write(text).close();
   return reading.value();
 }
 
 function textOf(bytes: Buffer): string {
   try {
-    return utf8.decode(bytes);
-  } catch {
-    return stop("is not in UTF-8");
+    return decodeXml(bytes);
+  } catch (error) {
+    if (error instanceof XmlProblem) throw new BadPlist(`the property list cannot be read: ${error.message}`);
+    throw error;
   }
 }
 

@@ -224,7 +224,11 @@ function rawInput(event: H3Event, endpoint: AnyEndpoint, ctx: Context, { store }
   );
   const files = { store, uploaded: (id: number) => uploadedFile(ctx, id) };
   const sent = () => ({ headers: event.req.headers, body: sentBytes(event) });
-  return { params, query, body: (check) => readBody(sent(), endpoint, bodySource(ctx), files, check) };
+  return {
+    params,
+    query,
+    body: (check, admission) => readBody(sent(), endpoint, bodySource(ctx), files, check, admission),
+  };
 }
 
 /** Requests without a socket, those of tests, are not of Node. */

@@ -8,7 +8,7 @@ import { receivedBody } from "./core/http/bodies/read.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import { responseOf, type WholeReply, wholeReply } from "./core/http/replies.ts";
 import { count } from "./core/http/request-counts.ts";
-import type { Reply, Route } from "./core/http/route.ts";
+import type { RawInput, Reply, Route } from "./core/http/route.ts";
 import { baseHeaders, refusal } from "./error-replies.ts";
 import { type Asked, contextOf } from "./request-context.ts";
 
@@ -88,7 +88,11 @@ async function answer(
   try {
     const ctx = await contextOf(services, asked, endpoint.access);
     const reply: Reply = { status: endpoint.status, headers: {} };
-    const body = async () => receivedBody(endpoint, asked.headers, bytes);
+    const body: RawInput["body"] = async (_, admission) => {
+      await admission?.check(bytes, false);
+      const decode = () => receivedBody(endpoint, asked.headers, bytes);
+      return admission ? admission.measure(decode) : decode();
+    };
     const value = await run({ params: {}, query: queryOf(asked.search), body }, ctx, reply);
     const headers = { ...baseHeaders(asked.id, services), ...protocol.headers };
     const whole = wholeReply(endpoint, value, reply, headers);

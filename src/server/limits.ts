@@ -1,4 +1,37 @@
+import { strangerBodies } from "./agent/http/answer.ts";
+import { resultLimits } from "./agent/ingest/results.ts";
+import { linesLimit } from "./agent/logs/log.ts";
+import { storedText } from "./agent-protocol/rows.ts";
+import { bodyLimits } from "./agent-protocol/wire.ts";
+import { strangerBody, strangerLimits } from "./core/http/strangers.ts";
 import type { Limit } from "./core/limits.ts";
+import { wrongSecrets } from "./enrollment/secret-check.ts";
+import { emailsLimit } from "./hosts/emails.ts";
+import { identifierLimit } from "./hosts/identifier.ts";
+import { batteriesLimit } from "./hosts/inventory/batteries.ts";
+import { usersLimit } from "./hosts/inventory/users.ts";
+import { unknownSockets } from "./live-queries/socket.ts";
+import { scriptOutput } from "./managed-agent/routes.ts";
+import { androidLimits } from "./mdm/android/devices/report.ts";
+import { appleFact, appleTexts, appleUsers } from "./mdm/apple/channel/limits.ts";
+import { windowsAnswer } from "./mdm/windows/channel/answers.ts";
+import { windowsDeviceLimits } from "./mdm/windows/enroll/enroll.ts";
+import { munkiIssuesLimit } from "./munki/ingest.ts";
+import { softwareLimit } from "./software/ingest.ts";
 
 /** All limits of what hosts, devices and strangers may send, by the area of docs/limits.md in which they stand. */
-export const limits: Readonly<Record<string, readonly Limit[]>> = {};
+export const limits: Readonly<Record<string, readonly Limit[]>> = {
+  Strangers: [
+    ...Object.values(strangerLimits),
+    strangerBody,
+    ...Object.values(strangerBodies),
+    wrongSecrets,
+    unknownSockets,
+  ],
+  "Query agents": [...bodyLimits, identifierLimit, linesLimit, ...resultLimits],
+  "Managed agents": [scriptOutput],
+  Inventory: [storedText, usersLimit, batteriesLimit, softwareLimit, emailsLimit, munkiIssuesLimit],
+  "Apple devices": [...Object.values(appleTexts), appleFact, appleUsers],
+  "Windows devices": [...windowsDeviceLimits, windowsAnswer],
+  "Android devices": Object.values(androidLimits),
+};

@@ -6,6 +6,7 @@ import { type Context, nobody, type Services } from "./core/context.ts";
 import { authenticationRequired } from "./core/errors.ts";
 import { clientCertificate } from "./core/http/client-certificate.ts";
 import { callerOf, isTrustedProxy } from "./core/http/proxies.ts";
+import { strangerCost } from "./core/http/strangers.ts";
 import { signingHost } from "./managed-agent/signed-requests.ts";
 import { authenticate } from "./sessions/auth.ts";
 
@@ -57,6 +58,7 @@ export async function contextOf(services: Services, asked: Asked, access: Access
     proxyHeader: (name) => (isTrustedProxy(services.settings, socket?.remoteAddress ?? "") ? headers.get(name) : null),
   };
   if (key !== null) return { ...ctx, host: await hostOfKey(ctx, key) };
+  if (access === "none") return { ...ctx, cost: strangerCost(services, caller) };
   const maySign = header === null && typeof access === "object" && access.hostSignature === true;
   const host = maySign ? await signingHost(ctx) : null;
   return host === null ? ctx : { ...ctx, host };

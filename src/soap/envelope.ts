@@ -1,7 +1,8 @@
 // SOAP 1.2 messages with WS-Addressing: what both sides read and write.
 
+import { decodeXml } from "../xml/decode.ts";
 import { xmlText } from "../xml/write.ts";
-import { attribute, childrenOf, parseXml, utf8, type XmlElement, XmlProblem } from "../xml/xml.ts";
+import { attribute, childrenOf, parseXml, type XmlElement, XmlProblem } from "../xml/xml.ts";
 import { BASE64, ns } from "./names.ts";
 
 /** The bytes are not a message. The reason can be shown to users. */
@@ -22,7 +23,7 @@ export interface Envelope {
   readonly content: XmlElement;
 }
 
-const PARTS_MAX = 10_000;
+const PARTS_MAX = 1_000;
 const TEXT_MAX = 2_048;
 
 export function readEnvelope(bytes: Uint8Array): Envelope {
@@ -44,7 +45,7 @@ export function readEnvelope(bytes: Uint8Array): Envelope {
 
 function parsed(bytes: Uint8Array): XmlElement {
   try {
-    return parseXml(utf8(bytes), { most: PARTS_MAX, lenient: true });
+    return parseXml(decodeXml(bytes), { most: PARTS_MAX, lenient: true });
   } catch (error) {
     if (error instanceof XmlProblem) throw new BadSoap(`the message is not accepted: ${error.message}`);
     throw error;

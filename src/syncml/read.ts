@@ -1,5 +1,6 @@
 // Reads messages, and the commands that users write. Limits keep hostile messages cheap.
-import { parseXml, utf8, type XmlElement, XmlProblem } from "../xml/xml.ts";
+import { decodeXml } from "../xml/decode.ts";
+import { parseXml, type XmlElement, XmlProblem } from "../xml/xml.ts";
 import {
   BadSyncml,
   type Challenge,
@@ -8,6 +9,7 @@ import {
   replyVerbs,
   requestVerbs,
   type SyncCommand,
+  type SyncHeader,
   type SyncItem,
   type SyncMessage,
   type SyncVerb,
@@ -16,8 +18,10 @@ import {
 export const SYNCML = "SYNCML:SYNCML1.2";
 export const METINF = "syncml:metinf";
 
-/** Elements and attributes of one message. */
-const PARTS_MAX = 100_000;
+/** Elements and attributes of one message. A message of half a megabyte has some thousands. */
+const PARTS_MAX = 20_000;
+/** The header of a message, which is all that is read of a device that is not known. */
+const HEADER = { bytes: 16 * 1024, parts: 100, end: "</SyncHdr>" } as const;
 /** An Atomic in a Sequence is as deep as it gets. */
 const NESTING_MAX = 4;
 const ID_MAX = 255;
@@ -29,20 +33,29 @@ const verbs = new Set<string>([...requestVerbs, ...containerVerbs, ...replyVerbs
 export function readSyncml(bytes: Uint8Array): SyncMessage {
   const text = textOf(bytes);
   const root = parsed(text);
+  const header = headerIn(root);
+  const body = sole(root, "SyncBody") ?? stop("has no SyncBody");
+  return { header, commands: commandsIn(body, text, 0), isFinal: sole(body, "Final") !== null };
+}
+
+/** Only the header, whatever follows it. Throws `BadSyncml`. */
+export function readSyncHeader(bytes: Uint8Array): SyncHeader {
+  const text = textOf(bytes.subarray(0, HEADER.bytes), true);
+  const end = text.indexOf(HEADER.end);
+  if (end === -1) stop("has no SyncHdr at its beginning");
+  return headerIn(parsed(`${text.slice(0, end)}${HEADER.end}</SyncML>`, HEADER.parts));
+}
+
+function headerIn(root: XmlElement): SyncHeader {
   if (root.name !== "SyncML" || root.uri !== SYNCML) stop("does not begin with the element SyncML of version 1.2");
   const header = sole(root, "SyncHdr") ?? stop("has no SyncHdr");
-  const body = sole(root, "SyncBody") ?? stop("has no SyncBody");
   return {
-    header: {
-      sessionId: needed(header, "SessionID", ID_MAX),
-      msgId: needed(header, "MsgID", ID_MAX),
-      target: locationOf(header, "Target") ?? stop("has no Target in its SyncHdr"),
-      source: locationOf(header, "Source") ?? stop("has no Source in its SyncHdr"),
-      credentials: credentialsOf(header),
-      maxMsgSize: sizeOf(header),
-    },
-    commands: commandsIn(body, text, 0),
-    isFinal: sole(body, "Final") !== null,
+    sessionId: needed(header, "SessionID", ID_MAX),
+    msgId: needed(header, "MsgID", ID_MAX),
+    target: locationOf(header, "Target") ?? stop("has no Target in its SyncHdr"),
+    source: locationOf(header, "Source") ?? stop("has no Source in its SyncHdr"),
+    credentials: credentialsOf(header),
+    maxMsgSize: sizeOf(header),
   };
 }
 
@@ -62,22 +75,26 @@ export function readReplies(text: string): readonly SyncCommand[] {
   return commandsIn(sole(root, "SyncBody") ?? stop("has no SyncBody"), whole, 0);
 }
 
-function textOf(bytes: Uint8Array): string {
+/** `isCut`: the last character may be incomplete. */
+function textOf(bytes: Uint8Array, isCut = false): string {
   try {
-    return utf8(bytes);
-  } catch {
-    return stop("is not in UTF-8");
-  }
-}
-
-function parsed(text: string): XmlElement {
-  try {
-    return parseXml(text, { most: PARTS_MAX, lenient: true });
+    return decodeXml(bytes, { isCut });
   } catch (error) {
-    if (error instanceof XmlProblem) throw new BadSyncml(`the SyncML is not accepted: ${error.message}`);
+    if (error instanceof XmlProblem) throw notAccepted(error);
     throw error;
   }
 }
+
+function parsed(text: string, most = PARTS_MAX): XmlElement {
+  try {
+    return parseXml(text, { most, lenient: true });
+  } catch (error) {
+    if (error instanceof XmlProblem) throw notAccepted(error);
+    throw error;
+  }
+}
+
+const notAccepted = ({ message }: XmlProblem) => new BadSyncml(`the SyncML is not accepted: ${message}`);
 
 function commandsIn(body: XmlElement, text: string, depth: number, isFragment = false): SyncCommand[] {
   if (depth > NESTING_MAX) stop("has too many commands inside of each other");

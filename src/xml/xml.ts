@@ -18,13 +18,18 @@ export interface XmlElement {
 export class XmlProblem extends Error {}
 
 export interface XmlBounds {
-  /** The maximum number of elements and attributes together. */
+  /**
+   * The maximum number of elements, attributes, comments, processing instructions and CDATA sections together. The
+   * text between them may have this many references, times `REFERENCES_PER_PART`.
+   */
   readonly most: number;
   /** Whether comments, processing instructions and CDATA are accepted. Otherwise they are an error. */
   readonly lenient: boolean;
 }
 
 const MAX_DEPTH = 64;
+/** Markup that is sent as text consists of references: `&lt;` and `&gt;` of each tag, and `&quot;` of attributes. */
+const REFERENCES_PER_PART = 5;
 
 interface Building extends XmlElement {
   readonly children: Building[];
@@ -32,7 +37,9 @@ interface Building extends XmlElement {
   content: { from: number; to: number };
 }
 
+/** Parses a text, whatever encoding its declaration names: `decodeXml` has decoded it. */
 export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement {
+  if (hasMoreReferences(text, most * REFERENCES_PER_PART)) throw new XmlProblem("it has too many references");
   const parser = new SaxesParser({ xmlns: true });
   const open: Building[] = [];
   let root: Building | null = null;
@@ -42,23 +49,29 @@ export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement
   };
   parser.on("error", () => stop("it is not well-formed"));
   parser.on("doctype", () => stop("it has a DOCTYPE"));
-  parser.on("xmldecl", ({ encoding, version }) => {
+  parser.on("xmldecl", ({ version }) => {
     if (version !== "1.0") stop("it is not XML 1.0");
-    if (encoding !== undefined && encoding.toUpperCase() !== "UTF-8") stop("it is not in UTF-8");
   });
-  if (!lenient) {
+  const counted = () => {
+    if (++count > most) stop("it has too many parts");
+  };
+  if (lenient) {
+    parser.on("comment", counted);
+    parser.on("processinginstruction", counted);
+    parser.on("cdata", (part) => {
+      counted();
+      append(part);
+    });
+  } else {
     parser.on("comment", () => stop("it has a comment"));
     parser.on("processinginstruction", () => stop("it has a processing instruction"));
     parser.on("cdata", () => stop("it has a CDATA section"));
-  } else parser.on("cdata", (part) => void append(part));
+  }
   const append = (part: string) => {
     const at = open.at(-1);
     if (at) at.text += part;
   };
   parser.on("text", append);
-  const counted = () => {
-    if (++count > most) stop("it has too many parts");
-  };
   // Counted as they are read, because an element with endless attributes would never be complete.
   parser.on("attribute", counted);
   parser.on("opentag", (tag: SaxesTagNS) => {
@@ -89,15 +102,14 @@ export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement
   return root ?? stop("it is empty");
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
-/** Decodes UTF-8. Other encodings are refused. */
-export function utf8(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    throw new XmlProblem("it is not in UTF-8");
-  }
+/**
+ * Whether the text has more references than that. The parser has no event for them, and each costs as much as an
+ * element.
+ */
+export function hasMoreReferences(text: string, most: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) if (++count > most) return true;
+  return false;
 }
 
 export const attribute = (element: XmlElement, name: string): string | null => element.attributes.get(name) ?? null;

@@ -14,6 +14,7 @@ import {
   type NamedFile,
   soundPackages,
 } from "../support/damaged-packages.ts";
+import { xar } from "../support/xar.ts";
 
 const fileOf = (name: string, bytes: Buffer): PackageFile => ({
   name,
@@ -33,6 +34,38 @@ const refusal = (name: string, bytes: Buffer) =>
       return error.message;
     },
   );
+
+/** A package for Macs with a description in this encoding. */
+function packageWith(encoding: string, encode: (text: string) => Buffer): Buffer {
+  const description = encode(
+    `<?xml version="1.0" encoding="${encoding}"?><installer-gui-script><title>Größe</title>` +
+      '<product id="com.example.size" version="1.2"/><pkg-ref id="com.example.size" version="1.2"/></installer-gui-script>',
+  );
+  const data =
+    `<data><length>${description.length}</length><size>${description.length}</size><offset>0</offset>` +
+    '<encoding style="application/octet-stream"/></data>';
+  const archive = xar({ toc: `<file id="1"><name>Distribution</name><type>file</type>${data}</file>` });
+  return Buffer.concat([archive.subarray(0, archive.length - 1024), description]);
+}
+
+describe("packages for Macs whose description is not in UTF-8", () => {
+  const swapped = (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16();
+  it.each<[string, (text: string) => Buffer]>([
+    ["windows-1252", (text) => Buffer.from(text, "latin1")],
+    ["ISO-8859-1", (text) => Buffer.from(text, "latin1")],
+    ["UTF-16", (text) => Buffer.from(`\uFEFF${text}`, "utf16le")],
+    ["UTF-16", swapped],
+    ["UTF-8", (text) => Buffer.from(text)],
+  ])("are read: %s", async (encoding, encode) => {
+    const info = await readPackage(fileOf("size.pkg", packageWith(encoding, encode)));
+    expect(info).toMatchObject({ name: "Größe", version: "1.2", packageIds: ["com.example.size"] });
+  });
+
+  it("are refused if nobody can read them", async () => {
+    expect(await refusal("size.pkg", packageWith("klingon", (text) => Buffer.from(text)))).toContain("damaged");
+    expect(await refusal("size.pkg", packageWith("UTF-8", (text) => Buffer.from(text, "latin1")))).toContain("damaged");
+  });
+});
 
 describe("packages that other tools have made", () => {
   it.each(["hello-gzip.deb", "hello-xz.deb", "hello-zstd.deb"])("%s", async (name) => {

@@ -178,11 +178,23 @@ describe("property lists in XML", () => {
     expect(reason(xml("<string>a</string>", DOCTYPE.replace("//Apple//", "//Apple Computer//")))).toBe("read");
   });
 
-  it("refuses other encodings", () => {
-    expect(reason(Buffer.from('<?xml version="1.0" encoding="UTF-16"?><plist><true/></plist>'))).toBe(
-      "is not in UTF-8",
+  it("reads the encoding that the list has", () => {
+    const text = '<?xml version="1.0" encoding="UTF-16"?><plist><string>Größe</string></plist>';
+    const inLatin1 = text.replace("UTF-16", "windows-1252");
+    const utf16 = Buffer.from(`\uFEFF${text}`, "utf16le");
+    for (const bytes of [Buffer.from(text), Buffer.from(inLatin1, "latin1"), utf16, Buffer.from(utf16).swap16()])
+      expect(readPlist(bytes)).toBe("Größe");
+    expect(reason(Buffer.from([0x3c, 0xff, 0x3e]))).toBe("cannot be read: it is not in UTF-8");
+    expect(reason(Buffer.from(text.replace("UTF-16", "klingon")))).toBe(
+      "cannot be read: its encoding klingon is not known",
     );
-    expect(reason(Buffer.from([0x3c, 0xff, 0x3e]))).toBe("is not in UTF-8");
+  });
+
+  it("limits whatever takes time to parse", () => {
+    for (const part of ["<?x y?>", "<!--x-->", "<![CDATA[]]>"])
+      expect(reason(xml(`<string>${part.repeat(100)}</string>`), { count: 100 })).toBe("has too many values");
+    expect(reason(xml(`<string>${"&#65;".repeat(100)}</string>`), { count: 100 })).toBe("read");
+    expect(reason(xml(`<string>${"&#65;".repeat(101)}</string>`), { count: 100 })).toBe("has too many references");
   });
 
   it("has limits", () => {

@@ -75,7 +75,7 @@ it.each([
   ["a DOCTYPE", message("", '<!DOCTYPE SyncML [<!ENTITY x "y">]>'), /DOCTYPE/],
   ["depth", message("<Atomic><CmdID>1</CmdID>".repeat(5) + "</Atomic>".repeat(5)), /inside of each other/],
   ["a command without CmdID", message("<Get/>"), /a Get without CmdID/],
-  ["bytes that are not text", Buffer.from([0xff, 0xfe, 0x3c, 0x00]), /UTF-8/],
+  ["bytes that are not text", Buffer.from([0x3c, 0xff]), /UTF-8/],
   ["an endless id", message(`<Get><CmdID>${"1".repeat(300)}</CmdID></Get>`), /CmdID that is too long/],
 ])("refuses %s", (_, bytes, expected) => {
   expect(reason(() => readSyncml(bytes))).toMatch(expected);

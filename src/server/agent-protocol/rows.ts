@@ -1,4 +1,5 @@
 import { isRecord } from "../../text/record.ts";
+import { limit } from "../core/limits.ts";
 import { cleanText } from "../store/rows.ts";
 
 /** One row of a query result. Most agents send all cells as text, but the type is not guaranteed. */
@@ -26,8 +27,14 @@ export type Warn = (query: string, reason: string) => void;
 
 export const DETAIL_PREFIX = "svc_detail_query_";
 
-/** Maximum length of stored text. Indexed columns must stay below the size limit of a database index. */
-export const TEXT_MAX = 255;
+/** Indexed columns must stay below the size limit of a database index. */
+export const storedText = limit({
+  what: "text of the inventory, where nothing else is said",
+  max: 255,
+  unit: "characters",
+  beyond: "The rest is cut off.",
+});
+export const TEXT_MAX = storedText.max;
 
 /** The rows of a result. Not an array (old agents send "") gives no rows; elements that are not objects are skipped. */
 export function rowsOf(value: unknown): readonly Row[] {

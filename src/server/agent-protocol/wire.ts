@@ -2,6 +2,7 @@
 // call succeeded (agent protocol, section 2.1). So no body is empty, and success never has an `error` key.
 
 import type { Caller } from "../core/http/proxies.ts";
+import { type Limit, limit } from "../core/limits.ts";
 
 export type EndpointName =
   | "enroll"
@@ -48,6 +49,16 @@ export const bodyCaps: Readonly<Record<EndpointName, number>> = {
   yara: 16 * KiB,
 };
 
+const bodyLimit = (name: EndpointName): Limit =>
+  limit({
+    what: `message of a query agent to \`${name}\``,
+    max: bodyCaps[name],
+    unit: "bytes",
+    per: "message",
+    beyond:
+      name === "distributed/write" ? "The results are acknowledged and dropped." : "The message is refused with 413.",
+  });
+
 export const endpointNames = Object.keys(bodyCaps) as EndpointName[];
 
 export const prefixes = ["/api/v1/qengine/", "/api/qengine/", "/api/osquery/", "/api/v1/osquery/"] as const;
@@ -58,6 +69,8 @@ const byPath = new Map<string, EndpointName>(
   ),
 );
 const yaraPaths = prefixes.map((prefix) => `${prefix}yara/`);
+
+export const bodyLimits = endpointNames.map(bodyLimit);
 
 /** The endpoint of a URL (path and query); `unknown` for other paths below the agent prefixes; null for all others. */
 export function endpointAt(url: string): EndpointName | "unknown" | null {

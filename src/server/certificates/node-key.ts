@@ -1,6 +1,7 @@
 // Authenticates hosts by their own key: the query engine's node key or the managed agent's key.
 import type { Context } from "../core/context.ts";
 import { authenticationRequired } from "../core/errors.ts";
+import { proved } from "../core/http/strangers.ts";
 import { tokenHash } from "../core/random.ts";
 import { managedAgents } from "../managed-agent/agents.ts";
 import { checkSigned, hostsWithIdentity } from "../managed-agent/identity.ts";
@@ -37,5 +38,7 @@ export async function hostOfKey(ctx: Context, key: string): Promise<CallingHost>
 export async function callingHost(ctx: Context): Promise<CallingHost> {
   const key = nodeKeyIn(ctx.headers?.get("authorization") ?? "");
   if (key === null) throw authenticationRequired();
-  return hostOfKey(ctx, key);
+  const host = await hostOfKey(ctx, key);
+  proved(ctx);
+  return host;
 }

@@ -1,4 +1,5 @@
 import { certificatesApi as api, certificateAgentApi } from "../../api/certificates.ts";
+import type { Context } from "../core/context.ts";
 import { type Route, route } from "../core/http/route.ts";
 import { ownTemplate, reportStatus } from "./hosts.ts";
 import { callingHost } from "./node-key.ts";
@@ -14,10 +15,14 @@ export const certificateRoutes = [
   route(api.deleteSpecs, ({ body }, ctx) => deleteTemplates(ctx, body.ids, body.team_id || null)),
 ];
 
+const byKey = { before: async (ctx: Context) => void (await callingHost(ctx)) };
+
 /** The endpoints of the agent on Android. */
 export const certificateAgentRoutes: readonly Route[] = [
-  route(certificateAgentApi.get, async ({ params }, ctx) => ownTemplate(ctx, await callingHost(ctx), params.id)),
-  route(certificateAgentApi.status, async ({ params, body }, ctx) =>
-    reportStatus(ctx, await callingHost(ctx), params.id, body),
+  route(certificateAgentApi.get, async ({ params }, ctx) => ownTemplate(ctx, await callingHost(ctx), params.id), byKey),
+  route(
+    certificateAgentApi.status,
+    async ({ params, body }, ctx) => reportStatus(ctx, await callingHost(ctx), params.id, body),
+    byKey,
   ),
 ];

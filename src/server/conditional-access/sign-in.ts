@@ -1,6 +1,7 @@
 // A sign-in to another service: the browser brings its request, and the host's certificate.
 import { isoAt, minutes } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
+import { measuredAsync } from "../core/http/strangers.ts";
 import { tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { identityBySerial, verifyIdentity } from "../device-ca/identities.ts";
@@ -45,13 +46,14 @@ async function answer(ctx: Context, field: string): Promise<Outcome> {
   const hostId = await callingHost(ctx);
   const acs = access.provider_assertion_consumer_service_url;
   const audience = access.provider_audience_uri;
-  const request = await readSignInRequest(field, {
+  const expected = {
     issuer: audience,
     acs,
     destination: await ssoUrlOf(ctx),
     certificate: access.provider_certificate,
     now: ctx.clock.now(),
-  });
+  };
+  const request = await measuredAsync(ctx, () => readSignInRequest(field, expected));
   const nameId = await decide(ctx, hostId, request);
   if (nameId === null) return { redirect: REMEDIATION_PAGE };
   const given = { issuer: await entityIdOf(ctx), acs, audience, requestId: request.id, nameId, now: ctx.clock.now() };

@@ -6,6 +6,7 @@ import type { Clock } from "./clock.ts";
 import type { Extensions } from "./extensions.ts";
 import type { DryRun } from "./http/dry-run.ts";
 import type { Caller } from "./http/proxies.ts";
+import type { StrangerCost } from "./http/strangers.ts";
 import type { Metrics } from "./logging/metrics.ts";
 import type { Random } from "./random.ts";
 import type { Running } from "./running.ts";
@@ -89,6 +90,8 @@ export interface Context extends Omit<Services, "store">, Caller {
   readonly clientCertificate?: () => Buffer | null;
   /** A header that a trusted proxy has set; null for requests that did not come through one. */
   readonly proxyHeader?: (name: string) => string | null;
+  /** What the request costs; only on endpoints that may be called without a token, where the handler finds out who calls. */
+  readonly cost?: StrangerCost;
   /** The host that authenticated with its own key, on endpoints that allow this; `user` is then nobody. */
   readonly host?: { readonly id: number; readonly team_id: number | null };
 }

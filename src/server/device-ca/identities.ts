@@ -4,7 +4,8 @@ import { readSignedData, signerCertificate, verifySigned } from "../../pki/signe
 import { readCertificate } from "../../pki/x509.ts";
 import { channels } from "../core/channels.ts";
 import { days, isoAt } from "../core/clock.ts";
-import type { Services } from "../core/context.ts";
+import type { Context, Services } from "../core/context.ts";
+import { measured } from "../core/http/strangers.ts";
 import { startedPart } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, isNull, lt, oneOf } from "../store/query.ts";
@@ -165,13 +166,22 @@ export async function identityBySerial(
  * The identity that has signed exactly these bytes, by a detached signature with its certificate inside
  * (`Mdm-Signature`). Null if the signature is not correct or its certificate is not accepted.
  */
-export async function identityOfSignature(services: Home, signature: Buffer, body: Buffer): Promise<Identity | null> {
+export async function identityOfSignature(
+  services: Home & Pick<Context, "cost">,
+  signature: Buffer,
+  body: Buffer,
+): Promise<Identity | null> {
   const data = attempt(() => readSignedData(signature));
   const certificate = data && data.content === null ? attempt(() => signerCertificate(data)) : null;
   const identity = certificate && (await verifyIdentity(services, certificate));
   if (!data || !identity) return null;
-  return attempt(() => verifySigned(data, () => identity.publicKey, body)) && identity;
+  const verify = () => attempt(() => verifySigned(data, () => identity.publicKey, body));
+  return measured(services, verify) && identity;
 }
+
+/** The certificate inside of a detached signature, which is not verified; null: there is none. */
+export const signerOfDetached = (signature: Buffer): Buffer | null =>
+  attempt(() => signerCertificate(readSignedData(signature)));
 
 /** Whatever the bytes are, parsing and verifying them only fails. */
 function attempt<T>(work: () => T): T | null {

@@ -16,6 +16,7 @@ import {
 import type { Context } from "../core/context.ts";
 import { badRequest, limitExceeded } from "../core/errors.ts";
 import { type Route, route } from "../core/http/route.ts";
+import { measured, proved } from "../core/http/strangers.ts";
 import { part } from "../core/running.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { type DeviceCa, deviceCa } from "./ca.ts";
@@ -56,10 +57,11 @@ export async function answerScep(
 async function operate(ctx: Context, message: Buffer, issuing: Issuing): Promise<Buffer> {
   const started = ctx.clock.now();
   const ca = await deviceCa(ctx);
-  const asked = read(ca, message);
+  const asked = measured(ctx, () => read(ca, message));
   try {
     if ("failure" in asked) throw new Refused(asked.detail);
     const certificate = await certify(ctx, ca, asked, issuing);
+    proved(ctx);
     return makeSuccess(answerTo(ca, asked.received), certificate, asked.received.signer, asked.cipher);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -67,7 +69,8 @@ async function operate(ctx: Context, message: Buffer, issuing: Issuing): Promise
     const wait = ctx.running.of(failureLimit).fail(ctx);
     if (wait > 0) throw limitExceeded(wait);
     await ctx.clock.sleep(Math.max(0, started + REFUSAL_AFTER - ctx.clock.now()));
-    return makeFailure(answerTo(ca, asked.received), "failure" in asked ? asked.failure : "badRequest");
+    const failure = "failure" in asked ? asked.failure : "badRequest";
+    return measured(ctx, () => makeFailure(answerTo(ca, asked.received), failure));
   }
 }
 

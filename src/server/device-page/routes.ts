@@ -50,10 +50,15 @@ const withHost = <E extends AnyEndpoint>(
   hostOf: (ctx: Context, token: string) => Promise<HostRow>,
   handle: Handle<E>,
 ): Route =>
-  route(endpoint, async (input, ctx, reply) => {
-    const { token } = input.params as { token: string };
-    return handle(await hostOf(ctx, token), ctx, input, reply);
-  });
+  route(
+    endpoint,
+    async (input, ctx, reply) => {
+      const { token } = input.params as { token: string };
+      return handle(await hostOf(ctx, token), ctx, input, reply);
+    },
+    // Users of devices share addresses with whoever is there: the token is looked up in any case.
+    { before: async (ctx, { params }) => void (await hostOfToken(ctx, (params as { token: string }).token)) },
+  );
 
 /** A route that requires a host's device token, and a sign-in if the organization has turned that on. */
 const owned = <E extends AnyEndpoint>(endpoint: E, handle: Handle<E>) => withHost(endpoint, hostOfOwner, handle);

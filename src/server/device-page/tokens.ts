@@ -3,6 +3,7 @@ import { recordActivity } from "../activities/record.ts";
 import { hours, isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { authenticationRequired, badRequest, conflict, limitExceeded } from "../core/errors.ts";
+import { proved } from "../core/http/strangers.ts";
 import { tokenHash } from "../core/random.ts";
 import { part } from "../core/running.ts";
 import { linkToPages } from "../device-sign-in/address.ts";
@@ -52,7 +53,10 @@ const failures = part("failures of device tokens", (services) =>
 export async function hostOfToken(ctx: Context, token: string): Promise<HostRow> {
   const id = token.length > TOKEN_MAX ? null : await hostIdOf(ctx, tokenHash(token));
   const host = id === null ? null : await ctx.store.hosts.get(id);
-  if (host) return host;
+  if (host) {
+    proved(ctx);
+    return host;
+  }
   const wait = ctx.running.of(failures).fail(ctx);
   throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
 }

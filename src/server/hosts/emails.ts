@@ -1,4 +1,5 @@
 // Email addresses of the people who use a host, by where they are from.
+import { limit } from "../core/limits.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, not, oneOf } from "../store/query.ts";
 
@@ -9,7 +10,13 @@ const AGENT = "agent";
 /** Of the account with which somebody has signed in with the identity provider. */
 export const IDP_SOURCE = "mdm_idp_accounts";
 /** The maximum number of addresses that a host reports. Further ones are ignored. */
-const REPORTED_MAX = 100;
+export const emailsLimit = limit({
+  what: "addresses of users that an agent reports",
+  max: 100,
+  unit: "entries",
+  per: "host",
+  beyond: "The rest is ignored.",
+});
 
 /** Sets the one address that users enter by hand. */
 export const setCustomEmail = (tx: ServerTx, hostId: number, email: string): Promise<void> =>
@@ -66,7 +73,7 @@ export async function writeReportedEmails(tx: ServerTx, reported: readonly Repor
   if (reported.length === 0) return;
   const ids = reported.map(({ hostId }) => hostId);
   const stored = await tx.hostEmails.list({ where: and(oneOf("host_id", ids), eq("source", BROWSER)) });
-  const wanted = new Map(reported.map(({ hostId, emails }) => [hostId, new Set(emails.slice(0, REPORTED_MAX))]));
+  const wanted = new Map(reported.map(({ hostId, emails }) => [hostId, new Set(emails.slice(0, emailsLimit.max))]));
   const gone = stored.filter(({ host_id, email }) => !wanted.get(host_id)?.has(email)).map(({ id }) => id);
   for (const { host_id, email } of stored) wanted.get(host_id)?.delete(email);
   const fresh = [...wanted].flatMap(([host_id, emails]) =>

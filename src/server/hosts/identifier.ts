@@ -1,10 +1,18 @@
 // Finds the host for a host name, UUID, serial number or agent identifier. Upper and lower case are considered equal.
+
 import type { Context } from "../core/context.ts";
+import { limit } from "../core/limits.ts";
 import { and, eq, oneOf, or, type Predicate, same } from "../store/query.ts";
 import type { HostRow } from "./access.ts";
 
 /** A longer text matches no host, because no longer identifier is stored. */
-export const IDENTIFIER_MAX = 255;
+export const identifierLimit = limit({
+  what: "identifier with which a query agent enrolls",
+  max: 255,
+  unit: "characters",
+  beyond: "The enrollment is refused.",
+});
+export const IDENTIFIER_MAX = identifierLimit.max;
 
 const searched = ["hostname", "uuid", "hardware_serial"] as const;
 

@@ -7,7 +7,10 @@ import { versions } from "../../api/endpoint.ts";
 import { liveQueriesApi } from "../../api/live-queries.ts";
 import type { Services, Viewer } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
+import { placeOf } from "../core/http/place.ts";
+import { callerOf } from "../core/http/proxies.ts";
 import { tokenAllows } from "../core/http/token-scope.ts";
+import { limit } from "../core/limits.ts";
 import { maySomewhere } from "../core/security/access.ts";
 import { authenticate } from "../sessions/auth.ts";
 import { userStreams } from "../sessions/streams.ts";
@@ -28,6 +31,15 @@ const MESSAGE_MAX = 16 * 1024;
 const MESSAGES_MAX = 16;
 /** Time limit (ms) for authentication and selection. */
 const HELLO_MS = 15_000;
+/** How long (ms) a client that was refused may take to close the connection. It has no place any more. */
+const REFUSED_MS = 1_000;
+export const unknownSockets = limit({
+  what: "websockets for results that have not sent a token yet",
+  max: 50,
+  unit: "entries",
+  per: "address",
+  beyond: "Further ones are refused with 503 before they are opened.",
+});
 const PING_MS = 25_000;
 /** RFC 6455, section 7.4.1: the connection ended without a close frame. */
 const BROKEN = 1006;
@@ -79,8 +91,21 @@ export function createSockets(services: Services): Sockets {
   const { log } = services;
   const server = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_MAX, perMessageDeflate: false });
   const open = new Set<WebSocket>();
+  /** By address: those whose user is not known yet. */
+  const unknown = new Map<string, number>();
 
-  function serve(socket: WebSocket, framing: Framing): void {
+  function addUnknown(place: string, change: 1 | -1): void {
+    const count = (unknown.get(place) ?? 0) + change;
+    if (count > 0) unknown.set(place, count);
+    else unknown.delete(place);
+  }
+
+  function serve(socket: WebSocket, framing: Framing, place: string): void {
+    let isUnknown = true;
+    const becomeKnown = () => {
+      if (isUnknown) addUnknown(place, -1);
+      isUnknown = false;
+    };
     const stop = new AbortController();
     let viewer: Viewer | null = null;
     let following: number | null = null;
@@ -102,7 +127,11 @@ export function createSockets(services: Services): Sockets {
       if (last !== null && socket.readyState === socket.OPEN) socket.send(last);
       socket.close(code, reason);
     };
+    /** Its place is free at once: clients that never close their side would keep all places. */
     const refuse = async (text: string) => {
+      open.delete(socket);
+      becomeKnown();
+      setTimeout(() => socket.terminate(), REFUSED_MS).unref();
       await send("error", text);
       close(1008, text.slice(0, 100));
     };
@@ -135,6 +164,7 @@ export function createSockets(services: Services): Sockets {
           throw error;
         }
         viewer = user;
+        becomeKnown();
         return;
       }
       // Further messages on a running stream are ignored.
@@ -191,6 +221,7 @@ export function createSockets(services: Services): Sockets {
     socket.on("error", () => socket.terminate());
     socket.on("close", (code) => {
       open.delete(socket);
+      becomeKnown();
       clearTimeout(hello);
       clearInterval(pings);
       stop.abort();
@@ -209,14 +240,20 @@ export function createSockets(services: Services): Sockets {
       const path = (req.url ?? "").split("?")[0]!;
       const framing = raw.has(path) ? plain : sockJs.test(path) ? framed : null;
       if (framing === null || req.headers.upgrade?.toLowerCase() !== "websocket") return false;
-      if (open.size >= SOCKETS_MAX || services.running.of(liveQueries).isStopping()) {
+      const { address } = callerOf(services, req.socket.remoteAddress ?? "", {
+        get: (name) => [req.headers[name] ?? []].flat().join(",") || null,
+      });
+      const place = placeOf(address);
+      const isFull = open.size >= SOCKETS_MAX || (unknown.get(place) ?? 0) >= unknownSockets.max;
+      if (isFull || services.running.of(liveQueries).isStopping()) {
         socket.end(
           "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\nRetry-After: 5\r\n\r\n",
         );
         return true;
       }
       socket.on("error", () => socket.destroy());
-      server.handleUpgrade(req, socket, head, (opened) => serve(opened, framing));
+      addUnknown(place, 1);
+      server.handleUpgrade(req, socket, head, (opened) => serve(opened, framing, place));
       return true;
     },
     close() {

@@ -2,6 +2,7 @@
 // row. See enrollment/README.md.
 import type { Context } from "../core/context.ts";
 import { ApiError, authenticationFailed, invalid, limitExceeded, overBudget } from "../core/errors.ts";
+import { proved } from "../core/http/strangers.ts";
 import { tokenHash } from "../core/random.ts";
 import { checkEnrollSecret } from "../enrollment/secret-check.ts";
 import { managedAgents } from "./agents.ts";
@@ -35,7 +36,10 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
     details,
     machine: given.agent_machine,
   });
-  if (!("refused" in outcome)) return key;
+  if (!("refused" in outcome)) {
+    proved(ctx);
+    return key;
+  }
   if (outcome.refused === "machine") {
     await recordCopy(ctx, outcome.hostId ?? 0, "copy");
     throw copyRefused();

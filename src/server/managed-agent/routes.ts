@@ -6,7 +6,9 @@ import { managedAgentApi } from "../../api/managed-agent.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, invalid, notFound } from "../core/errors.ts";
 import { type Handler, type Route, route } from "../core/http/route.ts";
+import { proved } from "../core/http/strangers.ts";
 import { JsonWithBytes } from "../core/http/text-stream.ts";
+import { limit } from "../core/limits.ts";
 import { platformFamily } from "../core/platforms.ts";
 import { answerScep } from "../device-ca/scep-server.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts";
@@ -28,8 +30,12 @@ import { keepDeviceToken } from "./rows.ts";
 /** Optional features of this server, which agents check before using them. */
 const CAPABILITIES =
   "scripts,software_install,device_token,disk_encryption_key,luks_data,device_mapping,setup_experience";
-/** Maximum output of a script that is looked at (characters), of which a part is stored. The end is kept. */
-const OUTPUT_MAX = 100_000;
+export const scriptOutput = limit({
+  what: "output of a script that is looked at",
+  max: 100_000,
+  unit: "characters",
+  beyond: "The end is kept, of which a part is stored.",
+});
 /** Sent with every reply to a managed agent, including errors. */
 export const capabilities: Record<string, string> = { "x-svc-capabilities": CAPABILITIES };
 
@@ -68,12 +74,28 @@ async function agentOf(ctx: Context, body: Keyed): Promise<CallingAgent> {
   return { ...agent, hasReturned: await checkMachine(ctx, agent, key, body.agent_machine) };
 }
 
+/** As text, it cannot stand inside of another text of JSON: its quotes would be escaped. */
+const NAMED_KEY = /"(?:agent|orbit|orbot)_node_key"\s*:\s*"([^"\\]{1,256})"/;
+
+/** Whether the body, or its beginning, has the key of a host. 401 for a key that no host has. */
+async function isNamedBy(ctx: Context, bytes: Buffer): Promise<boolean> {
+  const key = NAMED_KEY.exec(bytes.toString("latin1"))?.[1];
+  if (key === undefined) return false;
+  await ctx.running.of(managedAgents).find(key, ctx);
+  return true;
+}
+
 /** A route that requires the agent's key. */
 function keyed<E extends AnyEndpoint>(
   endpoint: E,
   handle: (input: ParsedOf<E>, agent: CallingAgent, ctx: Context) => ReturnType<Handler<E>>,
 ): Route {
-  return route(endpoint, async (input, ctx) => handle(input, await agentOf(ctx, input.body as Keyed), ctx));
+  const run = async (input: ParsedOf<E>, ctx: Context) => {
+    const agent = await agentOf(ctx, input.body as Keyed);
+    proved(ctx);
+    return handle(input, agent, ctx);
+  };
+  return route(endpoint, run, { isNamedBy });
 }
 
 export const managedAgentRoutes: readonly Route[] = [
@@ -119,7 +141,7 @@ export const managedAgentRoutes: readonly Route[] = [
   keyed(managedAgentApi.scriptResult, async ({ body }, { hostId }, ctx) => {
     const { exit_code, execution_id, output, runtime } = body;
     if (exit_code === undefined) throw invalid("exit_code", "exit_code is required");
-    const result: ScriptResult = { output: output.slice(-OUTPUT_MAX), runtime: Math.round(runtime), exit_code };
+    const result: ScriptResult = { output: output.slice(-scriptOutput.max), runtime: Math.round(runtime), exit_code };
     await answerOperation(ctx, hostId, execution_id, result);
     return {};
   }),

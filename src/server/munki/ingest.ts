@@ -4,6 +4,7 @@ import { tableExists } from "../agent-protocol/detail-query.ts";
 import { channels } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import { limit } from "../core/limits.ts";
 import type { ServerTx } from "../core/tables.ts";
 import {
   type InventorySource,
@@ -23,7 +24,13 @@ type Answer = MunkiInventory | "removed";
 
 const CACHED_MAX = 10_000;
 /** The maximum number of issues per host. Further ones are ignored. */
-const ISSUES_MAX = 200;
+export const munkiIssuesLimit = limit({
+  what: "issues of Munki",
+  max: 200,
+  unit: "entries",
+  per: "host",
+  beyond: "The rest is ignored.",
+});
 
 const keyOf = ({ name, type }: MunkiIssue): string => `${type}\0${name}`;
 
@@ -58,7 +65,9 @@ async function startMunki({ store }: Services): Promise<SourceWriter<Answer>> {
       (await store.hostMunki.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
     );
     const reported = answers.flatMap(({ hostId, value: munki }) =>
-      munki === "removed" ? [] : [{ hostId, version: munki.version, issues: munki.issues.slice(0, ISSUES_MAX) }],
+      munki === "removed"
+        ? []
+        : [{ hostId, version: munki.version, issues: munki.issues.slice(0, munkiIssuesLimit.max) }],
     );
     const ids = await issueIds(reported.flatMap(({ issues }) => issues));
     const rows = reported.flatMap(({ hostId, version, issues }): HostMunkiRow[] => {

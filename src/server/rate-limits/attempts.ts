@@ -1,4 +1,6 @@
+import { ApiError } from "../core/errors.ts";
 import { placeOf } from "../core/http/place.ts";
+import { type Caller, isLoopback } from "../core/http/proxies.ts";
 import { type Bucket, countAttempt, type LimitedBy } from "./shared.ts";
 
 /**
@@ -10,6 +12,21 @@ export interface Attempts {
   readonly most: number;
   readonly ofAll: number;
   readonly span: number;
+}
+
+/**
+ * Counts a failure exactly, for all servers together. Returns the seconds to wait if it exceeds a limit, otherwise 0.
+ * Calls from this machine are not limited, unless an untrusted proxy forwarded them.
+ */
+export async function countFailure(home: LimitedBy, limit: Attempts, { address, forwarded }: Caller): Promise<number> {
+  if (isLoopback(address) && !forwarded) return 0;
+  try {
+    await countCall(home, limit, address);
+    return 0;
+  } catch (error) {
+    if (error instanceof ApiError && error.retryAfter !== null) return error.retryAfter;
+    throw error;
+  }
 }
 
 /**

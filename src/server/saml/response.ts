@@ -1,7 +1,8 @@
 // Checks the structure of a SAML response before its signature. Structures with which a signature could cover
 // something other than what is read are refused here, before any library processes them.
 
-import { attribute, childrenOf, everyElement, parseXml, utf8, type XmlElement, XmlProblem } from "../../xml/xml.ts";
+import { utf8 } from "../../xml/decode.ts";
+import { attribute, childrenOf, everyElement, parseXml, type XmlElement, XmlProblem } from "../../xml/xml.ts";
 import { ns } from "./names.ts";
 import { refuse, SsoRefusal } from "./refusal.ts";
 import { checkSignatureShape } from "./signature-shape.ts";
@@ -15,16 +16,14 @@ export interface SamlResponse {
   readonly signatures: readonly XmlElement[];
 }
 
-export const RESPONSE_MAX = 1024 * 1024;
-/**
- * Elements and attributes: several times as many as large group lists need, and still checked in a fraction of a
- * second.
- */
-const PARTS_MAX = 10_000;
+/** A person in a thousand groups has a response of a tenth of a megabyte. */
+export const RESPONSE_MAX = 256 * 1024;
+/** Elements and attributes: as many as a list of two thousand groups needs. */
+const PARTS_MAX = 5_000;
 const SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success";
 
 /** Parses the response in the form field. */
-export async function readResponse(field: string): Promise<SamlResponse> {
+export function readResponse(field: string): SamlResponse {
   const xml = decode(field);
   let root: XmlElement;
   try {
@@ -46,7 +45,7 @@ function decode(field: string): Buffer {
   // Node's decoder ignores characters that are not base64.
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw malformed("it is not in base64");
   const bytes = Buffer.from(base64, "base64");
-  if (bytes.length > RESPONSE_MAX) throw malformed("it is larger than 1 MiB");
+  if (bytes.length > RESPONSE_MAX) throw malformed("it is larger than 256 KiB");
   return bytes;
 }
 

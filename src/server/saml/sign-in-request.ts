@@ -1,5 +1,6 @@
 // Reads and checks a sign-in request of the access product (SAML core 3.4; HTTP-POST binding, 3.5).
-import { attribute, childrenOf, everyElement, parseXml, utf8, type XmlElement, XmlProblem } from "../../xml/xml.ts";
+import { utf8 } from "../../xml/decode.ts";
+import { attribute, childrenOf, everyElement, parseXml, type XmlElement, XmlProblem } from "../../xml/xml.ts";
 import { minutes } from "../core/clock.ts";
 import { instant, ns } from "./names.ts";
 import { refuse } from "./refusal.ts";

@@ -1,10 +1,12 @@
 // Stores the software that hosts report: titles and versions once for all hosts, and one row per host, which is
 // written only if the host's inventory has changed.
+
 import { isDeepStrictEqual } from "node:util";
 import type { Row } from "../agent-protocol/rows.ts";
 import { channels } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import { limit } from "../core/limits.ts";
 import type { ServerTx } from "../core/tables.ts";
 import {
   type Answers,
@@ -48,13 +50,18 @@ function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefine
   );
 }
 
-/** The maximum number of entries per host. Further ones are ignored. */
-const ENTRIES_MAX = 10_000;
+export const softwareLimit = limit({
+  what: "software of a host",
+  max: 10_000,
+  unit: "entries",
+  per: "host",
+  beyond: "The rest is ignored.",
+});
 /** The same entries whatever the order of the rows was. */
 function firstOf({ entries, stored }: Pick<SoftwareChanges, "entries" | "stored">) {
   const places = entries.map((_, place) => place);
   const identity = (place: number) => entries[place]!.version.identity;
-  const first = places.sort((a, b) => (identity(a) < identity(b) ? -1 : 1)).slice(0, ENTRIES_MAX);
+  const first = places.sort((a, b) => (identity(a) < identity(b) ? -1 : 1)).slice(0, softwareLimit.max);
   return { entries: first.map((place) => entries[place]!), stored: first.map((place) => stored[place]) };
 }
 
@@ -199,9 +206,9 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
         storedOf,
       });
       const { length } = changes.entries;
-      if (length > ENTRIES_MAX)
+      if (length > softwareLimit.max)
         log.warn({ host_id: answer.hostId, entries: length }, "software beyond the limit is left out");
-      const { entries, stored } = length > ENTRIES_MAX ? firstOf(changes) : changes;
+      const { entries, stored } = length > softwareLimit.max ? firstOf(changes) : changes;
       for (let i = 0; i < entries.length; i++)
         if (stored[i] === undefined) unknown.set(entries[i]!.version.identity, entries[i]!);
       const kept = had.filter(({ source }) => !changes.replaced.includes(source));

@@ -1,7 +1,8 @@
 // Metadata from a URL: fetched at the first sign-in, cached in memory, renewed in the background, and used for a
 // while if renewal fails.
 import type { SsoSettings } from "../../api/app-config.ts";
-import { utf8, XmlProblem } from "../../xml/xml.ts";
+import { decodeXml } from "../../xml/decode.ts";
+import { XmlProblem } from "../../xml/xml.ts";
 import { hours, minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { fetchOutbound, OutboundError } from "../core/outbound/fetch.ts";
@@ -100,7 +101,7 @@ async function fetchMetadata(services: Needs, { metadata_url: url, issuer_uri: i
       maxBytes: METADATA_MAX,
     });
     if (reply.status !== 200) throw new MetadataProblem(`metadata_url returned status ${reply.status}`);
-    return readMetadata(utf8(reply.body), issuer);
+    return readMetadata(decodeXml(reply.body), issuer);
   } catch (error) {
     if (error instanceof OutboundError) throw new MetadataProblem(`metadata_url: ${error.message}`);
     if (error instanceof XmlProblem) throw new MetadataProblem(`the metadata cannot be read: ${error.message}`);

@@ -1,6 +1,7 @@
 // Verifies the response of an identity provider, for users and for the users of devices.
 import { isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
+import { measured, measuredAsync, proved } from "../core/http/strangers.ts";
 import { tokenHash } from "../core/random.ts";
 import { type Assertion, checkResponse, type Expected, readAssertion } from "../saml/assertion.ts";
 import { MetadataProblem } from "../saml/metadata.ts";
@@ -25,7 +26,7 @@ export async function verifiedResponse(
   { provider: settings, here, requestId }: Asked,
   field: string,
 ): Promise<Assertion> {
-  const response = await readResponse(field);
+  const response = measured(ctx, () => readResponse(field));
   if (here === null) throw new SsoRefusal("server_url is not set");
   const expectedFrom = (issuer: string): Expected => ({ ...here, issuer, requestId, now: ctx.clock.now() });
   // Before the metadata may have to be fetched.
@@ -36,8 +37,12 @@ export async function verifiedResponse(
   });
   const expected = expectedFrom(provider.entityId);
   checkResponse(response.root, expected);
-  const assertion = readAssertion(await verifiedAssertion(response, provider.certificates), expected);
+  const assertion = readAssertion(
+    await measuredAsync(ctx, () => verifiedAssertion(response, provider.certificates)),
+    expected,
+  );
   await keepFromReplay(ctx, provider.entityId, assertion);
+  proved(ctx);
   return assertion;
 }
 

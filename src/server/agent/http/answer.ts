@@ -12,8 +12,10 @@ import {
   tooLarge,
 } from "../../agent-protocol/wire.ts";
 import type { Services } from "../../core/context.ts";
-import { bodyRoom } from "../../core/http/body-room.ts";
+import { bodyRoom, type Sender } from "../../core/http/body-room.ts";
 import type { Caller } from "../../core/http/proxies.ts";
+import { type StrangerCost, strangerCost } from "../../core/http/strangers.ts";
+import { limit } from "../../core/limits.ts";
 import type { Agent } from "../start.ts";
 import { BadGzip, inflate, Oversize } from "./inflate.ts";
 
@@ -24,28 +26,101 @@ export interface RawRequest extends Caller {
   readonly name: string | undefined;
 }
 
+const MiB = 1024 * 1024;
+/** Parsing a body up to this size costs no more than refusing it. */
+const SMALL = 1024;
+
+export const strangerBodies = {
+  plain: limit({
+    what: "body of a query agent without the node key of a host",
+    max: 64 * 1024,
+    unit: "bytes",
+    per: "message",
+    beyond: "The message is refused with 413 and not parsed.",
+  }),
+  inflated: limit({
+    what: "compressed body of a query agent that does not begin with the node key of a host",
+    max: 8 * 1024 * 1024,
+    unit: "bytes",
+    per: "message",
+    beyond: "The message is refused with 413 as soon as that much is decompressed.",
+  }),
+};
+/** Milliseconds that decompressing costs for each MiB of its result. */
+const INFLATING = 3;
+
 export function answer(
   agent: Agent,
   services: Services,
   endpoint: EndpointName,
+  request: RawRequest,
+): AgentReply | Promise<AgentReply> {
+  const { bytes, encoding, ...rest } = request;
+  const isPlain = encoding === undefined || encoding === "" || encoding === "identity";
+  if (isPlain && bytes.length <= SMALL && endpoint !== "enroll")
+    return agent.handle(endpoint, { ...rest, body: bytes });
+  const { sender, proved } = agent.senderOf({ first: bytes, encoding, ...rest });
+  if (sender.trust === "proved") return serve(agent, services, endpoint, request, bodyCaps[endpoint]);
+  return answerStranger({ agent, services, endpoint, request, proved, isPlain });
+}
+
+interface FromStranger {
+  readonly agent: Agent;
+  readonly services: Services;
+  readonly endpoint: EndpointName;
+  readonly request: RawRequest;
+  /** Resolves once the key that the body names has been looked up. */
+  readonly proved: Promise<Sender | null> | undefined;
+  readonly isPlain: boolean;
+}
+
+/** The body names no host, or one that is not in memory. */
+async function answerStranger({ agent, services, endpoint, request, proved, isPlain }: FromStranger) {
+  if (proved !== undefined && (await proved) !== null)
+    return serve(agent, services, endpoint, request, bodyCaps[endpoint]);
+  const cost = strangerCost(services, request);
+  const wait = cost.wait();
+  if (wait > 0) return failure(429, `too many requests without a node key, retry after: ${wait}s`, wait);
+  // Blocks of carves name their session instead.
+  if (isPlain && request.bytes.length > strangerBodies.plain.max && endpoint !== "carve/block")
+    return tooLarge(strangerBodies.plain.max);
+  cost.admit();
+  const cap = isPlain ? bodyCaps[endpoint] : Math.min(bodyCaps[endpoint], strangerBodies.inflated.max);
+  const replied = await cost.measure(() => serve(agent, services, endpoint, request, cap, cost));
+  if (replied.status === 200) cost.prove();
+  return replied;
+}
+
+function serve(
+  agent: Agent,
+  services: Services,
+  endpoint: EndpointName,
   { bytes, encoding, ...rest }: RawRequest,
+  cap: number,
+  cost?: StrangerCost,
 ): AgentReply | Promise<AgentReply> {
   if (encoding === undefined || encoding === "" || encoding === "identity")
     return agent.handle(endpoint, { ...rest, body: bytes });
   const coding = encoding.trim().toLowerCase();
   if (coding !== "gzip" && coding !== "x-gzip") return failure(415, "Content-Encoding must be gzip");
   const since = agent.load.arrival();
-  return inflate(bytes, bodyCaps[endpoint]).then(
-    (body) => {
+  return inflate(bytes, cap).then(
+    async (body) => {
+      cost?.charge((body.length / MiB) * INFLATING);
       // The inflated bytes are charged to the body budget until the reply is made, like an uncompressed body.
-      const { sender } = agent.senderOf({ first: body, encoding: undefined, ...rest });
+      const { sender, proved } = agent.senderOf({ first: body, encoding: undefined, ...rest });
+      const isNamed = sender.trust === "proved" || (proved !== undefined && (await proved) !== null);
+      if (cost && !isNamed && body.length > strangerBodies.plain.max && endpoint !== "carve/block")
+        return tooLarge(strangerBodies.plain.max);
       const claim = services.running.of(bodyRoom).claim(sender, () => {});
       claim.received();
       if (!claim.add(body.length)) return busy;
-      const replied = agent.handle(endpoint, { ...rest, body, since });
-      if (replied instanceof Promise) return replied.finally(() => claim.release());
-      claim.release();
-      return replied;
+      try {
+        const handle = () => agent.handle(endpoint, { ...rest, body, since });
+        return await (cost ? cost.measure(handle) : handle());
+      } finally {
+        claim.release();
+      }
     },
     (error: unknown) => {
       if (error instanceof Oversize) return oversize(services, endpoint);

@@ -35,6 +35,7 @@ import {
   rowsOf,
   text,
 } from "../../agent-protocol/rows.ts";
+import { limit } from "../../core/limits.ts";
 import type { DetailQueries } from "../inventory/detail-queries.ts";
 import { parseSparing, UnreadRows } from "./unread-rows.ts";
 
@@ -63,12 +64,53 @@ export interface WriteResults {
 const ROWS_MAX = 20_000;
 const ADDITIONAL_ROWS_MAX = 1_000;
 const ADDITIONAL_CELL_MAX = 8_192;
+const ADDITIONAL_CHARACTERS_MAX = 1024 * 1024;
 /** Bodies above this size (characters) are parsed query by query and row by row. */
 const WHOLE_MAX = 2 * 1024 * 1024;
 /** Maximum size of one query's rows (characters). */
 const ANSWER_MAX = 24 * 1024 * 1024;
 /** Maximum rows of a body that is parsed in parts; many tiny rows would exhaust memory. */
 const ALL_ROWS_MAX = 200_000;
+
+export const resultLimits = [
+  limit({
+    what: "rows of one query of an agent",
+    max: ROWS_MAX,
+    unit: "rows",
+    beyond: "The rest is ignored.",
+  }),
+  limit({
+    what: "rows of one query of an agent, as JSON",
+    max: ANSWER_MAX,
+    unit: "characters",
+    beyond: "The query counts as not answered.",
+  }),
+  limit({
+    what: "rows of all queries in a large message of an agent",
+    max: ALL_ROWS_MAX,
+    unit: "rows",
+    per: "message",
+    beyond: "The rest is ignored.",
+  }),
+  limit({
+    what: "rows of an additional query",
+    max: ADDITIONAL_ROWS_MAX,
+    unit: "rows",
+    beyond: "The rest is ignored.",
+  }),
+  limit({
+    what: "cell of an additional query",
+    max: ADDITIONAL_CELL_MAX,
+    unit: "characters",
+    beyond: "The rest is cut off.",
+  }),
+  limit({
+    what: "all cells of an additional query",
+    max: ADDITIONAL_CHARACTERS_MAX,
+    unit: "characters",
+    beyond: "Rows after them are ignored.",
+  }),
+];
 /** Rows parsed before yielding to the event loop. */
 const ROWS_PER_PART = 2_000;
 
@@ -208,12 +250,17 @@ const idIn = (name: string, prefix: string): number | null => {
   return /^[1-9]\d{0,14}$/.test(digits) ? Number(digits) : null;
 };
 
-const additionalRows = (value: unknown): Row[] =>
-  rowsOf(value)
-    .slice(0, ADDITIONAL_ROWS_MAX)
-    .map((row) =>
-      Object.fromEntries(Object.keys(row).map((column) => [column, text(row, column, ADDITIONAL_CELL_MAX)])),
-    );
+function additionalRows(value: unknown): Row[] {
+  const rows: Row[] = [];
+  let left = ADDITIONAL_CHARACTERS_MAX;
+  for (const row of rowsOf(value).slice(0, ADDITIONAL_ROWS_MAX)) {
+    const cells = Object.keys(row).map((column) => [column, text(row, column, ADDITIONAL_CELL_MAX)] as const);
+    left -= cells.reduce((sum, [column, cell]) => sum + column.length + cell.length, 0);
+    if (left < 0) break;
+    rows.push(Object.fromEntries(cells));
+  }
+  return rows;
+}
 
 export const isEmpty = (results: WriteResults): boolean =>
   results.details.size === 0 &&

@@ -1,10 +1,12 @@
 // The log endpoint (agent protocol, section 5). Lines are forwarded unchanged.
+
 import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { Elements, isArrayAt, isObjectAt, parseSpan, type Span } from "../../agent-protocol/json-scan.ts";
 import type { ResultLine } from "../../agent-protocol/lines.ts";
 import { type AgentReply, failure, OK } from "../../agent-protocol/wire.ts";
 import type { Services } from "../../core/context.ts";
+import { limit } from "../../core/limits.ts";
 import type { HostState } from "../hosts/state.ts";
 import { fileDestination, type LogDestination, noDestination, stdoutDestination } from "./files.ts";
 
@@ -31,7 +33,13 @@ interface Reading {
 /** Text (characters) parsed before yielding to the event loop. */
 const PART_LENGTH = 1024 * 1024;
 /** By default agents send at most 1,024 lines. Lines beyond this are ignored: if refused, they would be sent again. */
-const LINES_MAX = 100_000;
+export const linesLimit = limit({
+  what: "lines of one log message of a query agent",
+  max: 100_000,
+  unit: "entries",
+  per: "message",
+  beyond: "The message is refused.",
+});
 
 /** Selects the result lines to write to the destination. */
 export type Sieve = (lines: readonly ResultLine[]) => readonly ResultLine[] | Promise<readonly ResultLine[]>;
@@ -162,7 +170,7 @@ export function createLogIntake(
         badData.inc();
         return OK;
       }
-      const reading: Reading = { text, span: new Elements(text, data.start), lines: [], left: LINES_MAX };
+      const reading: Reading = { text, span: new Elements(text, data.start), lines: [], left: linesLimit.max };
       return readPart(reading) ? readOn(host, type, reading) : deliver(host, type, reading.lines);
     },
     onResults(listener) {

@@ -12,6 +12,19 @@ export interface BodySource {
   readonly sender: Sender;
 }
 
+/** Who may send how much: callers without a proved identity send small bodies. */
+export interface Admission {
+  /** Maximum size of the body of a caller who has not proved who it is. */
+  readonly strangerLimit: number;
+  /**
+   * Throws unless the caller may go on, by what has arrived: the beginning of a body that is larger than
+   * `strangerLimit`, or a whole one.
+   */
+  check(bytes: Buffer, isLarger: boolean): Promise<void>;
+  /** Decodes what has arrived, and charges the caller for it. */
+  measure<T>(work: () => T): T;
+}
+
 /** The body ended with an error of the connection: not an error of the server, so it must not be logged as one. */
 export const incomplete = () => badRequest("the connection was closed before the whole body arrived");
 export const noRoom = () => overloaded("the server has no room for the request's body now; try again");
@@ -25,9 +38,10 @@ export async function readBytes(
   encoding: string | null | undefined,
   limit: number,
   from?: BodySource,
+  admission?: Admission,
 ): Promise<Buffer> {
   if (source === null) return Buffer.alloc(0);
-  if (from === undefined) return readCoded(source, encoding, limit);
+  if (from === undefined) return readCoded(source, encoding, limit, admission);
   let cut: Cut | null = null;
   let stop = () => {};
   const stopped = new Promise<never>((_, reject) => {
@@ -57,7 +71,7 @@ export async function readBytes(
     }
   };
   try {
-    return await readCoded(counted(), encoding, limit);
+    return await readCoded(counted(), encoding, limit, admission);
   } finally {
     claim.release();
   }
@@ -67,9 +81,14 @@ const failIncomplete = (): never => {
   throw incomplete();
 };
 
-async function readCoded(source: ByteSource, encoding: string | null | undefined, limit: number): Promise<Buffer> {
+async function readCoded(
+  source: ByteSource,
+  encoding: string | null | undefined,
+  limit: number,
+  admission?: Admission,
+): Promise<Buffer> {
   const coding = (encoding ?? "identity").trim().toLowerCase();
-  if (coding === "identity" || coding === "") return collect(source, limit);
+  if (coding === "identity" || coding === "") return collect(source, limit, admission);
   if (coding !== "gzip" && coding !== "x-gzip")
     throw unsupportedMediaType(`Content-Encoding ${coding} is not known; use gzip`);
   const gunzip = createGunzip();
@@ -77,7 +96,7 @@ async function readCoded(source: ByteSource, encoding: string | null | undefined
   // Otherwise the reader would wait forever for the rest of an upload that was cut off.
   feed.catch((error: Error) => gunzip.destroy(error));
   try {
-    const bytes = await collect(gunzip, limit);
+    const bytes = await collect(gunzip, limit, admission);
     await feed;
     return bytes;
   } catch (error) {
@@ -106,18 +125,27 @@ async function feedInto(gunzip: ReturnType<typeof createGunzip>, source: ByteSou
   gunzip.end();
 }
 
-async function collect(source: ByteSource, limit: number): Promise<Buffer> {
+async function collect(source: ByteSource, limit: number, admission?: Admission): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
+  let isChecked = admission === undefined;
   for await (const chunk of source) {
     size += chunk.byteLength;
     if (size > limit) throw tooLarge(limit);
     chunks.push(chunk);
+    if (isChecked || size <= admission!.strangerLimit) continue;
+    await admission!.check(joined(chunks, size), true);
+    isChecked = true;
   }
-  return chunks.length === 1
+  const bytes = joined(chunks, size);
+  if (!isChecked) await admission!.check(bytes, false);
+  return bytes;
+}
+
+const joined = (chunks: readonly Uint8Array[], size: number): Buffer =>
+  chunks.length === 1
     ? Buffer.from(chunks[0]!.buffer, chunks[0]!.byteOffset, chunks[0]!.byteLength)
     : Buffer.concat(chunks, size);
-}
 
 const MAX_DEPTH = 64;
 

@@ -15,10 +15,13 @@ import {
   invalidFields,
   passwordResetRequired,
   premiumRequired,
+  tooLarge,
 } from "../errors.ts";
 import { authorize, maySomewhere } from "../security/access.ts";
+import type { Admission } from "./body.ts";
 import { dryRun, wantsDryRun } from "./dry-run.ts";
 import { withoutNulls } from "./nulls.ts";
+import { EACH, measured } from "./strangers.ts";
 import type { JsonStream, JsonWithBytes } from "./text-stream.ts";
 import { checkLicenseRuns } from "./tier.ts";
 import { checkTokenScope } from "./token-scope.ts";
@@ -41,7 +44,7 @@ export type CheckTexts = (texts: Readonly<Record<string, unknown>>) => void;
 export interface RawInput {
   readonly params: Record<string, string>;
   readonly query: Record<string, string | string[]>;
-  readonly body: (checkTexts: CheckTexts) => Promise<unknown>;
+  readonly body: (checkTexts: CheckTexts, admission?: Admission) => Promise<unknown>;
 }
 
 export type Handler<E extends AnyEndpoint> = (
@@ -50,7 +53,24 @@ export type Handler<E extends AnyEndpoint> = (
   reply: Reply,
 ) => Promise<ReplyOf<E> | JsonStream | JsonWithBytes>;
 
-export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): Route => ({
+/**
+ * How an endpoint without tokens finds out who calls, with little work, before it reads or parses anything else. Without
+ * a gate, everybody counts as a stranger.
+ */
+export interface Gate<E extends AnyEndpoint = AnyEndpoint> {
+  /**
+   * Called before the body is read. Throws where nobody is served, as while a feature is turned off; calls `proved` of a
+   * caller whom it knows.
+   */
+  readonly before?: (ctx: Context, input: Pick<ParsedOf<E>, "params" | "query">) => Promise<void> | void;
+  /**
+   * Whether the bytes name a host or device that exists. Called for bodies that strangers may not send, and while the
+   * budget for strangers is empty: then only those are parsed.
+   */
+  readonly isNamedBy?: (ctx: Context, bytes: Buffer) => Promise<boolean>;
+}
+
+export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>, gate: Gate<E> = {}): Route => ({
   endpoint,
   async run(raw, ctx, reply) {
     admit(endpoint, ctx);
@@ -58,19 +78,58 @@ export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): R
     const params = parsePart(endpoint.params, raw.params, "path");
     const query = parseQuery(endpoint, raw.query, ctx);
     checkTeam(endpoint, ctx, query);
-    const body = endpoint.hasBody
-      ? parseBody(endpoint, await raw.body((texts) => checkTexts(endpoint, ctx, texts)))
+    await passGate(gate, ctx, { params, query } as ParsedOf<E>);
+    const sent = endpoint.hasBody
+      ? await raw.body((texts) => checkTexts(endpoint, ctx, texts), admissionOf(endpoint, gate, ctx))
       : undefined;
+    const body = endpoint.hasBody ? measured(ctx, () => parseBody(endpoint, sent)) : undefined;
     checkTeam(endpoint, ctx, body);
     const input = { params, query, body } as ParsedOf<E>;
     if (!isDry && !(dryRunOf(endpoint) === true && (hasDryRun(query) || hasDryRun(body))))
-      return handle(input, ctx, reply);
+      return measured(ctx, () => handle(input, ctx, reply));
     reply.headers[DRY_RUN] = "true";
     const { value, unchecked } = await dryRun(ctx, (inside) => handle(input, inside, reply));
     if (unchecked.length > 0) reply.headers[DRY_RUN_UNCHECKED] = unchecked.join("; ");
     return value;
   },
 });
+
+async function passGate<E extends AnyEndpoint>(
+  { before, isNamedBy }: Gate<E>,
+  ctx: Context,
+  input: Pick<ParsedOf<E>, "params" | "query">,
+): Promise<void> {
+  try {
+    await before?.(ctx, input);
+  } catch (error) {
+    ctx.cost?.charge(EACH);
+    throw error;
+  }
+  if (isNamedBy === undefined) ctx.cost?.admit();
+}
+
+function admissionOf<E extends AnyEndpoint>(
+  { strangerLimit }: E,
+  { isNamedBy }: Gate<E>,
+  ctx: Context,
+): Admission | undefined {
+  const { cost } = ctx;
+  if (cost === undefined || cost.isProved) return undefined;
+  return {
+    strangerLimit,
+    async check(bytes, isLarger) {
+      if (isLarger) {
+        if (await isNamedBy?.(ctx, bytes)) return;
+        throw tooLarge(strangerLimit);
+      }
+      // Others were admitted before the body was read.
+      if (isNamedBy === undefined) return;
+      if (cost.wait() > 0 && (await isNamedBy(ctx, bytes))) return;
+      cost.admit();
+    },
+    measure: (work) => cost.measure(work),
+  };
+}
 
 /**
  * Whether the header requests a dry run. Endpoints that only read run normally; those that do not support it are

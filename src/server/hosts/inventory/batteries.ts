@@ -2,6 +2,7 @@ import type { Battery } from "../../../api/host.ts";
 import { tableExists } from "../../agent-protocol/detail-query.ts";
 import { toCount, toNumber } from "../../agent-protocol/numbers.ts";
 import { type Row, text } from "../../agent-protocol/rows.ts";
+import { limit } from "../../core/limits.ts";
 import type { InventorySource } from "./source.ts";
 
 const WORN_CYCLES = 1000;
@@ -18,8 +19,16 @@ function health(row: Row, cycles: number): string {
   return max * 100 < WORN_PERCENT * designed ? "Service recommended" : "Normal";
 }
 
+export const batteriesLimit = limit({
+  what: "batteries of a host",
+  max: 16,
+  unit: "entries",
+  per: "host",
+  beyond: "The rest is ignored.",
+});
+
 export function hostBatteries(rows: readonly Row[]): Battery[] {
-  return rows.map((row) => {
+  return rows.slice(0, batteriesLimit.max).map((row) => {
     const cycles = toCount(row.cycle_count) ?? 0;
     return { cycle_count: cycles, health: health(row, cycles) };
   });

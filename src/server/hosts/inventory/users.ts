@@ -1,7 +1,16 @@
 import type { HostUser } from "../../../api/host.ts";
 import { toInt } from "../../agent-protocol/numbers.ts";
 import { type Row, text, type Warn } from "../../agent-protocol/rows.ts";
+import { limit } from "../../core/limits.ts";
 import type { InventorySource } from "./source.ts";
+
+export const usersLimit = limit({
+  what: "user accounts of a host",
+  max: 1_000,
+  unit: "entries",
+  per: "host",
+  beyond: "Those with higher uids are ignored.",
+});
 
 const NO_LOGIN = ["/false", "/nologin", "/shutdown", "/halt"] as const;
 
@@ -37,7 +46,9 @@ export function hostUsers(rows: readonly Row[], warn: Warn): HostUser[] | null {
     });
   }
   if (users.size === 0) return null;
-  return [...users.values()].sort((a, b) => a.uid - b.uid || (a.username < b.username ? -1 : 1));
+  const sorted = [...users.values()].sort((a, b) => a.uid - b.uid || (a.username < b.username ? -1 : 1));
+  if (sorted.length > usersLimit.max) warn("users", `there are more than ${usersLimit.max} accounts`);
+  return sorted.slice(0, usersLimit.max);
 }
 
 export const userInventory: InventorySource<HostUser[]> = {

@@ -5,7 +5,7 @@ import { isDigestOf } from "../../../../pki/http-signature.ts";
 import { bytesOfBase64 } from "../../../../text/base64.ts";
 import { isRecord } from "../../../../text/record.ts";
 import { badRequest, partTooLarge, tooLarge, unsupportedMediaType } from "../../errors.ts";
-import { type BodySource, type ByteSource, parseJson, readBytes } from "../body.ts";
+import { type Admission, type BodySource, type ByteSource, parseJson, readBytes } from "../body.ts";
 import type { CheckTexts } from "../route.ts";
 import { decoders } from "./decoders.ts";
 import { type FilePlace, readMultipart } from "./multipart.ts";
@@ -23,28 +23,49 @@ export async function readBody(
   from: BodySource,
   files: FilePlace,
   checkTexts: CheckTexts,
+  admission?: Admission,
 ): Promise<unknown> {
   const { headers } = sent;
   const { takes, bodyLimit: limit } = endpoint;
   const type = mediaType(headers.get("content-type"));
-  const bytes = async () => digested(headers, await readBytes(sent.body, headers.get("content-encoding"), limit, from));
+  const bytes = async () =>
+    digested(headers, await readBytes(sent.body, headers.get("content-encoding"), limit, from, admission));
+  const decode = <T>(work: () => T): T => (admission ? admission.measure(work) : work());
+  const json = async () => {
+    checkJsonSender(type, headers);
+    const content = await bytes();
+    return decode(() => jsonOf(endpoint, content));
+  };
   switch (takes.kind) {
-    case "raw":
+    case "raw": {
       checkSender(endpoint, takes, type, headers);
-      return received(takes, type, await bytes());
+      const content = await bytes();
+      return decode(() => received(takes, type, content));
+    }
     case "stream":
       return streamed(sent, takes, type, limit);
     case "multipart":
-      if (takes.isJsonToo && type === "application/json")
-        return filesOfJson(takes, await json(endpoint, type, headers, bytes));
+      if (takes.isJsonToo && type === "application/json") return filesOfJson(takes, await json());
       return readMultipart(sent, endpoint, takes, from, files, checkTexts);
     case "form":
-      if (type === "application/x-www-form-urlencoded")
-        return Object.fromEntries(new URLSearchParams((await bytes()).toString("utf8")));
-      return json(endpoint, type, headers, bytes);
+      if (type === "application/x-www-form-urlencoded") {
+        const content = await bytes();
+        return decode(() => formOf(content));
+      }
+      return json();
     case "json":
-      return json(endpoint, type, headers, bytes);
+      return json();
   }
+}
+
+/** Forms have a few fields; as many as fit into a body take a long time. */
+const FIELDS_MAX = 100;
+
+function formOf(content: Buffer): Record<string, string> {
+  let fields = 1;
+  for (let at = content.indexOf("&"); at !== -1; at = content.indexOf("&", at + 1))
+    if (++fields > FIELDS_MAX) throw badRequest(`the form has more than ${FIELDS_MAX} fields`);
+  return Object.fromEntries(new URLSearchParams(content.toString("utf8")));
 }
 
 type Headers = SentBody["headers"];
@@ -52,16 +73,6 @@ type Headers = SentBody["headers"];
 const mediaType = (header: string | null): string => header?.split(";")[0]?.trim().toLowerCase() ?? "";
 
 const isFromPage = (headers: Headers): boolean => headers.has("origin") || headers.has("referer");
-
-async function json(
-  endpoint: AnyEndpoint,
-  type: string,
-  headers: Headers,
-  read: () => Promise<Buffer>,
-): Promise<unknown> {
-  checkJsonSender(type, headers);
-  return jsonOf(endpoint, await read());
-}
 
 /** A browser page of another site can post forms and text, but not JSON. */
 function checkJsonSender(type: string, headers: Headers): void {

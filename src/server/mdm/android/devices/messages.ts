@@ -11,7 +11,6 @@ import { policyReported } from "../policies/reported.ts";
 import { type AndroidDeviceRow, deviceNamed, endDevice, enrollDevice } from "./enroll.ts";
 import { androidReports, markSeen } from "./ingest.ts";
 import { AndroidDevice, hasLeft, reportedAt } from "./report.ts";
-import { checkSender } from "./sender.ts";
 
 const Push = z.object({
   message: z.object({
@@ -28,8 +27,8 @@ declare module "../../../core/extensions.ts" {
   }
 }
 
-export async function takeMessage(ctx: Context, token: string, bytes: Uint8Array): Promise<void> {
-  await checkSender(ctx, token);
+/** `checkSender` has found that the message is the vendor's. */
+export async function takeMessage(ctx: Context, bytes: Uint8Array): Promise<void> {
   const { message } = parsed(Push, Buffer.from(bytes).toString("utf8"), "body");
   const { store, clock } = ctx;
   if ((await store.androidMessages.first({ where: eq("message_id", message.messageId) })) !== null) return;

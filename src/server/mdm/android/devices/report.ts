@@ -2,11 +2,38 @@
 import { z } from "zod";
 import { clip, type Row } from "../../../agent-protocol/rows.ts";
 import { isoAt } from "../../../core/clock.ts";
+import { limit } from "../../../core/limits.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { deviceSoftware } from "../../../software/ingest.ts";
 import type { DeviceReport } from "../../reports/write.ts";
 
-const text = z.string().max(4096).catch("");
+export const androidLimits = {
+  text: limit({
+    what: "text in a report about an Android device",
+    max: 4096,
+    unit: "characters",
+    beyond: "The text counts as not reported.",
+  }),
+  events: limit({
+    what: "memory events and details of non-compliance in a report about an Android device",
+    max: 1_000,
+    unit: "entries",
+    beyond: "The rest is ignored.",
+  }),
+  applications: limit({
+    what: "applications in a report about an Android device",
+    max: 20_000,
+    unit: "entries",
+    beyond: "The list counts as not reported.",
+  }),
+};
+
+const text = z.string().max(androidLimits.text.max).catch("");
+const someOf = <S extends z.ZodType>(item: S) =>
+  z
+    .array(z.unknown())
+    .transform((all) => all.slice(0, androidLimits.events.max))
+    .pipe(z.array(item));
 const bytes = z.coerce.number().min(0).max(Number.MAX_SAFE_INTEGER).nullable().catch(null);
 
 /** A `Device` of the Android Management API, as far as it is used. Numbers of 64 bits are texts in JSON. */
@@ -24,10 +51,9 @@ export const AndroidDevice = z.object({
   policyName: text.default(""),
   appliedPolicyName: text.default(""),
   appliedPolicyVersion: z.coerce.number().int().min(0).catch(0).default(0),
-  nonComplianceDetails: z
-    .array(
-      z.object({ settingName: text.default(""), nonComplianceReason: text.default(""), packageName: text.default("") }),
-    )
+  nonComplianceDetails: someOf(
+    z.object({ settingName: text.default(""), nonComplianceReason: text.default(""), packageName: text.default("") }),
+  )
     .catch([])
     .default([]),
   hardwareInfo: z
@@ -43,8 +69,9 @@ export const AndroidDevice = z.object({
     .default({}),
   softwareInfo: z.object({ androidVersion: text, androidBuildNumber: text }).partial().catch({}).default({}),
   memoryInfo: z.object({ totalRam: bytes, totalInternalStorage: bytes }).partial().catch({}).default({}),
-  memoryEvents: z
-    .array(z.object({ eventType: text.default(""), createTime: text.default(""), byteCount: bytes.optional() }))
+  memoryEvents: someOf(
+    z.object({ eventType: text.default(""), createTime: text.default(""), byteCount: bytes.optional() }),
+  )
     .catch([])
     .default([]),
   networkInfo: z.object({ wifiMacAddress: text }).partial().catch({}).default({}),
@@ -57,7 +84,7 @@ export const AndroidDevice = z.object({
         state: text.default(""),
       }),
     )
-    .max(20_000)
+    .max(androidLimits.applications.max)
     .nullable()
     .catch(null)
     .default(null),

@@ -4,6 +4,7 @@ import { androidServiceApi } from "../../../../api/android.ts";
 import type { Context } from "../../../core/context.ts";
 import { authenticationFailed, unavailable } from "../../../core/errors.ts";
 import { serverUrl } from "../../../core/http/links.ts";
+import { proved } from "../../../core/http/strangers.ts";
 import { KeysUnavailable, publishedKeys, readSigned } from "../../../core/outbound/published-keys.ts";
 import { sameText } from "../../../core/random.ts";
 import { requireAccount } from "../management/account.ts";
@@ -25,4 +26,5 @@ export async function checkSender(ctx: Context, token: string): Promise<void> {
     throw error;
   });
   if (signed?.email !== email || signed.email_verified !== true) throw authenticationFailed();
+  proved(ctx);
 }

@@ -29,6 +29,7 @@ import { notifyProfiles } from "../../profiles/part.ts";
 import { APPLE_LANE } from "../commands/kind.ts";
 import { deviceUrl } from "../trust/service.ts";
 import { type AppleDevice, appleEnrollment, deviceOf } from "./kind.ts";
+import { appleUsers, checkSizes } from "./limits.ts";
 import type { Enrollment } from "./listeners.ts";
 import { appleEnrollments } from "./tables.ts";
 
@@ -124,6 +125,7 @@ async function rebind<E extends Polling>(ctx: Context, found: E, identity: Ident
 
 /** Answers a check-in message; most answers are empty. */
 export async function checkIn(ctx: Context, message: PlistDict, identity: Identity): Promise<Content> {
+  checkSizes(message);
   const type = stringIn(message, "MessageType") ?? "";
   if (type === "Authenticate") return plist(await authenticate(ctx, message, identity));
   const enrollment = await enrollmentOf(ctx, message, identity);
@@ -153,7 +155,7 @@ export const plist = (content: string): Content => ({ content });
 /** The device is about to enroll. Whatever an earlier enrollment of it has left is dropped. */
 async function authenticate(ctx: Context, message: PlistDict, identity: Identity): Promise<string> {
   const enrollmentId = enrollmentIdOf(message);
-  if (enrollmentId === null || enrollmentId === "" || enrollmentId.length > 255)
+  if (enrollmentId === null || enrollmentId === "")
     throw badRequest("the message needs a UDID or an EnrollmentID", "UDID");
   if (identity.purpose !== APPLE_ENROLLMENT) throw new NotAllowed("the identity is not for Apple devices");
   const device = deviceOf(message);
@@ -266,12 +268,12 @@ async function updateToken(
     state: "enabled" as const,
   };
   const userId = userIdOf(message);
-  if (userId !== null && userId.length > 255) throw badRequest("the UserID is too long", "UserID");
   const serverUrl = (await deviceUrl(ctx, appleChannelApi.put.path)) ?? "";
   await ctx.store.tx(async (store) => {
     if (userId !== null) {
       const { host_id, identity_id, kind } = device;
       const enrollment_id = `${device.enrollment_id}:${userId}`;
+      await checkUsers(store, host_id, enrollment_id);
       const row = { created_at: now, enrollment_id, host_id, identity_id, kind, is_user: true, enrolled_at: now };
       const rest = { unlock_token: null, bootstrap_token: null, returns_after: null };
       await store.appleEnrollments.upsert([{ ...row, ...rest, ...tokens }], { on: ["enrollment_id"] });
@@ -348,6 +350,13 @@ export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enroll
   await resetDevice(inside, { host_id, state: "removed" });
   const ended = await store.appleEnrollments.get(id);
   await setUnmanaged(inside, host_id, ended?.kind === "personal" ? ended.enrollment_id : null);
+}
+
+/** Throws 400 for another user of a host that has as many as it may have. */
+async function checkUsers(store: ServerTx, hostId: number, enrollmentId: string): Promise<void> {
+  const others = and(eq("host_id", hostId), eq("is_user", true), not(eq("enrollment_id", enrollmentId)));
+  if ((await store.appleEnrollments.count(others)) >= appleUsers.max)
+    throw badRequest(`the device has ${appleUsers.max} users already`, "UserID");
 }
 
 async function setBootstrapToken(ctx: Context, message: PlistDict, { id }: Enrollment): Promise<string> {

@@ -6,6 +6,7 @@ import { startedPart } from "../../../core/running.ts";
 import type { EnrollmentKind, EnrollRequest } from "../../../enrollment/kind.ts";
 import { createHostEnrollment } from "../../../enrollment/service.ts";
 import { addSeenDevices } from "../../check-ins/seen.ts";
+import { appleFact } from "./limits.ts";
 
 export interface AppleDevice {
   readonly serial: string;
@@ -23,7 +24,7 @@ interface AppleRequest extends EnrollRequest {
 }
 
 export function deviceOf(message: PlistDict): AppleDevice {
-  const text = (key: string) => (stringIn(message, key) ?? "").trim();
+  const text = (key: string) => (stringIn(message, key) ?? "").trim().slice(0, appleFact.max);
   const model = text("ProductName") || text("Model");
   return {
     serial: text("SerialNumber"),

@@ -5,7 +5,8 @@ import { BadPlist, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import type { Context } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
-import { type Identity, identityOfSignature, verifyIdentity } from "../../../device-ca/identities.ts";
+import { proved } from "../../../core/http/strangers.ts";
+import { type Identity, identityOfSignature, signerOfDetached, verifyIdentity } from "../../../device-ca/identities.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
 import { checkIn, enrollmentIdOf, enrollmentOf, NotAllowed, plist, pollingOf } from "./check-in.ts";
 import { exchange } from "./commands.ts";
@@ -16,25 +17,40 @@ const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
 const MESSAGE_MAX = { bytes: 10 * 1024 * 1024 };
 
 export const appleChannelRoutes: readonly Route[] = [
-  route(appleChannelApi.put, async ({ body }, ctx, reply) => {
-    const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
-    try {
-      const identity = await identityIn(ctx, bytes);
-      const message = readPlistDict(bytes, MESSAGE_MAX);
-      const isCheckIn = body.type.startsWith(CHECK_IN);
-      if (isCheckIn && stringIn(message, "MessageType") === "UserAuthenticate")
-        return await declineUser(ctx, { message, identity, reply });
-      return isCheckIn ? await checkIn(ctx, message, identity) : await answer(ctx, { message, identity, reply, bytes });
-    } catch (error) {
-      if (error instanceof BadPlist) throw badRequest(error.message);
-      if (!(error instanceof NotAllowed)) throw error;
-      ctx.metrics.appleRefused.inc();
-      ctx.log.warn({ address: ctx.address, reason: error.message }, "a message of an Apple device was refused");
-      reply.status = 403;
-      return plist("");
-    }
-  }),
+  route(
+    appleChannelApi.put,
+    async ({ body }, ctx, reply) => {
+      const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
+      try {
+        const identity = await identityIn(ctx, bytes);
+        proved(ctx);
+        const message = readPlistDict(bytes, MESSAGE_MAX);
+        const isCheckIn = body.type.startsWith(CHECK_IN);
+        if (isCheckIn && stringIn(message, "MessageType") === "UserAuthenticate")
+          return await declineUser(ctx, { message, identity, reply });
+        return isCheckIn
+          ? await checkIn(ctx, message, identity)
+          : await answer(ctx, { message, identity, reply, bytes });
+      } catch (error) {
+        if (error instanceof BadPlist) throw badRequest(error.message);
+        if (!(error instanceof NotAllowed)) throw error;
+        ctx.metrics.appleRefused.inc();
+        ctx.log.warn({ address: ctx.address, reason: error.message }, "a message of an Apple device was refused");
+        reply.status = 403;
+        return plist("");
+      }
+    },
+    { isNamedBy: hasIdentity },
+  ),
 ];
+
+/** Whether the message comes with a certificate that this server has issued. Nothing is verified for that. */
+async function hasIdentity(ctx: Context): Promise<boolean> {
+  const header = ctx.headers?.get("mdm-signature") ?? null;
+  const signature = header === null ? null : Buffer.from(header, "base64");
+  const certificate = signature ? signerOfDetached(signature) : (ctx.clientCertificate?.() ?? null);
+  return certificate !== null && (await verifyIdentity(ctx, certificate)) !== null;
+}
 
 interface Received {
   readonly message: PlistDict;

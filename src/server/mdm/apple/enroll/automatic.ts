@@ -5,6 +5,7 @@ import { LATEST, latestFor, versionList } from "../../../apple-versions/offered.
 import { hours, minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { type ApiError, forbidden, limitExceeded } from "../../../core/errors.ts";
+import { proved } from "../../../core/http/strangers.ts";
 import { sameText } from "../../../core/random.ts";
 import { part } from "../../../core/running.ts";
 import type { Facts } from "../../../device-ca/tables.ts";
@@ -73,6 +74,7 @@ export async function assignedDevice(ctx: Context, { token, machineInfo }: Asked
     const info = readMachineInfo(ctx, machineInfo);
     const device = await ctx.store.portalDevices.first({ where: and(eq("serial", info.serial), isNull("deleted_at")) });
     if (!device) throw new BadMachineInfo("the portal does not assign it to this server");
+    proved(ctx);
     const teamId = await teamIdOf(ctx, device);
     return { device, info, teamId, osVersion: await requiredVersion(ctx, teamId, { device, info }) };
   } catch (error) {

@@ -4,6 +4,7 @@ import { readSignedData, type SignedData, signerCertificate, verifySigned } from
 import { readPlistDict } from "../../../../plist/read.ts";
 import { booleanIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import type { Context, Services } from "../../../core/context.ts";
+import { measured } from "../../../core/http/strangers.ts";
 import { type Identity, verifyIdentity } from "../../../device-ca/identities.ts";
 import { isOfTrustedDevice } from "./device-anchors.ts";
 
@@ -27,12 +28,17 @@ const CERTIFICATES_MAX = 10;
 const TEXT_MAX = 255;
 
 /** Throws `BadMachineInfo` unless a device that Apple has made has signed exactly this. */
-export const readMachineInfo = (services: Pick<Services, "running">, message: Buffer): MachineInfo =>
-  machineInfoOf(readByApple(services, message));
+export const readMachineInfo = (services: Pick<Context, "running" | "cost">, message: Buffer): MachineInfo =>
+  machineInfoOf(measured(services, () => readByApple(services, message)));
 
 /** The model of a device that hides which one it is, because it belongs to its user. */
-export const readModel = (services: Pick<Services, "running">, message: Buffer): string =>
-  (stringIn(readByApple(services, message), "PRODUCT") ?? "").trim();
+export const readModel = (services: Pick<Context, "running" | "cost">, message: Buffer): string =>
+  (
+    stringIn(
+      measured(services, () => readByApple(services, message)),
+      "PRODUCT",
+    ) ?? ""
+  ).trim();
 
 function readByApple(services: Pick<Services, "running">, message: Buffer): PlistDict {
   const data = refusing(() => readSignedData(message));
@@ -42,13 +48,14 @@ function readByApple(services: Pick<Services, "running">, message: Buffer): Plis
 
 /** The same of a device that signs with an identity of this server; null: it signs with another certificate. */
 export async function readOwnMachineInfo(
-  services: Pick<Context, "running" | "clock" | "store">,
+  services: Pick<Context, "running" | "clock" | "store" | "cost">,
   message: Buffer,
 ): Promise<{ readonly identity: Identity; readonly info: MachineInfo } | null> {
-  const data = refusing(() => readSignedData(message));
+  const data = measured(services, () => refusing(() => readSignedData(message)));
   const certificate = refusing(() => signerCertificate(data));
   const identity = certificate && (await verifyIdentity(services, certificate));
-  return identity && { identity, info: machineInfoOf(verifiedDict(data, () => identity.publicKey)) };
+  const info = () => machineInfoOf(verifiedDict(data, () => identity!.publicKey));
+  return identity && { identity, info: measured(services, info) };
 }
 
 const verifiedDict = (data: SignedData, keyOf: (certificate: Buffer) => KeyObject | null): PlistDict =>

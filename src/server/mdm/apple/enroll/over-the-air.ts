@@ -4,6 +4,7 @@ import { otaEnrollApi } from "../../../../api/apple-enroll.ts";
 import { hours } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { forbidden, mdmOff } from "../../../core/errors.ts";
+import { proved } from "../../../core/http/strangers.ts";
 import { isOfDevice } from "../../../device-ca/identities.ts";
 import { countCall } from "../../../rate-limits/attempts.ts";
 import { requireAppleMdm } from "../../gate.ts";
@@ -31,6 +32,7 @@ export async function otaStep(ctx: Context, secret: string, message: Buffer): Pr
   try {
     const own = await readOwnMachineInfo(ctx, message);
     const info = own === null ? readMachineInfo(ctx, message) : provedInfo(ctx, own, team_id);
+    proved(ctx);
     await countCall(ctx, PROFILES, ctx.address);
     const device = { team_id, hardware_serial: info.serial, hardware_uuid: info.udid };
     return own === null

@@ -4,6 +4,8 @@ import { readSyncml } from "../../../../syncml/read.ts";
 import { everyCommand, type SyncCommand, type SyncMessage, syncCommand } from "../../../../syncml/value.ts";
 import { writeSyncml } from "../../../../syncml/write.ts";
 import { type Context, within } from "../../../core/context.ts";
+import { badRequest } from "../../../core/errors.ts";
+import { limit } from "../../../core/limits.ts";
 import { postponeOperation } from "../../../operations/device-queue.ts";
 import type { Operation } from "../../../operations/kind.ts";
 import { operationLock, storeAnswer } from "../../../operations/queue.ts";
@@ -110,8 +112,22 @@ const waitsForResults = ({ verb }: SyncCommand, status: string, replies: readonl
   verb === "Get" && isDone(status) && !replies.some((reply) => reply.verb === "Results");
 
 /** A message with nothing but these replies. */
-const resultOf = ({ header }: SyncMessage, commands: readonly SyncCommand[]): string =>
-  Buffer.from(writeSyncml({ header: { ...header, credentials: null }, commands, isFinal: true })).toString("base64");
+function resultOf({ header }: SyncMessage, commands: readonly SyncCommand[]): string {
+  const text = (kept: readonly SyncCommand[]) =>
+    writeSyncml({ header: { ...header, credentials: null }, commands: kept, isFinal: true });
+  const whole = text(commands);
+  // The statuses decide what the command has done.
+  const short = whole.length > windowsAnswer.max ? text(commands.filter(({ verb }) => verb === "Status")) : whole;
+  if (short.length > windowsAnswer.max) throw badRequest("the answer to a command is too large");
+  return Buffer.from(short).toString("base64");
+}
+
+export const windowsAnswer = limit({
+  what: "answer of a Windows device to a command, in all of its messages",
+  max: 4 * 1024 * 1024,
+  unit: "characters",
+  beyond: "Its results are not stored, only its statuses; more of those are refused with 400.",
+});
 
 /** The ids of what the device could not add because it exists. */
 function existing(sent: SyncCommand, replies: readonly SyncCommand[]): ReadonlySet<string> {

@@ -1,15 +1,24 @@
 import { windowsChannelApi } from "../../../../api/windows.ts";
 import { BadSyncml } from "../../../../syncml/value.ts";
+import type { Context } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { type Route, route } from "../../../core/http/route.ts";
-import { manage } from "./session.ts";
+import { isEnrolledDevice, manage } from "./session.ts";
 
 export const windowsChannelRoutes: readonly Route[] = [
-  route(windowsChannelApi.manage, async ({ body }, ctx) => {
-    try {
-      return { content: await manage(ctx, body.bytes, ctx.clientCertificate?.() ?? null) };
-    } catch (error) {
-      throw error instanceof BadSyncml ? badRequest(error.message) : error;
-    }
-  }),
+  route(
+    windowsChannelApi.manage,
+    ({ body }, ctx) => refusing(async () => ({ content: await manage(ctx, body.bytes, certificateOf(ctx)) })),
+    { isNamedBy: isEnrolledDevice },
+  ),
 ];
+
+const certificateOf = (ctx: Context): Buffer | null => ctx.clientCertificate?.() ?? null;
+
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof BadSyncml ? badRequest(error.message) : error;
+  }
+}

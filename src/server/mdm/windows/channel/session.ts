@@ -1,11 +1,18 @@
 // A management session (OMA DM 1.2; device protocols, 3.3): each message of the device gets the next one of the server.
 import { alerts, statuses, UNENROLLED_BY_USER } from "../../../../syncml/codes.ts";
 import { DIGEST } from "../../../../syncml/digest.ts";
-import { readSyncml } from "../../../../syncml/read.ts";
-import { type SyncCommand, type SyncMessage, syncCommand } from "../../../../syncml/value.ts";
+import { readSyncHeader, readSyncml } from "../../../../syncml/read.ts";
+import {
+  BadSyncml,
+  type SyncCommand,
+  type SyncHeader,
+  type SyncMessage,
+  syncCommand,
+} from "../../../../syncml/value.ts";
 import { writeSyncml } from "../../../../syncml/write.ts";
 import { minutes } from "../../../core/clock.ts";
 import { type Context, within } from "../../../core/context.ts";
+import { proved } from "../../../core/http/strangers.ts";
 import { byId } from "../../../core/maps.ts";
 import { type Identity, revokeIdentities, verifyIdentity } from "../../../device-ca/identities.ts";
 import { nextOperations } from "../../../operations/device-queue.ts";
@@ -30,9 +37,11 @@ const WRONG = { scope: "credentials of Windows devices", most: 600, ofAll: 20_00
 
 /** The server's message in reply. `certificate`: of the connection, in DER. Throws `BadSyncml`. */
 export async function manage(ctx: Context, bytes: Uint8Array, certificate: Buffer | null): Promise<string> {
+  const header = readSyncHeader(bytes);
+  const caller = await authenticate(ctx, header, certificate);
+  if ("status" in caller) return replyTo({ header, commands: [], isFinal: true }, caller);
+  proved(ctx);
   const message = readSyncml(bytes);
-  const caller = await authenticate(ctx, message, certificate);
-  if ("status" in caller) return replyTo(message, caller);
   const { enrollment, nonce } = caller;
   ctx.running.of(deviceSeen).mark(enrollment.host_id, ctx.clock.now());
   // An answer may be a reason to ask for more.
@@ -41,6 +50,16 @@ export async function manage(ctx: Context, bytes: Uint8Array, certificate: Buffe
   const queue = hasAnswered ? { host_id } : { host_id, open };
   const commands = (await leaves(ctx, enrollment, message)) ? [] : await nextCommands(ctx, queue, message);
   return replyTo(message, { status: nonce === null ? statuses.ok : statuses.authenticated, nonce, commands });
+}
+
+/** Whether the message, or its beginning, names a device that is enrolled. That proves nothing yet. */
+export async function isEnrolledDevice(ctx: Context, bytes: Uint8Array): Promise<boolean> {
+  try {
+    return (await ctx.running.of(enrolledByName).add(readSyncHeader(bytes).source)) !== null;
+  } catch (error) {
+    if (error instanceof BadSyncml) return false;
+    throw error;
+  }
 }
 
 interface Known {
@@ -55,11 +74,7 @@ interface Unknown {
 }
 
 /** The name in the message proves nothing: a certificate or a digest has to. */
-async function authenticate(
-  ctx: Context,
-  { header }: SyncMessage,
-  certificate: Buffer | null,
-): Promise<Known | Unknown> {
+async function authenticate(ctx: Context, header: SyncHeader, certificate: Buffer | null): Promise<Known | Unknown> {
   const enrollment = await ctx.running.of(enrolledByName).add(header.source);
   if (enrollment && certificate && (await isOfDevice(ctx, enrollment, certificate))) return { enrollment, nonce: null };
   const session = header.sessionId;

@@ -6,6 +6,7 @@ import { writeProvisioning } from "../../../../soap/provisioning.ts";
 import { readTokenRequest, type TokenRequest } from "../../../../soap/token.ts";
 import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
+import { limit } from "../../../core/limits.ts";
 import { deviceCa } from "../../../device-ca/ca.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { setManaged } from "../../../mdm-status/managed.ts";
@@ -94,6 +95,20 @@ async function urlOf(ctx: Context, path: string): Promise<string> {
 /** It becomes part of an identifier of the host. */
 const ID_MAX = 200;
 const TEXT_MAX = 255;
+export const windowsDeviceLimits = [
+  limit({
+    what: "`DeviceID` and `HWDevID` of a Windows device",
+    max: ID_MAX,
+    unit: "characters",
+    beyond: "The enrollment is refused with a fault.",
+  }),
+  limit({
+    what: "`DeviceName` and `OSVersion` of a Windows device",
+    max: TEXT_MAX,
+    unit: "characters",
+    beyond: "The rest is cut off.",
+  }),
+];
 
 function deviceOf({ context }: TokenRequest): WindowsDevice {
   const text = (name: string) => (context.get(name) ?? "").trim();

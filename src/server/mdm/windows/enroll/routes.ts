@@ -8,6 +8,7 @@ import { writeTimestamp, writeTokenReply } from "../../../../soap/token.ts";
 import { isoAt, minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
+import { measured } from "../../../core/http/strangers.ts";
 import { windowsUrl } from "../channel/devices.ts";
 import { SIGN_IN_PAGE } from "../sign-in/sign-in.ts";
 import { callerOf } from "./callers.ts";
@@ -27,11 +28,14 @@ async function answer(
 ): Promise<Content> {
   let relatesTo = "";
   try {
-    const envelope = readEnvelope(bytes);
-    relatesTo = envelope.messageId;
     const { mdm } = await ctx.config.current();
-    if (!mdm.windows_enabled_and_configured)
+    // While management is off, nothing is parsed.
+    if (!mdm.windows_enabled_and_configured) {
+      if (!isEnvelope(bytes)) throw new BadSoap("the message does not begin with an Envelope");
       throw new EnrollRefusal("EnrollmentServer", "device management of Windows devices is turned off");
+    }
+    const envelope = measured(ctx, () => readEnvelope(bytes));
+    relatesTo = envelope.messageId;
     return { content: writeEnvelope({ ...(await work(envelope)), relatesTo }) };
   } catch (error) {
     if (error instanceof BadSoap) {
@@ -43,6 +47,10 @@ async function answer(
     return { content: writeFault(error.code, error.message, relatesTo) };
   }
 }
+
+/** Whether the bytes look like a message at their beginning. */
+const isEnvelope = (bytes: Uint8Array): boolean =>
+  /<(?:\w+:)?Envelope[\s>]/.test(Buffer.from(bytes.subarray(0, 512)).toString("latin1"));
 
 const ENROLLMENT_VERSION = "4.0";
 const POLICY = { minimalKeyLength: 2048, validity: 31_536_000, renewal: 15_552_000 } as const;
