@@ -34,6 +34,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   bootstrap: () => import("./bootstrap.ts"),
   scripts: () => import("./scripts.ts"),
   packages: () => import("./packages.ts"),
+  strangers: () => import("./strangers.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);

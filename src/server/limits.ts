@@ -3,6 +3,7 @@ import { resultLimits } from "./agent/ingest/results.ts";
 import { linesLimit } from "./agent/logs/log.ts";
 import { storedText } from "./agent-protocol/rows.ts";
 import { bodyLimits } from "./agent-protocol/wire.ts";
+import { certificatesLimit } from "./certificates/inventory.ts";
 import { strangerBody, strangerLimits } from "./core/http/strangers.ts";
 import type { Limit } from "./core/limits.ts";
 import { wrongSecrets } from "./enrollment/secret-check.ts";
@@ -30,7 +31,7 @@ export const limits: Readonly<Record<string, readonly Limit[]>> = {
   ],
   "Query agents": [...bodyLimits, identifierLimit, linesLimit, ...resultLimits],
   "Managed agents": [scriptOutput],
-  Inventory: [storedText, usersLimit, batteriesLimit, softwareLimit, emailsLimit, munkiIssuesLimit],
+  Inventory: [storedText, usersLimit, batteriesLimit, certificatesLimit, softwareLimit, emailsLimit, munkiIssuesLimit],
   "Apple devices": [...Object.values(appleTexts), appleFact, appleUsers],
   "Windows devices": [...windowsDeviceLimits, windowsAnswer],
   "Android devices": Object.values(androidLimits),

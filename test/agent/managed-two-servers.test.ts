@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import { withRunning } from "../../src/server/core/running.ts";
 import { tables } from "../../src/server/data/tables.ts";
+import { checkEnrollSecret, wrongSecrets } from "../../src/server/enrollment/secret-check.ts";
 import { managedAgents } from "../../src/server/managed-agent/agents.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
@@ -95,5 +96,37 @@ it("are known with the machine that uses their key on every server", async () =>
     }
   } finally {
     await other.close();
+  }
+});
+
+it("are refused after 20 wrong secrets in a minute, whichever server got them", async () => {
+  const t = await startApp({ engine: "postgres" });
+  const store = await openPostgres({
+    tables,
+    url: t.databaseUrl!,
+    cipher: createCipher(Buffer.alloc(32, 7)),
+    log: t.services.log,
+    create: true,
+    poolSize: 4,
+  });
+  try {
+    const servers = [t.services, withRunning({ ...t.services, store })];
+    const waits = (await Promise.all(
+      Array.from({ length: wrongSecrets.max + 10 }, (_, i) =>
+        checkEnrollSecret(servers[i % 2]!, "wrong", { address: "203.0.113.7" }),
+      ),
+    )) as { wait: number }[];
+    expect(waits.filter(({ wait }) => wait === 0).length).toBe(wrongSecrets.max);
+    for (const server of servers) {
+      expect(await checkEnrollSecret(server, "wrong", { address: "203.0.113.7" })).toEqual({
+        wait: expect.any(Number),
+      });
+      expect(await checkEnrollSecret(server, "wrong", { address: "203.0.113.8" })).toEqual({ wait: 0 });
+    }
+    await addSecret(t);
+    for (const server of servers)
+      expect(await checkEnrollSecret(server, SECRET, { address: "203.0.113.7" })).toEqual({ teamId: null });
+  } finally {
+    await store.close();
   }
 });

@@ -1,11 +1,11 @@
 import { request } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { createBodyRoom } from "../../src/server/core/http/body-room.ts";
 import { withGetBody } from "../../src/server/live-queries/get-body.ts";
 import { liveQueries } from "../../src/server/live-queries/hub.ts";
-import { createSockets, type Sockets } from "../../src/server/live-queries/socket.ts";
+import { createSockets, type Sockets, unknownSockets } from "../../src/server/live-queries/socket.ts";
 import { chooseAddress, type Listening, listen } from "../../src/server/process/listen.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
@@ -399,6 +399,51 @@ describe("other upgrades", () => {
       expect(reply).toMatch(/^HTTP\/1\.1 200 OK/);
       expect(reply).toContain("plain");
     }
+  });
+});
+
+describe("places of websockets", () => {
+  beforeEach(() => startSockets());
+
+  /** A client that never closes its side. Sends one frame with this text (RFC 6455, 5.2; a mask of zeros). */
+  const stubborn = (text: string | null) =>
+    new Promise<string>((resolve, reject) => {
+      const key = "dGhlIHNhbXBsZSBub25jZQ==";
+      const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true }, () =>
+        socket.write(
+          "GET /api/v1/svc/results/websocket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+            `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+        ),
+      );
+      raw.push(socket);
+      let received = "";
+      socket.on("data", (chunk) => {
+        received += chunk.toString("latin1");
+        const isOpen = received.startsWith("HTTP/1.1 101");
+        if (!isOpen || text === null) return resolve(received);
+        if (received.includes("unauthorized")) return resolve(received);
+        if (!received.includes("\r\n\r\n") || socket.bytesWritten > 300) return;
+        const payload = Buffer.from(text);
+        socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | payload.length, 0, 0, 0, 0]), payload]));
+      });
+      socket.on("error", reject);
+    });
+  const raw: Socket[] = [];
+  afterEach(() => {
+    for (const socket of raw.splice(0)) socket.destroy();
+  });
+
+  it("are limited for clients whose user is not known yet, before they are opened", async () => {
+    for (let i = 0; i < unknownSockets.max; i++) expect(await stubborn(null)).toContain(" 101 ");
+    expect(await stubborn(null)).toContain(" 503 ");
+    for (const socket of raw.splice(0)) socket.destroy();
+    await expect.poll(async () => (await stubborn(null)).includes(" 101 ")).toBe(true);
+  });
+
+  it("are free as soon as a client is refused, also if it never closes the connection", async () => {
+    const auth = JSON.stringify({ type: "auth", data: { token: "wrong" } });
+    for (let i = 0; i < 2 * unknownSockets.max; i++) expect(await stubborn(auth)).toContain("unauthorized");
+    expect(await stubborn(null)).toContain(" 101 ");
   });
 });
 

@@ -1,5 +1,6 @@
 import { msToIso, toCount, toNumber } from "../agent-protocol/numbers.ts";
 import { has, type Row, text } from "../agent-protocol/rows.ts";
+import { limit } from "../core/limits.ts";
 import type { CertificateInventory, CertificateName } from "../hosts/details.ts";
 import type { InventorySource } from "../hosts/inventory/source.ts";
 
@@ -39,9 +40,17 @@ function owner(row: Row, platform: "darwin" | "windows"): Pick<CertificateInvent
 }
 
 /** Null (keep the stored list) if no row describes a certificate. */
+export const certificatesLimit = limit({
+  what: "certificates of a host",
+  max: 2_000,
+  unit: "entries",
+  per: "host",
+  beyond: "The rest is ignored.",
+});
+
 export function hostCertificates(rows: readonly Row[], platform: "darwin" | "windows"): CertificateInventory[] | null {
   const found = new Map<string, CertificateInventory>();
-  for (const row of rows) {
+  for (const row of rows.slice(0, certificatesLimit.max)) {
     const sha1 = text(row, "sha1").trim().toLowerCase();
     if (sha1 === "") continue;
     const { scope, username } = owner(row, platform);

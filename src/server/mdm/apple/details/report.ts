@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { bytesIn, dictIn, dictsIn, numberIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { clip, type Row } from "../../../agent-protocol/rows.ts";
-import { certificateName } from "../../../certificates/inventory.ts";
+import { certificateName, certificatesLimit } from "../../../certificates/inventory.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import type { CertificateInventory } from "../../../hosts/details.ts";
 import type { OsIdentity } from "../../../hosts/os-versions.ts";
@@ -55,11 +55,13 @@ export const applicationsOf = (answer: PlistDict): Row[] =>
 
 /** Of `CertificateList`. What is no certificate is left out. */
 export const certificatesOf = (answer: PlistDict): CertificateInventory[] =>
-  dictsIn(answer, "CertificateList").flatMap((entry) => {
-    const der = bytesIn(entry, "Data");
-    const parsed = der && parsedOf(der);
-    return parsed ? [certificateOf(parsed, stringIn(entry, "CommonName") ?? "")] : [];
-  });
+  dictsIn(answer, "CertificateList")
+    .slice(0, certificatesLimit.max)
+    .flatMap((entry) => {
+      const der = bytesIn(entry, "Data");
+      const parsed = der && parsedOf(der);
+      return parsed ? [certificateOf(parsed, stringIn(entry, "CommonName") ?? "")] : [];
+    });
 
 function parsedOf(der: Buffer): X509Certificate | null {
   try {
