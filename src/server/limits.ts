@@ -4,6 +4,7 @@ import { linesLimit } from "./agent/logs/log.ts";
 import { storedText } from "./agent-protocol/rows.ts";
 import { bodyLimits } from "./agent-protocol/wire.ts";
 import { certificatesLimit } from "./certificates/inventory.ts";
+import { formLimit } from "./core/http/body.ts";
 import { strangerBody, strangerLimits } from "./core/http/strangers.ts";
 import type { Limit } from "./core/limits.ts";
 import { wrongSecrets } from "./enrollment/secret-check.ts";
@@ -25,6 +26,7 @@ export const limits: Readonly<Record<string, readonly Limit[]>> = {
   Strangers: [
     ...Object.values(strangerLimits),
     strangerBody,
+    formLimit,
     ...Object.values(strangerBodies),
     wrongSecrets,
     unknownSockets,

@@ -23,7 +23,7 @@ describe("docs/limits.md", () => {
   });
 });
 
-describe.each(rulesEngines)("an Apple device on $name", ({ name: engine }) => {
+describe.each(rulesEngines)("an Apple device on %s", (engine) => {
   /** The message with a member of this size, and where it is sent. */
   const membersOf = {
     Topic: "TokenUpdate",

@@ -3,7 +3,7 @@
 import { createHmac } from "node:crypto";
 import { Cached } from "../core/concurrency/cached.ts";
 import { ApiError, unsupportedMediaType } from "../core/errors.ts";
-import { type BodySource, readBytes } from "../core/http/body.ts";
+import { type BodySource, formFields, readBytes } from "../core/http/body.ts";
 import { sameText } from "../core/random.ts";
 import { part } from "../core/running.ts";
 import { serverSecret } from "../secrets/service.ts";
@@ -44,5 +44,5 @@ export async function readForm(request: Request, from: BodySource): Promise<URLS
   if (type !== "application/x-www-form-urlencoded")
     throw unsupportedMediaType("Content-Type must be application/x-www-form-urlencoded");
   const bytes = await readBytes(request.body, request.headers.get("content-encoding"), FORM_MAX, from);
-  return new URLSearchParams(bytes.toString("utf8"));
+  return formFields(bytes);
 }

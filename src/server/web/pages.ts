@@ -3,6 +3,8 @@ import type { H3, H3Event } from "h3";
 import { openApiDocument } from "../../api/openapi.ts";
 import type { Services } from "../core/context.ts";
 import type { ApiError } from "../core/errors.ts";
+import { callerOf } from "../core/http/proxies.ts";
+import { measuredAsync, strangerCost } from "../core/http/strangers.ts";
 import { version } from "../core/version.ts";
 import { assetResponse, assets } from "./assets.ts";
 import { health } from "./health.ts";
@@ -46,14 +48,21 @@ export function mountPages(app: H3, services: Services, asError: AsError): void 
     const { ok, body } = await health(services);
     return Response.json(body, { status: ok ? 200 : 503, headers: { "cache-control": "no-store" } });
   });
-  if (services.settings.metrics_port === undefined) get("/metrics", () => metricsResponse(services));
+  /** What takes long, and is for everybody. */
+  const costly = (path: string, work: () => Response | Promise<Response>) =>
+    get(path, ({ req }) => {
+      const cost = strangerCost(services, callerOf(services, req.ip ?? "", req.headers));
+      cost.admit();
+      return measuredAsync({ cost }, async () => work());
+    });
+  if (services.settings.metrics_port === undefined) costly("/metrics", () => metricsResponse(services));
 
   for (const segment of ["v1", "2022-04", "latest"])
-    get(
+    costly(
       `/api/${segment}/svc/openapi.json`,
       () => new Response(described().document, { headers: { "content-type": "application/json; charset=utf-8" } }),
     );
-  get("/api/docs", () => new Response(described().page.html, { headers: htmlHeaders }));
+  costly("/api/docs", () => new Response(described().page.html, { headers: htmlHeaders }));
   for (const asset of assets) get(asset.path, () => assetResponse(asset));
   for (const one of webPages) {
     const answer = (event: H3Event) => answerPage(services, one, event, (thrown) => asError(thrown, event));

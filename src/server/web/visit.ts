@@ -5,6 +5,7 @@ import { ApiError } from "../core/errors.ts";
 import { bodyRoom } from "../core/http/body-room.ts";
 import { serverUrl } from "../core/http/links.ts";
 import { callerOf } from "../core/http/proxies.ts";
+import { proved, strangerCost } from "../core/http/strangers.ts";
 import { maySomewhere } from "../core/security/access.ts";
 import { authenticate } from "../sessions/auth.ts";
 import { hasUsers } from "../setup/service.ts";
@@ -24,10 +25,12 @@ export async function answerPage(
   event: H3Event,
   asError: (thrown: unknown) => ApiError,
 ): Promise<Response> {
+  const caller = callerOf(services, event.req.ip ?? "", event.req.headers);
   const ctx: Context = {
     ...services,
     user: nobody,
-    ...callerOf(services, event.req.ip ?? "", event.req.headers),
+    ...caller,
+    cost: strangerCost(services, caller),
     requestId: services.random.uuid(),
     headers: event.req.headers,
   };
@@ -68,6 +71,9 @@ async function visitOf(
   const header = event.req.headers.get("cookie");
   const token = readCookie(header, jar.session);
   const user = token === null ? null : await viewerOfSession(services, token);
+  if (user !== null) proved(ctx);
+  // Whoever has the link to a device's page is not a stranger, and GET has no form.
+  else if (page.method !== "GET") ctx.cost?.admit();
   const session = user === null ? null : token;
   const key = await ctx.running.of(formKey).get();
   const formCookie = readCookie(header, jar.form);

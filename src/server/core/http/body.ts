@@ -2,6 +2,7 @@
 import { createGunzip } from "node:zlib";
 import { isRecord } from "../../../text/record.ts";
 import { ApiError, badRequest, invalid, overloaded, tooLarge, tooSlow, unsupportedMediaType } from "../errors.ts";
+import { limit } from "../limits.ts";
 import type { BodyRoom, Cut, Sender } from "./body-room.ts";
 
 export type ByteSource = AsyncIterable<Uint8Array>;
@@ -146,6 +147,22 @@ const joined = (chunks: readonly Uint8Array[], size: number): Buffer =>
   chunks.length === 1
     ? Buffer.from(chunks[0]!.buffer, chunks[0]!.byteOffset, chunks[0]!.byteLength)
     : Buffer.concat(chunks, size);
+
+export const formLimit = limit({
+  what: "fields of a form",
+  max: 100,
+  unit: "entries",
+  per: "message",
+  beyond: "The form is refused with 400.",
+});
+
+/** The fields of a form post. As many as fit into a body would take a long time. */
+export function formFields(content: Buffer): URLSearchParams {
+  let fields = 1;
+  for (let at = content.indexOf("&"); at !== -1; at = content.indexOf("&", at + 1))
+    if (++fields > formLimit.max) throw badRequest(`the form has more than ${formLimit.max} fields`);
+  return new URLSearchParams(content.toString("utf8"));
+}
 
 const MAX_DEPTH = 64;
 

@@ -5,7 +5,7 @@ import { isDigestOf } from "../../../../pki/http-signature.ts";
 import { bytesOfBase64 } from "../../../../text/base64.ts";
 import { isRecord } from "../../../../text/record.ts";
 import { badRequest, partTooLarge, tooLarge, unsupportedMediaType } from "../../errors.ts";
-import { type Admission, type BodySource, type ByteSource, parseJson, readBytes } from "../body.ts";
+import { type Admission, type BodySource, type ByteSource, formFields, parseJson, readBytes } from "../body.ts";
 import type { CheckTexts } from "../route.ts";
 import { decoders } from "./decoders.ts";
 import { type FilePlace, readMultipart } from "./multipart.ts";
@@ -50,22 +50,12 @@ export async function readBody(
     case "form":
       if (type === "application/x-www-form-urlencoded") {
         const content = await bytes();
-        return decode(() => formOf(content));
+        return decode(() => Object.fromEntries(formFields(content)));
       }
       return json();
     case "json":
       return json();
   }
-}
-
-/** Forms have a few fields; as many as fit into a body take a long time. */
-const FIELDS_MAX = 100;
-
-function formOf(content: Buffer): Record<string, string> {
-  let fields = 1;
-  for (let at = content.indexOf("&"); at !== -1; at = content.indexOf("&", at + 1))
-    if (++fields > FIELDS_MAX) throw badRequest(`the form has more than ${FIELDS_MAX} fields`);
-  return Object.fromEntries(new URLSearchParams(content.toString("utf8")));
 }
 
 type Headers = SentBody["headers"];
