@@ -53,12 +53,12 @@ export async function contextOf(services: Services, asked: Asked, access: Access
     forwarded: caller.forwarded,
     requestId,
     headers,
+    cost: access === "none" ? strangerCost(services, caller) : undefined,
     requested: { method: asked.method, path: asked.path, query: asked.search },
     clientCertificate: () => clientCertificate(services.settings, socket, headers),
     proxyHeader: (name) => (isTrustedProxy(services.settings, socket?.remoteAddress ?? "") ? headers.get(name) : null),
   };
   if (key !== null) return { ...ctx, host: await hostOfKey(ctx, key) };
-  if (access === "none") return { ...ctx, cost: strangerCost(services, caller) };
   const maySign = header === null && typeof access === "object" && access.hostSignature === true;
   const host = maySign ? await signingHost(ctx) : null;
   return host === null ? ctx : { ...ctx, host };

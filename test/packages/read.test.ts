@@ -62,8 +62,18 @@ describe("packages for Macs whose description is not in UTF-8", () => {
   });
 
   it("are refused if nobody can read them", async () => {
-    expect(await refusal("size.pkg", packageWith("klingon", (text) => Buffer.from(text)))).toContain("damaged");
-    expect(await refusal("size.pkg", packageWith("UTF-8", (text) => Buffer.from(text, "latin1")))).toContain("damaged");
+    expect(
+      await refusal(
+        "size.pkg",
+        packageWith("klingon", (text) => Buffer.from(text)),
+      ),
+    ).toContain("damaged");
+    expect(
+      await refusal(
+        "size.pkg",
+        packageWith("UTF-8", (text) => Buffer.from(text, "latin1")),
+      ),
+    ).toContain("damaged");
   });
 });
 

@@ -91,7 +91,7 @@ export interface Context extends Omit<Services, "store">, Caller {
   /** A header that a trusted proxy has set; null for requests that did not come through one. */
   readonly proxyHeader?: (name: string) => string | null;
   /** What the request costs; only on endpoints that may be called without a token, where the handler finds out who calls. */
-  readonly cost?: StrangerCost;
+  readonly cost?: StrangerCost | undefined;
   /** The host that authenticated with its own key, on endpoints that allow this; `user` is then nobody. */
   readonly host?: { readonly id: number; readonly team_id: number | null };
 }

@@ -40,14 +40,14 @@ export const strangerBodies = {
   }),
   inflated: limit({
     what: "compressed body of a query agent that does not begin with the node key of a host",
-    max: 8 * 1024 * 1024,
+    max: MiB,
     unit: "bytes",
     per: "message",
     beyond: "The message is refused with 413 as soon as that much is decompressed.",
   }),
 };
 /** Milliseconds that decompressing costs for each MiB of its result. */
-const INFLATING = 3;
+const INFLATING = 5;
 
 export function answer(
   agent: Agent,
@@ -61,7 +61,8 @@ export function answer(
     return agent.handle(endpoint, { ...rest, body: bytes });
   const { sender, proved } = agent.senderOf({ first: bytes, encoding, ...rest });
   if (sender.trust === "proved") return serve(agent, services, endpoint, request, bodyCaps[endpoint]);
-  return answerStranger({ agent, services, endpoint, request, proved, isPlain });
+  const isFamiliar = sender.trust === "familiar";
+  return answerStranger({ agent, services, endpoint, request, proved, isPlain, isFamiliar });
 }
 
 interface FromStranger {
@@ -72,10 +73,12 @@ interface FromStranger {
   /** Resolves once the key that the body names has been looked up. */
   readonly proved: Promise<Sender | null> | undefined;
   readonly isPlain: boolean;
+  /** Hosts with valid keys have called from the same address. */
+  readonly isFamiliar: boolean;
 }
 
 /** The body names no host, or one that is not in memory. */
-async function answerStranger({ agent, services, endpoint, request, proved, isPlain }: FromStranger) {
+async function answerStranger({ agent, services, endpoint, request, proved, isPlain, isFamiliar }: FromStranger) {
   if (proved !== undefined && (await proved) !== null)
     return serve(agent, services, endpoint, request, bodyCaps[endpoint]);
   const cost = strangerCost(services, request);
@@ -85,7 +88,8 @@ async function answerStranger({ agent, services, endpoint, request, proved, isPl
   if (isPlain && request.bytes.length > strangerBodies.plain.max && endpoint !== "carve/block")
     return tooLarge(strangerBodies.plain.max);
   cost.admit();
-  const cap = isPlain ? bodyCaps[endpoint] : Math.min(bodyCaps[endpoint], strangerBodies.inflated.max);
+  const most = isPlain || isFamiliar ? Number.POSITIVE_INFINITY : strangerBodies.inflated.max;
+  const cap = Math.min(bodyCaps[endpoint], most);
   const replied = await cost.measure(() => serve(agent, services, endpoint, request, cap, cost));
   if (replied.status === 200) cost.prove();
   return replied;

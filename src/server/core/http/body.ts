@@ -24,7 +24,13 @@ export interface Admission {
   check(bytes: Buffer, isLarger: boolean): Promise<void>;
   /** Decodes what has arrived, and charges the caller for it. */
   measure<T>(work: () => T): T;
+  /** Charges the caller for what is not measured. */
+  charge(milliseconds: number): void;
 }
+
+/** Milliseconds that it costs to receive or decompress a MiB, and to begin with decompressing. */
+const RECEIVING = 5;
+const DECOMPRESSING = 1;
 
 /** The body ended with an error of the connection: not an error of the server, so it must not be logged as one. */
 export const incomplete = () => badRequest("the connection was closed before the whole body arrived");
@@ -92,6 +98,7 @@ async function readCoded(
   if (coding === "identity" || coding === "") return collect(source, limit, admission);
   if (coding !== "gzip" && coding !== "x-gzip")
     throw unsupportedMediaType(`Content-Encoding ${coding} is not known; use gzip`);
+  admission?.charge(DECOMPRESSING);
   const gunzip = createGunzip();
   const feed = feedInto(gunzip, source, limit);
   // Otherwise the reader would wait forever for the rest of an upload that was cut off.
@@ -132,6 +139,7 @@ async function collect(source: ByteSource, limit: number, admission?: Admission)
   let isChecked = admission === undefined;
   for await (const chunk of source) {
     size += chunk.byteLength;
+    admission?.charge((chunk.byteLength / (1024 * 1024)) * RECEIVING);
     if (size > limit) throw tooLarge(limit);
     chunks.push(chunk);
     if (isChecked || size <= admission!.strangerLimit) continue;

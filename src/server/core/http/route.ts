@@ -128,6 +128,7 @@ function admissionOf<E extends AnyEndpoint>(
       cost.admit();
     },
     measure: (work) => cost.measure(work),
+    charge: (milliseconds) => cost.charge(milliseconds),
   };
 }
 

@@ -47,8 +47,8 @@ export const strangerBody = limit({
  * office is not refused because of attacks from elsewhere.
  */
 const RESERVE = 0.25;
-/** Milliseconds that every request costs besides what is measured: routing, lookups, the reply. */
-export const EACH = 0.25;
+/** Milliseconds that every request costs besides what is measured: the connection, routing, lookups, the reply. */
+export const EACH = 1;
 /** Addresses whose balance is remembered. */
 const ADDRESSES_MAX = 20_000;
 
@@ -211,7 +211,7 @@ export function strangerCost({ running }: Pick<Services, "running">, { address, 
 }
 
 interface Costing {
-  readonly cost?: StrangerCost;
+  readonly cost?: StrangerCost | undefined;
 }
 
 /** Runs synchronous work for a caller who may be a stranger. */
