@@ -114,7 +114,8 @@ async function removeUnused(folder, modules) {
   };
   await visit("cli/completion/complete.js");
   for (const name of started) await visit(name);
-  for (const name of modules.keys()) if (/^(commands|api)\//.test(name) || startsThread(name)) await visit(name);
+  for (const name of modules.keys())
+    if (/^(commands|api)\//.test(name) || startsThread(name) || name.endsWith(".process.js")) await visit(name);
   for (const name of modules.keys())
     if (!needed.has(name)) for (const end of ["", ".map"]) await rm(join(folder, name + end), { force: true });
 }

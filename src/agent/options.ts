@@ -21,6 +21,8 @@ export interface AgentOptions {
   readonly signsRequests?: boolean;
   /** The kind of key of a new host identity; default: RSA. */
   readonly identityKey?: IdentityKey;
+  /** Starts the agent's second process, which answers queries: see `SecondProcess`. */
+  readonly secondProgram: readonly [string, ...string[]];
   /** The program to run for queries; null: the agent answers them itself. */
   readonly osqueryd: string | null;
   /** Instead of the machine's own. */

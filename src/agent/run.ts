@@ -5,6 +5,7 @@ import { DiskKeyEscrow } from "./disk-keys/escrow.ts";
 import { FirstSetup } from "./first-setup.ts";
 import { HostIdentity } from "./identity.ts";
 import { InstallRunner } from "./installs/runner.ts";
+import { SecondProcess } from "./isolated/second-process.ts";
 import { readHardware } from "./machine/hardware.ts";
 import { readOs } from "./machine/os.ts";
 import { ManagedAgent } from "./managed.ts";
@@ -23,6 +24,10 @@ const CONFIG_S = 30;
 const SETUP_S = 5;
 const PING_S = 5 * 60;
 const TOKEN_S = 60 * 60;
+
+/** After it was asked to stop, it finishes requests for so long. */
+const STOP_REQUESTS_MS = 5_000;
+const FIND_PROCESSES_MS = 20_000;
 
 const DOWNLOAD = "/enroll/agent.mjs";
 
@@ -63,12 +68,30 @@ async function runLocked(options: AgentOptions, { signal, replaced }: Ends): Pro
   };
   const parts = { connection, identity, keys, hardware, platform, enrollSecret, stateDir, log, onLeft };
   const managed = new ManagedAgent(parts);
-  const scripts = new ScriptRunner({ stateDir, runsScripts, server: managed, log, signal });
-  const engine = new QueryEngine({ options, keys, hardware, os, connection });
+  const over = new AbortController();
+  const { secondProgram: program } = options;
+  const secondProcess = new SecondProcess({ program, signal });
+  // Also after the signal, for the processes of a script that was ended.
+  const finder = new SecondProcess({ program, signal: over.signal, idleMs: 1_000 });
+  const findProcesses = (variable: string) =>
+    finder.run<number[]>({ kind: "find-processes", variable }, FIND_PROCESSES_MS).catch((error: Error) => {
+      log("warn", `looking for processes that a script left: ${error.message}`);
+      return [];
+    });
+  const scripts = new ScriptRunner({ stateDir, runsScripts, server: managed, log, signal, findProcesses });
+  const engine = new QueryEngine({ options, keys, hardware, os, connection, secondProcess });
   const query = (sql: string) => engine.answer(sql);
-  const installs = new InstallRunner({ stateDir, runsScripts, server: managed, query, log, signal });
+  const installs = new InstallRunner({
+    stateDir,
+    runsScripts,
+    server: managed,
+    query,
+    log,
+    signal,
+    findProcesses,
+  });
   const setup = new FirstSetup(managed, log);
-  const diskKeys = new DiskKeyEscrow({ server: managed, log });
+  const diskKeys = new DiskKeyEscrow({ server: managed, log, signal });
   const bitlocker = new Bitlocker({ server: managed, log });
   const updater =
     options.updates === undefined
@@ -121,6 +144,9 @@ async function runLocked(options: AgentOptions, { signal, replaced }: Ends): Pro
   if (keys.copiedFrom !== null)
     log("warn", `the keys are those of another machine (${keys.copiedFrom}): this one enrolls as a host of its own`);
   log("info", `svc agent ${options.version} runs for ${serverUrl} as ${hardware.hostname} (${hardware.uuid})`);
+  // A download may take longer than anybody waits for a service to stop.
+  const closing = () => void setTimeout(() => connection.close(), STOP_REQUESTS_MS).unref();
+  signal.addEventListener("abort", closing, { once: true });
   try {
     await Promise.all([
       osqueryd?.run(signal),
@@ -136,6 +162,7 @@ async function runLocked(options: AgentOptions, { signal, replaced }: Ends): Pro
       ),
     ]);
   } finally {
+    over.abort();
     await connection.close();
   }
 }

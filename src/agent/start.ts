@@ -19,6 +19,15 @@ export interface StartParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes a line. */
   readonly note: (line: string) => void;
+  readonly secondProgram: readonly [string, ...string[]];
+}
+
+/** In which the agent ends what it does; longer than osqueryd has for it. */
+const STOP_MS = 20_000;
+
+/** Ends this process if something does not end by itself. `process.exit` would wait for calls of the file system. */
+function endLater(): void {
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), STOP_MS).unref();
 }
 
 /** As journals of systemd read them: a number in front of the line. */
@@ -39,7 +48,7 @@ function scaleOf({ SVC_AGENT_SCALE: given }: StartParts["env"]): number {
 export async function startAgent(
   { ca, ...setup }: AgentSetup,
   flags: StartFlags,
-  { version, env, note }: StartParts,
+  { version, env, note, secondProgram }: StartParts,
 ): Promise<void> {
   const log = logTo(note, env);
   const scale = scaleOf(env);
@@ -48,13 +57,18 @@ export async function startAgent(
   // It connects only over TLS.
   const isUsed = flags.osqueryd && setup.serverUrl.startsWith("https:");
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => {
+      stop.abort();
+      endLater();
+    });
   const { "hardware-uuid": uuid, "hardware-serial": serial } = flags;
   await runAgent(
     {
       ...setup,
       ...(ca === null ? {} : { ca }),
       version,
+      secondProgram,
       osqueryd: isUsed ? (flags["osqueryd-path"] ?? (await findOsqueryd())) : null,
       hardware: { ...(uuid === undefined ? {} : { uuid }), ...(serial === undefined ? {} : { serial }) },
       scale,

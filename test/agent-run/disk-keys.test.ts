@@ -59,6 +59,7 @@ function escrow(answers: readonly string[], failure?: Error): Made {
       },
     },
     log: (level, message) => lines.push(`${level}: ${message}`),
+    signal: new AbortController().signal,
     async ask({ text }) {
       asked.push(text);
       return left.shift() ?? null;

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Level } from "../../src/agent/options.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import { type EngineIdentity, Osqueryd } from "../../src/agent/osqueryd.ts";
 
 let folder: string;
@@ -21,17 +21,18 @@ async function start(rest: string, identity: EngineIdentity = { identifier: "UUI
   await chmod(program, 0o755);
   const lines: string[] = [];
   const stop = new AbortController();
-  const options = {
+  const options: AgentOptions = {
     serverUrl: "https://svc.example.com",
     enrollSecret: "secret",
     stateDir: join(folder, "state"),
     version: "1",
     pins: [],
     runsScripts: true,
+    secondProgram: [process.execPath],
     osqueryd: program,
     hardware: {},
     scale: 0.001,
-    log: (level: Level, message: string) => void lines.push(`${level}: ${message}`),
+    log: (level, message) => void lines.push(`${level}: ${message}`),
   };
   const osqueryd = new Osqueryd(program, options, identity);
   const ended = osqueryd.run(stop.signal);

@@ -1,4 +1,5 @@
 // The agent's SQL, and the tables of this machine (Linux).
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import { tablesFor } from "../../src/agent/tables/all.ts";
 import { ipv4, ipv6 } from "../../src/agent/tables/network.ts";
 import { debPackages } from "../../src/agent/tables/packages.ts";
 import { crontabRows } from "../../src/agent/tables/services.ts";
+import { settingRows } from "../../src/agent/tables/settings-files.ts";
 import { ENGINE_VERSION } from "../../src/agent/tables/system.ts";
 import { builtinLabels } from "../../src/server/labels/builtin-labels.ts";
 import { DEVICE_TABLES } from "../../src/simulator/inventory/tables-device.ts";
@@ -237,9 +239,51 @@ describe("files", () => {
     ]);
   });
 
+  it.skipIf(process.platform !== "linux")("that are pipes, links or devices are not opened for hashes", async () => {
+    execFileSync("mkfifo", [join(folder, "a/pipe")]);
+    expect(await rowsOf(`SELECT path FROM hash WHERE path LIKE '${folder}/a/%'`)).toEqual([
+      { path: `${folder}/a/one.txt` },
+    ]);
+    expect(await rowsOf("SELECT path FROM hash WHERE path IN ('/dev/zero', '/proc/kcore', '/dev/stdin')")).toEqual([]);
+    expect(await rowsOf(`SELECT type FROM file WHERE path = '${folder}/a/pipe'`)).toEqual([{ type: "fifo" }]);
+  });
+
   it("of another query are not seen by the next", async () => {
     expect(await paths(`path = '${folder}/a'`)).toEqual(["/a"]);
     expect(await paths(`path = '${folder}/a/b'`)).toEqual(["/a/b"]);
+  });
+});
+
+describe("settings of the system", () => {
+  it("are read from a fixed list of files, whatever the query names", async () => {
+    const secret = join(folder, "secrets.conf");
+    await writeFile(secret, "password = very-secret\n");
+    for (const where of [
+      `path = '${secret}'`,
+      "path = '/proc/1/environ'",
+      `path = '/proc/${process.pid}/environ'`,
+      "path = '/dev/stdin'",
+      "path IN ('/etc/shadow', '/etc/passwd', '/etc/gshadow', '/root/.ssh/id_ed25519')",
+      "path LIKE '/etc/ssh/ssh_host%'",
+      `path = '/etc/ssh/../..${secret}'`,
+      "path LIKE '/root/%%'",
+      `path LIKE '${folder}/%%'`,
+    ])
+      expect(await rowsOf(`SELECT * FROM augeas WHERE ${where}`), where).toEqual([]);
+    const all = await rowsOf("SELECT DISTINCT path FROM augeas WHERE path LIKE '/%%'");
+    expect(all.map(({ path }) => path)).toContain("/etc/os-release");
+    expect(all.filter(({ path }) => !/^\/(etc|usr\/lib|run\/sysctl\.d)\/[\w./-]+$/.test(path!))).toEqual([]);
+  });
+
+  it("are chosen by path and label", async () => {
+    const [id] = await rowsOf("SELECT * FROM augeas WHERE path = '/etc/os-release' AND label = 'ID'");
+    const { path, node, label } = id!;
+    expect([path, node, label]).toEqual(["/etc/os-release", "/files/etc/os-release/ID", "ID"]);
+    expect(settingRows("# x\nPermitRootLogin no\nPort=22\n\nMatch User a b\n", "/f")).toEqual([
+      { node: "/files/f/PermitRootLogin", value: "no", label: "PermitRootLogin", path: "/f" },
+      { node: "/files/f/Port", value: "22", label: "Port", path: "/f" },
+      { node: "/files/f/Match", value: "User a b", label: "Match", path: "/f" },
+    ]);
   });
 });
 

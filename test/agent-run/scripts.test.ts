@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { processesWith } from "../../src/agent/isolated/marked-processes.ts";
 import { type ScriptResult, ScriptRunner, type ScriptServer } from "../../src/agent/scripts/runner.ts";
 import { commandFor } from "../../src/agent/scripts/script.ts";
 import { Journal } from "../../src/agent/state/journal.ts";
@@ -35,7 +36,8 @@ class FakeServer implements ScriptServer {
 
 function start(server: FakeServer, { runsScripts = true } = {}) {
   const stop = new AbortController();
-  const runner = new ScriptRunner({ stateDir, runsScripts, server, log: () => {}, signal: stop.signal });
+  const common = { stateDir, log: () => {}, signal: stop.signal, findProcesses: processesWith };
+  const runner = new ScriptRunner({ ...common, runsScripts, server });
   return { runner, stop };
 }
 

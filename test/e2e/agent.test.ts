@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, type Served, tokenOf } from "../../bench/support/serve.ts";
+import { moduleProgram } from "../../src/agent/isolated/module-program.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import { runAgent } from "../../src/agent/run.ts";
 import { freePort } from "../support/free-port.ts";
@@ -39,6 +40,7 @@ async function startAgent(options: Pick<AgentOptions, "serverUrl"> & Partial<Age
       stateDir,
       version: "1.0.0",
       pins: [],
+      secondProgram: moduleProgram(),
       osqueryd: null,
       runsScripts: true,
       hardware: { uuid: "0A0A0A0A-0000-4000-8000-000000000001", serial: "SERIAL-1" },

@@ -60,12 +60,12 @@ async function commandFor({ title, text }: Question): Promise<readonly string[] 
 }
 
 /** Null: nobody has answered. */
-export async function askPerson(question: Question): Promise<string | null> {
+export async function askPerson(question: Question, signal: AbortSignal): Promise<string | null> {
   const command = await commandFor(question);
   if (command === null) return null;
   const [file, ...args] = command;
   return new Promise((resolve) => {
-    execFile(file!, args, { timeout: ANSWER_MS }, (error, stdout) => {
+    execFile(file!, args, { timeout: ANSWER_MS, signal }, (error, stdout) => {
       const answer = stdout.replace(/\n$/, "");
       resolve(error === null && answer !== "" ? answer : null);
     });

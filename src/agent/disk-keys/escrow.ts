@@ -10,6 +10,8 @@ export interface KeyServer {
 interface Parts {
   readonly server: KeyServer;
   readonly log: Log;
+  /** Ends a question that nobody has answered. */
+  readonly signal: AbortSignal;
   /** Null: nobody has answered. */
   readonly ask?: (question: Question) => Promise<string | null>;
   /** Null: the system's disk is not encrypted. */
@@ -21,7 +23,8 @@ export class DiskKeyEscrow {
   #running: Promise<void> | null = null;
 
   constructor(parts: Parts) {
-    this.#parts = { ask: askPerson, disk: systemDisk, ...parts };
+    const ask = (question: Question) => askPerson(question, parts.signal);
+    this.#parts = { ask, disk: systemDisk, ...parts };
   }
 
   /** Begins, unless it runs: the server asks until it has a key or a reason. Scripts do not wait for the person. */

@@ -4,7 +4,7 @@ import { extname, join } from "node:path";
 import type { StreamedReply } from "../net/connection.ts";
 import type { Log } from "../options.ts";
 import type { SqlAnswer } from "../queries/sqlite.ts";
-import { killLeftovers } from "../scripts/process.ts";
+import { type FindProcesses, killLeftovers } from "../scripts/process.ts";
 import { runScript, type ScriptEnd } from "../scripts/script.ts";
 import { isJournalId, Journal } from "../state/journal.ts";
 import { DownloadFailed, downloadPackage } from "./download.ts";
@@ -47,6 +47,7 @@ export interface InstallOptions {
   readonly query: (sql: string) => Promise<SqlAnswer>;
   readonly log: Log;
   readonly signal: AbortSignal;
+  readonly findProcesses: FindProcesses;
 }
 
 interface StepOptions {
@@ -93,13 +94,13 @@ export class InstallRunner {
   }
 
   async run(id: string): Promise<void> {
-    const { server, log } = this.#options;
+    const { server, log, findProcesses } = this.#options;
     if (!isJournalId(id)) return server.deliverInstall(id, notInstalled(nothing, "The agent cannot store this id."));
     const entry = await this.#journal.read(id);
     if (entry?.state === "delivered") return;
     if (entry?.state === "finished") return this.#deliver(id, entry.result);
     if (entry?.state === "started") {
-      await killLeftovers(id);
+      await killLeftovers(id, findProcesses);
       log("warn", `install ${id} was interrupted`);
       return this.#finish(id, await this.#interrupted(id, entry.soFar ?? nothing));
     }
@@ -153,12 +154,12 @@ export class InstallRunner {
   }
 
   async #step(id: string, name: string, contents: string, { env, timeout, soFar }: StepOptions): Promise<ScriptEnd> {
-    const { signal } = this.#options;
+    const { signal, findProcesses } = this.#options;
     try {
       // If it cannot be noted, such as on a full disk, the script must not run.
       await this.#journal.write(id, { state: "started", soFar });
       const folder = join(this.#journal.filesOf(id), name);
-      return await runScript({ id, contents, folder, timeout, env, signal });
+      return await runScript({ id, contents, folder, timeout, env, signal, findProcesses });
     } catch (error) {
       const output = `The agent could not run the script: ${(error as Error).message}`;
       return { output, exitCode: -1, timedOut: false, runtime: 0 };

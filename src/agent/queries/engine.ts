@@ -1,14 +1,15 @@
 // The query engine of machines without osqueryd: it fetches queries, answers them, and reports the results.
 import { discover, readWork, type Work } from "../../agent-wire/work.ts";
+import type { SecondProcess } from "../isolated/second-process.ts";
 import type { Hardware } from "../machine/hardware.ts";
 import type { OperatingSystem } from "../machine/os.ts";
 import type { Connection } from "../net/connection.ts";
 import type { AgentOptions } from "../options.ts";
 import type { Keys } from "../state/keys.ts";
-import { tablesFor } from "../tables/all.ts";
 import { ENGINE_VERSION, platformMask } from "../tables/system.ts";
 import { EngineCalls } from "./calls.ts";
-import { Session, type SqlAnswer } from "./sqlite.ts";
+import { IsolatedSession } from "./isolated-session.ts";
+import type { SqlAnswer } from "./sqlite.ts";
 
 const ENROLL_TABLES = ["os_version", "osquery_info", "system_info", "platform_info"];
 const ACCELERATED_S = 5;
@@ -29,6 +30,8 @@ interface Parts {
   readonly hardware: Hardware;
   readonly os: OperatingSystem;
   readonly connection: Connection;
+  /** Answers the queries. */
+  readonly secondProcess: SecondProcess;
 }
 
 interface Result {
@@ -36,10 +39,30 @@ interface Result {
   readonly ms: number;
 }
 
+/** Bytes of results in one message; the server accepts 8 MiB. */
+const MESSAGE_BYTES = 7_000_000;
+
+/** As many results as one message may have. One that is too large by itself is replaced by an error. */
+function firstThatFit(results: readonly (readonly [string, Result])[]): (readonly [string, Result])[] {
+  const fit: (readonly [string, Result])[] = [];
+  let bytes = 0;
+  for (const [name, result] of results) {
+    const size = Buffer.byteLength(JSON.stringify([name, result]));
+    if (size > MESSAGE_BYTES) {
+      const message = `the result is larger than ${MESSAGE_BYTES / 1e6} MB: select fewer rows or columns`;
+      fit.push([name, { ...result, answer: { status: 1, message, rows: [] } }]);
+      continue;
+    }
+    bytes += size;
+    if (bytes > MESSAGE_BYTES && fit.length > 0) break;
+    fit.push([name, result]);
+  }
+  return fit;
+}
+
 export class QueryEngine {
   readonly #parts: Parts;
   readonly #calls: EngineCalls;
-  readonly #tables = tablesFor(process.platform);
   readonly #startedAt = Math.floor(Date.now() / 1000);
   readonly #unsent = new Map<string, Result>();
   #flags: Readonly<Record<string, string>> = DEFAULT_FLAGS;
@@ -60,11 +83,11 @@ export class QueryEngine {
 
   /** Answers one query of the server's that is no live query, such as one that decides about an install. */
   async answer(sql: string): Promise<SqlAnswer> {
-    const session = await this.#session();
+    const session = this.#session();
     try {
       return await session.answer(sql);
     } finally {
-      session.close();
+      await session.close();
     }
   }
 
@@ -85,7 +108,7 @@ export class QueryEngine {
   }
 
   async #run(work: Work): Promise<void> {
-    const session = await this.#session();
+    const session = this.#session();
     try {
       // Discovery queries are answered first, because `discover` needs all their answers at once.
       const known = new Map<string, SqlAnswer>();
@@ -96,26 +119,28 @@ export class QueryEngine {
         this.#unsent.set(name, { answer, ms: Math.round(performance.now() - started) });
       }
     } finally {
-      session.close();
+      await session.close();
     }
   }
 
   /** Results are kept, and sent with newer ones, until the server has accepted them. */
   async #write(): Promise<void> {
-    const sent = [...this.#unsent];
-    const of = <T>(value: (result: Result) => T) => Object.fromEntries(sent.map(([name, one]) => [name, value(one)]));
-    await this.#calls.call("distributed/write", {
-      queries: of(({ answer }) => answer.rows),
-      statuses: of(({ answer }) => answer.status),
-      messages: of(({ answer }) => answer.message),
-      stats: of(({ ms }) => ({ wall_time_ms: ms, user_time: ms, system_time: 0, memory: 0 })),
-    });
-    this.#unsent.clear();
+    while (this.#unsent.size > 0) {
+      const sent = firstThatFit([...this.#unsent]);
+      const of = <T>(value: (result: Result) => T) => Object.fromEntries(sent.map(([name, one]) => [name, value(one)]));
+      await this.#calls.call("distributed/write", {
+        queries: of(({ answer }) => answer.rows),
+        statuses: of(({ answer }) => answer.status),
+        messages: of(({ answer }) => answer.message),
+        stats: of(({ ms }) => ({ wall_time_ms: ms, user_time: ms, system_time: 0, memory: 0 })),
+      });
+      for (const [name] of sent) this.#unsent.delete(name);
+    }
   }
 
-  #session(): Promise<Session> {
-    const { hardware, os, keys, options } = this.#parts;
-    return Session.open(this.#tables, {
+  #session(): IsolatedSession {
+    const { hardware, os, keys, options, secondProcess } = this.#parts;
+    return new IsolatedSession(secondProcess, {
       hardware,
       os,
       instanceId: keys.instanceId,
@@ -128,7 +153,7 @@ export class QueryEngine {
 
   async #enrollBody(): Promise<object> {
     const { options, keys } = this.#parts;
-    const session = await this.#session();
+    const session = this.#session();
     try {
       const details: Record<string, Record<string, string>> = {};
       for (const table of ENROLL_TABLES) {
@@ -144,7 +169,7 @@ export class QueryEngine {
         host_details: details,
       };
     } finally {
-      session.close();
+      await session.close();
     }
   }
 

@@ -13,7 +13,13 @@ export interface SqlAnswer {
 }
 
 export type Tables = ReadonlyMap<string, Table>;
-type Base = Omit<TableContext, "tables" | "constraints">;
+/** What a session knows besides its tables; it is sent to the process that answers queries. */
+export type SessionContext = Omit<TableContext, "tables" | "constraints">;
+
+/** Of all tables and results of a session. */
+const MEMORY_BYTES = 256 * 1024 * 1024;
+/** Characters of one result. The server accepts about twice as much in one message. */
+const RESULT_MAX = 4_000_000;
 
 /** An option that the library's types do not declare: large integers, and which numbers are integers, are kept. */
 interface ExactStatement {
@@ -31,18 +37,19 @@ async function loadSqlite(): Promise<SqlJsStatic> {
 export class Session {
   readonly #db: Database;
   readonly #tables: Tables;
-  readonly #context: Base;
+  readonly #context: SessionContext;
 
-  private constructor(db: Database, tables: Tables, context: Base) {
+  private constructor(db: Database, tables: Tables, context: SessionContext) {
     this.#db = db;
     this.#tables = tables;
     this.#context = context;
   }
 
-  static async open(tables: Tables, context: Base): Promise<Session> {
+  static async open(tables: Tables, context: SessionContext): Promise<Session> {
     loaded ??= loadSqlite();
     const { Database: Opened } = await loaded;
     const db = new Opened();
+    db.run(`PRAGMA hard_heap_limit = ${MEMORY_BYTES}`);
     addFunctions(db);
     return new Session(db, tables, context);
   }
@@ -94,12 +101,17 @@ export class Session {
   /** The rows of the last statement that has any. */
   #run(sql: string): Record<string, string>[] {
     let rows: Record<string, string>[] = [];
+    let characters = 0;
     for (const statement of this.#db.iterateStatements(sql)) {
       const names = statement.getColumnNames();
       const found: Record<string, string>[] = [];
       while (statement.step()) {
         const values = (statement as unknown as ExactStatement).get(null, { useBigInt: true });
-        found.push(Object.fromEntries(names.map((name, i) => [name, textOf(values[i]!)])));
+        const row = names.map((name, i) => [name, textOf(values[i]!)] as const);
+        for (const [name, value] of row) characters += name.length + value.length;
+        if (characters > RESULT_MAX)
+          throw new Error(`the result is larger than ${RESULT_MAX / 1e6} MB: select fewer rows or columns`);
+        found.push(Object.fromEntries(row));
       }
       if (names.length > 0) rows = found;
     }

@@ -1,7 +1,6 @@
 // Runs one script as a process group of its own.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as after } from "node:timers/promises";
 
 /** The server stores the last 10,000 characters of the output. */
@@ -29,7 +28,11 @@ export interface Run {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  readonly findProcesses: FindProcesses;
 }
+
+/** The ids of the processes that have a variable, `NAME=value`, in their environment. */
+export type FindProcesses = (variable: string) => Promise<readonly number[]>;
 
 /** Keeps the end of what is written to it. */
 class Tail {
@@ -60,7 +63,9 @@ const environment = (id: string, own: Run["env"]) => ({
   [MARK]: id,
 });
 
-export async function runProcess({ id, command: [file, ...args], cwd, env, timeoutMs, signal }: Run): Promise<Ran> {
+export async function runProcess(run: Run): Promise<Ran> {
+  const { id, command, cwd, env, timeoutMs, signal, findProcesses } = run;
+  const [file, ...args] = command;
   const child = spawn(file, args, {
     cwd,
     env: environment(id, env),
@@ -92,7 +97,7 @@ export async function runProcess({ id, command: [file, ...args], cwd, env, timeo
   if (typeof first !== "number") {
     await killGroup(child);
     // Also those that have left the group.
-    await killLeftovers(id);
+    await killLeftovers(id, findProcesses);
   }
   const exitCode = await ended;
   // Processes in the background may have inherited the output, and may run forever.
@@ -125,24 +130,20 @@ const KILL_ROUNDS = 20;
  * Ends what a script left running when the agent died or its time was over. Its processes have its id in their
  * environment. Only Linux shows it: elsewhere the service manager ends the processes of a service that has died.
  */
-export async function killLeftovers(id: string): Promise<void> {
+export async function killLeftovers(id: string, findProcesses: FindProcesses): Promise<void> {
   if (process.platform !== "linux") return;
-  for (let round = 0; round < KILL_ROUNDS; round++) if (!(await killMarked(id))) return;
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    const pids = (await findProcesses(`${MARK}=${id}`)).filter((pid) => pid !== process.pid);
+    if (!pids.map(killProcess).includes(true)) return;
+  }
 }
 
-/** Whether there were any. */
-async function killMarked(id: string): Promise<boolean> {
-  let found = false;
-  for (const name of await readdir("/proc")) {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
-    const variables = await readFile(`/proc/${name}/environ`, "utf8").catch(() => "");
-    if (!variables.split("\0").includes(`${MARK}=${id}`)) continue;
-    try {
-      process.kill(Number(name), "SIGKILL");
-      found = true;
-    } catch {
-      // It has ended by itself.
-    }
+/** Whether there was such a process. */
+function killProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+    return false;
   }
-  return found;
 }

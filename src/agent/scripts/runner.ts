@@ -2,7 +2,7 @@
 import { rm } from "node:fs/promises";
 import type { Log } from "../options.ts";
 import { isJournalId, Journal } from "../state/journal.ts";
-import { killLeftovers } from "./process.ts";
+import { type FindProcesses, killLeftovers } from "./process.ts";
 import { runScript } from "./script.ts";
 
 export interface ScriptResult {
@@ -33,6 +33,7 @@ export interface RunnerOptions {
   readonly server: ScriptServer;
   readonly log: Log;
   readonly signal: AbortSignal;
+  readonly findProcesses: FindProcesses;
 }
 
 const INTERRUPTED = "The agent stopped while this script was running. It is not run again.";
@@ -54,13 +55,13 @@ export class ScriptRunner {
   }
 
   async run(id: string): Promise<void> {
-    const { server, log } = this.#options;
+    const { server, log, findProcesses } = this.#options;
     if (!isJournalId(id)) return server.deliver(id, failed("The agent cannot store this execution id."));
     const entry = await this.#journal.read(id);
     if (entry?.state === "delivered") return;
     if (entry?.state === "finished") return this.#deliver(id, entry.result);
     if (entry?.state === "started") {
-      await killLeftovers(id);
+      await killLeftovers(id, findProcesses);
       log("warn", `script ${id} was interrupted`);
       return this.#finish(id, failed(INTERRUPTED));
     }
@@ -69,13 +70,14 @@ export class ScriptRunner {
   }
 
   async #execute(id: string, { contents, timeout }: Script): Promise<ScriptResult> {
-    const { runsScripts, log, signal } = this.#options;
+    const { runsScripts, log, signal, findProcesses } = this.#options;
     if (!runsScripts) return { output: "Scripts are disabled", runtime: 0, exit_code: -2, timeout };
     const folder = this.#journal.filesOf(id);
     try {
       await this.#journal.write(id, { state: "started" });
       log("info", `script ${id} starts`);
-      const { output, exitCode, timedOut, runtime } = await runScript({ id, contents, folder, timeout, signal });
+      const script = { id, contents, folder, timeout, signal, findProcesses };
+      const { output, exitCode, timedOut, runtime } = await runScript(script);
       log("info", `script ${id} ended with ${timedOut ? "a time-out" : `exit code ${exitCode}`}`);
       return { output, runtime, exit_code: exitCode, timeout };
     } catch (error) {

@@ -1,7 +1,7 @@
 // Runs the text of a script in a folder of its own.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runProcess } from "./process.ts";
+import { type FindProcesses, runProcess } from "./process.ts";
 
 export interface ScriptRun {
   /** Marks its processes, so that what is left of them is found after a crash. */
@@ -13,6 +13,7 @@ export interface ScriptRun {
   readonly timeout: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  readonly findProcesses: FindProcesses;
 }
 
 export interface ScriptEnd {
@@ -23,14 +24,16 @@ export interface ScriptEnd {
   readonly runtime: number;
 }
 
-export async function runScript({ id, contents, folder, timeout, env = {}, signal }: ScriptRun): Promise<ScriptEnd> {
+export async function runScript(run: ScriptRun): Promise<ScriptEnd> {
+  const { id, contents, folder, timeout, env = {}, signal, findProcesses } = run;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const command = commandFor(contents, folder);
   // Windows PowerShell takes a file without a byte order mark for one in the system's old code page.
   const mark = command.file.endsWith(".ps1") ? "\ufeff" : "";
   await writeFile(command.file, mark + contents, { mode: 0o700 });
   const started = performance.now();
-  const ran = await runProcess({ id, command: command.argv, cwd: folder, env, timeoutMs: timeout * 1000, signal });
+  const limits = { timeoutMs: timeout * 1000, signal, findProcesses };
+  const ran = await runProcess({ id, command: command.argv, cwd: folder, env, ...limits });
   const runtime = Math.round((performance.now() - started) / 1000);
   const note = ran.timedOut ? `\nThe script was stopped after its time limit of ${timeout} seconds.` : "";
   return { ...ran, output: ran.output + note, runtime };

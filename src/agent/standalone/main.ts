@@ -1,8 +1,10 @@
 // The agent as one file, for machines without svc: what `svc agent` does on the machine itself.
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { isNewer } from "../../agent-wire/update.ts";
-import { builtInSetup, isExecutable } from "../built-in.ts";
+import { builtInSetup, importFile, isExecutable } from "../built-in.ts";
+import { serveAgent } from "../isolated/child.ts";
 import { copyProgram, install, show, uninstall } from "../service/apply.ts";
 import {
   defaultStateDir,
@@ -51,6 +53,7 @@ const options = {
   "osqueryd-path": { type: "string" },
   "hardware-uuid": { type: "string" },
   "hardware-serial": { type: "string" },
+  module: { type: "string" },
   root: { type: "string" },
   restart: { type: "boolean", default: false },
   purge: { type: "boolean", default: false },
@@ -96,13 +99,29 @@ async function setupOf(values: Values): Promise<AgentSetup> {
   };
 }
 
+/**
+ * Starts this version once more, as the process for queries. An executable that has started a newer version starts that
+ * one again.
+ */
+function secondProgram(): readonly [string, ...string[]] {
+  if (!isExecutable()) return [process.execPath, __filename, "queries"];
+  const isOther = __filename !== process.execPath;
+  return [process.execPath, "queries", ...(isOther ? ["--module", __filename] : [])];
+}
+
 const commands: Record<string, (values: Values) => Promise<number>> = {
   async run(values) {
     const setup = await setupOf(values);
     const flags = { ...values, osqueryd: !values["no-osqueryd"], updates: !values["no-updates"] };
-    await startAgent(setup, flags, { version: VERSION, env: process.env, note });
+    await startAgent(setup, flags, { version: VERSION, env: process.env, note, secondProgram: secondProgram() });
     // A version that this one has started sets it too.
     return Number(process.exitCode ?? 0);
+  },
+  /** Only `secondProgram` names it. */
+  async queries({ module }) {
+    if (module !== undefined && module !== __filename) await importFile(pathToFileURL(module).href);
+    else serveAgent();
+    return 0;
   },
   async install(values) {
     const setup = await setupOf(values);

@@ -49,12 +49,6 @@ async function windowsAccounts(): Promise<Account[]> {
 export const accounts = (): Promise<Account[]> =>
   process.platform === "linux" ? unixAccounts() : process.platform === "darwin" ? macAccounts() : windowsAccounts();
 
-/** Accounts whose home folders may have files of their own. Several accounts may share one. */
-export async function homes(): Promise<Account[]> {
-  const seen = new Set<string>(["", "/", "/nonexistent"]);
-  return (await accounts()).filter(({ home }) => !seen.has(home) && seen.add(home));
-}
-
 async function groups() {
   return (await linesOf("/etc/group")).flatMap((line) => {
     const [name, , gid, members = ""] = line.split(":");
@@ -63,8 +57,6 @@ async function groups() {
       : [];
   });
 }
-
-const KEY = /^(?:(.*?)\s+)?((?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[\w@.-]+)\s+([A-Za-z0-9+/=]+)(?:\s+(.*))?$/;
 
 export const accountTables: readonly Table[] = [
   {
@@ -132,27 +124,6 @@ export const accountTables: readonly Table[] = [
         sid: "",
         registry_hive: "",
       })),
-  },
-  {
-    name: "authorized_keys",
-    platforms: UNIX,
-    columns: { ...bigint("uid"), ...text("algorithm key options comment key_file") },
-    async rows() {
-      const files = (await homes()).flatMap(({ uid, home }) =>
-        ["authorized_keys", "authorized_keys2"].map((name) => ({ uid, key_file: join(home, ".ssh", name) })),
-      );
-      const found = await Promise.all(
-        files.map(async ({ uid, key_file }) =>
-          (await linesOf(key_file)).flatMap((line) => {
-            const [all, options = "", algorithm = "", key = "", comment = ""] = KEY.exec(line.trim()) ?? [];
-            return all === undefined || line.startsWith("#")
-              ? []
-              : [{ uid, algorithm, key, options, comment, key_file }];
-          }),
-        ),
-      );
-      return found.flat();
-    },
   },
   {
     name: "sudoers",

@@ -1,5 +1,6 @@
 import { accountTables } from "./accounts.ts";
 import { appTables } from "./apps.ts";
+import { authorizedKeyTables } from "./authorized-keys.ts";
 import { certificateTables } from "./certificates.ts";
 import { diskTables } from "./disks.ts";
 import { extensionTables } from "./extensions.ts";
@@ -8,6 +9,7 @@ import { networkTables } from "./network.ts";
 import { packageTables } from "./packages.ts";
 import { processTables } from "./processes.ts";
 import { serviceTables } from "./services.ts";
+import { settingsTables } from "./settings-files.ts";
 import { systemTables } from "./system.ts";
 import type { Table } from "./table.ts";
 import { windowsTables } from "./windows.ts";
@@ -16,6 +18,7 @@ const everything: readonly Table[] = [
   ...systemTables,
   ...accountTables,
   ...appTables,
+  ...authorizedKeyTables,
   ...certificateTables,
   ...diskTables,
   ...extensionTables,
@@ -24,6 +27,7 @@ const everything: readonly Table[] = [
   ...packageTables,
   ...processTables,
   ...serviceTables,
+  ...settingsTables,
   ...windowsTables,
 ];
 

@@ -1,6 +1,7 @@
 // Applications of macOS.
 import { basename, join } from "node:path";
-import { homes } from "./accounts.ts";
+import { readRegular } from "../reading/regular-file.ts";
+import { rowsOfHomes } from "./homes.ts";
 import { mapFew, namesIn, outputOf } from "./read.ts";
 import { double, MAC, type Row, type Table, text } from "./table.ts";
 
@@ -39,16 +40,34 @@ export function appRow(info: string, path: string): Row {
   return { name: basename(path), path, ...Object.fromEntries(columns), last_opened_time: -1 };
 }
 
-async function apps(): Promise<Row[]> {
-  const own = (await homes()).map(({ home }) => join(home, "Applications"));
-  const found = await mapFew([...FOLDERS, ...own], async (folder) =>
-    (await namesIn(folder)).filter((name) => name.endsWith(".app")).map((name) => join(folder, name)),
-  );
-  const rows = await mapFew([...new Set(found.flat())], async (path) => {
-    const info = await outputOf("/usr/bin/plutil", ["-convert", "xml1", "-o", "-", join(path, "Contents/Info.plist")]);
+/** plutil reads the file from its input, so that it opens nothing that is no regular file. */
+async function appsAt(paths: readonly string[], read: (path: string) => Promise<string | Buffer>): Promise<Row[]> {
+  const rows = await mapFew(paths, async (path) => {
+    const content = await read(join(path, "Contents/Info.plist"));
+    if (content.length === 0) return [];
+    const info = await outputOf("/usr/bin/plutil", ["-convert", "xml1", "-o", "-", "--", "-"], { input: content });
     return info === "" ? [] : [appRow(info, path)];
   });
   return rows.flat();
+}
+
+const INFO_BYTES = 4 * 1024 * 1024;
+const isApp = (name: string) => name.endsWith(".app");
+
+async function apps(): Promise<Row[]> {
+  const found = await mapFew(FOLDERS, async (folder) =>
+    (await namesIn(folder)).filter(isApp).map((name) => join(folder, name)),
+  );
+  const read = (path: string) => readRegular(path, { maxBytes: INFO_BYTES }).catch(() => "");
+  const own = await rowsOfHomes(async (home) => {
+    const folder = join(home.path, "Applications");
+    const names = (await home.names(folder)).filter(isApp);
+    return appsAt(
+      names.map((name) => join(folder, name)),
+      (path) => home.bytes(path),
+    );
+  });
+  return [...(await appsAt([...new Set(found.flat())], read)), ...own];
 }
 
 export const appTables: readonly Table[] = [

@@ -1,9 +1,9 @@
 // Certificates of keychains (macOS) and of certificate stores (Windows).
 import { createHash, X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { homes } from "./accounts.ts";
+import { rowsOfHomes } from "./homes.ts";
 import { jsonFromPowerShell } from "./powershell.ts";
-import { mapFew, outputOf } from "./read.ts";
+import { outputOf } from "./read.ts";
 import { bigint, integer, type Row, type Table, text } from "./table.ts";
 
 const seconds = (date: string): number => Math.floor(Date.parse(date) / 1000);
@@ -45,13 +45,18 @@ export function certificateRow(encoded: Buffer | string): Row | null {
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
+async function rowsOfKeychain(path: string, account: { readonly uid?: number; readonly gid?: number }): Promise<Row[]> {
+  const output = await outputOf("/usr/bin/security", ["find-certificate", "-a", "-p", path], account);
+  return (output.match(PEM) ?? []).map(certificateRow).flatMap((row) => (row === null ? [] : [{ ...row, path }]));
+}
+
+/** Each account reads its own keychain: only root can change to another account. */
 async function ofKeychains(): Promise<Row[]> {
-  const own = (await homes()).map(({ home }) => join(home, "Library/Keychains/login.keychain-db"));
-  const found = await mapFew(["/Library/Keychains/System.keychain", ...own], async (path) => {
-    const pem = (await outputOf("/usr/bin/security", ["find-certificate", "-a", "-p", path])).match(PEM) ?? [];
-    return pem.map(certificateRow).flatMap((row) => (row === null ? [] : [{ ...row, path }]));
-  });
-  return found.flat();
+  const isRoot = process.getuid?.() === 0;
+  const own = await rowsOfHomes(({ path, account: { uid, gid } }) =>
+    rowsOfKeychain(join(path, "Library/Keychains/login.keychain-db"), isRoot ? { uid, gid } : {}),
+  );
+  return [...(await rowsOfKeychain("/Library/Keychains/System.keychain", {})), ...own];
 }
 
 /** The stores of the machine, and of the account that runs the agent. */

@@ -1,7 +1,7 @@
 // Extensions of browsers and editors, in the folders of all users.
 import { join } from "node:path";
-import { homes } from "./accounts.ts";
-import { mapFew, namesIn, readJson, stringOf } from "./read.ts";
+import { type HomeFolder, rowsOfHomes } from "./homes.ts";
+import { objectOf, stringOf } from "./read.ts";
 import { ALL, bigint, integer, type Row, type Table, text } from "./table.ts";
 
 /** The folders of browsers built on Chromium, below a home folder. */
@@ -34,51 +34,57 @@ const FIREFOX: Partial<Record<NodeJS.Platform, string>> = {
   win32: "AppData/Roaming/Mozilla/Firefox/Profiles",
 };
 
+const isText = (value: unknown) => typeof value === "string";
+
 /** A name may stand for a text in a file of the extension's language. */
-async function messageOf(folder: string, manifest: Record<string, unknown>, value: string): Promise<string> {
+async function messageOf(
+  home: HomeFolder,
+  folder: string,
+  manifest: Record<string, unknown>,
+  value: string,
+): Promise<string> {
   const key = /^__MSG_(.+)__$/.exec(value)?.[1];
   if (key === undefined) return value;
   const file = join(folder, "_locales", stringOf(manifest.default_locale) || "en", "messages.json");
-  const messages = Object.entries(await readJson(file));
+  const messages = Object.entries(await home.json(file));
   const found = messages.find(([name]) => name.toLowerCase() === key.toLowerCase())?.[1];
-  return stringOf((found as { message?: unknown } | undefined)?.message) || value;
+  return stringOf(objectOf(found).message) || value;
 }
 
-async function chromeExtensions(): Promise<Row[]> {
-  const browsers = (await homes()).flatMap(({ uid, home }) =>
-    Object.entries(CHROMIUM).flatMap(([browser, places]) => {
-      const place = places[process.platform];
-      return place === undefined ? [] : [{ uid, browser, folder: join(home, place) }];
-    }),
-  );
-  const found = await mapFew(browsers, async ({ uid, browser, folder }) => {
-    const rows: Row[] = [];
-    for (const profile of (await namesIn(folder)).filter((name) => /^(Default|Profile \d+)$/.test(name))) {
-      const root = join(folder, profile, "Extensions");
-      for (const identifier of await namesIn(root))
-        for (const version of await namesIn(join(root, identifier))) {
+async function chromeExtensions(home: HomeFolder): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [browser, places] of Object.entries(CHROMIUM)) {
+    const place = places[process.platform];
+    if (place === undefined) continue;
+    const folder = join(home.path, place);
+    for (const profile of (await home.names(folder)).filter((name) => /^(Default|Profile \d+)$/.test(name))) {
+      const profilePath = join(folder, profile);
+      const root = join(profilePath, "Extensions");
+      for (const identifier of await home.names(root))
+        for (const version of await home.names(join(root, identifier))) {
           const path = join(root, identifier, version);
-          const manifest = await readJson(join(path, "manifest.json"));
+          const manifest = await home.json(join(path, "manifest.json"));
           if (typeof manifest.name !== "string") continue;
           const update = stringOf(manifest.update_url);
+          const permissions = Array.isArray(manifest.permissions) ? manifest.permissions.filter(isText) : [];
           rows.push({
             browser_type: browser,
-            uid,
-            name: await messageOf(path, manifest, manifest.name),
+            uid: home.account.uid,
+            name: await messageOf(home, path, manifest, manifest.name),
             profile,
-            profile_path: join(folder, profile),
+            profile_path: profilePath,
             referenced_identifier: identifier,
             identifier,
             version: stringOf(manifest.version),
-            description: await messageOf(path, manifest, stringOf(manifest.description)),
+            description: await messageOf(home, path, manifest, stringOf(manifest.description)),
             default_locale: stringOf(manifest.default_locale),
             current_locale: "",
             update_url: update,
             author: stringOf(manifest.author),
             persistent: 0,
             path,
-            permissions: Array.isArray(manifest.permissions) ? manifest.permissions.join(", ") : "",
-            permissions_json: JSON.stringify(manifest.permissions ?? []),
+            permissions: permissions.join(", "),
+            permissions_json: JSON.stringify(permissions),
             optional_permissions: "",
             optional_permissions_json: "[]",
             manifest_hash: "",
@@ -92,62 +98,58 @@ async function chromeExtensions(): Promise<Row[]> {
           });
         }
     }
-    return rows;
-  });
-  return found.flat();
+  }
+  return rows;
 }
 
-async function firefoxAddons(): Promise<Row[]> {
+async function firefoxAddons(home: HomeFolder): Promise<Row[]> {
   const place = FIREFOX[process.platform];
   if (place === undefined) return [];
-  const found = await mapFew(await homes(), async ({ uid, home }) => {
-    const rows: Row[] = [];
-    for (const profile of await namesIn(join(home, place))) {
-      const { addons } = await readJson(join(home, place, profile, "extensions.json"));
-      for (const addon of Array.isArray(addons) ? (addons as Record<string, unknown>[]) : []) {
-        const locale = { ...(addon.defaultLocale as Record<string, unknown> | undefined) };
-        rows.push({
-          uid,
-          name: stringOf(locale.name),
-          identifier: stringOf(addon.id),
-          creator: stringOf(locale.creator),
-          type: stringOf(addon.type),
-          version: stringOf(addon.version),
-          description: stringOf(locale.description),
-          source_url: stringOf(addon.sourceURI),
-          visible: addon.visible === true ? 1 : 0,
-          active: addon.active === true ? 1 : 0,
-          disabled: addon.active === true ? 0 : 1,
-          autoupdate: addon.applyBackgroundUpdates ? 1 : 0,
-          location: stringOf(addon.location),
-          path: stringOf(addon.path),
-        });
-      }
+  const rows: Row[] = [];
+  for (const profile of await home.names(join(home.path, place))) {
+    const { addons } = await home.json(join(home.path, place, profile, "extensions.json"));
+    for (const addon of Array.isArray(addons) ? addons.map(objectOf) : []) {
+      const locale = objectOf(addon.defaultLocale);
+      rows.push({
+        uid: home.account.uid,
+        name: stringOf(locale.name),
+        identifier: stringOf(addon.id),
+        creator: stringOf(locale.creator),
+        type: stringOf(addon.type),
+        version: stringOf(addon.version),
+        description: stringOf(locale.description),
+        source_url: stringOf(addon.sourceURI),
+        visible: addon.visible === true ? 1 : 0,
+        active: addon.active === true ? 1 : 0,
+        disabled: addon.active === true ? 0 : 1,
+        autoupdate: addon.applyBackgroundUpdates ? 1 : 0,
+        location: stringOf(addon.location),
+        path: stringOf(addon.path),
+      });
     }
-    return rows;
-  });
-  return found.flat();
+  }
+  return rows;
 }
 
-async function vscodeExtensions(): Promise<Row[]> {
-  const editors = {
-    ".vscode": "vscode",
-    ".vscode-server": "vscode",
-    ".vscode-insiders": "vscode_insiders",
-    ".cursor": "cursor",
-    ".windsurf": "windsurf",
-    ".vscode-oss": "vscodium",
-  };
-  const places = (await homes()).flatMap(({ uid, home }) =>
-    Object.entries(editors).map(([name, edition]) => ({ uid, edition, folder: join(home, name, "extensions") })),
-  );
-  const found = await mapFew(places, async ({ uid, edition, folder }) =>
-    mapFew(await namesIn(folder), async (name) => {
-      const path = join(folder, name);
-      const about = await readJson(join(path, "package.json"));
-      if (typeof about.name !== "string") return null;
-      const ids = { ...(about.__metadata as Record<string, unknown> | undefined) };
-      return {
+const EDITORS = {
+  ".vscode": "vscode",
+  ".vscode-server": "vscode",
+  ".vscode-insiders": "vscode_insiders",
+  ".cursor": "cursor",
+  ".windsurf": "windsurf",
+  ".vscode-oss": "vscodium",
+};
+
+async function vscodeExtensions(home: HomeFolder): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [name, edition] of Object.entries(EDITORS)) {
+    const folder = join(home.path, name, "extensions");
+    for (const extension of await home.names(folder)) {
+      const path = join(folder, extension);
+      const about = await home.json(join(path, "package.json"));
+      if (typeof about.name !== "string") continue;
+      const ids = objectOf(about.__metadata);
+      rows.push({
         name: `${stringOf(about.publisher)}.${about.name}`,
         uuid: stringOf(ids.id),
         version: stringOf(about.version),
@@ -156,13 +158,15 @@ async function vscodeExtensions(): Promise<Row[]> {
         publisher_id: stringOf(ids.publisherId),
         installed_at: typeof ids.installedTimestamp === "number" ? ids.installedTimestamp : 0,
         prerelease: ids.isPreReleaseVersion === true ? 1 : 0,
-        uid,
+        uid: home.account.uid,
         vscode_edition: edition,
-      };
-    }),
-  );
-  return found.flat().filter((row) => row !== null);
+      });
+    }
+  }
+  return rows;
 }
+
+export { chromeExtensions, firefoxAddons, vscodeExtensions };
 
 export const extensionTables: readonly Table[] = [
   {
@@ -180,7 +184,7 @@ export const extensionTables: readonly Table[] = [
       ...bigint("install_timestamp"),
       ...text("manifest_json key"),
     },
-    rows: chromeExtensions,
+    rows: () => rowsOfHomes(chromeExtensions),
   },
   {
     name: "firefox_addons",
@@ -191,7 +195,7 @@ export const extensionTables: readonly Table[] = [
       ...integer("visible active disabled autoupdate"),
       ...text("location path"),
     },
-    rows: firefoxAddons,
+    rows: () => rowsOfHomes(firefoxAddons),
   },
   {
     name: "vscode_extensions",
@@ -203,6 +207,6 @@ export const extensionTables: readonly Table[] = [
       ...bigint("uid"),
       ...text("vscode_edition"),
     },
-    rows: vscodeExtensions,
+    rows: () => rowsOfHomes(vscodeExtensions),
   },
 ];

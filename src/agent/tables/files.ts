@@ -1,17 +1,32 @@
 // Files that a query names: with `=`, and with LIKE, where `%` stands for one name, and `%%` for everything below.
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { lstat, opendir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { mapFew, readOr } from "./read.ts";
-import { ALL, bigint, type Constraint, integer, type Row, type Table, type TableContext, text, UNIX } from "./table.ts";
+import { visitRegular } from "../reading/regular-file.ts";
+import { within } from "../reading/time-limit.ts";
+import { mapFew } from "./read.ts";
+import { ALL, bigint, type Constraint, integer, type Row, type Table, type TableContext, text } from "./table.ts";
 
 const MOST = 100_000;
 const DEEPEST = 32;
 /** As osquery does, larger files are not hashed. */
 const HASHED_BYTES = 50 * 1024 * 1024;
 
-const entries = (folder: string) => readdir(folder, { withFileTypes: true }).catch(() => []);
+const LIST_MS = 10_000;
+const HASH_MS = 30_000;
+const STAT_MS = 2_000;
+
+async function entries(folder: string): Promise<Dirent[]> {
+  const found: Dirent[] = [];
+  const list = async () => {
+    for await (const entry of await opendir(folder, { bufferSize: 512 })) if (found.push(entry) >= MOST) return;
+  };
+  await within(LIST_MS, folder, list()).catch(() => {});
+  return found;
+}
+
+const statsOf = (path: string) => within(STAT_MS, path, lstat(path)).catch(() => null);
 
 /** One part of a path: `%` any text, `_` any character, `*` as in shells. */
 const matcher = (part: string) =>
@@ -83,7 +98,7 @@ const KINDS = {
 } as const;
 
 async function fileRow({ path, directory }: Named): Promise<Row | null> {
-  const found = await lstat(path).catch(() => null);
+  const found = await statsOf(path);
   if (found === null) return null;
   const type = Object.entries(KINDS).find(([, is]) => found[is]())?.[0] ?? "unknown";
   return {
@@ -109,24 +124,18 @@ async function fileRow({ path, directory }: Named): Promise<Row | null> {
 }
 
 async function hashRow({ path, directory }: Named): Promise<Row | null> {
-  const found = await lstat(path).catch(() => null);
-  if (found === null || !found.isFile() || found.size > HASHED_BYTES) return null;
   const hashes = ["md5", "sha1", "sha256"].map((name) => createHash(name));
   try {
-    for await (const part of createReadStream(path)) for (const hash of hashes) hash.update(part as Buffer);
+    const options = { maxBytes: HASHED_BYTES, followsLinks: false };
+    const read = visitRegular(path, options, (part) => {
+      for (const hash of hashes) hash.update(part);
+    });
+    await within(HASH_MS, path, read);
   } catch {
     return null;
   }
   const [md5, sha1, sha256] = hashes.map((hash) => hash.digest("hex"));
   return { path, directory, md5, sha1, sha256 };
-}
-
-/** The settings in a file with one on each line: `Name value` or `name = value`. */
-export function settingRows(content: string, path: string): Row[] {
-  return content.split("\n").flatMap((line) => {
-    const [, label, value] = /^\s*([\w.-]+)(?:\s*=\s*|\s+)(.*\S)\s*$/.exec(line) ?? [];
-    return label === undefined ? [] : [{ node: `/files${path}/${label}`, value: value!, label, path }];
-  });
 }
 
 const rowsOf =
@@ -161,15 +170,5 @@ export const fileTables: readonly Table[] = [
     findsBy: ["path", "directory"],
     columns: text("path directory md5 sha1 sha256"),
     rows: rowsOf(hashRow),
-  },
-  {
-    name: "augeas",
-    platforms: UNIX,
-    findsBy: ["path"],
-    columns: text("node value label path"),
-    async rows({ constraints: { path = [] } }) {
-      const paths = (await mapFew(path, pathsOf)).flat();
-      return (await mapFew(paths, async (one) => settingRows(await readOr(one), one))).flat();
-    },
   },
 ];

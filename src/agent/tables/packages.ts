@@ -1,7 +1,7 @@
 // Packages of the system and of languages.
 import { join } from "node:path";
-import { homes } from "./accounts.ts";
-import { fieldsOf, linesOf, mapFew, namesIn, outputOf, readJson, readOr, stringOf } from "./read.ts";
+import { type HomeFolder, rowsOfHomes } from "./homes.ts";
+import { fieldsOf, linesOf, mapFew, namesIn, objectIn, outputOf, readOr, stringOf } from "./read.ts";
 import { ALL, bigint, integer, LINUX, MAC, type Row, type Table, text } from "./table.ts";
 
 const DPKG = "/var/lib/dpkg";
@@ -68,34 +68,49 @@ async function rpmPackages(): Promise<Row[]> {
   });
 }
 
+/** Where packages are read: the system's folders, or those of one account. */
 interface Place {
   readonly uid: number;
-  readonly folder: string;
+  readonly read: (path: string) => Promise<string>;
+  readonly names: (folder: string) => Promise<string[]>;
 }
 
+/** Of the files that describe a package. */
+const DESCRIPTION_BYTES = 4 * 1024 * 1024;
+const system: Place = {
+  uid: 0,
+  read: (path) => readOr(path, "", DESCRIPTION_BYTES),
+  names: (folder) => namesIn(folder),
+};
+const placeIn = (home: HomeFolder): Place => ({
+  uid: home.account.uid,
+  read: (path) => home.read(path),
+  names: (folder) => home.names(folder),
+});
+
 /** `/usr/lib/python3.11/site-packages` and the like below a folder. */
-async function pythonFolders(lib: string): Promise<string[]> {
-  const versions = (await namesIn(lib)).filter((name) => /^python\d/.test(name));
+async function pythonFolders(lib: string, { names }: Place): Promise<string[]> {
+  const versions = (await names(lib)).filter((name) => /^python\d/.test(name));
   return versions.flatMap((name) => [join(lib, name, "dist-packages"), join(lib, name, "site-packages")]);
 }
 
-async function pythonPlaces(): Promise<Place[]> {
-  const system = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/opt/homebrew/lib"];
-  const users = (await homes()).map(({ uid, home }) => ({ uid, lib: join(home, ".local", "lib") }));
-  const all = [...system.map((lib) => ({ uid: 0, lib })), ...users];
-  const found = await mapFew(all, async ({ uid, lib }) =>
-    (await pythonFolders(lib)).map((folder) => ({ uid, folder })),
-  );
-  return found.flat();
+const PYTHON_LIBS = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/opt/homebrew/lib"];
+
+async function pythonPackagesBelow(libs: readonly string[], place: Place): Promise<Row[]> {
+  const folders = await mapFew(libs, (lib) => pythonFolders(lib, place));
+  return (await mapFew(folders.flat(), (folder) => pythonPackages(folder, place))).flat();
 }
 
-async function pythonPackages({ uid, folder }: Place): Promise<Row[]> {
-  const names = (await namesIn(folder)).filter((name) => /\.(dist|egg)-info$/.test(name));
-  const rows = await mapFew(names, async (name) => {
+const pythonPackagesOf = (home: HomeFolder): Promise<Row[]> =>
+  pythonPackagesBelow([join(home.path, ".local", "lib")], placeIn(home));
+
+async function pythonPackages(folder: string, { uid, read, names }: Place): Promise<Row[]> {
+  const infos = (await names(folder)).filter((name) => /\.(dist|egg)-info$/.test(name));
+  const rows = await mapFew(infos, async (name) => {
     const path = join(folder, name);
     const header = name.endsWith(".dist-info")
-      ? await readOr(join(path, "METADATA"))
-      : (await readOr(join(path, "PKG-INFO"))) || (await readOr(path));
+      ? await read(join(path, "METADATA"))
+      : (await read(join(path, "PKG-INFO"))) || (await read(path));
     const fields = fieldsOf(header.split(/\n\s*\n/, 1)[0]!);
     const [title, version] = [fields.get("Name"), fields.get("Version")];
     if (title === undefined || version === undefined) return null;
@@ -122,7 +137,7 @@ async function npmPackages(directory: string): Promise<Row[]> {
   );
   const rows = await mapFew(names.flat(), async (name) => {
     const path = join(modules, name);
-    const about = await readJson(join(path, "package.json"));
+    const about = objectIn(await system.read(join(path, "package.json")));
     if (typeof about.name !== "string") return null;
     const author = about.author as { name?: unknown } | string | undefined;
     return {
@@ -233,9 +248,8 @@ export const packageTables: readonly Table[] = [
     columns: { ...text("name version summary author license path directory"), ...bigint("uid") },
     findsBy: ["directory"],
     async rows({ constraints: { directory = [] } }) {
-      const places =
-        directory.length > 0 ? directory.map(({ value }) => ({ uid: 0, folder: value })) : await pythonPlaces();
-      return (await mapFew(places, pythonPackages)).flat();
+      if (directory.length > 0) return (await mapFew(directory, ({ value }) => pythonPackages(value, system))).flat();
+      return [...(await pythonPackagesBelow(PYTHON_LIBS, system)), ...(await rowsOfHomes(pythonPackagesOf))];
     },
   },
   {

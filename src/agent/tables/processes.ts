@@ -1,5 +1,7 @@
 import { access, readlink } from "node:fs/promises";
 import si from "systeminformation";
+import { readRegular } from "../reading/regular-file.ts";
+import { TimeLimitExceeded, within } from "../reading/time-limit.ts";
 import { ipv4, ipv6 } from "./network.ts";
 import { linesOf, mapFew, namesIn, readOr } from "./read.ts";
 import { bigint, integer, LINUX, type Row, type Table, text } from "./table.ts";
@@ -8,14 +10,45 @@ const TICKS = 100;
 const PAGE = 4096;
 const OTHERS: readonly NodeJS.Platform[] = ["darwin", "win32"];
 
-const link = (path: string) => readlink(path).catch(() => "");
+const READ_MS = 2_000;
+/** Of the words with which a process was started. */
+const COMMAND_BYTES = 32 * 1024;
+/** Of the processes of one account together; those beyond it are shown with the first words only. */
+const ACCOUNT_BYTES = 4 * 1024 * 1024;
+const SHORT_COMMAND_BYTES = 256;
+const DESCRIPTORS_MAX = 20_000;
+
+const link = (path: string) => within(READ_MS, path, readlink(path)).catch(() => "");
+
+/**
+ * Reads the memory in which processes keep the words they were started with. A process may put a file there whose file
+ * system never answers; then no more is read of those of its account.
+ */
+class CommandLines {
+  readonly #bytes = new Map<number, number>();
+  readonly #blocked = new Set<number>();
+
+  async read(pid: string, uid: number): Promise<string> {
+    if (this.#blocked.has(uid)) return "";
+    const used = this.#bytes.get(uid) ?? 0;
+    const maxBytes = used < ACCOUNT_BYTES ? COMMAND_BYTES : SHORT_COMMAND_BYTES;
+    try {
+      const options = { maxBytes, cuts: true, limitMs: READ_MS };
+      const content = await readRegular(`/proc/${pid}/cmdline`, options);
+      this.#bytes.set(uid, (this.#bytes.get(uid) ?? 0) + content.length);
+      return content.toString("utf8").replaceAll("\0", " ").trimEnd();
+    } catch (error) {
+      if (error instanceof TimeLimitExceeded) this.#blocked.add(uid);
+      return "";
+    }
+  }
+}
 const pids = async () => (await namesIn("/proc")).filter((name) => /^\d+$/.test(name));
 
-async function linuxProcess(pid: string, bootedAt: number): Promise<Row | null> {
-  const [stat, status, cmdline, exe, cwd, root, io] = await Promise.all([
+async function linuxProcess(pid: string, bootedAt: number, commandLines: CommandLines): Promise<Row | null> {
+  const [stat, status, exe, cwd, root, io] = await Promise.all([
     readOr(`/proc/${pid}/stat`),
     readOr(`/proc/${pid}/status`),
-    readOr(`/proc/${pid}/cmdline`),
     link(`/proc/${pid}/exe`),
     link(`/proc/${pid}/cwd`),
     link(`/proc/${pid}/root`),
@@ -30,13 +63,14 @@ async function linuxProcess(pid: string, bootedAt: number): Promise<Row | null> 
     (new RegExp(`^${name}:\\s+(.*)$`, "m").exec(status)?.[1] ?? "").split(/\s+/).map(Number);
   const [uid, euid, suid] = ids("Uid");
   const [gid, egid, sgid] = ids("Gid");
+  const cmdline = await commandLines.read(pid, uid ?? -1);
   const path = exe.replace(/ \(deleted\)$/, "");
   const isDeleted = path !== exe;
   return {
     pid: Number(pid),
     name: stat.slice(stat.indexOf("(") + 1, end),
     path,
-    cmdline: cmdline.replaceAll("\0", " ").trimEnd(),
+    cmdline,
     state: state!,
     cwd,
     root,
@@ -51,7 +85,7 @@ async function linuxProcess(pid: string, bootedAt: number): Promise<Row | null> 
         ? -1
         : isDeleted
           ? 0
-          : await access(path).then(
+          : await within(READ_MS, path, access(path)).then(
               () => 1,
               () => 0,
             ),
@@ -72,7 +106,8 @@ async function linuxProcess(pid: string, bootedAt: number): Promise<Row | null> 
 
 async function linuxProcesses(): Promise<Row[]> {
   const bootedAt = Number(/^btime (\d+)/m.exec(await readOr("/proc/stat"))?.[1] ?? 0);
-  const found = await mapFew(await pids(), (pid) => linuxProcess(pid, bootedAt));
+  const commandLines = new CommandLines();
+  const found = await mapFew(await pids(), (pid) => linuxProcess(pid, bootedAt, commandLines));
   return found.filter((row) => row !== null);
 }
 
@@ -178,9 +213,8 @@ async function sockets(): Promise<Socket[]> {
 async function owners(): Promise<Map<string, { pid: number; fd: number }>> {
   const found = await mapFew(await pids(), async (pid) => {
     const folder = `/proc/${pid}/fd`;
-    const links = await Promise.all(
-      (await namesIn(folder)).map(async (fd) => ({ fd, to: await link(`${folder}/${fd}`) })),
-    );
+    const descriptors = await namesIn(folder, DESCRIPTORS_MAX);
+    const links = await mapFew(descriptors, async (fd) => ({ fd, to: await link(`${folder}/${fd}`) }));
     return links.flatMap(({ fd, to }) => {
       const inode = /^socket:\[(\d+)\]$/.exec(to)?.[1];
       return inode === undefined ? [] : [[inode, { pid: Number(pid), fd: Number(fd) }] as const];

@@ -32,6 +32,10 @@ async function systemdUnits(): Promise<Row[]> {
   });
 }
 
+/** Everybody may have a crontab. */
+const CRONTAB_BYTES = 1024 * 1024;
+const CRONTAB_ROWS = 2_000;
+
 const NAMED = /^\s*(@\w+)\s+(.*)$/;
 const TIMED = /^\s*([\d*]\S*)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(.*)$/;
 
@@ -48,7 +52,9 @@ export function crontabRows(content: string, path: string): Row[] {
 async function crontab(): Promise<Row[]> {
   const folders = ["/etc/cron.d", "/var/spool/cron/crontabs", "/var/spool/cron", "/var/at/tabs", "/usr/lib/cron/tabs"];
   const files = await mapFew(folders, async (folder) => (await namesIn(folder)).map((name) => `${folder}/${name}`));
-  const found = await mapFew(["/etc/crontab", ...files.flat()], async (path) => crontabRows(await readOr(path), path));
+  const found = await mapFew(["/etc/crontab", ...files.flat()], async (path) =>
+    crontabRows(await readOr(path, "", CRONTAB_BYTES), path).slice(0, CRONTAB_ROWS),
+  );
   return found.flat();
 }
 

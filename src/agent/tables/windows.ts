@@ -1,5 +1,6 @@
 // Tables of Windows: the registry, programs, and what its own tools report.
 import { join, win32 } from "node:path";
+import { bounded } from "./homes.ts";
 import { jsonFromPowerShell } from "./powershell.ts";
 import { mapFew, namesIn, outputOf, readOr } from "./read.ts";
 import { bigint, type Constraint, integer, type Row, type Table, text, WINDOWS } from "./table.ts";
@@ -77,9 +78,13 @@ async function programs(): Promise<Row[]> {
   const places = [
     `HKEY_LOCAL_MACHINE\\SOFTWARE\\${UNINSTALL}`,
     `HKEY_LOCAL_MACHINE\\SOFTWARE\\WOW6432Node\\${UNINSTALL}`,
-    ...users.map(({ name }) => `HKEY_USERS\\${name}\\Software\\${UNINSTALL}`),
   ];
-  return (await mapFew(places, async (key) => programRows(await readKey(key, true)))).flat();
+  const keys = users.map(({ name }) => `HKEY_USERS\\${name}\\Software\\${UNINSTALL}`);
+  const found = await Promise.all([
+    mapFew(places, async (key) => programRows(await readKey(key, true))),
+    mapFew(keys, async (key) => bounded(programRows(await readKey(key, true)))),
+  ]);
+  return found.flat(2);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };

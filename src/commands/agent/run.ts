@@ -27,6 +27,8 @@ export default class AgentRun extends BaseCommand {
     const setup = await agentSetup(flags, env);
     const { startAgent } = await import("../../agent/start.ts");
     const { version } = this.config;
-    await asCliError(() => startAgent(setup, flags, { version, env, note: (line) => this.note(line) }));
+    const { moduleProgram } = await import("../../agent/isolated/module-program.ts");
+    const parts = { version, env, note: (line: string) => this.note(line), secondProgram: moduleProgram() };
+    await asCliError(() => startAgent(setup, flags, parts));
   }
 }

@@ -1,5 +1,6 @@
 // As much of the agent as installs need.
 import { InstallRunner } from "../../../src/agent/installs/runner.ts";
+import { processesWith } from "../../../src/agent/isolated/marked-processes.ts";
 import { ManagedAgent } from "../../../src/agent/managed.ts";
 import type { Connection } from "../../../src/agent/net/connection.ts";
 import { Session } from "../../../src/agent/queries/sqlite.ts";
@@ -54,7 +55,8 @@ export async function installAgent(
     stateDir,
     log,
   });
-  return { managed, runner: new InstallRunner({ stateDir, runsScripts, server: managed, query, log, signal }) };
+  const common = { stateDir, query, log, signal, findProcesses: processesWith };
+  return { managed, runner: new InstallRunner({ ...common, runsScripts, server: managed }) };
 }
 
 /** One turn of the agent's loop. */
