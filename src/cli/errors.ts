@@ -143,15 +143,17 @@ function describeApiError(error: ApiCallError): ErrorReport {
         ? "The server's license does not include this; `svc status` shows the tier."
         : status === 403
           ? hintOfDenied(error)
-          : status === 412 || error.hasChanged
-            ? "Read the current state, then try again."
-            : status === 429
-              ? `Try again${error.retryAfter === undefined ? " later" : ` in ${durationText(error.retryAfter)}`}.`
-              : status === 503
-                ? hintOfUnavailable(error)
-                : status >= 500 && isUnexplained(error)
-                  ? `The cause is in the server's log${error.requestId ? `, with the id ${error.requestId}` : ""}.`
-                  : undefined;
+          : status === 413 && error.errors.length === 0
+            ? "A proxy in front of the server refuses requests of this size: allow more there, as docs/proxies.md shows."
+            : status === 412 || error.hasChanged
+              ? "Read the current state, then try again."
+              : status === 429
+                ? `Try again${error.retryAfter === undefined ? " later" : ` in ${durationText(error.retryAfter)}`}.`
+                : status === 503
+                  ? hintOfUnavailable(error)
+                  : status >= 500 && isUnexplained(error)
+                    ? `The cause is in the server's log${error.requestId ? `, with the id ${error.requestId}` : ""}.`
+                    : undefined;
   const required = status === 403 && !hasOwnReason(error) ? requiredBy(error) : null;
   const message =
     required === null

@@ -15,6 +15,7 @@ import {
   type UploadBody,
   unreachable,
 } from "./transport.ts";
+import type { PieceSize } from "./uploads.ts";
 
 export interface ClientOptions {
   readonly serverUrl: string;
@@ -82,6 +83,8 @@ export class ApiClient {
   readonly #send: Send;
   /** Null until the first reply. */
   #hasDryRun: boolean | null = null;
+  /** Null until the first upload. */
+  #pieces: PieceSize | null = null;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -274,12 +277,19 @@ export class ApiClient {
 
   /** Uploads a file in pieces, and continues after lost connections and where an earlier run has ended. */
   async upload(source: UploadSource, options: Pick<RawCall, "signal" | "onSent"> = {}): Promise<Upload> {
-    const { uploadInPieces } = await import("./uploads.ts");
+    const { PIECE_MAX, uploadInPieces } = await import("./uploads.ts");
+    this.#pieces ??= { bytes: PIECE_MAX };
     const retry = (why: string, attempt: number) =>
       this.#wait(why, Math.min(backOff(attempt + 1, this.#options.random ?? Math.random), longestWait), options.signal);
     // Another way to send may collect the chunks.
     const reuses = this.#options.send === undefined;
-    return uploadInPieces({ call: (...given) => this.call(...given), retry, reuses }, source, options);
+    const wire = {
+      call: ((...given) => this.call(...given)) as ApiClient["call"],
+      retry,
+      reuses,
+      pieces: this.#pieces,
+    };
+    return uploadInPieces(wire, source, options);
   }
 
   async #bodyOf(endpoint: AnyEndpoint, body: unknown, options: Pick<RawCall, "signal" | "onSent">) {

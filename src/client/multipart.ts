@@ -1,12 +1,12 @@
 // Writes multipart bodies (RFC 7578) from texts and files, without loading the files.
 import { randomUUID } from "node:crypto";
-import { MiB, type Multipart, type UploadSource } from "../api/bodies.ts";
+import type { Multipart, UploadSource } from "../api/bodies.ts";
 import { type Upload, uploadText } from "../api/uploads.ts";
 import type { UploadBody } from "./transport.ts";
 
 const encoder = new TextEncoder();
-/** Larger files are uploaded in pieces. */
-const LARGE = 16 * MiB;
+/** Larger files are uploaded in pieces: nginx accepts requests of up to 1 MiB unless it is configured otherwise. */
+const LARGE = 768 * 1024;
 
 /** The form, after its large files were uploaded in pieces; a request then only refers to them. */
 export async function formBody(

@@ -15,10 +15,17 @@ export interface Wire {
   readonly retry: (why: string, attempt: number) => Promise<void>;
   /** Whether chunks are gone when the fourth one after them is requested. */
   readonly reuses: boolean;
+  /** What the ways to the server have accepted so far. */
+  readonly pieces: PieceSize;
+}
+
+/** Of the next piece at most; lowered when a proxy refuses one. */
+export interface PieceSize {
+  bytes: number;
 }
 
 /** Below what many proxies accept, which is 100 MB. Each piece costs a round trip and a sync of the server's disk. */
-const PIECE_MAX = 90 * 1024 * 1024;
+export const PIECE_MAX = 90 * 1024 * 1024;
 /** Proxies that accept less than 1 MB are not known. */
 const PIECE_MIN = 900 * 1024;
 /** The size of the last piece, if it is sent with a digest. */
@@ -55,7 +62,7 @@ export async function uploadInPieces(wire: Wire, source: UploadSource, options: 
 
 /** With a running digest, the last piece is sent with the digest of the whole file. */
 async function inPieces(
-  { call, retry, reuses }: Wire,
+  { call, retry, reuses, pieces }: Wire,
   source: UploadSource,
   begin: Begin,
   { signal, onSent }: Options,
@@ -67,15 +74,16 @@ async function inPieces(
   let failures = 0;
   let isKnown = true;
   let isLost = false;
-  let most = PIECE_MAX;
+  let last = 0;
   const sendLess = () => {
-    most = Math.max(PIECE_MIN, Math.floor(most / 3));
+    pieces.bytes = Math.max(PIECE_MIN, Math.floor(Math.min(pieces.bytes, last) / 3));
   };
   while (upload.received < size) {
     const { received } = upload;
     try {
       if (isKnown) {
-        const end = endOf(received, size, most, digest !== null);
+        const end = endOf(received, size, pieces.bytes, digest !== null);
+        last = end - received;
         await digest?.upTo(received);
         const sha256 = end === size && digest !== null ? await digest.upTo(size) : null;
         if (sha256 !== null) await source.version?.requireSame();
@@ -90,11 +98,12 @@ async function inPieces(
       else if (isLost && failures > 1) sendLess();
     } catch (error) {
       isLost = error instanceof Unreachable;
-      const isTooLarge = error instanceof ApiCallError && error.status === 413 && most > PIECE_MIN;
+      const isTooLarge = error instanceof ApiCallError && error.status === 413 && last > PIECE_MIN;
       if (isTooLarge) sendLess();
       const why = isTooLarge ? "a proxy refused the size of the request" : passing(error);
       if (why === null || ++failures >= TRIES) throw error;
-      await retry(`${why} after ${received} of ${size} bytes`, failures);
+      // A smaller piece need not wait.
+      await retry(`${why} after ${received} of ${size} bytes`, isTooLarge ? 0 : failures);
       isKnown = false;
     }
   }

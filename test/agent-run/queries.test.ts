@@ -10,7 +10,7 @@ import { assignments, readOs } from "../../src/agent/machine/os.ts";
 import { Session } from "../../src/agent/queries/sqlite.ts";
 import { tablesFor } from "../../src/agent/tables/all.ts";
 import { ipv4, ipv6 } from "../../src/agent/tables/network.ts";
-import { debPackages } from "../../src/agent/tables/packages.ts";
+import { apkPackages, debPackages, pacmanPackage } from "../../src/agent/tables/packages.ts";
 import { crontabRows } from "../../src/agent/tables/services.ts";
 import { settingRows } from "../../src/agent/tables/settings-files.ts";
 import { ENGINE_VERSION } from "../../src/agent/tables/system.ts";
@@ -89,7 +89,7 @@ describe("what the server asks Linux hosts", () => {
 });
 
 /** No tables of osquery. */
-const OF_MANAGED_AGENTS = ["bitlocker_key_protectors", "orbit_info"];
+const OF_MANAGED_AGENTS = ["apk_packages", "bitlocker_key_protectors", "orbit_info", "pacman_packages"];
 
 describe("every table", () => {
   it.each([...tables.keys()])("%s has the columns that it declares", async (name) => {
@@ -130,7 +130,7 @@ describe("every table", () => {
       `# Tables of the agent
 
 Made by \`npx vitest run test/agent-run/queries.test.ts --update\`. Names, columns and values are those of osquery;
-\`orbit_info\` describes the agent itself, and \`bitlocker_key_protectors\` is a table of other managed agents, too. Any other table is answered with \`no such table\`. How queries are answered is
+\`orbit_info\` describes the agent itself, and \`bitlocker_key_protectors\` and \`pacman_packages\` are tables of other managed agents, too. \`apk_packages\` is its own. Any other table is answered with \`no such table\`. How queries are answered is
 described in [agent.md](agent.md#queries).
 
 | Table | Platforms | Columns |
@@ -301,6 +301,40 @@ describe("what the system writes", () => {
       }),
       expect.objectContaining({ name: "b", version: "4", revision: "" }),
     ]);
+  });
+
+  it("is read from the lists of apk and pacman", () => {
+    const list =
+      "C:Q1abc=\nP:libssl3\nV:3.3.1-r0\nA:x86_64\nS:1\nI:589824\nT:SSL library\nU:https://x\nL:Apache-2.0\no:openssl\nm:A <a@b>\nt:1717000000\nF:lib\nR:libssl.so.3\na:0:0:755\nZ:Q1x=\n\nP:musl\nV:1.2.5-r0\n\n";
+    expect(apkPackages(list)).toEqual([
+      {
+        name: "libssl3",
+        version: "3.3.1-r0",
+        arch: "x86_64",
+        origin: "openssl",
+        description: "SSL library",
+        url: "https://x",
+        license: "Apache-2.0",
+        maintainer: "A <a@b>",
+        size: 589_824,
+        build_time: 1_717_000_000,
+      },
+      expect.objectContaining({ name: "musl", version: "1.2.5-r0", origin: "" }),
+    ]);
+    const description =
+      "%NAME%\nopenssl\n\n%VERSION%\n1:3.3.1-1\n\n%DESC%\nThe toolkit\n\n%ARCH%\nx86_64\n\n%SIZE%\n100\n\n%LICENSE%\nApache-2.0\nMIT\n\n%INSTALLDATE%\n1717000000\n";
+    expect(pacmanPackage(description)).toEqual({
+      name: "openssl",
+      version: "1:3.3.1-1",
+      arch: "x86_64",
+      description: "The toolkit",
+      url: "",
+      license: "Apache-2.0, MIT",
+      packager: "",
+      size: 100,
+      install_time: 1_717_000_000,
+    });
+    expect(pacmanPackage("")).toBeNull();
   });
 
   it("is read from lists of scheduled commands", () => {

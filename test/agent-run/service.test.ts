@@ -1,5 +1,6 @@
 // The agent as a service. Nothing is installed here: files are written below a folder, and commands are only compared.
 
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +11,9 @@ import {
   removalPlan,
   type ServiceSetup,
   servicePlan,
+  stateDirIn,
   statusCommand,
+  unitFile,
 } from "../../src/agent/service/plan.ts";
 import { readSetup } from "../../src/agent/setup.ts";
 import { readPlist } from "../../src/plist/read.ts";
@@ -65,13 +68,42 @@ describe("an installation", () => {
   it("is removed without traces, and twice without an error", async () => {
     await install(servicePlan(setup), statusCommand("linux"), where());
     const plan = removalPlan("linux", setup.stateDir);
-    expect((await uninstall(plan, where())).map(({ outcome }) => outcome)).toEqual(["removed", "removed", "absent"]);
-    expect((await uninstall(plan, where())).map(({ outcome }) => outcome)).toEqual(["absent", "absent", "absent"]);
+    const outcomes = async () => (await uninstall(plan, where())).map(({ outcome }) => outcome);
+    expect(await outcomes()).toEqual(["removed", "removed", "absent", "absent"]);
+    expect(await outcomes()).toEqual(["absent", "absent", "absent", "absent"]);
     await expect(stat(join(root, configFolder("linux")))).rejects.toThrow("ENOENT");
   });
 });
 
+describe("a removal of everything", () => {
+  it.each(["linux", "linux-openrc", "darwin", "win32"] as const)(
+    "on %s includes the state folder of the service",
+    (platform) => {
+      const stateDir = platform === "win32" ? "D:\\agent 100%" : "/srv/a b/100% $x";
+      const plan = servicePlan({ ...setup, platform, stateDir });
+      const content = plan.files.find(({ path }) => path === unitFile(platform))!.content;
+      expect(stateDirIn(platform, content)).toBe(stateDir);
+      const { paths } = removalPlan(platform, stateDir);
+      expect(paths).toContain(stateDir);
+      expect(paths.some((path) => /(opt\/|Program Files.)svc-agent$/.test(path))).toBe(true);
+      expect(removalPlan(platform, null).paths).not.toContain(stateDir);
+    },
+  );
+});
+
 describe("a service", () => {
+  it("of OpenRC starts with words as they are", async () => {
+    const openrc: ServiceSetup = { ...setup, platform: "linux-openrc", program: ["/opt/with space/it's", "$x"] };
+    const script = contentOf(openrc, /init\.d/);
+    expect(script).toMatch(/^#!\/sbin\/openrc-run\n/);
+    // supervise-daemon evaluates the command and its arguments once more.
+    const lines = script.replace(/^output_log[\s\S]*$/m, "");
+    const print = `${lines}\neval "printf '%s\\n' $command $command_args"`;
+    const words = execFileSync("sh", ["-c", print], { encoding: "utf8" }).split("\n");
+    expect(words.slice(0, 5)).toEqual(["/opt/with space/it's", "$x", "run", "--server-url", "https://svc.example.com"]);
+    expect(script).not.toContain("the-secret");
+  });
+
   it("of systemd starts with the machine, with words as they are", () => {
     const unit = contentOf(setup, /\.service$/);
     expect(unit).toContain('ExecStart="/usr/bin/node" "/opt/with space/100%%/$$x.mjs" "run" "--server-url"');

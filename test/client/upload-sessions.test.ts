@@ -135,6 +135,18 @@ describe("a large file in a form", () => {
     });
   });
 
+  it("of little more than 1 MB passes a proxy with the limit of nginx, which is learned once", async () => {
+    const notes: string[] = [];
+    const careful = client({ onRetry: (why) => void notes.push(why) });
+    refuse = (_, __, length) => (length > MiB ? 413 : null);
+    for (const size of [MiB + 1, 3 * MiB, 16 * MiB]) {
+      const { source, sha256: digest } = await written(size);
+      expect(await careful.call(take, { body: { package: source, team: "1" } })).toMatchObject({ sha256: digest });
+    }
+    expect(notes.every((why) => why.startsWith("a proxy refused the size of the request"))).toBe(true);
+    expect(notes.length).toBeLessThanOrEqual(2);
+  });
+
   it("is not divided further because the server is busy", async () => {
     const { source } = await written(40 * MiB);
     let left = 5;
@@ -272,9 +284,9 @@ describe("a large file in a form", () => {
   });
 
   it("is sent in one request if it is not large, or only tried out, or larger than the server allows", async () => {
-    const small = await written(16 * MiB);
+    const small = await written(768 * 1024);
     await client().call(take, { body: { package: small.source, team: "1" } });
-    const large = await written(17 * MiB);
+    const large = await written(MiB);
     await client({ dryRun: true }).call(take, { body: { package: large.source, team: "1" } });
     const huge = { ...large.source, size: LIMIT + 1, open: tooMuch };
     async function* tooMuch() {

@@ -88,7 +88,7 @@ const readme: readonly Step[] = [
   { command: "svc enroll-secrets list --fields secret --no-header > enroll_secret" },
   { command: "svc agent flags --server-certs /etc/osquery/svc.pem > osquery.flags" },
   { command: "osqueryd --flagfile /etc/osquery/osquery.flags", skip: "osqueryd is not installed here" },
-  { command: "svc agent enroll-command --platform linux", prints: /^curl -fsSLk --pinnedpubkey \S+ \S+ \| sudo sh/m },
+  { command: "svc agent enroll-command --platform linux", prints: /^curl -fsSLk --pinnedpubkey \S+ \S+ \| sh/m },
   { command: "svc db backup svc-backup.gz --data-dir svc-data", stopsOthers: true, prints: /svc-backup\.gz/ },
   { command: "svc db copy --from svc-data --to postgres://svc@db/svc", prints: /tables copied and verified/ },
   {
@@ -180,7 +180,7 @@ const tutorial: readonly Step[] = [
   {
     command: "svc agent enroll-command --platform linux",
     prints:
-      /^curl -fsSLk --pinnedpubkey \S+ https:\/\/localhost:\d+\/enroll\/enroll\.sh \| sudo sh -s -- --server-url/m,
+      /^curl -fsSLk --pinnedpubkey \S+ https:\/\/localhost:\d+\/enroll\/enroll\.sh \| sh -s -- --server-url/m,
   },
   ...onMachine([
     { command: ENROLL, isServing: true, prints: /svc-agent\.service: created[\s\S]*info: enrolled for queries/ },

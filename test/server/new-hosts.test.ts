@@ -153,7 +153,7 @@ describe("a server whose certificate no system trusts", () => {
     const key = new X509Certificate(pem!).publicKey.export({ type: "spki", format: "der" });
     const pin = `--pinnedpubkey sha256//${createHash("sha256").update(key).digest("base64")}`;
     const { commands } = await make(t, { sign_requests: true });
-    expect(commands.linux).toContain(`curl -fsSLk ${pin} https://svc.example.com/enroll/enroll.sh | sudo sh`);
+    expect(commands.linux).toContain(`curl -fsSLk ${pin} https://svc.example.com/enroll/enroll.sh | sh`);
     expect(commands.linux).toMatch(/ --sign-requests$/);
     expect(commands.windows).toContain(`curl.exe -fsSLk ${pin} 'https://svc.example.com/enroll/enroll.ps1'`);
     expect(commands.windows).toMatch(/ -SignRequests$/);
@@ -165,7 +165,7 @@ describe("a server whose certificate no system trusts", () => {
     for (const settings of [{ trusted_proxies: "10.0.0.0/8" }, { tls_self_signed: false }]) {
       const { t } = await privateServer(settings);
       const { commands } = await make(t);
-      expect(commands.linux).toContain("curl -fsSL https://svc.example.com/enroll/enroll.sh | sudo sh");
+      expect(commands.linux).toContain("curl -fsSL https://svc.example.com/enroll/enroll.sh | sh");
       expect(commands.linux).not.toContain("--sign-requests");
       expect(await scriptOf(t, "enroll.sh")).toContain("\nauthority=''\n");
     }
@@ -200,7 +200,7 @@ describe("commands for new hosts", () => {
       const { linux, macos, windows } = enrollCommands(url, "-token", { signsRequests: false, keyPin: null });
       expect(macos).toBe(linux);
       // Functions in the place of the programs print their arguments, one on each line.
-      const fakes = "curl() { printf '%s\\n' \"$@\" >&2; }; sudo() { printf '%s\\n' \"$@\"; };";
+      const fakes = "curl() { printf '%s\\n' \"$@\" >&2; }; sh() { printf '%s\\n' sh \"$@\"; };";
       const out = execFileSync("sh", ["-c", `{ ${fakes} ${linux}; } 2>&1 | sort`], { encoding: "utf8" });
       expect(out.split("\n").filter(Boolean).sort()).toEqual(
         ["-fsSL", `${url}/enroll/enroll.sh`, "sh", "-s", "--", "--server-url", url, "--token", "-token"].sort(),
@@ -232,7 +232,7 @@ describe("the page for new hosts", () => {
     const { text, status } = await admin.post("/add-hosts", { team_id: String(alpha), expires_in: "1h" });
     expect(status).toBe(200);
     const [, token] = /--token ([\w-]+)<\/code>/.exec(text)!;
-    expect(text).toContain("curl -fsSL https://svc.example.com/enroll/enroll.sh | sudo sh");
+    expect(text).toContain("curl -fsSL https://svc.example.com/enroll/enroll.sh | sh");
     expect(await enroll(t, token!)).toEqual([200, alpha]);
     expect((await admin.post("/add-hosts", { team_id: "x", expires_in: "1h" })).text).toContain("Select a team.");
     expect((await admin.post("/add-hosts", { team_id: "0", expires_in: "9d" })).status).toBe(422);

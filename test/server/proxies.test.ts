@@ -54,6 +54,20 @@ describe("a proxy on the server's machine", () => {
     expect(JSON.stringify(warnings)).toContain("--trusted-proxies 127.0.0.1");
   });
 
+  it("that is trusted is not, also if people on this machine call through it", () => {
+    const { running, warnings, call } = server(["127.0.0.1"]);
+    const local = { "x-forwarded-for": "127.0.0.1" };
+    expect(call("127.0.0.1", local)).toEqual({ address: "127.0.0.1", forwarded: true });
+    expect(call("127.0.0.1", { forwarded: "for=192.0.2.1" })).toEqual({ address: "127.0.0.1", forwarded: true });
+    expect([hasUntrustedProxy({ running }), warnings]).toEqual([false, []]);
+  });
+
+  it("that is not among the trusted ones is named beside them", () => {
+    const { warnings, call } = server(["10.0.0.0/8"]);
+    call("127.0.0.1", { "x-forwarded-for": "203.0.113.9" });
+    expect(JSON.stringify(warnings)).toContain("--trusted-proxies 10.0.0.0/8,127.0.0.1");
+  });
+
   it("that is trusted is not", () => {
     const { running, warnings, call } = server(["127.0.0.1"]);
     expect(call("127.0.0.1", { "x-forwarded-for": "203.0.113.9" })).toEqual({ address: "203.0.113.9" });

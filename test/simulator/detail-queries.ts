@@ -68,6 +68,16 @@ export const DETAIL_QUERIES: Record<string, DetailQuery> = {
   },
   software_rpm: { on: L, sql: "SELECT name, version, release, epoch, arch, vendor, source FROM rpm_packages;" },
   software_portage: { on: L, sql: "SELECT package AS name, version FROM portage_packages;" },
+  software_pacman: {
+    on: L,
+    discovery: tableExists("pacman_packages"),
+    sql: "SELECT name, version, arch FROM pacman_packages;",
+  },
+  software_apk: {
+    on: L,
+    discovery: tableExists("apk_packages"),
+    sql: "SELECT name, version, arch, origin FROM apk_packages;",
+  },
   software_programs: {
     on: W,
     sql: "SELECT name, version, publisher, install_location, identifying_number FROM programs;",

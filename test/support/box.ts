@@ -25,6 +25,7 @@ mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
 mount -t proc proc root/proc
 mount --rbind /dev root/dev
 mount -t tmpfs tmpfs root/run
+mkdir -p root/run/systemd/system
 mkdir -p root/usr/local/bin
 cp -a "${folder}.programs/." root/usr/local/bin/
 chroot root sh -c "$1"

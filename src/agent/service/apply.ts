@@ -1,7 +1,15 @@
 import { execFile, spawn } from "node:child_process";
 import { chmod, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { RemovalPlan, ServiceFile, ServicePlan } from "./plan.ts";
+import {
+  defaultStateDir,
+  type RemovalPlan,
+  type ServiceFile,
+  type ServicePlan,
+  type ServicePlatform,
+  stateDirIn,
+  unitFile,
+} from "./plan.ts";
 
 export type Outcome = "created" | "changed" | "unchanged" | "removed" | "absent";
 export interface Change {
@@ -89,6 +97,12 @@ export async function install(
   if (isSame && !where.restarts && (await isRunning(status))) return { changes, commands: [] };
   if (!where.isDryRun) for (const command of plan.start) await succeed(command);
   return { changes, commands };
+}
+
+/** The state folder of the service that is installed. */
+export async function installedStateDir(platform: ServicePlatform, root: string | null): Promise<string> {
+  const content = await readFile(placed(unitFile(platform), { root }), "utf8").catch(() => "");
+  return stateDirIn(platform, content) ?? defaultStateDir();
 }
 
 /** What is not there is no error. */

@@ -2,9 +2,11 @@
 
 import { posix, win32 } from "node:path";
 import type { IdentityKey } from "../options.ts";
+import { OPENRC_LOG, OPENRC_SCRIPT, openrcScript } from "./openrc.ts";
 import { launcherIn, logOnWindows, statusOnWindows, windowsService } from "./windows.ts";
 
-export type ServicePlatform = "linux" | "darwin" | "win32";
+/** A system with its service manager; `linux` has systemd. */
+export type ServicePlatform = "linux" | "linux-openrc" | "darwin" | "win32";
 
 export interface ServiceFile {
   readonly path: string;
@@ -47,9 +49,6 @@ const UNIT = `/etc/systemd/system/${NAME}.service`;
 const DAEMON = `/Library/LaunchDaemons/${LABEL}.plist`;
 const MAC_LOG = `/var/log/${NAME}.log`;
 
-export const isServicePlatform = (platform: string): platform is ServicePlatform =>
-  ["linux", "darwin", "win32"].includes(platform);
-
 const programData = () => process.env.ProgramData ?? "C:\\ProgramData";
 
 /** The folder of the agent's configuration. */
@@ -59,13 +58,15 @@ export const configFolder = (platform: ServicePlatform): string =>
 export const defaultStateDir = (platform: NodeJS.Platform = process.platform): string =>
   platform === "win32" ? win32.join(programData(), NAME) : `/var/lib/${NAME}`;
 
+/** The folder of the agent's program. */
+export const programFolder = (platform: ServicePlatform): string =>
+  platform === "win32" ? win32.join(process.env.ProgramFiles ?? "C:\\Program Files", NAME) : `/opt/${NAME}`;
+
 /** Where the agent as one executable is installed. */
-export const EXECUTABLE_PATH = "/opt/svc-agent/svc-agent";
+export const EXECUTABLE_PATH = `/opt/${NAME}/${NAME}`;
 
 export const executablePath = (platform: ServicePlatform): string =>
-  platform === "win32"
-    ? win32.join(process.env.ProgramFiles ?? "C:\\Program Files", NAME, `${NAME}.exe`)
-    : EXECUTABLE_PATH;
+  platform === "win32" ? win32.join(programFolder(platform), `${NAME}.exe`) : EXECUTABLE_PATH;
 
 /** systemd expands `%` and `$`, and splits words at spaces. A line break would begin another setting. */
 function unitWord(word: string): string {
@@ -139,6 +140,14 @@ export function servicePlan(setup: ServiceSetup): ServicePlan {
         ["systemctl", "restart", NAME],
       ],
     };
+  if (platform === "linux-openrc")
+    return {
+      files: [...files, openrcScript(argv)],
+      start: [
+        ["rc-update", "add", NAME, "default"],
+        ["rc-service", NAME, "restart"],
+      ],
+    };
   if (platform === "darwin")
     return {
       files: [...files, { path: DAEMON, content: daemonOf(argv), mode: 0o644 }],
@@ -151,14 +160,28 @@ export function servicePlan(setup: ServiceSetup): ServicePlan {
   return windowsService({ folder: win32.join(programData(), NAME), config: folder, argv, files });
 }
 
-/** `stateDir`: also forget the keys and the journal. */
+/** `stateDir`: nothing of the agent stays, also not its program, its keys, its journal and its log. */
 export function removalPlan(platform: ServicePlatform, stateDir: string | null): RemovalPlan {
-  const paths = [configFolder(platform), ...(stateDir === null ? [] : [stateDir])];
+  const log = platform === "darwin" ? [MAC_LOG] : platform === "linux-openrc" ? [OPENRC_LOG] : [];
+  const everything = stateDir === null ? [] : [stateDir, programFolder(platform), ...log];
+  const paths = [configFolder(platform), ...everything];
   if (platform === "linux")
     return {
       stop: [["systemctl", "disable", "--now", NAME]],
       paths: [UNIT, ...paths],
-      after: [["systemctl", "daemon-reload"]],
+      after: [
+        ["systemctl", "daemon-reload"],
+        ["systemctl", "reset-failed", NAME],
+      ],
+    };
+  if (platform === "linux-openrc")
+    return {
+      stop: [
+        ["rc-service", NAME, "stop"],
+        ["rc-update", "delete", NAME, "default"],
+      ],
+      paths: [OPENRC_SCRIPT, ...paths],
+      after: [],
     };
   if (platform === "darwin")
     return { stop: [["launchctl", "bootout", `system/${LABEL}`]], paths: [DAEMON, ...paths], after: [] };
@@ -174,15 +197,31 @@ export function removalPlan(platform: ServicePlatform, stateDir: string | null):
 
 /** The file by which the service manager knows the agent. */
 export const unitFile = (platform: ServicePlatform): string =>
-  platform === "linux" ? UNIT : platform === "darwin" ? DAEMON : launcherIn(configFolder("win32"));
+  ({ linux: UNIT, "linux-openrc": OPENRC_SCRIPT, darwin: DAEMON, win32: launcherIn(configFolder("win32")) })[platform];
+
+/** Words behind `--state-dir` in a unit of systemd, in a script of OpenRC, in a property list, and in a batch file. */
+const STATE_DIR = /--state-dir(?:["']|<\/string>)\s*(?:["']|<string>)(.*?)(?:["']|<\/string>)/;
+
+/** The state folder of the service that is installed, from the content of `unitFile`; null: it names none. */
+export function stateDirIn(platform: ServicePlatform, content: string): string | null {
+  // The words of OpenRC's script are quoted twice.
+  const text = platform === "linux-openrc" ? content.replaceAll("'\\''", "'") : content;
+  const word = STATE_DIR.exec(text)?.[1];
+  if (word === undefined) return null;
+  if (platform === "darwin") return word.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+  if (platform === "linux-openrc") return word;
+  const plain = word.replaceAll("%%", "%");
+  return platform === "win32" ? plain : plain.replaceAll("$$", "$").replace(/\\(.)/g, "$1");
+}
 
 /** Its exit code is 0 if the agent runs. */
 export const statusCommand = (platform: ServicePlatform): readonly string[] =>
-  platform === "linux"
-    ? ["systemctl", "is-active", NAME]
-    : platform === "darwin"
-      ? ["launchctl", "print", `system/${LABEL}`]
-      : statusOnWindows;
+  ({
+    linux: ["systemctl", "is-active", NAME],
+    "linux-openrc": ["rc-service", NAME, "status"],
+    darwin: ["launchctl", "print", `system/${LABEL}`],
+    win32: statusOnWindows,
+  })[platform];
 
 export function logCommand(
   platform: ServicePlatform,
@@ -190,6 +229,9 @@ export function logCommand(
 ): readonly string[] {
   if (platform === "linux")
     return ["journalctl", "--unit", NAME, "--lines", String(lines), "--no-pager", ...(follow ? ["--follow"] : [])];
-  if (platform === "darwin") return ["tail", "-n", String(lines), ...(follow ? ["-f"] : []), MAC_LOG];
+  if (platform !== "win32") {
+    const log = platform === "darwin" ? MAC_LOG : OPENRC_LOG;
+    return ["tail", "-n", String(lines), ...(follow ? ["-f"] : []), log];
+  }
   return logOnWindows(win32.join(programData(), NAME), { lines, follow });
 }

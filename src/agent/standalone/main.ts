@@ -5,12 +5,12 @@ import { parseArgs } from "node:util";
 import { isNewer } from "../../agent-wire/update.ts";
 import { builtInSetup, importFile, isExecutable } from "../built-in.ts";
 import { serveAgent } from "../isolated/child.ts";
-import { copyProgram, install, show, uninstall } from "../service/apply.ts";
+import { copyProgram, install, installedStateDir, show, uninstall } from "../service/apply.ts";
+import { installedPlatform, platformToInstall } from "../service/detect.ts";
 import {
-  defaultStateDir,
   executablePath,
-  isServicePlatform,
   logCommand,
+  programFolder,
   removalPlan,
   type ServicePlatform,
   servicePlan,
@@ -32,7 +32,7 @@ const HELP = `svc-agent ${VERSION}: manages this machine
   ${NAME} run --server-url URL --enroll-secret-file FILE                    until interrupted
   ${NAME} status                                   whether it is installed, runs, and has enrolled
   ${NAME} logs [--follow] [--lines N]
-  ${NAME} uninstall [--purge]                      --purge: also its keys and journals
+  ${NAME} uninstall [--purge]                      --purge: also its program, keys, journals and log
 
   install and run: [--ca-file FILE] [--pin SHA256]... [--state-dir DIR] [--no-scripts]
                    [--sign-requests [--identity-key rsa|p256|p384]]
@@ -68,15 +68,10 @@ const parse = (args: readonly string[]) => parseArgs({ args: [...args], options,
 
 const note = (line: string) => process.stderr.write(`${line}\n`);
 
-function platform(): ServicePlatform {
-  if (isServicePlatform(process.platform)) return process.platform;
-  throw new SetupError("failed", `there is no service manager for ${process.platform} that the agent knows`);
-}
-
 /** Where this file is once the machine runs: an image is below another folder now. An executable is copied. */
-async function programIn(root: string | null): Promise<string[]> {
+async function programIn(root: string | null, platform: ServicePlatform): Promise<string[]> {
   if (isExecutable()) {
-    const place = executablePath(platform());
+    const place = executablePath(platform);
     await copyProgram(process.execPath, place, root);
     return [place];
   }
@@ -126,26 +121,35 @@ const commands: Record<string, (values: Values) => Promise<number>> = {
   async install(values) {
     const setup = await setupOf(values);
     const root = values.root ?? null;
-    const program = await programIn(root);
-    const plan = servicePlan({ ...setup, platform: platform(), program });
+    const platform = await platformToInstall(root, `${NAME} run`);
+    const program = await programIn(root, platform);
+    const plan = servicePlan({ ...setup, platform, program });
     const where = { root, isDryRun: false, restarts: values.restart };
-    const { changes, commands: ran } = await install(plan, statusCommand(platform()), where);
+    const { changes, commands: ran } = await install(plan, statusCommand(platform), where);
     for (const { path, outcome } of changes) note(`${path}: ${outcome}`);
     for (const command of ran) note(`ran: ${command.join(" ")}`);
     return 0;
   },
   async uninstall(values) {
-    const plan = removalPlan(platform(), values.purge ? (values["state-dir"] ?? defaultStateDir()) : null);
+    const root = values.root ?? null;
+    const platform = await installedPlatform(root);
+    const stateDir = values.purge ? (values["state-dir"] ?? (await installedStateDir(platform, root))) : null;
+    const plan = removalPlan(platform, stateDir);
     // It may contain the secret. Windows does not remove a program that runs.
-    const paths = isExecutable() && platform() !== "win32" ? [...plan.paths, executablePath(platform())] : plan.paths;
-    for (const { path, outcome } of await uninstall({ ...plan, paths }, { root: values.root ?? null, isDryRun: false }))
+    const paths = !isExecutable()
+      ? plan.paths
+      : platform === "win32"
+        ? plan.paths.filter((path) => path !== programFolder(platform))
+        : [executablePath(platform), ...plan.paths];
+    for (const { path, outcome } of await uninstall({ ...plan, paths }, { root, isDryRun: false }))
       note(`${path}: ${outcome}`);
     return 0;
   },
   async status(values) {
-    const stateDir = values["state-dir"] ?? defaultStateDir();
+    const platform = await installedPlatform(null);
+    const stateDir = values["state-dir"] ?? (await installedStateDir(platform, null));
     const { current, trial, failed } = await new UpdateFolder(stateDir).read();
-    const known = await agentStatus(platform(), stateDir);
+    const known = await agentStatus(platform, stateDir);
     const status = {
       version: current !== null && isNewer(current.version, VERSION) ? current.version : VERSION,
       update: { installed_version: VERSION, trial: trial?.version ?? null, failed: failed?.version ?? null },
@@ -154,9 +158,9 @@ const commands: Record<string, (values: Values) => Promise<number>> = {
     process.stdout.write(`${JSON.stringify(status, null, 2)}\n`);
     return known.running ? 0 : 1;
   },
-  logs({ lines, follow }) {
+  async logs({ lines, follow }) {
     if (!/^[1-9]\d{0,6}$/.test(lines)) throw new SetupError("usage", "--lines: give a number of lines");
-    return show(logCommand(platform(), { lines: Number(lines), follow }));
+    return show(logCommand(await installedPlatform(null), { lines: Number(lines), follow }));
   },
 };
 

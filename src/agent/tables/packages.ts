@@ -30,6 +30,61 @@ export function debPackages(status: string): Row[] {
   });
 }
 
+const PACMAN = "/var/lib/pacman/local";
+
+/** `desc` of a package: names of fields between `%`, each with its values on the lines below. */
+export function pacmanPackage(description: string): Row | null {
+  const fields = new Map(
+    [...description.matchAll(/^%(\w+)%\n((?:.+\n?)*)/gm)].map(([, name, values]) => [name!, values!.trim()]),
+  );
+  const value = (name: string) => (fields.get(name) ?? "").replaceAll("\n", ", ");
+  if (value("NAME") === "") return null;
+  return {
+    name: value("NAME"),
+    version: value("VERSION"),
+    arch: value("ARCH"),
+    description: value("DESC"),
+    url: value("URL"),
+    license: value("LICENSE"),
+    packager: value("PACKAGER"),
+    size: Number(value("SIZE")),
+    install_time: Number(value("INSTALLDATE")),
+  };
+}
+
+async function pacmanPackages(): Promise<Row[]> {
+  const rows = await mapFew(await namesIn(PACMAN), async (name) =>
+    pacmanPackage(await readOr(join(PACMAN, name, "desc"), "", DESCRIPTION_BYTES)),
+  );
+  return rows.filter((row) => row !== null);
+}
+
+/** The second is the place since version 3 of apk; one may be a link to the other. */
+const APK_LISTS = ["/lib/apk/db/installed", "/usr/lib/apk/db/installed"];
+
+/** The list of packages: lines `X:value`, and an empty one behind each package (apk-v2(5)). */
+export function apkPackages(list: string): Row[] {
+  return list.split(/\n{2,}/).flatMap((block) => {
+    const fields = new Map([...block.matchAll(/^([A-Za-z]):(.*)$/gm)].map(([, name, value]) => [name!, value!]));
+    const [name, version] = [fields.get("P"), fields.get("V")];
+    if (name === undefined || version === undefined) return [];
+    return [
+      {
+        name,
+        version,
+        arch: fields.get("A") ?? "",
+        origin: fields.get("o") ?? "",
+        description: fields.get("T") ?? "",
+        url: fields.get("U") ?? "",
+        license: fields.get("L") ?? "",
+        maintainer: fields.get("m") ?? "",
+        size: Number(fields.get("I") ?? 0),
+        build_time: Number(fields.get("t") ?? 0),
+      },
+    ];
+  });
+}
+
 const RPM_TAGS = [
   "NAME",
   "VERSION",
@@ -199,6 +254,29 @@ export const packageTables: readonly Table[] = [
       ...text("vendor package_group"),
     },
     rows: rpmPackages,
+  },
+  {
+    // A table of managed agents, not of osquery.
+    name: "pacman_packages",
+    platforms: LINUX,
+    columns: {
+      ...text("name version arch description url license packager"),
+      ...bigint("size install_time"),
+    },
+    rows: pacmanPackages,
+  },
+  {
+    // A table of managed agents, not of osquery.
+    name: "apk_packages",
+    platforms: LINUX,
+    columns: {
+      ...text("name version arch origin description url license maintainer"),
+      ...bigint("size build_time"),
+    },
+    async rows() {
+      const [first, second] = await Promise.all(APK_LISTS.map((path) => readOr(path)));
+      return apkPackages(first || second || "");
+    },
   },
   {
     name: "portage_packages",

@@ -171,7 +171,7 @@ function proxy(warningHeader: string | null): Check {
   return warning(
     "proxy",
     "a proxy on the server's machine forwards requests but is not trusted: limits count all its callers as one address",
-    "Start the server with --trusted-proxies 127.0.0.1 (or the proxy's address).",
+    "Add the proxy's address to --trusted-proxies of the server, such as 127.0.0.1.",
   );
 }
 

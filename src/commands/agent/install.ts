@@ -1,14 +1,15 @@
 import { join } from "node:path";
 import { install } from "../../agent/service/apply.ts";
+import { platformToInstall } from "../../agent/service/detect.ts";
 import { servicePlan, statusCommand } from "../../agent/service/plan.ts";
 import { AgentServiceCommand, rootFlag } from "../../cli/features/agent/service.ts";
-import { agentSetup, agentSetupFlags } from "../../cli/features/agent/setup.ts";
+import { agentSetup, agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 
 export default class AgentInstall extends AgentServiceCommand {
   static override summary = "Install the agent as a service of this machine, and start it.";
   static override description =
-    "Uses systemd, launchd, or on Windows a task of the task scheduler. Running it again changes only what is different, and restarts the agent only then.";
+    "Uses systemd or OpenRC, launchd, or on Windows a task of the task scheduler. Running it again changes only what is different, and restarts the agent only then.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --server-url https://svc.example.com --enroll-secret-file secret.txt",
     "<%= config.bin %> <%= command.id %> --server-url https://svc.example.com --enroll-secret-file secret.txt --root /mnt/image",
@@ -18,9 +19,10 @@ export default class AgentInstall extends AgentServiceCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentInstall);
     const setup = await agentSetup(flags, this.io.env);
-    const { platform } = this;
+    const root = flags.root ?? null;
+    const platform = await asCliError(() => platformToInstall(root, `${this.config.bin} agent run`));
     const program = [process.execPath, join(this.config.root, "bin", "run.js"), "agent"];
-    const where = { root: flags.root ?? null, isDryRun: this.triesOut };
+    const where = { root, isDryRun: this.triesOut };
     const { changes, commands } = await this.asRoot(() =>
       install(servicePlan({ ...setup, platform, program }), statusCommand(platform), where),
     );

@@ -1,8 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { show } from "../../agent/service/apply.ts";
+import { installedPlatform } from "../../agent/service/detect.ts";
 import { logCommand } from "../../agent/service/plan.ts";
 import { failed } from "../../cli/errors.ts";
 import { AgentServiceCommand } from "../../cli/features/agent/service.ts";
+import { asCliError } from "../../cli/features/agent/setup.ts";
 
 export default class AgentLogs extends AgentServiceCommand {
   static override summary = "Show the log of the agent's service on this machine.";
@@ -14,7 +16,7 @@ export default class AgentLogs extends AgentServiceCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentLogs);
-    const command = logCommand(this.platform, flags);
+    const command = logCommand(await asCliError(() => installedPlatform(null)), flags);
     if ((await this.asRoot(() => show(command))) !== 0) throw failed(`${command[0]} could not show the log`);
   }
 }

@@ -1,8 +1,9 @@
-import { defaultStateDir } from "../../agent/service/plan.ts";
+import { installedStateDir } from "../../agent/service/apply.ts";
+import { installedPlatform } from "../../agent/service/detect.ts";
 import { agentStatus } from "../../agent/service/status.ts";
 import { failed } from "../../cli/errors.ts";
 import { AgentServiceCommand } from "../../cli/features/agent/service.ts";
-import { agentSetupFlags } from "../../cli/features/agent/setup.ts";
+import { agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
 
 export default class AgentStatus extends AgentServiceCommand {
   static override summary = "Show whether the agent is installed on this machine, runs, and has enrolled.";
@@ -13,7 +14,10 @@ export default class AgentStatus extends AgentServiceCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentStatus);
-    const status = await this.asRoot(() => agentStatus(this.platform, flags["state-dir"] ?? defaultStateDir()));
+    const platform = await asCliError(() => installedPlatform(null));
+    const status = await this.asRoot(async () =>
+      agentStatus(platform, flags["state-dir"] ?? (await installedStateDir(platform, null))),
+    );
     await this.printOne({ ...status });
     if (!status.running) throw failed("the agent's service does not run on this machine");
   }

@@ -1,18 +1,19 @@
 import * as Flags from "@oclif/core/flags";
-import { uninstall } from "../../agent/service/apply.ts";
-import { defaultStateDir, removalPlan } from "../../agent/service/plan.ts";
+import { installedStateDir, uninstall } from "../../agent/service/apply.ts";
+import { installedPlatform } from "../../agent/service/detect.ts";
+import { removalPlan } from "../../agent/service/plan.ts";
 import { AgentServiceCommand, rootFlag } from "../../cli/features/agent/service.ts";
-import { agentSetupFlags } from "../../cli/features/agent/setup.ts";
+import { agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class AgentUninstall extends AgentServiceCommand {
   static override summary = "Stop the agent's service on this machine, and remove it.";
   static override description =
-    "The host stays on the server: delete it with `svc hosts delete`. Without --purge the agent's keys stay, so that a later installation is the same host without enrolling.";
+    "The host stays on the server: delete it with `svc hosts delete`. Without --purge the agent's program and keys stay, so that a later installation is the same host without enrolling.";
   static override destructive = true;
   static override examples = ["<%= config.bin %> <%= command.id %> --purge --yes"];
   static override flags = {
-    purge: Flags.boolean({ summary: "Also remove the agent's keys and its journal of scripts." }),
+    purge: Flags.boolean({ summary: "Also remove the agent's program, keys, journals and log." }),
     "state-dir": agentSetupFlags["state-dir"],
     ...rootFlag,
     ...yesFlag,
@@ -22,8 +23,11 @@ export default class AgentUninstall extends AgentServiceCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentUninstall);
     await this.confirm("Remove the agent from this machine?");
-    const plan = removalPlan(this.platform, flags.purge ? (flags["state-dir"] ?? defaultStateDir()) : null);
-    const where = { root: flags.root ?? null, isDryRun: this.triesOut };
+    const root = flags.root ?? null;
+    const platform = await asCliError(() => installedPlatform(root));
+    const stateDir = flags.purge ? (flags["state-dir"] ?? (await installedStateDir(platform, root))) : null;
+    const plan = removalPlan(platform, stateDir);
+    const where = { root, isDryRun: this.triesOut };
     const changes = await this.asRoot(() => uninstall(plan, where));
     for (const { path, outcome } of changes)
       this.note(`${path}: ${this.triesOut && outcome === "removed" ? "would be " : ""}${outcome}`);

@@ -19,7 +19,17 @@ export interface AgentOptionChecks {
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 32;
 
-const platforms: ReadonlySet<string> = new Set(["darwin", "windows", "chrome", "rocky", "fedora", ...linuxPlatforms]);
+const platforms: ReadonlySet<string> = new Set([
+  "darwin",
+  "windows",
+  "chrome",
+  "rocky",
+  "almalinux",
+  "fedora",
+  "alpine",
+  "bottlerocket",
+  ...linuxPlatforms,
+]);
 
 export const defaultAgentOptions: AgentOptions = {
   config: {

@@ -25,18 +25,23 @@ export const linuxPlatforms = [
 ] as const;
 
 const linux: ReadonlySet<string> = new Set(linuxPlatforms);
-/** Substrings of ID_LIKE that identify unlisted distributions: for Rocky Linux it is "rhel centos fedora". */
-export const linuxParents: readonly string[] = [...linuxPlatforms, "fedora", "suse"].filter(
-  (name, _, all) => !all.some((other) => other !== name && name.includes(other)),
-);
+/** Whether the platform is a distribution that is Linux whatever else the host reports. */
+export const isListedLinux = (platform: string): boolean => linux.has(platform);
 
-/** The family of a platform; `unknown` for empty text. Must agree with `onPlatform`, the same rule as a predicate. */
+/** Substrings of `platform_like` of systems that are no Linux. */
+export const otherParents = ["bsd", "solaris", "illumos"] as const;
+
+/**
+ * The family of a platform; `unknown` for empty text. Agents run on few systems, so that every platform that is not
+ * listed is a distribution of Linux. Must agree with `onPlatform`, the same rule as a predicate.
+ */
 export function platformFamily(platform: string, platformLike = ""): PlatformFamily {
   if (platform === "") return "unknown";
   if (platform === "darwin" || platform === "windows") return platform;
   if (linux.has(platform)) return "linux";
+  if (otherSystems.some((name) => name === platform)) return "other";
   const like = platformLike.toLowerCase();
-  return linuxParents.some((name) => like.includes(name)) ? "linux" : "other";
+  return otherParents.some((name) => like.includes(name)) ? "other" : "linux";
 }
 
 /** The platform from the enrollment's `platform_type` bit mask, used if `os_version` is missing. */
@@ -53,6 +58,20 @@ export const phonePlatforms = ["ios", "ipados"] as const;
 export const isPhone = (platform: string): boolean => phonePlatforms.some((name) => name === platform);
 
 const otherPlatforms = ["darwin", "windows", "android", "chrome", ...phonePlatforms] as const;
+/** Platforms that are none of macOS, Windows and Linux. */
+export const otherSystems = [
+  "android",
+  "chrome",
+  ...phonePlatforms,
+  "freebsd",
+  "openbsd",
+  "netbsd",
+  "dragonfly",
+  "solaris",
+  "illumos",
+  "aix",
+  "haiku",
+] as const;
 
 /** Whether this names a platform in lists of them. Hosts may report others, such as further Linux distributions. */
 export const isNamedPlatform = (platform: string): boolean =>

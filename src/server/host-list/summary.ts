@@ -3,7 +3,7 @@ import type { hostsApi } from "../../api/hosts.ts";
 import { sharing } from "../core/concurrency/sharing.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
-import { isNamedPlatform, linuxPlatforms, platformFamily } from "../core/platforms.ts";
+import { isListedLinux, isNamedPlatform, linuxPlatforms, platformFamily } from "../core/platforms.ts";
 import { inTeam, visible } from "../core/security/access.ts";
 import { isNew, lowDiskSpace, missing, online, onPlatform } from "../hosts/status.ts";
 import { and, eq, everything, oneOf, or, type Predicate } from "../store/query.ts";
@@ -63,20 +63,19 @@ async function ofPlatform(ctx: Context, platform: string): Promise<Predicate> {
     return onPlatform(platform);
   }
   const known = (await store.hosts.groupCount("platform")).map(({ value }) => String(value));
-  const unlisted = known.filter((name) => platformFamily(name) === "other");
+  const unlisted = known.filter((name) => platformFamily(name) === "linux" && !isListedLinux(name));
   const listed = oneOf("platform", linuxPlatforms);
   return unlisted.length === 0 ? listed : or(listed, and(oneOf("platform", unlisted), onPlatform(platform)));
 }
 
 const shownOn = (ctx: Context, platform: string): Predicate => and(visible(ctx, "hosts:list"), onPlatform(platform));
 
-/** A distribution that is not in the fixed list is recognized by its `platform_like`. */
+/** A platform that is not in the fixed list may be no Linux by its `platform_like`. */
 async function linuxCount(ctx: Context, where: Predicate, platforms: Summary["platforms"]): Promise<number> {
   let linux = 0;
   for (const { platform, hosts_count: count } of platforms) {
-    const family = platformFamily(platform);
-    if (family === "linux") linux += count;
-    if (family !== "other") continue;
+    if (isListedLinux(platform)) linux += count;
+    if (isListedLinux(platform) || platformFamily(platform) !== "linux") continue;
     for (const { value, count: alike } of await ctx.store.hosts.groupCount(
       "platform_like",
       and(where, eq("platform", platform)),

@@ -1,7 +1,7 @@
 // Fields for the last contact of hosts, and other fields of the host row.
 import type { HostFilter } from "../../api/host-filters.ts";
 import { days, hours, isoAt, seconds } from "../core/clock.ts";
-import { linuxParents, linuxPlatforms } from "../core/platforms.ts";
+import { linuxPlatforms, otherParents, otherSystems } from "../core/platforms.ts";
 import { and, contains, eq, exists, gt, gte, lt, lte, not, oneOf, or, type Predicate, search } from "../store/query.ts";
 import { hostEmails, hostSeen } from "./tables.ts";
 
@@ -41,8 +41,8 @@ export const lowDiskSpace = (gigabytes: number): Predicate =>
 const onLinux: Predicate = or(
   oneOf("platform", linuxPlatforms),
   and(
-    not(oneOf("platform", ["", "darwin", "windows"])),
-    or(...linuxParents.map((name) => contains("platform_like", name))),
+    not(oneOf("platform", ["", "darwin", "windows", ...otherSystems])),
+    not(or(...otherParents.map((name) => contains("platform_like", name)))),
   ),
 );
 

@@ -21,6 +21,8 @@ const platforms: ReadonlySet<string> = new Set([
   "ol",
   "suse",
   "raspbian",
+  "alpine",
+  "bottlerocket",
 ]);
 
 export function checkPlatform(given: string | null | undefined, field = "platform"): string {

@@ -66,6 +66,8 @@ const columns: Readonly<Record<string, Columns>> = {
   android_apps: { bundle_identifier: "bundle_identifier" },
   deb_packages: { source_package: "source" },
   rpm_packages: { release: "release", arch: "arch", vendor: "vendor", source_package: "source" },
+  pacman_packages: { arch: "arch" },
+  apk_packages: { arch: "arch", source_package: "origin" },
   programs: { vendor: "publisher", upgrade_code: "identifying_number", path: "install_location" },
   chrome_extensions: { extension_for: "browser_type", extension_id: "identifier", path: "path" },
   firefox_addons: { extension_id: "identifier", path: "path" },

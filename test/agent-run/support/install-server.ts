@@ -18,6 +18,8 @@ export class InstallStandIn {
   readonly results: Record<string, unknown>[] = [];
   /** The Range header of each request for the package; empty without one. */
   readonly ranges: string[] = [];
+  /** Sent without a key, by path. */
+  readonly files = new Map<string, string | Buffer>();
   enrollments = 0;
   content = Buffer.from("the package");
   fileName = "tool_1.0_all.deb";
@@ -52,6 +54,8 @@ export class InstallStandIn {
     const send = (status: number, value: object | null) => {
       reply.writeHead(status, { "content-type": "application/json" }).end(value === null ? "" : JSON.stringify(value));
     };
+    const file = this.files.get(request.url!);
+    if (file !== undefined) return void reply.end(file);
     const path = request.url!.slice(PREFIX.length);
     if (path === "/enroll") {
       const key = `key-${++this.enrollments}`;

@@ -132,5 +132,9 @@ it.each([
   ["freebsd", "", "other"],
   ["", "debian", "unknown"],
   ["rocky", "rhel centos fedora", "linux"],
-  ["alpine", "", "other"],
+  ["alpine", "", "linux"],
+  ["bottlerocket", "", "linux"],
+  ["freebsd", "", "other"],
+  ["opnsense", "FreeBSD", "other"],
+  ["android", "", "other"],
 ])("platform %j like %j is %s", (platform, like, family) => expect(platformFamily(platform, like)).toBe(family));

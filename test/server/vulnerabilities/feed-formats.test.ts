@@ -232,6 +232,8 @@ describe("OSV", () => {
     ["Red Hat:enterprise_linux:9::appstream", "Red Hat:9"],
     ["Red Hat:rhel_eus:9.2::baseos", null],
     ["Rocky Linux:8", "Rocky Linux:8"],
+    ["Alpine:v3.20", "Alpine:v3.20"],
+    ["Alpine", null],
     ["npm", "npm"],
     ["Go", null],
   ])("reads the ecosystem %s as %s", (ecosystem, found) => {

@@ -103,6 +103,41 @@ describe.each(bothEngines)("matching on %s", (engine) => {
     expect(await t.store.software.get(old.id)).toMatchObject({ epss_probability: 0.9 });
   });
 
+  it("finds those of Alpine's packages by their source package and the release", async () => {
+    const { t, folder } = await start(engine);
+    const openssl = {
+      id: "ALPINE-CVE-2024-0009",
+      upstream: ["CVE-2024-0009"],
+      affected: [
+        {
+          package: { ecosystem: "Alpine:v3.20", name: "openssl" },
+          ranges: [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "3.3.1-r1" }] }],
+        },
+      ],
+    };
+    writeFeeds(folder, osvFiles("Alpine", [openssl]));
+    const old = await make(t, "libssl3", "3.3.1-r0", "apk_packages", { source_package: "openssl" });
+    const fixed = await make(t, "libssl3", "3.3.1-r10", "apk_packages", { source_package: "openssl" });
+    const elsewhere = await make(t, "libssl3", "3.3.0-r0", "apk_packages", { source_package: "openssl" });
+    const { host } = await systemOf(t, "Alpine Linux", "3.20.3", "alpine");
+    await makeInventory(t, host.id, [old, fixed]);
+    const { host: other } = await systemOf(t, "Alpine Linux", "3.19.1", "alpine");
+    await makeInventory(t, other.id, [elsewhere]);
+    await sync(t);
+    expect(await cvesOf(t, old.id)).toEqual([["CVE-2024-0009", "3.3.1-r1"]]);
+    expect(await cvesOf(t, fixed.id)).toEqual([]);
+    expect(await cvesOf(t, elsewhere.id)).toEqual([]);
+  });
+
+  it("finds those of pacman's packages by their product", async () => {
+    const { t } = await start(engine);
+    const old = await make(t, "curl", "1:8.1.0-2", "pacman_packages");
+    const fixed = await make(t, "curl", "8.4.0-1", "pacman_packages");
+    await sync(t);
+    expect(await cvesOf(t, old.id)).toEqual([["CVE-2024-0001", "8.4.0"]]);
+    expect(await cvesOf(t, fixed.id)).toEqual([]);
+  });
+
   it("finds those of new versions, once the host that has them is known", async () => {
     const { t } = await start(engine);
     await sync(t);

@@ -1,5 +1,6 @@
 // How versions of each kind of package are compared, from the published rules of these formats.
 import { describe, expect, it } from "vitest";
+import { compareApk } from "../../../src/server/vulnerabilities/matching/versions/apk.ts";
 import { compareDpkg } from "../../../src/server/vulnerabilities/matching/versions/dpkg.ts";
 import { compareGeneric } from "../../../src/server/vulnerabilities/matching/versions/generic.ts";
 import { comparePep440 } from "../../../src/server/vulnerabilities/matching/versions/pep440.ts";
@@ -20,6 +21,48 @@ function expectOrder(compare: Compare, groups: readonly (readonly string[])[]): 
     }
   });
 }
+
+describe("versions of Alpine's packages", () => {
+  // From the tests of apk-tools (test/version.data).
+  it("have an order of their parts", () => {
+    expectOrder(compareApk, [
+      ["no version"],
+      ["0.1_alpha_pre2"],
+      ["0.1_alpha"],
+      ["0.1_alpha2"],
+      ["0.1_beta"],
+      ["0.1_pre"],
+      ["0.1_rc1"],
+      ["0.1", "0.1-r0"],
+      ["0.1-r1"],
+      ["0.1_git20240101"],
+      ["0.1_p1"],
+      ["0.1_p1-r1"],
+      ["0.1a"],
+      ["0.1b-r3"],
+      ["0.1.0.0"],
+      ["0.2"],
+      ["0.10"],
+      ["1.001"],
+      ["1.01"],
+      ["1.05"],
+      ["1.1"],
+      ["2.0~1234-r1"],
+      ["2.0~2345-r0"],
+      ["2.3.0b-r1"],
+      ["2.3.0c-r1"],
+      ["13"],
+    ]);
+  });
+
+  it("are those of advisories", () => {
+    expect(compareApk("3.3.1-r0", "3.3.1-r1")).toBe(-1);
+    expect(compareApk("1.1.1t-r2", "1.1.1u-r0")).toBe(-1);
+    expect(compareApk("9.7_p1-r3", "9.7_p1-r4")).toBe(-1);
+    expect(compareApk("9.7_p1-r4", "9.8_p1-r0")).toBe(-1);
+    expect(compareApk("6.6.31-r0", "6.6.4-r0")).toBe(1);
+  });
+});
 
 describe("versions of Debian packages", () => {
   it("have an order of their parts", () => {

@@ -1,6 +1,5 @@
 // Commands about the agent as a service of this machine.
 import * as Flags from "@oclif/core/flags";
-import { isServicePlatform, type ServicePlatform } from "../../../agent/service/plan.ts";
 import { BaseCommand } from "../../base-command.ts";
 import { CliError, failed } from "../../errors.ts";
 
@@ -12,12 +11,6 @@ export const rootFlag = {
 };
 
 export abstract class AgentServiceCommand extends BaseCommand {
-  protected get platform(): ServicePlatform {
-    const { platform } = process;
-    if (!isServicePlatform(platform)) throw failed(`there is no service manager for ${platform} that svc knows`);
-    return platform;
-  }
-
   /** What the system's own programs refuse is an error with their reason. */
   protected async asRoot<T>(work: () => Promise<T>): Promise<T> {
     try {

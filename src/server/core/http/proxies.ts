@@ -102,13 +102,14 @@ export function callerOf(
   const isForwarded = headers.get("x-forwarded-for") ?? headers.get("forwarded");
   if (!isForwarded || !isLoopback(address)) return { address };
   const proxy = running.of(untrusted);
-  if (!proxy.found) {
+  // Through a trusted proxy, people on this machine call from its own address too.
+  if (!proxy.found && !isTrustedProxy(settings, peer)) {
     proxy.found = true;
     log.warn(
       { peer: address },
       "a proxy on this machine forwards requests but is not trusted: all its callers count as one address, so that limits on " +
         "sign-ins and failures are shared by everybody, and activities name the proxy's address; start the server with " +
-        `--trusted-proxies ${address}`,
+        `--trusted-proxies ${[...settings.trusted_proxies, address].join(",")}`,
     );
   }
   return { address, forwarded: true };

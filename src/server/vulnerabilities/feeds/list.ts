@@ -18,7 +18,7 @@ export const FIRST_YEAR = 2002;
 export const CHANGES = "nvd-modified";
 const MONTHS = 60;
 const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const ecosystems = ["Ubuntu", "Debian", "Red Hat", "Rocky Linux", "AlmaLinux", "PyPI", "npm"];
+const ecosystems = ["Ubuntu", "Debian", "Red Hat", "Rocky Linux", "AlmaLinux", "Alpine", "PyPI", "npm"];
 
 const NVD = "https://nvd.nist.gov/feeds/json/cve/2.0";
 const OSV = "https://storage.googleapis.com/osv-vulnerabilities";

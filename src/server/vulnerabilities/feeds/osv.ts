@@ -99,6 +99,7 @@ function cvesOf({ id, aliases, upstream, related }: Record<string, unknown>): st
 export function ecosystemOf(ecosystem: string): string | null {
   const [name = "", ...rest] = ecosystem.split(":");
   if (name === "Ubuntu") return /^\d+\.\d+$/.test(rest[0] ?? "") ? `Ubuntu:${rest[0]}` : null;
+  if (name === "Alpine") return /^v\d+\.\d+$/.test(rest[0] ?? "") ? `Alpine:${rest[0]}` : null;
   if (name === "Red Hat")
     return rest[0] === "enterprise_linux" && /^\d+$/.test(rest[1] ?? "") ? `Red Hat:${rest[1]}` : null;
   if (name === "Debian" || name === "Rocky Linux" || name === "AlmaLinux")

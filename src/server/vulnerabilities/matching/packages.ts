@@ -7,6 +7,7 @@ import { debSources } from "./rules/deb-sources.ts";
 import { debKernelSources, isKernelSide, kernelSeries } from "./rules/kernels.ts";
 import { distributionOf, isOtherStream } from "./rules/rpm.ts";
 import type { SoftwareRow } from "./software.ts";
+import { compareApk } from "./versions/apk.ts";
 import { compareDpkg } from "./versions/dpkg.ts";
 import { comparePep440 } from "./versions/pep440.ts";
 import { compareRpm } from "./versions/rpm.ts";
@@ -148,6 +149,21 @@ async function kernelRecords(
     if (own.some(({ ranges }) => ranges.some(([, fixed]) => fixed !== null))) return own;
   }
   return [];
+}
+
+/** Alpine's advisories have source packages. */
+export async function apkVulnerabilities(
+  library: Library,
+  { name, version, source_package }: SoftwareRow,
+  releases: readonly string[],
+): Promise<Found> {
+  const all = new Map<string, string | null>();
+  for (const release of releases) {
+    const records = await library.packages(release, source_package === "" ? name : source_package);
+    for (const [cve, fixed] of inDistribution(records, version, compareApk))
+      if ((all.get(cve) ?? null) === null) all.set(cve, fixed);
+  }
+  return all;
 }
 
 export async function rpmVulnerabilities(library: Library, row: SoftwareRow): Promise<Found> {

@@ -25,6 +25,7 @@ const sources: Readonly<Record<string, SourceRule>> = {
   programs: { platform: "windows", targets: WINDOWS },
   chocolatey_packages: { platform: "windows", targets: WINDOWS },
   portage_packages: { platform: "linux", targets: ["linux", "linux_kernel", "gentoo_linux"] },
+  pacman_packages: { platform: "linux", targets: ["linux", "linux_kernel", "arch_linux"] },
   chrome_extensions: { platform: "", targets: ["chrome", "google_chrome"], needsTarget: true },
   firefox_addons: { platform: "", targets: ["firefox", "mozilla_firefox"], needsTarget: true },
   vscode_extensions: { platform: "", targets: ["visual_studio_code", "visual_studio"], needsTarget: true },
@@ -91,7 +92,12 @@ async function productsOf(
   return [];
 }
 
-const packaged: ReadonlySet<string> = new Set(["homebrew_packages", "chocolatey_packages", "portage_packages"]);
+const packaged: ReadonlySet<string> = new Set([
+  "homebrew_packages",
+  "chocolatey_packages",
+  "portage_packages",
+  "pacman_packages",
+]);
 
 /** `openssl@3` and `dev-libs/openssl` are openssl. */
 const packageName = (name: string): string =>
@@ -167,11 +173,13 @@ export function ruleOf({ source, name, vendor, bundle_identifier }: SoftwareRow)
 }
 
 /** Null: the version that counts is not known. */
-function versionOf({ name, version }: SoftwareRow, rule: AppRule | null): string | null {
+function versionOf({ name, version, source }: SoftwareRow, rule: AppRule | null): string | null {
   const parts = rule?.versionIn?.exec(nameOf(name));
   if (parts) return (rule?.version ?? "$1").replaceAll(/\$(\d)/g, (_, at: string) => parts[Number(at)] ?? "");
   if (rule?.needsVersionIn) return null;
-  return version
+  // Versions of pacman are epoch:version-release, of which NVD knows the version.
+  const own = source === "pacman_packages" ? version.replace(/^\d+:/, "").replace(/-[\d.]+$/, "") : version;
+  return own
     .replace(/\s*\(.*$/, "")
     .replace(/(?<=\d)esr$/i, "")
     .trim();

@@ -1,4 +1,4 @@
-// The distributions on which packages of Debian and Ubuntu are installed: a package's version does not name its own.
+// The distributions on which packages of Debian, Ubuntu and Alpine are installed: a package's version does not name its own.
 import { setImmediate as breathe } from "node:timers/promises";
 import type { ServerTx } from "../../core/tables.ts";
 import { and, has, oneOf, type Predicate } from "../../store/query.ts";
@@ -24,12 +24,16 @@ export function releaseOf(system: { readonly name: string; readonly version: str
     const number = /^\s*(\d+)/.exec(system.version)?.[1];
     return number === undefined ? null : `Debian:${number}`;
   }
+  if (system.platform === "alpine") {
+    const number = /^\s*(\d+\.\d+)/.exec(system.version)?.[1];
+    return number === undefined ? null : `Alpine:v${number}`;
+  }
   return null;
 }
 
 async function releasesBySystem(store: ServerTx): Promise<Map<number, string>> {
   const found = new Map<number, string>();
-  for (const row of await store.osVersions.list({ where: oneOf("platform", ["ubuntu", "debian"]) })) {
+  for (const row of await store.osVersions.list({ where: oneOf("platform", ["ubuntu", "debian", "alpine"]) })) {
     const release = releaseOf(row);
     if (release !== null) found.set(row.id, release);
   }
@@ -89,7 +93,7 @@ async function addHosts(
 
 const isOn = (systems: ReadonlyMap<number, string>): Predicate => oneOf("os_version_id", [...systems.keys()]);
 
-/** The releases of all versions, from the lists of all hosts with Debian or Ubuntu. */
+/** The releases of all versions, from the lists of all hosts with these distributions. */
 export async function allReleases(store: ServerTx, signal: AbortSignal): Promise<Releases> {
   const found = new Collected();
   const systems = await releasesBySystem(store);

@@ -130,7 +130,7 @@ export const isMatchingAll = async ({ store }: { readonly store: ServerTx }): Pr
 const nextVersions = ({ store }: Services, last: number, where = gt("id", last)): Promise<MatchedRow[]> =>
   store.software.pick(softwareColumns, { where, order: inOrder, limit: VERSIONS });
 
-const installedPerRelease: ReadonlySet<string> = new Set(["deb_packages"]);
+const installedPerRelease: ReadonlySet<string> = new Set(["deb_packages", "apk_packages"]);
 
 /** Matches versions that hosts have reported since. */
 async function matchNew(services: Services, comparer: Comparer, pace: Pace): Promise<void> {

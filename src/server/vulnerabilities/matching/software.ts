@@ -3,7 +3,13 @@
 import type { software } from "../../software/tables.ts";
 import type { RowOf } from "../../store/table.ts";
 import type { Library } from "../reference/library.ts";
-import { debVulnerabilities, type Found, registryVulnerabilities, rpmVulnerabilities } from "./packages.ts";
+import {
+  apkVulnerabilities,
+  debVulnerabilities,
+  type Found,
+  registryVulnerabilities,
+  rpmVulnerabilities,
+} from "./packages.ts";
 import { productVulnerabilities } from "./products.ts";
 
 export type SoftwareRow = Pick<
@@ -30,6 +36,8 @@ export async function matchSoftware(
   switch (row.source) {
     case "deb_packages":
       return { cpe: "", found: await debVulnerabilities(library, row, releases) };
+    case "apk_packages":
+      return { cpe: "", found: await apkVulnerabilities(library, row, releases) };
     case "rpm_packages":
       return { cpe: "", found: await rpmVulnerabilities(library, row) };
     case "python_packages":
