@@ -179,8 +179,7 @@ const tutorial: readonly Step[] = [
   },
   {
     command: "svc agent enroll-command --platform linux",
-    prints:
-      /^curl -fsSLk --pinnedpubkey \S+ https:\/\/localhost:\d+\/enroll\/enroll\.sh \| sh -s -- --server-url/m,
+    prints: /^curl -fsSLk --pinnedpubkey \S+ https:\/\/localhost:\d+\/enroll\/enroll\.sh \| sh -s -- --server-url/m,
   },
   ...onMachine([
     { command: ENROLL, isServing: true, prints: /svc-agent\.service: created[\s\S]*info: enrolled for queries/ },
