@@ -56,7 +56,8 @@ beforeAll(async () => {
   ca = made.cert;
   await writeFile(join(folder, "cert.pem"), made.cert);
   await writeFile(join(folder, "key.pem"), made.private);
-  t = await startApp({ settings: { trusted_proxies: "127.0.0.1" } });
+  t = await startApp({ shared: true, settings: { trusted_proxies: "127.0.0.1" } });
+  ends.push(() => t.close());
   await makeSecret(t);
   const sockets = createSockets(t.services);
   const agents = agentHandler(t.agent, t.services);
