@@ -53,7 +53,8 @@ export async function identityFrom(t: TestApp, profile: Buffer, index = 0): Prom
 export const installProfile = async (t: TestApp, profile: Buffer, more: PlistDict = {}, index = 0) =>
   appleDevice(t, await identityFrom(t, profile, index), more);
 
-async function identityFor(t: TestApp, challenge: string, index: number): Promise<Identity> {
+/** The identity for this challenge, with the key of this number. */
+export async function identityFor(t: TestApp, challenge: string, index: number): Promise<Identity> {
   keys[index] ??= newKey();
   const key = await keys[index];
   const ca = readCertificate(Buffer.from(await (await t.raw(`${SCEP}GetCACert`)).arrayBuffer()));

@@ -4,8 +4,7 @@ import { endLeaving } from "../../../mdm-status/managed.ts";
 import { ownMdm } from "../../../mdm-status/own.ts";
 import { openOperations } from "../../../operations/queue.ts";
 import { requesterOf } from "../../../operations/requester.ts";
-import { endEnrollment } from "../channel/check-in.ts";
-import { deviceOfHost } from "../channel/devices.ts";
+import { deviceOfHost, endEnrollment } from "../channel/devices.ts";
 import { APPLE_LANE, appleCommandKind } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 

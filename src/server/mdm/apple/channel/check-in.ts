@@ -9,39 +9,22 @@ import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { part } from "../../../core/running.ts";
 import type { ServerTx } from "../../../core/tables.ts";
-import {
-  bindingIdentity,
-  boundIdentity,
-  type Identity,
-  isOfDevice,
-  revokeIdentities,
-} from "../../../device-ca/identities.ts";
+import { type Identity, revokeIdentities } from "../../../device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/access.ts";
-import { spellingsOf } from "../../../hosts/identifier.ts";
-import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
-import type { Inside, OpenOperation } from "../../../operations/kind.ts";
+import { setManaged } from "../../../mdm-status/managed.ts";
+import type { OpenOperation } from "../../../operations/kind.ts";
 import { openOperationsOfRows, operationLock } from "../../../operations/queue.ts";
-import { and, eq, not, nothing, oneOf, or, type Predicate, same } from "../../../store/query.ts";
+import { and, eq, not, oneOf } from "../../../store/query.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
-import { dropCommands } from "../../commands/rows.ts";
-import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { APPLE_LANE } from "../commands/kind.ts";
 import { deviceUrl } from "../trust/service.ts";
-import { type AppleDevice, appleEnrollment, deviceOf } from "./kind.ts";
+import { authenticate } from "./authenticate.ts";
+import { endEnrollment, isDevice } from "./devices.ts";
 import { appleUsers, checkSizes } from "./limits.ts";
 import type { Enrollment } from "./listeners.ts";
 import { appleEnrollments } from "./tables.ts";
-
-/** The purpose of challenges with which Apple devices get their identities. */
-export const APPLE_ENROLLMENT = "apple_enrollment";
-
-/** The message is refused. The device gets no reason. */
-export class NotAllowed extends Error {}
-
-/** UDID, or the EnrollmentID of a personal device. Null: the message has neither. */
-export const enrollmentIdOf = (message: PlistDict): string | null =>
-  stringIn(message, "UDID") ?? stringIn(message, "EnrollmentID");
+import { APPLE_ENROLLMENT, enrollmentIdOf, NotAllowed, RENEWS, USER_SEPARATOR, userIdOf } from "./wire.ts";
 
 const polled = [
   "id",
@@ -64,7 +47,7 @@ interface Waiting {
 const enrollmentsByName = part("enrollments of Apple devices", ({ store }) =>
   createBatcher<string, (Polling & Waiting) | null>(
     async (ids) => {
-      const where = oneOf("enrollment_id", [...new Set(ids)]);
+      const where = and(oneOf("enrollment_id", [...new Set(ids)]), isDevice);
       const [found, open] = await store.readTogether((reads) =>
         Promise.all([
           reads.appleEnrollments.pick(polled, { where }),
@@ -81,7 +64,7 @@ const enrollmentsByName = part("enrollments of Apple devices", ({ store }) =>
 /** The enrollment that the message is about, if it is bound to the identity that has signed it. */
 export async function enrollmentOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Enrollment> {
   const id = enrollmentIdOf(message);
-  const where = eq("enrollment_id", id ?? "");
+  const where = and(eq("enrollment_id", id ?? ""), isDevice);
   return bound(ctx, id === null ? null : await ctx.store.appleEnrollments.first({ where }), identity);
 }
 
@@ -97,12 +80,6 @@ async function bound<E extends Polling>(ctx: Context, found: E | null, identity:
   if (!isRenewalFor(found, identity)) throw new NotAllowed("the identity belongs to another enrollment");
   return rebind(ctx, found, identity);
 }
-
-/** What challenges contain of the address to which the enrollment profile lets a device connect. */
-export const CONNECTS_TO = "connects_to";
-
-/** What challenges say of identities that renew the one of an enrollment. */
-export const RENEWS = "renews_enrollment";
 
 /** Identities are renewed one after the other, so that an older one never replaces a newer one. */
 const isRenewalFor = ({ id, host_id, identity_id }: Polling, identity: Identity): boolean =>
@@ -134,7 +111,7 @@ export async function checkIn(ctx: Context, message: PlistDict, identity: Identi
     case "TokenUpdate":
       return plist(await updateToken(ctx, message, { device: enrollment, identity }));
     case "CheckOut":
-      return plist(await checkOut(ctx, enrollment));
+      return plist(await checkOut(ctx, message, enrollment));
     case "SetBootstrapToken":
       return plist(await setBootstrapToken(ctx, message, enrollment));
     case "GetBootstrapToken":
@@ -151,104 +128,6 @@ export async function checkIn(ctx: Context, message: PlistDict, identity: Identi
 
 /** An answer of the channel: a property list, or nothing. */
 export const plist = (content: string): Content => ({ content });
-
-/** The device is about to enroll. Whatever an earlier enrollment of it has left is dropped. */
-async function authenticate(ctx: Context, message: PlistDict, identity: Identity): Promise<string> {
-  const enrollmentId = enrollmentIdOf(message);
-  if (enrollmentId === null || enrollmentId === "")
-    throw badRequest("the message needs a UDID or an EnrollmentID", "UDID");
-  if (identity.purpose !== APPLE_ENROLLMENT) throw new NotAllowed("the identity is not for Apple devices");
-  const device = deviceOf(message);
-  if (identity.facts.kind === "personal" && device.udid !== "")
-    throw new NotAllowed("the identity is for a personal device");
-  if (!isOfDevice(identity, { hardware_serial: device.serial, hardware_uuid: device.udid }))
-    throw new NotAllowed("the identity belongs to another device");
-  // A host that the identity is for may have been transferred since.
-  const bound = identity.host_id === null ? null : await ctx.store.hosts.get(identity.host_id);
-  const { team_id: teamId } = bound ?? identity;
-  const outcome = await ctx.running.of(appleEnrollment).enroll({
-    identifier: (await knownByHardware(ctx, device, teamId)) ?? enrollmentId,
-    ...(bound ? { hostId: bound.id } : {}),
-    ...(device.udid === "" ? {} : { uuid: device.udid, hardware: { uuid: device.udid, serial: device.serial } }),
-    teamId,
-    isProved: false,
-    address: ctx.address,
-    device,
-  });
-  if ("refused" in outcome) throw new NotAllowed(outcome.reason);
-  const { row: host, isNew } = outcome;
-  const uses = { host_id: host.id, hardware_serial: device.serial, hardware_uuid: device.udid };
-  const bind = async (store: ServerTx): Promise<Identity> => {
-    const row = {
-      created_at: ctx.clock.iso(),
-      enrollment_id: enrollmentId,
-      host_id: host.id,
-      state: "authenticated" as const,
-      kind: kindOfEnrollment(message, identity),
-      identity_id: identity.id,
-      topic: stringIn(message, "Topic") ?? "",
-      server_url: String(identity.facts[CONNECTS_TO] ?? ""),
-      token: null,
-      token_at: null,
-      push_magic: null,
-      unlock_token: null,
-      bootstrap_token: null,
-      awaiting_configuration: false,
-      enrolled_at: null,
-      returns_after: null,
-    };
-    const [own] = await Promise.all([
-      boundIdentity({ store }, identity, uses),
-      store.appleEnrollments.upsert([row], { on: ["enrollment_id"], returning: [] }),
-    ]);
-    // What was written is rolled back.
-    if (!own) throw new NotAllowed("the identity belongs to another device");
-    // Nothing was ever asked of a host that is new.
-    if (isNew) return own;
-    await store.appleEnrollments.delete(and(eq("host_id", host.id), eq("is_user", true)));
-    await forgetProfiles({ store, clock: ctx.clock }, [host.id]);
-    await resetDevice(within(ctx, store), { host_id: host.id, state: "authenticated" });
-    return own;
-  };
-  await bindingIdentity(ctx, identity, () => ctx.store.tx(bind, operationLock(host.id)));
-  return "";
-}
-
-/** What was asked of the device is dropped: it will not answer. */
-async function resetDevice(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void> {
-  await dropCommands(inside, [device.host_id], APPLE_LANE);
-  for (const { reset } of inside.extensions.appleDevices) await reset?.(inside, device);
-}
-
-function kindOfEnrollment(message: PlistDict, { facts }: Identity): Enrollment["kind"] {
-  if (stringIn(message, "UDID") === null) return "personal";
-  return facts.kind === "automatic" ? "automatic" : "manual";
-}
-
-/**
- * The identifier of the host that an agent has enrolled with another one: the team's only host with this serial number,
- * or the only host of all teams with this UUID. The rule for secrets of other teams decides about those.
- */
-async function knownByHardware(
-  ctx: Context,
-  { serial, udid }: Pick<AppleDevice, "serial" | "udid">,
-  teamId: number | null,
-) {
-  const isSame = ({ uuid, hardware_serial }: Pick<HostRow, "uuid" | "hardware_serial">) =>
-    isAlike(uuid, udid) && isAlike(hardware_serial, serial);
-  const bySerial = serial === "" ? nothing : and(same("hardware_serial", serial), eq("team_id", teamId));
-  const byUdid = udid === "" ? nothing : same("uuid", ...spellingsOf(udid));
-  // Most devices are new, and neither finds a host.
-  if ((await ctx.store.hosts.pick(["id"], { where: or(bySerial, byUdid), limit: 1 })).length === 0) return null;
-  const sole = async (where: Predicate) => {
-    const found = await ctx.store.hosts.pick(["identifier", "uuid", "hardware_serial"], { where, limit: 2 });
-    return found.length === 1 && isSame(found[0]!) ? found[0]!.identifier : null;
-  };
-  return (await sole(bySerial)) ?? sole(byUdid);
-}
-
-const isAlike = (known: string, given: string): boolean =>
-  known === "" || given === "" || known.toLowerCase() === given.toLowerCase();
 
 async function updateToken(
   ctx: Context,
@@ -272,7 +151,7 @@ async function updateToken(
   await ctx.store.tx(async (store) => {
     if (userId !== null) {
       const { host_id, identity_id, kind } = device;
-      const enrollment_id = `${device.enrollment_id}:${userId}`;
+      const enrollment_id = channelOf(device, userId);
       await checkUsers(store, host_id, enrollment_id);
       const row = { created_at: now, enrollment_id, host_id, identity_id, kind, is_user: true, enrolled_at: now };
       const rest = { unlock_token: null, bootstrap_token: null, returns_after: null };
@@ -297,12 +176,6 @@ async function updateToken(
     else await store.appleEnrollments.update({ where: eq("id", device.id), set });
   }, operationLock(device.host_id));
   return "";
-}
-
-/** On a Shared iPad all users have an id of F's: their short name distinguishes them. */
-function userIdOf(message: PlistDict): string | null {
-  const id = stringIn(message, "UserID") ?? stringIn(message, "EnrollmentUserID");
-  return id !== null && /^[F-]+$/.test(id) ? (stringIn(message, "UserShortName") ?? id) : id;
 }
 
 interface Given {
@@ -334,22 +207,17 @@ async function enrolled(inside: Context, device: Enrollment, { host, identity, s
   for (const { enrolled } of inside.extensions.appleDevices) await enrolled?.(inside, device, { host, identity });
 }
 
-async function checkOut(ctx: Context, device: Enrollment): Promise<string> {
-  await ctx.store.tx((store) => endEnrollment(within(ctx, store), device), operationLock(device.host_id));
-  return "";
-}
+const channelOf = ({ enrollment_id }: Enrollment, userId: string): string =>
+  `${enrollment_id}${USER_SEPARATOR}${userId}`;
 
-/** The device has left device management, or was removed from it. Under the lock of its host's operations. */
-export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enrollment, "id" | "host_id">) {
-  const { store } = inside;
-  const isLeft = and(eq("id", id), not(eq("state", "removed")));
-  const tokens = { token: null, push_magic: null, unlock_token: null, bootstrap_token: null };
-  const set = { state: "removed", returns_after: null, ...tokens } as const;
-  if ((await store.appleEnrollments.update({ where: isLeft, set })) === 0) return;
-  await store.appleEnrollments.delete(and(eq("host_id", host_id), eq("is_user", true)));
-  await resetDevice(inside, { host_id, state: "removed" });
-  const ended = await store.appleEnrollments.get(id);
-  await setUnmanaged(inside, host_id, ended?.kind === "personal" ? ended.enrollment_id : null);
+/** A user who leaves ends only their own channel. */
+async function checkOut(ctx: Context, message: PlistDict, device: Enrollment): Promise<string> {
+  const userId = userIdOf(message);
+  await ctx.store.tx(async (store) => {
+    if (userId === null) return endEnrollment(within(ctx, store), device);
+    await store.appleEnrollments.delete(and(eq("enrollment_id", channelOf(device, userId)), eq("is_user", true)));
+  }, operationLock(device.host_id));
+  return "";
 }
 
 /** Throws 400 for another user of a host that has as many as it may have. */

@@ -4,9 +4,11 @@ import { isoAt, seconds } from "../../../core/clock.ts";
 import { type Context, service, within } from "../../../core/context.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import type { Hardware, HardwareLookup } from "../../../enrollment/kind.ts";
+import { setUnmanaged } from "../../../mdm-status/managed.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import { openOperations, operationLock } from "../../../operations/queue.ts";
 import { and, eq, not, oneOf } from "../../../store/query.ts";
+import { dropCommands } from "../../commands/rows.ts";
 import { APPLE_LANE } from "../commands/kind.ts";
 import type { PushDevices } from "../push/devices.ts";
 import type { Enrollment } from "./listeners.ts";
@@ -34,6 +36,16 @@ export const enrolledDevices: Omit<PushDevices, "certificate"> = {
     return (await store.appleEnrollments.pick(["id"], { where })).map(({ id }) => id);
   },
 };
+
+/** The channel of the device itself, not that of one of its users. */
+export const isDevice = eq("is_user", false);
+
+/** Devices write their ids in upper case, and agents the same UUID in lower case. */
+const spellingsOfId = (id: string): string[] => [...new Set([id, id.toUpperCase(), id.toLowerCase()])];
+
+/** The device's enrollment, whether it has ended or not. */
+export const enrollmentNamed = (store: ServerTx, enrollmentId: string): Promise<Enrollment | null> =>
+  store.appleEnrollments.first({ where: and(oneOf("enrollment_id", spellingsOfId(enrollmentId)), isDevice) });
 
 /** The host's device, if it is enrolled. */
 export const deviceOfHost = (store: ServerTx, hostId: number): Promise<Enrollment | null> =>
@@ -69,8 +81,8 @@ export async function noteReturn(
 
 /** The hosts of devices with these UDIDs, which stay theirs when they leave. */
 export const enrolledHosts: HardwareLookup = async (store, hardware) => {
-  const spellings = ({ uuid }: Hardware) => (uuid === "" ? [] : [uuid, uuid.toUpperCase(), uuid.toLowerCase()]);
-  const where = and(oneOf("enrollment_id", hardware.flatMap(spellings)), eq("is_user", false));
+  const spellings = ({ uuid }: Hardware) => (uuid === "" ? [] : spellingsOfId(uuid));
+  const where = and(oneOf("enrollment_id", hardware.flatMap(spellings)), isDevice);
   const rows = await store.appleEnrollments.pick(["enrollment_id", "host_id"], { where });
   const byId = new Map(rows.map(({ enrollment_id, host_id }) => [enrollment_id.toLowerCase(), host_id]));
   return hardware.map(({ uuid }) => byId.get(uuid.toLowerCase()) ?? null);
@@ -90,4 +102,23 @@ export const countOtherServers = (store: ServerTx, url: string): Promise<number>
 export async function endWaiting(store: ServerTx, hostId: number): Promise<void> {
   const where = and(eq("host_id", hostId), isReachable);
   await store.appleEnrollments.update({ where, set: { awaiting_configuration: false } });
+}
+
+/** What was asked of the device is dropped: it will not answer. */
+export async function resetDevice(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void> {
+  await dropCommands(inside, [device.host_id], APPLE_LANE);
+  for (const { reset } of inside.extensions.appleDevices) await reset?.(inside, device);
+}
+
+/** The device has left device management, or was removed from it. Under the lock of its host's operations. */
+export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enrollment, "id" | "host_id">) {
+  const { store } = inside;
+  const isLeft = and(eq("id", id), not(eq("state", "removed")));
+  const tokens = { token: null, push_magic: null, unlock_token: null, bootstrap_token: null };
+  const set = { state: "removed", returns_after: null, ...tokens } as const;
+  if ((await store.appleEnrollments.update({ where: isLeft, set })) === 0) return;
+  await store.appleEnrollments.delete(and(eq("host_id", host_id), eq("is_user", true)));
+  await resetDevice(inside, { host_id, state: "removed" });
+  const ended = await store.appleEnrollments.get(id);
+  await setUnmanaged(inside, host_id, ended?.kind === "personal" ? ended.enrollment_id : null);
 }

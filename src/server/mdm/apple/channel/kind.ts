@@ -5,6 +5,9 @@ import type { Services } from "../../../core/context.ts";
 import { startedPart } from "../../../core/running.ts";
 import type { EnrollmentKind, EnrollRequest } from "../../../enrollment/kind.ts";
 import { createHostEnrollment } from "../../../enrollment/service.ts";
+import type { HostRow } from "../../../hosts/access.ts";
+import { storedIdentifier } from "../../../hosts/identifier.ts";
+import { and, eq, not, oneOf } from "../../../store/query.ts";
 import { addSeenDevices } from "../../check-ins/seen.ts";
 import { appleFact } from "./limits.ts";
 
@@ -21,6 +24,9 @@ export interface AppleDevice {
 
 interface AppleRequest extends EnrollRequest {
   readonly device: AppleDevice;
+  readonly enrollmentId: string;
+  /** Whether the device's identity was issued for the host of `hostId`. */
+  readonly isForHost: boolean;
 }
 
 export function deviceOf(message: PlistDict): AppleDevice {
@@ -36,6 +42,31 @@ export function deviceOf(message: PlistDict): AppleDevice {
     osVersion: text("OSVersion"),
     build: text("BuildVersion"),
   };
+}
+
+export const isAlike = (known: string, given: string): boolean =>
+  known === "" || given === "" || known.toLowerCase() === given.toLowerCase();
+
+const ownPlatforms: ReadonlySet<string> = new Set(["", "darwin", "ios", "ipados"]);
+
+/** `enrolledId`: of the device that uses the host; undefined: none does. */
+function isAnotherDevice(
+  { device, enrollmentId, isForHost }: AppleRequest,
+  known: HostRow,
+  enrolledId: string | undefined,
+): boolean {
+  if (!ownPlatforms.has(known.platform)) return true;
+  if (isForHost) return false;
+  // Nothing but its identity proves which personal device it is.
+  if (device.udid === "") return true;
+  const { hardware_serial, identifier, uuid } = known;
+  if (enrolledId !== undefined)
+    return (
+      enrolledId.toLowerCase() !== enrollmentId.toLowerCase() ||
+      (hardware_serial !== "" && hardware_serial.toLowerCase() !== device.serial.toLowerCase())
+    );
+  const isSame = identifier === storedIdentifier(device.udid) || isAlike(uuid, device.udid);
+  return !isSame || !isAlike(hardware_serial, device.serial);
 }
 
 const osNames = { darwin: "macOS", ios: "iOS", ipados: "iPadOS" } as const;
@@ -61,6 +92,20 @@ const appleKind = ({ settings }: Services): EnrollmentKind<AppleRequest> => ({
   },
   // A device enrolls when its user installs a profile: it does not repeat that by itself.
   lastEnrolled: async () => new Map(),
+  async taken(tx, matched) {
+    const where = and(
+      oneOf(
+        "host_id",
+        matched.map(({ known }) => known.id),
+      ),
+      eq("is_user", false),
+      not(eq("state", "removed")),
+    );
+    const rows = await tx.appleEnrollments.pick(["host_id", "enrollment_id"], { where });
+    const idsByHost = new Map(rows.map(({ host_id, enrollment_id }) => [host_id, enrollment_id]));
+    const others = matched.filter(({ request, known }) => isAnotherDevice(request, known, idsByHost.get(known.id)));
+    return new Set(others.map(({ request }) => request));
+  },
   // The channel's own rows are written together with the binding of the identity, which may be refused.
   write: (tx, enrolled, now) =>
     addSeenDevices(

@@ -8,9 +8,10 @@ import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { proved } from "../../../core/http/strangers.ts";
 import { type Identity, identityOfSignature, signerOfDetached, verifyIdentity } from "../../../device-ca/identities.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
-import { checkIn, enrollmentIdOf, enrollmentOf, NotAllowed, plist, pollingOf } from "./check-in.ts";
+import { checkIn, enrollmentOf, plist, pollingOf } from "./check-in.ts";
 import { exchange } from "./commands.ts";
 import { noteReturn } from "./devices.ts";
+import { enrollmentIdOf, NotAllowed, userIdOf } from "./wire.ts";
 
 const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
 /** A shorter list than a command's answer may be, but an identity has to be verified first in any case. */
@@ -92,7 +93,7 @@ async function answer(
   if (enrollment.state !== "enabled") throw new NotAllowed(`${enrollmentIdOf(message)} has not sent its token yet`);
   ctx.running.of(deviceSeen).mark(enrollment.host_id, ctx.clock.now());
   // Users have no commands of their own.
-  if (stringIn(message, "UserID") !== null) return plist("");
+  if (userIdOf(message) !== null) return plist("");
   if (stringIn(message, "Status") === "Idle") await noteReturn(ctx, enrollment);
   // When a device has returned, features may have asked it for something.
   const open = enrollment.returns_after === null ? enrollment.open : null;

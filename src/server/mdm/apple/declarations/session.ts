@@ -6,8 +6,9 @@ import { inJson } from "../../../../text/json.ts";
 import type { Context } from "../../../core/context.ts";
 import { badRequest, notThere } from "../../../core/errors.ts";
 import { expandSecrets } from "../../../variables/use.ts";
-import { NotAllowed, plist } from "../channel/check-in.ts";
+import { plist } from "../channel/check-in.ts";
 import type { AppleMessage, Enrollment } from "../channel/listeners.ts";
+import { NotAllowed } from "../channel/wire.ts";
 import { type DeclarationKind, type DeclarationSet, declarationsOf, noDeclarations, tokenOf } from "./set.ts";
 import { takeReport } from "./status.ts";
 

@@ -11,7 +11,7 @@ import { mdmOff } from "../../../core/errors.ts";
 import { deviceCa } from "../../../device-ca/ca.ts";
 import { type NewChallenge, newChallenge } from "../../../device-ca/challenges.ts";
 import { ownMdm } from "../../../mdm-status/own.ts";
-import { APPLE_ENROLLMENT, CONNECTS_TO } from "../channel/check-in.ts";
+import { APPLE_ENROLLMENT, CONNECTS_TO } from "../channel/wire.ts";
 import { deviceUrl, pushCertificateRow } from "../trust/service.ts";
 import { signedProfile } from "../trust/signers.ts";
 import { privateRoot } from "./private-root.ts";

@@ -4,8 +4,8 @@ import { type Context, type Services, serviceContext, within } from "../../../co
 import type { Job } from "../../../core/job.ts";
 import type { Operation } from "../../../operations/kind.ts";
 import { and, eq, gt, isNull, lt, oneOf } from "../../../store/query.ts";
-import { APPLE_ENROLLMENT, NotAllowed, RENEWS } from "../channel/check-in.ts";
 import { deviceOfHost } from "../channel/devices.ts";
+import { APPLE_ENROLLMENT, NotAllowed, RENEWS } from "../channel/wire.ts";
 import { appleCommandKind, type MadeLate } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 import { enrollmentProfile } from "./profile.ts";
