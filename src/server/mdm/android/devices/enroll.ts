@@ -6,6 +6,7 @@ import { startedPart } from "../../../core/running.ts";
 import type { EnrollmentKind, EnrollRequest } from "../../../enrollment/kind.ts";
 import { createHostEnrollment } from "../../../enrollment/service.ts";
 import { forgetActions } from "../../../host-actions/states.ts";
+import type { HostRow } from "../../../hosts/access.ts";
 import { addSeen, seenRow } from "../../../hosts/seen.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
 import { operationLock } from "../../../operations/queue.ts";
@@ -33,6 +34,15 @@ interface AndroidRequest extends EnrollRequest {
   readonly device: AndroidDevice;
 }
 
+/** A device reports its id itself: it may be that of a computer, or of a device with another serial number. */
+function isAnotherDevice(device: AndroidDevice, known: HostRow): boolean {
+  const { uuid, serial } = identityOf(device);
+  // The id of a personal device takes the place of its serial number.
+  const isSerial = (text: string) => text !== "" && text !== uuid;
+  const isOtherSerial = isSerial(serial) && isSerial(known.hardware_serial) && serial !== known.hardware_serial;
+  return known.platform !== "android" || isOtherSerial;
+}
+
 const androidKind = (): EnrollmentKind<AndroidRequest> => ({
   agent: "android_device",
   lane: ANDROID_LANE,
@@ -50,6 +60,8 @@ const androidKind = (): EnrollmentKind<AndroidRequest> => ({
     }),
   // A device enrolls when its user sets it up: it does not repeat that by itself.
   lastEnrolled: async () => new Map(),
+  taken: async (_tx, matched) =>
+    new Set(matched.flatMap(({ request, known }) => (isAnotherDevice(request.device, known) ? [request] : []))),
   write: async (tx, enrolled, now) =>
     addSeen(
       tx,

@@ -80,11 +80,11 @@ async function taken<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof DeviceTaken)
-      throw new EnrollRefusal("Authorization", "a device with this DeviceID is enrolled as another host");
-    throw error;
+    throw error instanceof DeviceTaken ? deviceTaken() : error;
   }
 }
+
+const deviceTaken = () => new EnrollRefusal("Authorization", "a device with this DeviceID is enrolled as another host");
 
 async function urlOf(ctx: Context, path: string): Promise<string> {
   const url = await windowsUrl(ctx, path);
@@ -127,19 +127,29 @@ function deviceOf({ context }: TokenRequest): WindowsDevice {
 }
 
 /** The host that the device is: that of the agent, that of its earlier enrollment, or a new one. */
-async function hostOf(ctx: Context, { hostId, teamId }: EnrollCaller, device: WindowsDevice): Promise<HostRow> {
-  const before = hostId === null ? await hostOfHardware(ctx, device.hardwareId) : null;
+async function hostOf(ctx: Context, { hostId, teamId, email }: EnrollCaller, device: WindowsDevice): Promise<HostRow> {
+  const { hardwareId } = device;
+  const enrolled = await ctx.store.windowsEnrollments.first({
+    where: and(eq("device_id", device.deviceId), isEnrolled),
+  });
+  const isOther = hostId === null ? enrolled?.hardware_id !== hardwareId : enrolled?.host_id !== hostId;
+  if (enrolled && isOther) throw deviceTaken();
+  const before = hostId === null ? await hostOfHardware(ctx, hardwareId) : null;
   const outcome = await ctx.running.of(windowsEnrollment).enroll({
     // Nobody has checked what the device says: with an identifier of another kind it cannot become somebody's computer.
-    identifier: before?.identifier ?? `windows-device-${device.hardwareId}`,
+    identifier: before?.identifier ?? `windows-device-${hardwareId}`,
     ...(hostId === null ? {} : { hostId }),
     teamId,
     isProved: false,
     address: ctx.address,
     device,
+    email,
   });
-  if ("refused" in outcome) throw new EnrollRefusal("Authorization", outcome.reason);
-  return outcome.row;
+  if (!("refused" in outcome)) return outcome.row;
+  if (outcome.refused !== "machine") throw new EnrollRefusal("Authorization", outcome.reason);
+  const reason =
+    "the computer is enrolled by another user: unenroll its host, or set the new user on it, and try again";
+  throw new EnrollRefusal("Authorization", reason);
 }
 
 async function hostOfHardware({ store }: Context, hardwareId: string): Promise<HostRow | null> {

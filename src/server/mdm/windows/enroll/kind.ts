@@ -1,8 +1,12 @@
 // What a Windows device reports about itself when it enrolls.
 import type { Services } from "../../../core/context.ts";
 import { startedPart } from "../../../core/running.ts";
+import type { ServerTx } from "../../../core/tables.ts";
 import type { EnrollmentKind, EnrollRequest } from "../../../enrollment/kind.ts";
 import { createHostEnrollment } from "../../../enrollment/service.ts";
+import type { HostRow } from "../../../hosts/access.ts";
+import { IDP_SOURCE } from "../../../hosts/emails.ts";
+import { and, eq, oneOf } from "../../../store/query.ts";
 import { addSeenDevices } from "../../check-ins/seen.ts";
 
 export interface WindowsDevice {
@@ -16,6 +20,27 @@ export interface WindowsDevice {
 
 interface WindowsRequest extends EnrollRequest {
   readonly device: WindowsDevice;
+  /** Of the user who has signed in; null: an agent enrolls its own host. */
+  readonly email: string | null;
+}
+
+/** Computers say what they are, and others may say the same: only their user gets them again. */
+async function othersComputers(tx: ServerTx, matched: readonly { request: WindowsRequest; known: HostRow }[]) {
+  const claimed = matched.filter(({ request }) => request.hostId === undefined);
+  const ids = claimed.map(({ known }) => known.id);
+  if (ids.length === 0) return new Set<WindowsRequest>();
+  const [enrolled, actions, users] = await Promise.all([
+    tx.windowsEnrollments.pick(["host_id"], { where: and(oneOf("host_id", ids), eq("state", "enrolled")) }),
+    tx.hostActions.getMany(ids),
+    tx.hostEmails.pick(["host_id", "email"], { where: and(oneOf("host_id", ids), eq("source", IDP_SOURCE)) }),
+  ]);
+  const inUse = new Set(enrolled.map(({ host_id }) => host_id));
+  for (const { id, wiped } of actions) if (wiped) inUse.delete(id);
+  const isUser = (hostId: number, email: string | null) =>
+    users.some((one) => one.host_id === hostId && one.email.toLowerCase() === email?.toLowerCase());
+  return new Set(
+    claimed.flatMap(({ request, known }) => (inUse.has(known.id) && !isUser(known.id, request.email) ? [request] : [])),
+  );
 }
 
 const windowsKind = ({ settings }: Services): EnrollmentKind<WindowsRequest> => ({
@@ -35,6 +60,7 @@ const windowsKind = ({ settings }: Services): EnrollmentKind<WindowsRequest> => 
   },
   // A user or an agent enrolls the device: it does not repeat that by itself.
   lastEnrolled: async () => new Map(),
+  taken: othersComputers,
   write: (tx, enrolled, now) =>
     addSeenDevices(
       { settings },
