@@ -120,7 +120,8 @@ describe.each(bothEngines)("an Apple device on %s", (engine) => {
   it("is the host that the query agent has enrolled, and stays it when it enrolls again", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
-    const known = await makeHost(t, { team_id: team.id, hardware_serial: "C02KNOWN", uuid: "" });
+    const mac = { hardware_serial: "C02KNOWN", uuid: "", platform: "darwin" };
+    const known = await makeHost(t, { team_id: team.id, ...mac });
     const { device, hostId } = await enrolled(t, { SerialNumber: "C02KNOWN" }, team.id);
     expect(hostId).toBe(known.id);
     const [waiting] = await remove(t, hostId, "com.example.first");

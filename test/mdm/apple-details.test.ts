@@ -52,7 +52,7 @@ const WHOLE = {
   DeviceInformation: { QueryResponses: FACTS },
   InstalledApplicationList: { InstalledApplicationList: APPLICATIONS },
 };
-const ALL = ["DeviceInformation", "InstalledApplicationList", "CertificateList"];
+const ALL = ["DeviceInformation", "InstalledApplicationList", "CertificateList", "ProfileList"];
 
 const hostOf = async (t: TestApp, id: number) =>
   ((await (await t.get(`/hosts/${id}`)).json()) as { host: Record<string, unknown> }).host;

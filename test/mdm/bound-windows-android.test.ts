@@ -94,7 +94,10 @@ describe.each(bothEngines)("the identity of a Windows device on %s", (engine) =>
       expect([["401", "407"].includes(status), commands]).toEqual([true, []]);
     }
     expect(await everything(t)).toEqual(before);
-    for (const { device } of [ana, ben]) expect((await device.start()).status).toBe("212");
+    expect((await ana.device.start()).status).toBe("212");
+    // It has used its nonce for another device's name.
+    await ben.device.start();
+    expect((await ben.device.start()).status).toBe("212");
     expect((await ada.start()).status).toBe("212");
   });
 

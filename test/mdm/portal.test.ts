@@ -119,6 +119,29 @@ describe.each(bothEngines)("the business portal on %s", (engine) => {
     expect(assignment).toMatchObject({ dep_device: true, host_dep_assignment: { assign_profile_response: "SUCCESS" } });
   });
 
+  it("makes a host that was deleted pending again, as long as it lists the device", async () => {
+    await addToken();
+    portal.devices = [
+      { serial_number: "MAC1", device_family: "Mac" },
+      { serial_number: "MAC2", device_family: "Mac" },
+    ];
+    await sync();
+    const { id } = await bySerial("MAC1");
+    expect((await t.delete(`/hosts/${id}`)).status).toBe(200);
+    expect(await serialsNow()).toEqual(["MAC2"]);
+    await sync();
+    expect(await serialsNow()).toEqual(["MAC1", "MAC2"]);
+    const again = await bySerial("MAC1");
+    expect(again).toMatchObject({ platform: "darwin", mdm: { enrollment_status: "Pending" } });
+    expect(await t.store.portalDevices.first({ where: eq("serial", "MAC1") })).toMatchObject({ host_id: again.id });
+    expect((await t.delete(`/hosts/${again.id}`)).status).toBe(200);
+    portal.changes.push({ serial_number: "MAC1", device_family: "Mac", op_type: "deleted" });
+    await sync();
+    expect(await serialsNow()).toEqual(["MAC2"]);
+    await sync();
+    expect(await serialsNow()).toEqual(["MAC2"]);
+  });
+
   it("reads many pages, follows changes, and takes the newest of several", async () => {
     await addToken();
     portal.pageSize = 2;

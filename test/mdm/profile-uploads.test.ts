@@ -123,6 +123,23 @@ describe.each(rulesEngines)("uploads of profiles on %s", (engine) => {
     expect(await t.store.configurationProfiles.count()).toBe(0);
   });
 
+  it("say how the keys of a declaration are spelled, which is no profile for Android in other letters", async () => {
+    const t = await start(engine);
+    const Type = "com.apple.configuration.passcode.settings";
+    for (const [content, key, meant] of [
+      [{ type: Type, identifier: "a", payload: {} }, "type", "Type"],
+      [{ Type, identifier: "a", Payload: {} }, "identifier", "Identifier"],
+      [{ Type, Identifier: "a", payload: {} }, "payload", "Payload"],
+      [{ TYPE: Type, IDENTIFIER: "a", PAYLOAD: {} }, "TYPE", "Type"],
+    ] as const) {
+      const res = await upload(t, JSON.stringify(content), {}, "passcode.json");
+      const text = await res.text();
+      expect([res.status, text]).toEqual([422, expect.stringContaining(`no key \\"${key}\\": write ${meant}`)]);
+      expect(text).not.toContain("Android");
+    }
+    expect(await t.store.configurationProfiles.count()).toBe(0);
+  });
+
   it("answer 409 to a name or an identifier that the team has, but not to that of another team", async () => {
     const t = await start(engine);
     const team = await makeTeam(t);

@@ -18,6 +18,7 @@ import {
   statusFor,
   turnOnWindowsMdm,
   userToken,
+  windowsDevice,
 } from "../support/windows-device.ts";
 
 const NODE = "./Device/Vendor/MSFT/Policy/Config/Test/Node";
@@ -147,11 +148,37 @@ describe.each(rulesEngines)("messages of Windows devices on %s", (engine) => {
     const wrong = { ...credentials, data: "AAAAAAAAAAAAAAAAAAAAAA==" };
     const tried = device.digest(device.nonce!);
     expect((await device.send([headerStatus], { credentials: wrong })).status).toBe("401");
-    expect((await device.send([headerStatus], { credentials: tried })).status, "used up by the wrong try").toBe("401");
+    expect((await device.send([headerStatus], { credentials: tried })).status, "after a wrong try").toBe("212");
     const late = device.digest(device.nonce!);
     t.clock.advance(minutes(5) + 1);
     expect((await device.send([headerStatus], { credentials: late })).status, "too late").toBe("401");
     expect((await device.send([headerStatus])).status).toBe("212");
+  });
+
+  it("are accepted from the device, however many strangers use its name and its session", async () => {
+    const t = await startApp({ engine });
+    const { device } = await managedWindows(t);
+    const { account } = (await t.store.windowsEnrollments.first({}))!;
+    const credentials = device.digest(device.nonce!);
+    const stranger = windowsDevice(t, {
+      deviceId: device.facts.DeviceID,
+      name: account,
+      secret: "guessed",
+      firstNonce: device.nonce!,
+    });
+    const wrong = { ...credentials, data: "AAAAAAAAAAAAAAAAAAAAAA==" };
+    for (let i = 0; i < 30; i++)
+      for (const tried of [null, wrong]) {
+        const reply = await stranger.start([], { credentials: tried });
+        expect([["401", "407"].includes(reply.status), reply.commands]).toEqual([true, []]);
+      }
+    expect(await t.store.windowsNonces.count(), "strangers add none").toBe(1);
+    expect((await device.start([], { credentials })).status).toBe("212");
+    expect((await device.send([headerStatus])).status, "with the next nonce").toBe("212");
+    const again = device.digest(device.nonce!);
+    await stranger.start([], { credentials: null });
+    expect((await device.send([headerStatus], { credentials: again })).status).toBe("212");
+    expect((await device.send([headerStatus], { credentials: again })).status, "the same again").toBe("401");
   });
 
   it("prove nothing by the name of the sender", async () => {

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
-import { makeHost, makeInventory, makeSoftware } from "../support/make.ts";
+import { makeHost, makeInventory, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
 
 const TOKEN = "0b0d1f6e-6a0f-4d0f-9a6a-5d1c6d2f3a11";
@@ -97,6 +97,32 @@ describe.each(rulesEngines)("the device page on %s", (engine) => {
     expect(await t.store.deviceLinks.count(), "expired ones are deleted").toBe(2);
     await t.delete(`/hosts/${host.id}`);
     expect((await t.as(null).get(`/device/${third}`)).status).toBe(401);
+  });
+
+  it("is closed to a link when its maker loses the right to it, and when the host is transferred", async () => {
+    const t = await startApp({ engine });
+    const [macs, others] = [await makeTeam(t), await makeTeam(t)];
+    const host = await makeHost(t, { team_id: macs.id });
+    const linkOf = async (user: Pick<TestApp, "get">) => {
+      const res = await user.get(`/hosts/${host.id}/device_url`);
+      const { device_url } = (await res.json()) as { device_url: string };
+      return device_url.replace(/^.*\/device\//, "");
+    };
+    const statusOf = async (token: string) => (await t.as(null).get(`/device/${token}`)).status;
+    const setRole = (id: number, teams: object) => t.patch(`/users/${id}`, { global_role: null, ...teams });
+    const roles = { teams: [{ id: macs.id, role: "maintainer" as const }] };
+    const [leaving, demoted, moved, deleted] = await Promise.all([1, 2, 3, 4].map(() => makeUser(t, roles)));
+    const links = await Promise.all([leaving!, demoted!, moved!, deleted!].map(linkOf));
+    expect(await Promise.all(links.map(statusOf))).toEqual([200, 200, 200, 200]);
+    expect((await setRole(leaving!.id, { teams: [{ id: others.id, role: "maintainer" }] })).status).toBe(200);
+    expect((await setRole(demoted!.id, { teams: [{ id: macs.id, role: "observer" }] })).status).toBe(200);
+    expect((await t.delete(`/users/${deleted!.id}`)).status).toBe(200);
+    expect(await Promise.all(links.map(statusOf))).toEqual([401, 401, 200, 401]);
+    const ofAdmin = await linkOf(t);
+    expect(await statusOf(ofAdmin)).toBe(200);
+    expect((await t.post("/hosts/transfer", { team_id: others.id, hosts: [host.id] })).status).toBe(200);
+    expect([await statusOf(ofAdmin), await statusOf(links[2]!)]).toEqual([401, 401]);
+    expect(await statusOf(await linkOf(t))).toBe(200);
   });
 
   it("is available for an hour after the token's last update; a new token replaces the old one immediately", async () => {

@@ -88,13 +88,8 @@ export async function enrollWindows(t: TestApp, token: SecurityToken, more: Reco
   if (document === null) throw new Error(`not enrolled: ${JSON.stringify(fault)}`);
   const { account, certificate } = enrollmentIn(document, facts);
   const row = await t.store.windowsEnrollments.first({ where: eq("device_id", facts.DeviceID) });
-  return {
-    ...windowsDevice(t, account),
-    facts,
-    certificate,
-    document,
-    hostId: row!.host_id,
-  };
+  // Its nonce changes: a copy would keep the first one.
+  return Object.assign(windowsDevice(t, account), { facts, certificate, document, hostId: row!.host_id });
 }
 
 /** The sessions of a device that authenticates with digests. */

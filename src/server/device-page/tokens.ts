@@ -6,12 +6,19 @@ import { authenticationRequired, badRequest, conflict, limitExceeded } from "../
 import { proved } from "../core/http/strangers.ts";
 import { tokenHash } from "../core/random.ts";
 import { part } from "../core/running.ts";
+import { may } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { linkToPages } from "../device-sign-in/address.ts";
 import { endDeviceSessions } from "../device-sign-in/session.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
+import { viewerOf } from "../sessions/viewer.ts";
 import { and, eq, gt, lte, oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
+import type { RowOf } from "../store/table.ts";
+import type { deviceLinks } from "./tables.ts";
+
+type LinkRow = RowOf<typeof deviceLinks>;
 
 /** Validity of a token after its last update. */
 const LIFETIME = hours(1);
@@ -51,8 +58,7 @@ const failures = part("failures of device tokens", (services) =>
 
 /** The host of a token: 401 if the token is unknown or expired, 429 after too many of those. */
 export async function hostOfToken(ctx: Context, token: string): Promise<HostRow> {
-  const id = token.length > TOKEN_MAX ? null : await hostIdOf(ctx, tokenHash(token));
-  const host = id === null ? null : await ctx.store.hosts.get(id);
+  const host = token.length > TOKEN_MAX ? null : await hostOfHash(ctx, tokenHash(token));
   if (host) {
     proved(ctx);
     return host;
@@ -61,22 +67,36 @@ export async function hostOfToken(ctx: Context, token: string): Promise<HostRow>
   throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
 }
 
-async function hostIdOf({ store, clock }: Context, token_hash: string): Promise<number | null> {
+async function hostOfHash({ store, clock }: Context, token_hash: string): Promise<HostRow | null> {
   const hasHash = eq("token_hash", token_hash);
   const token = await store.deviceTokens.first({ where: hasHash });
-  if (token) return clock.now() - Date.parse(token.updated_at) <= LIFETIME ? token.id : null;
+  if (token) return clock.now() - Date.parse(token.updated_at) <= LIFETIME ? store.hosts.get(token.id) : null;
   const link = await store.deviceLinks.first({ where: and(hasHash, gt("expires_at", clock.iso())) });
-  return link?.host_id ?? null;
+  return link && hostOfLink(store, link);
 }
+
+/** Null if the host was transferred, or if whoever has asked for the link may not do so any more. */
+async function hostOfLink(store: ServerTx, { host_id, user_id, team_id }: LinkRow): Promise<HostRow | null> {
+  const [host, user] = await Promise.all([
+    store.hosts.get(host_id),
+    user_id === null ? null : store.users.get(user_id),
+  ]);
+  if (!host || !user || host.team_id !== team_id) return null;
+  return may(await viewerOf(store, user, null), LINK_ACTION, host.team_id) ? host : null;
+}
+
+/** Whoever may lock a host may see its page. */
+const LINK_ACTION = "hosts:lock";
 
 /** A link to the page of a host, for a user of this server: it shows what the host's own user sees, for an hour. */
 export async function linkToDevicePage(ctx: Context, id: number): Promise<{ host_id: number; device_url: string }> {
-  const { id: host_id, display_name } = await hostFor(ctx, "hosts:lock", id);
+  const { id: host_id, display_name, team_id } = await hostFor(ctx, LINK_ACTION, id);
   const token = ctx.random.token(32);
   await ctx.store.tx(async (store) => {
     await store.deviceLinks.delete(lte("expires_at", ctx.clock.iso()));
     const expires_at = isoAt(ctx.clock.now() + LIFETIME);
-    await store.deviceLinks.insert({ host_id, token_hash: tokenHash(token), expires_at });
+    const link = { host_id, user_id: ctx.user.id, team_id, token_hash: tokenHash(token), expires_at };
+    await store.deviceLinks.insert(link);
     const details = { host_id, host_display_name: display_name };
     await recordActivity(within(ctx, store), "retrieved_host_my_device_url", details, { hostId: host_id });
   });

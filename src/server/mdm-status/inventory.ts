@@ -67,6 +67,10 @@ export function darwinMdm(rows: readonly Row[], own: OwnMdm | undefined, warn: W
   };
 }
 
+/** The account of a user enrolls with this service to protect data in apps: nobody manages the computer by that. */
+const isForApps = (url: string): boolean =>
+  URL.canParse(url) && /^(?:.+\.)?mam\.manage\.microsoft\.(?:com|us)$/.test(new URL(url).hostname);
+
 /** `installationType` is null if the registry query was not reported. */
 export function windowsMdm(
   rows: readonly Row[],
@@ -81,7 +85,10 @@ export function windowsMdm(
   }
   // The other keys are templates, or failed and removed enrollments.
   const live = [...keys.values()].filter(
-    (values) => values.has("UPN") && ["0", "1", "2", "3"].includes(values.get("EnrollmentState") || "0"),
+    (values) =>
+      values.has("UPN") &&
+      ["0", "1", "2", "3"].includes(values.get("EnrollmentState") || "0") &&
+      !isForApps(values.get("DiscoveryServiceFullURL") ?? ""),
   );
   const chosen = live.find((values) => values.get("DiscoveryServiceFullURL")) ?? live[0];
   const url = withoutQuery(chosen?.get("DiscoveryServiceFullURL") ?? "");

@@ -127,6 +127,23 @@ describe("device management on Windows", () => {
     for (const state of ["4", "6", "x"])
       expect(mdm({ UPN: "u", EnrollmentState: state, DiscoveryServiceFullURL: url })?.enrolled).toBe(false);
   });
+  it("is not an enrollment of apps, which somebody's account has on many private computers", () => {
+    const apps = "https://wip.mam.manage.microsoft.com/Enroll";
+    expect(mdm({ UPN: "u", EnrollmentState: "1", AADResourceID: "x", DiscoveryServiceFullURL: apps })).toMatchObject({
+      enrolled: false,
+      enrollment_status: "Off",
+      server_url: "",
+      name: "",
+    });
+    expect(mdm({ UPN: "u", DiscoveryServiceFullURL: "https://MAM.manage.microsoft.us/Enroll" })?.enrolled).toBe(false);
+    const both = (...urls: string[]) =>
+      urls.flatMap((data, i) => [
+        { key: `${key}${i}`, name: "UPN", data: "u" },
+        { key: `${key}${i}`, name: "DiscoveryServiceFullURL", data },
+      ]);
+    expect(windowsMdm(both(apps, url), null, undefined)).toMatchObject({ enrolled: true, server_url: url });
+    expect(windowsMdm(both("https://mam.manage.microsoft.com.example/x"), null, undefined).enrolled).toBe(true);
+  });
   it("is ours by its provider", () => {
     const values = { UPN: "u", ProviderID: "Own DM", DiscoveryServiceFullURL: url };
     const rows = Object.entries(values).map(([name, data]) => ({ key, name, data }));

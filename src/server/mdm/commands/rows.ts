@@ -69,6 +69,20 @@ export async function removeCommand({ store }: Pick<Context, "store">, id: numbe
   await store.mdmCommands.delete(eq("id", id));
 }
 
+/** Of a command whose answer was refused because of its size. */
+const TOO_LARGE = "TooLarge";
+
+/** The answers to these commands, if they have not ended, were too large. */
+export async function markTooLarge(store: ServerTx, ids: readonly number[]): Promise<void> {
+  const where = and(oneOf("id", ids), eq("command_status", "pending"));
+  if (ids.length > 0) await store.mdmCommands.update({ where, set: { status: TOO_LARGE } });
+}
+
+export const tooLargeOf = (store: ServerTx, hostId: number) =>
+  store.mdmCommands.pick(["id", "command_uuid"], {
+    where: and(eq("host_id", hostId), eq("command_status", "pending"), eq("status", TOO_LARGE)),
+  });
+
 /** The device connects again: what it has postponed is offered to it as if it had not been sent. */
 export async function resumePostponed(store: ServerTx, hostId: number): Promise<void> {
   const where = and(eq("host_id", hostId), eq("status", "NotNow"));

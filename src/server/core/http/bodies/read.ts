@@ -28,8 +28,11 @@ export async function readBody(
   const { headers } = sent;
   const { takes, bodyLimit: limit } = endpoint;
   const type = mediaType(headers.get("content-type"));
-  const bytes = async () =>
-    digested(headers, await readBytes(sent.body, headers.get("content-encoding"), limit, from, admission));
+  const bytes = async () => {
+    // Whatever room there is: the sender must not try again.
+    if (Number(headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
+    return digested(headers, await readBytes(sent.body, headers.get("content-encoding"), limit, from, admission));
+  };
   const decode = <T>(work: () => T): T => (admission ? admission.measure(work) : work());
   const json = async () => {
     checkJsonSender(type, headers);

@@ -16,7 +16,7 @@ import type { mdmCommands } from "../../commands/tables.ts";
 import { commandView } from "../../commands/waiting.ts";
 import { expectReturn, LOCKS_WITHIN } from "../channel/devices.ts";
 import { APPLE_LANE, appleCommandKind, CONTENT_MAX } from "../commands/kind.ts";
-import { applePayload } from "../commands/payload.ts";
+import { applePayload, storedCommand } from "../commands/payload.ts";
 import { push } from "../push/push.ts";
 
 type CommandRow = RowOf<typeof mdmCommands>;
@@ -71,7 +71,7 @@ export const appleCommands: CommandPlatform = {
   read: readCommand,
   wake: async (inside, hostIds) => push(inside, await inside.extensions.pushDevices.ofHosts(inside.store, hostIds)),
   installsProfile: ({ request_type }) => request_type === "InstallProfile",
-  payload: ({ command_uuid: CommandUUID, content }) => applePayload(CommandUUID, content),
+  payload: ({ command_uuid: CommandUUID, content }) => applePayload(CommandUUID, storedCommand(content)),
 };
 
 const NAME_MAX = 255;

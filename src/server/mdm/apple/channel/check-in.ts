@@ -77,17 +77,24 @@ export async function pollingOf(ctx: Context, message: PlistDict, identity: Iden
 async function bound<E extends Polling>(ctx: Context, found: E | null, identity: Identity): Promise<E> {
   if (!found) throw new NotAllowed("the enrollment is unknown");
   if (found.identity_id === identity.id) return found;
-  if (!isRenewalFor(found, identity)) throw new NotAllowed("the identity belongs to another enrollment");
+  if (!(await isRenewalFor(ctx, found, identity))) throw new NotAllowed("the identity belongs to another enrollment");
   return rebind(ctx, found, identity);
 }
 
-/** Identities are renewed one after the other, so that an older one never replaces a newer one. */
-const isRenewalFor = ({ id, host_id, identity_id }: Polling, identity: Identity): boolean =>
-  identity.purpose === APPLE_ENROLLMENT &&
-  identity.facts[RENEWS] === id &&
-  identity.host_id === host_id &&
-  identity_id !== null &&
-  identity.id > identity_id;
+/**
+ * By a profile for this enrollment, or by the device itself with the bound identity (SCEP). Identities are renewed one
+ * after the other, so that an older one never replaces a newer one.
+ */
+async function isRenewalFor(
+  { store }: Context,
+  { id, host_id, identity_id }: Polling,
+  identity: Identity,
+): Promise<boolean> {
+  if (identity.purpose !== APPLE_ENROLLMENT || identity.host_id !== host_id) return false;
+  if (identity_id === null || identity.id < identity_id) return false;
+  if (identity.renews === null) return identity.facts[RENEWS] === id;
+  return (await store.deviceIdentities.get(identity_id))?.serial === identity.renews;
+}
 
 /** The device uses its new identity for the first time: from now on, the old one is not accepted. */
 async function rebind<E extends Polling>(ctx: Context, found: E, identity: Identity): Promise<E> {

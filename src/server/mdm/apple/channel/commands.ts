@@ -1,7 +1,8 @@
 // Hands commands to Apple devices, and stores what they answer.
-import { BadPlist, dictsIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
+import { BadPlist, bytesIn, dictsIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import { type Context, within } from "../../../core/context.ts";
+import type { Identity } from "../../../device-ca/identities.ts";
 import {
   type Choose,
   type Next,
@@ -10,12 +11,14 @@ import {
   takeOperation,
 } from "../../../operations/device-queue.ts";
 import type { OpenOperation, Operation } from "../../../operations/kind.ts";
-import { openOperationRows, operationLock, storeAnswer } from "../../../operations/queue.ts";
+import { openOperationRows, openOperations, operationLock, storeAnswer } from "../../../operations/queue.ts";
 import { and, eq } from "../../../store/query.ts";
 import { NotMade } from "../../commands/made-late.ts";
-import { commandOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
+import { commandOf, markTooLarge, resumePostponed, setAnswer, tooLargeOf } from "../../commands/rows.ts";
 import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
-import { applePayload } from "../commands/payload.ts";
+import { applePayload, storedCommand } from "../commands/payload.ts";
+import { isSigned, signedProfile } from "../trust/signers.ts";
+import { isReachable } from "./devices.ts";
 import type { AnsweringDevice, AppleAnswered } from "./listeners.ts";
 
 export interface Received {
@@ -37,10 +40,11 @@ export async function exchange(
   // What the device has postponed comes again when it connects by itself, which begins with Idle.
   const { host_id: hostId } = device;
   const queue = new Queue(hostId, { isOffered: status === "Idle" });
+  const isOutdated = status === "Idle" && (await endTooLarge(ctx, device, open));
   const answered = status === "Idle" ? null : await keepAnswer(ctx, device, { status, message, body }, queue);
   if (answered) await readAnswer(ctx, answered);
   const { appleCommandsMadeLate: late } = ctx.extensions;
-  let known = status === "Idle" && open !== null ? open : undefined;
+  let known = status === "Idle" && open !== null && !isOutdated ? open : undefined;
   for (let taken = answered?.next ?? null; ; taken = null) {
     // An answer may have been a reason to ask for more.
     const next = taken ?? (await nextOperation(ctx, hostId, APPLE_LANE, queue.choose, known));
@@ -49,14 +53,22 @@ export async function exchange(
     const { operation, content } = next;
     const uuid = queue.uuidOf(operation);
     const make = Object.hasOwn(late, operation.kind) ? late[operation.kind] : undefined;
-    if (!make) return applePayload(uuid, content);
     try {
-      return writePlist({ CommandUUID: uuid, Command: await make(ctx, operation, content) });
+      return applePayload(
+        uuid,
+        signedCommand(ctx, make ? await make(ctx, operation, content) : storedCommand(content)),
+      );
     } catch (error) {
       if (!(error instanceof NotMade)) throw error;
       await endUnmade(ctx, device, { operation, CommandUUID: uuid, reason: error.message });
     }
   }
+}
+
+/** Profiles are signed if a certificate for that is set, unless they are signed already. */
+function signedCommand(ctx: Context, command: PlistDict): PlistDict {
+  const payload = stringIn(command, "RequestType") === "InstallProfile" ? bytesIn(command, "Payload") : null;
+  return payload === null || isSigned(payload) ? command : { ...command, Payload: signedProfile(ctx, payload) };
 }
 
 /** Chooses the next command of one device. */
@@ -100,6 +112,26 @@ async function endUnmade(ctx: Context, device: AnsweringDevice, { operation: { i
   // Whatever the answer was kept for: the same operation is not taken again.
   const operation = await ctx.store.operations.get(id);
   if (operation?.state === "sent") throw new Error(`the operation ${id} has not ended`);
+}
+
+/** Somebody with the identity of the device has sent more than a message may contain, which nobody has read. */
+export async function noteTooLarge({ store }: Context, { id }: Pick<Identity, "id">): Promise<void> {
+  const device = await store.appleEnrollments.first({ where: and(eq("identity_id", id), isReachable) });
+  const open = device ? await openOperations(store, [device.host_id], APPLE_LANE) : [];
+  await markTooLarge(
+    store,
+    open.flatMap(({ id: command, state }) => (state === "sent" ? [command] : [])),
+  );
+}
+
+/** The device would answer the same again: it gets its other commands. Returns whether one was ended. */
+async function endTooLarge(ctx: Context, device: AnsweringDevice, open: Received["open"]): Promise<boolean> {
+  if (open?.every(({ state }) => state !== "sent")) return false;
+  const refused = await tooLargeOf(ctx.store, device.host_id);
+  const reason = "The device's answer is larger than 10 MiB, and was refused. Ask for less in one command.";
+  for (const { id, command_uuid: CommandUUID } of refused)
+    await endUnmade(ctx, device, { operation: { id }, CommandUUID, reason });
+  return refused.length > 0;
 }
 
 interface Answered {

@@ -3,13 +3,14 @@ import type { Content } from "../../../../api/bodies.ts";
 import { readPlistDict } from "../../../../plist/read.ts";
 import { BadPlist, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import type { Context } from "../../../core/context.ts";
-import { badRequest } from "../../../core/errors.ts";
+import { ApiError, badRequest } from "../../../core/errors.ts";
+import { bodyRoom } from "../../../core/http/body-room.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { proved } from "../../../core/http/strangers.ts";
 import { type Identity, identityOfSignature, signerOfDetached, verifyIdentity } from "../../../device-ca/identities.ts";
 import { deviceSeen } from "../../check-ins/seen.ts";
 import { checkIn, enrollmentOf, plist, pollingOf } from "./check-in.ts";
-import { exchange } from "./commands.ts";
+import { exchange, noteTooLarge } from "./commands.ts";
 import { noteReturn } from "./devices.ts";
 import { enrollmentIdOf, NotAllowed, userIdOf } from "./wire.ts";
 
@@ -17,40 +18,59 @@ const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
 /** A shorter list than a command's answer may be, but an identity has to be verified first in any case. */
 const MESSAGE_MAX = { bytes: 10 * 1024 * 1024 };
 
+const channel = route(
+  appleChannelApi.put,
+  async ({ body }, ctx, reply) => {
+    const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
+    try {
+      const identity = await identityIn(ctx, bytes);
+      proved(ctx);
+      ctx.running.of(bodyRoom).meet(ctx.address);
+      const message = readPlistDict(bytes, MESSAGE_MAX);
+      const isCheckIn = body.type.startsWith(CHECK_IN);
+      if (isCheckIn && stringIn(message, "MessageType") === "UserAuthenticate")
+        return await declineUser(ctx, { message, identity, reply });
+      return isCheckIn ? await checkIn(ctx, message, identity) : await answer(ctx, { message, identity, reply, bytes });
+    } catch (error) {
+      if (error instanceof BadPlist) throw badRequest(error.message);
+      if (!(error instanceof NotAllowed)) throw error;
+      ctx.metrics.appleRefused.inc();
+      ctx.log.warn({ address: ctx.address, reason: error.message }, "a message of an Apple device was refused");
+      reply.status = 403;
+      return plist("");
+    }
+  },
+  { isNamedBy: async (ctx) => (await unverifiedIdentity(ctx)) !== null },
+);
+
 export const appleChannelRoutes: readonly Route[] = [
-  route(
-    appleChannelApi.put,
-    async ({ body }, ctx, reply) => {
-      const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
+  {
+    ...channel,
+    async run(raw, ctx, reply) {
       try {
-        const identity = await identityIn(ctx, bytes);
-        proved(ctx);
-        const message = readPlistDict(bytes, MESSAGE_MAX);
-        const isCheckIn = body.type.startsWith(CHECK_IN);
-        if (isCheckIn && stringIn(message, "MessageType") === "UserAuthenticate")
-          return await declineUser(ctx, { message, identity, reply });
-        return isCheckIn
-          ? await checkIn(ctx, message, identity)
-          : await answer(ctx, { message, identity, reply, bytes });
+        return await channel.run(raw, ctx, reply);
       } catch (error) {
-        if (error instanceof BadPlist) throw badRequest(error.message);
-        if (!(error instanceof NotAllowed)) throw error;
-        ctx.metrics.appleRefused.inc();
-        ctx.log.warn({ address: ctx.address, reason: error.message }, "a message of an Apple device was refused");
-        reply.status = 403;
-        return plist("");
+        if (error instanceof ApiError && error.status === TOO_LARGE) await noteOfSender(ctx);
+        throw error;
       }
     },
-    { isNamedBy: hasIdentity },
-  ),
+  },
 ];
 
-/** Whether the message comes with a certificate that this server has issued. Nothing is verified for that. */
-async function hasIdentity(ctx: Context): Promise<boolean> {
+const TOO_LARGE = 413;
+
+/** What was not read could not be verified: it only counts if the device asks again before it has answered. */
+async function noteOfSender(ctx: Context): Promise<void> {
+  const identity = await unverifiedIdentity(ctx);
+  if (identity) await noteTooLarge(ctx, identity);
+}
+
+/** The identity whose certificate comes with the message. Nothing is verified for that. */
+async function unverifiedIdentity(ctx: Context): Promise<Identity | null> {
   const header = ctx.headers?.get("mdm-signature") ?? null;
-  const signature = header === null ? null : Buffer.from(header, "base64");
-  const certificate = signature ? signerOfDetached(signature) : (ctx.clientCertificate?.() ?? null);
-  return certificate !== null && (await verifyIdentity(ctx, certificate)) !== null;
+  const certificate =
+    header === null ? (ctx.clientCertificate?.() ?? null) : signerOfDetached(Buffer.from(header, "base64"));
+  return certificate && verifyIdentity(ctx, certificate);
 }
 
 interface Received {

@@ -20,7 +20,10 @@ export const enrollmentIdOf = (message: PlistDict): string | null =>
 /** Ends the id of a device in the id of its user's channel. */
 export const USER_SEPARATOR = ":";
 
-/** Null: the message is the device's own. On a Shared iPad all users have an id of F's: their short name distinguishes them. */
+/**
+ * Null: the message is the device's own. On a Shared iPad all users have an id of F's: their short name distinguishes
+ * them.
+ */
 export function userIdOf(message: PlistDict): string | null {
   const id = stringIn(message, "UserID") ?? stringIn(message, "EnrollmentUserID");
   return id !== null && /^[F-]+$/.test(id) ? (stringIn(message, "UserShortName") ?? id) : id;

@@ -1,7 +1,10 @@
 import { readPlistDict } from "../../../../plist/read.ts";
+import type { PlistDict } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import { CONTENT_MAX } from "./kind.ts";
 
+/** A command as it is stored. */
+export const storedCommand = (content: string): PlistDict => readPlistDict(Buffer.from(content), CONTENT_MAX);
+
 /** A command as the device gets it. */
-export const applePayload = (CommandUUID: string, content: string): string =>
-  writePlist({ CommandUUID, Command: readPlistDict(Buffer.from(content), CONTENT_MAX) });
+export const applePayload = (CommandUUID: string, Command: PlistDict): string => writePlist({ CommandUUID, Command });

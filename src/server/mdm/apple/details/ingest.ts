@@ -5,6 +5,8 @@ import type { HostRow } from "../../../hosts/access.ts";
 import { deviceSoftware } from "../../../software/ingest.ts";
 import { type DeviceReport, deviceReports } from "../../reports/write.ts";
 import type { AppleAnswered } from "../channel/listeners.ts";
+import { storeProfileList } from "../profiles/reported.ts";
+import { PROFILE_LIST } from "./commands.ts";
 import { applicationsOf, certificatesOf, factsOf } from "./report.ts";
 
 function reportOf({ requestType, isDone, message }: AppleAnswered, row: HostRow, now: number): DeviceReport {
@@ -24,5 +26,6 @@ function reportOf({ requestType, isDone, message }: AppleAnswered, row: HostRow,
 export const appleDetailReports = deviceReports("details of iPhones and iPads", reportOf);
 
 export const readDetails = async (ctx: Context, answer: AppleAnswered): Promise<void> => {
-  await ctx.running.of(appleDetailReports).add(answer);
+  if (answer.requestType !== PROFILE_LIST) await ctx.running.of(appleDetailReports).add(answer);
+  else if (answer.isDone) await storeProfileList(ctx, answer.hostId, answer.message);
 };

@@ -6,7 +6,7 @@ import { type ExpectedHost, expectHosts } from "../../../enrollment/expected.ts"
 import type { HardwareLookup } from "../../../enrollment/kind.ts";
 import type { JoinedLabels } from "../../../labels/joined.ts";
 import { expectEnrollment, expectNoEnrollment } from "../../../mdm-status/expected.ts";
-import { and, eq, isNull, oneOf } from "../../../store/query.ts";
+import { and, eq, gt, isNull, oneOf } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
 import type { PortalDevice } from "./client.ts";
 import type { portalDevices } from "./tables.ts";
@@ -54,6 +54,9 @@ export interface Page {
   /** Which new hosts join. */
   readonly labels: JoinedLabels;
 }
+
+/** Devices per transaction. */
+const LOST_BATCH_SIZE = 500;
 
 export interface Written {
   /** Hosts that were only expected, and whose device left the organization. */
@@ -133,6 +136,33 @@ export async function writeDevices(
       deleted.map(({ row }) => row),
     ),
   };
+}
+
+/**
+ * Hosts of devices that the portal still lists may have been deleted: their devices may enroll at any time, so they are
+ * expected again. Of devices after this id; returns the last one that was looked at, or null after all of them.
+ */
+export async function expectDeletedHosts(
+  services: Pick<Services, "clock" | "license">,
+  tx: ServerTx,
+  { token, labels, after }: Omit<Page, "page"> & { readonly after: number },
+): Promise<number | null> {
+  const isLost = and(eq("token_id", token.id), isNull("deleted_at"), isNull("host_id"), gt("id", after));
+  const lost = await tx.portalDevices.list({ where: isLost, limit: LOST_BATCH_SIZE });
+  if (lost.length === 0) return null;
+  const expected = lost.map(
+    ({ serial, family, model }): ExpectedHost => ({
+      serial,
+      platform: platforms[family],
+      model,
+      teamId: teamOf(token, family),
+    }),
+  );
+  const { idOf } = await expectHosts(services, tx, { expected, labels });
+  const found = lost.flatMap(({ id, serial }) => (idOf.has(serial) ? [{ id, host_id: idOf.get(serial)! }] : []));
+  if (found.length > 0) await tx.portalDevices.updateEach(found);
+  await expectEnrollment(tx, [...idOf.values()]);
+  return lost.at(-1)!.id;
 }
 
 /** Marks devices as gone that the full list did not name. */

@@ -11,7 +11,7 @@ import { expectNoEnrollment } from "../../../mdm-status/expected.ts";
 import { and, eq, exists, isNull, lt, not } from "../../../store/query.ts";
 import { assignProfiles } from "./assign.ts";
 import { type PortalClient, PortalError, type PortalPage } from "./client.ts";
-import { removeUnseen, writeDevices } from "./devices.ts";
+import { expectDeletedHosts, removeUnseen, writeDevices } from "./devices.ts";
 import { type AbmTokenRow, clientOf, detailsOf, tokenRow } from "./tokens.ts";
 
 const UNSEEN_BATCH = 1000;
@@ -38,6 +38,7 @@ async function syncToken(services: Services, token: AbmTokenRow, signal: AbortSi
   let problem: PortalError | null = null;
   try {
     await readDevices(services, client, token.id, signal);
+    await restoreDeleted(services, token, signal);
     const current = await store.abmTokens.get(token.id);
     if (current && !signal.aborted) await assignProfiles(services, client, current, signal);
   } catch (error) {
@@ -97,6 +98,17 @@ async function readDevices(services: Services, client: PortalClient, id: number,
     if (token.is_complete) return;
     await complete(services, token, cursor, signal);
     return;
+  }
+}
+
+async function restoreDeleted(services: Services, token: AbmTokenRow, signal: AbortSignal): Promise<void> {
+  const labels = await services.running.of(joinedLabels).get();
+  for (let after: number | null = 0; after !== null && !signal.aborted; ) {
+    const from: number = after;
+    after = await services.store.tx(
+      (tx) => expectDeletedHosts(services, tx, { token, labels, after: from }),
+      enrollLock,
+    );
   }
 }
 

@@ -1,11 +1,11 @@
 // The commands by which profiles reach Apple devices.
 import { readPlistDict } from "../../../../plist/read.ts";
-import { bytesIn, type PlistDict } from "../../../../plist/value.ts";
+import { bytesIn, dictsIn, numberIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { profileAnswered } from "../../profiles/host-rows.ts";
 import { fillLate } from "../../profiles/late.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { fillOrFail } from "../../profiles/requested.ts";
-import { type AppleAnswer, appleCommandKind, CONTENT_MAX, type MadeLate } from "../commands/kind.ts";
+import { type AppleAnswer, answerOf, appleCommandKind, CONTENT_MAX, type MadeLate } from "../commands/kind.ts";
 import { inPlist } from "./escape.ts";
 
 const noSecrets: PlistDict = {};
@@ -20,7 +20,8 @@ export const appleProfileCommand = appleCommandKind({
   },
   async ended(inside, operation, { state, result }) {
     if (result === null) return;
-    const event = state === "answered" ? ({ type: "acknowledged" } as const) : errorOf(result);
+    const isGone = state === "failed" && isNotInstalled(await answerOf(inside, operation));
+    const event = state === "answered" ? ({ type: "acknowledged" } as const) : errorOf(result, isGone);
     await profileAnswered(inside, operation.host_id, operation.uuid, event);
     // Sent again at once, as often as the rules allow.
     if (event.type === "error") await notifyProfiles(inside.store, { hostIds: [operation.host_id] });
@@ -35,5 +36,19 @@ export const profileCommand: MadeLate = async (ctx, operation, content) => {
   return filled === payload ? command : { ...command, Payload: Buffer.from(filled) };
 };
 
-const errorOf = ({ status, detail }: AppleAnswer) =>
-  ({ type: "error", detail: detail === "" ? `the device answered ${status}` : detail }) as const;
+const errorOf = ({ status, detail }: AppleAnswer, isGone: boolean) =>
+  ({ type: "error", detail: detail === "" ? `the device answered ${status}` : detail, isGone }) as const;
+
+/** Errors of Macs, and of iPhones and iPads, which do not have the profile that they should remove. */
+const notInstalled: readonly { readonly domain: RegExp; readonly code: number }[] = [
+  { domain: /^MDMClientError$/, code: 89 },
+  { domain: /MDMErrorDomain$/, code: 12_075 },
+];
+
+const isNotInstalled = (answer: PlistDict | null): boolean =>
+  answer !== null &&
+  dictsIn(answer, "ErrorChain").some((error) =>
+    notInstalled.some(
+      ({ domain, code }) => domain.test(stringIn(error, "ErrorDomain") ?? "") && numberIn(error, "ErrorCode") === code,
+    ),
+  );

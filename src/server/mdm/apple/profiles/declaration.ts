@@ -19,7 +19,7 @@ export function readDeclaration({ bytes, name }: ProfileFile): ReadProfile | nul
   const text = Buffer.from(bytes).toString("utf8");
   if (!/^\s*\{/.test(text)) return null;
   const value = parsed(text, FIELD);
-  if (value === null || !("Type" in value || "Identifier" in value || "Payload" in value)) return null;
+  if (value === null || !Object.keys(value).some((key) => keyMeantBy(key) !== undefined)) return null;
   const { type, identifier } = checked(value, { field: FIELD, types: CONFIGURATION });
   const reason = Object.hasOwn(refusedTypes, type) ? refusedTypes[type] : undefined;
   if (reason !== undefined) throw invalid(FIELD, `declarations of the type ${type} cannot be uploaded: ${reason}`);
@@ -64,7 +64,20 @@ export function readJsonDeclaration(text: string, rules: Rules): JsonDeclaration
   return checked(value, rules);
 }
 
+const keys = ["Type", "Identifier", "Payload"] as const;
+
+/** In whatever letters it is written: neither policies for Android nor anything else have such keys. */
+const keyMeantBy = (key: string) => keys.find((known) => known.toLowerCase() === key.toLowerCase());
+
 function checked(value: Record<string, unknown>, { field, types }: Rules): JsonDeclaration {
+  for (const key of Object.keys(value)) {
+    const meant = keyMeantBy(key);
+    if (meant !== undefined && meant !== key)
+      throw invalid(
+        field,
+        `a declaration has no key ${JSON.stringify(key)}: write ${meant}, with a capital first letter only`,
+      );
+  }
   const { Type: type, Identifier: identifier, Payload: payload } = value;
   if (typeof type !== "string" || !type.startsWith(types))
     throw invalid(field, `the Type of a declaration has to begin with ${types}`);

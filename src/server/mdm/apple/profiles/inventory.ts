@@ -2,12 +2,10 @@
 import { tableExists } from "../../../agent-protocol/detail-query.ts";
 import { type Row, text } from "../../../agent-protocol/rows.ts";
 import type { Services } from "../../../core/context.ts";
-import { groupBy } from "../../../core/maps.ts";
 import type { InventorySource, SourceWriter } from "../../../hosts/inventory/source.ts";
 import { NOTHING_TO_WRITE } from "../../../hosts/inventory/source.ts";
-import { and, eq, oneOf } from "../../../store/query.ts";
-import { applyEvents, eventsOfReport, type Installed } from "../../profiles/host-rows.ts";
-import { notifyProfiles } from "../../profiles/part.ts";
+import type { Installed } from "../../profiles/host-rows.ts";
+import { reportedEvents, writeReported } from "./reported.ts";
 
 const DATE = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:?\d\d)?$/;
 
@@ -25,29 +23,15 @@ const installedOf = (rows: readonly Row[]): Installed[] =>
   });
 
 function startWriter({ store, clock }: Services): SourceWriter<readonly Installed[]> {
-  const ofProfiles = (hostIds: readonly number[]) =>
-    and(
-      oneOf("host_id", hostIds),
-      eq("kind", "profile"),
-      eq("operation_type", "install"),
-      oneOf("status", ["verifying", "verified", "failed"]),
-    );
   return {
     async plan(reported, now) {
       const installed = new Map(reported.map(({ hostId, value }) => [hostId, value]));
-      const eventsOf = async (tx: Pick<Services["store"], "hostProfiles">, hostIds: readonly number[]) => {
-        const rows = groupBy(await tx.hostProfiles.list({ where: ofProfiles(hostIds) }), ({ host_id }) => host_id);
-        return [...rows].flatMap(([hostId, own]) => eventsOfReport(own, installed.get(hostId) ?? [], now));
-      };
-      const expected = await eventsOf(store, [...installed.keys()]);
+      const expected = await reportedEvents(store, installed, now);
       if (expected.length === 0) return NOTHING_TO_WRITE;
-      const hostIds = [...new Set(expected.map(({ row }) => row.host_id))];
+      const changing = new Map(expected.map(({ row: { host_id } }) => [host_id, installed.get(host_id) ?? []]));
       return {
-        async write(tx) {
-          // The rows may have changed since they were read.
-          await applyEvents({ store: tx, clock }, await eventsOf(tx, hostIds));
-          await notifyProfiles(tx, { hostIds });
-        },
+        // The rows may have changed since they were read.
+        write: async (tx) => writeReported({ store: tx, clock }, changing, now),
       };
     },
   };

@@ -64,6 +64,9 @@ function parsed<T>(name: Name, file: string, work: () => T): T {
   }
 }
 
+/** Whether the profile is a CMS message (DER), which a signature is. Property lists begin with another byte. */
+export const isSigned = (profile: Buffer): boolean => profile[0] === 0x30;
+
 /** The profile as devices get it: signed if a certificate for that is set, otherwise unchanged. */
 export function signedProfile({ running }: Pick<Services, "running">, profile: Buffer): Buffer {
   const signer = running.find(signers)?.profiles ?? null;

@@ -5,12 +5,12 @@ import { isoAt, minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import type { Job } from "../../../core/job.ts";
 import { sameText } from "../../../core/random.ts";
-import { and, eq, gt, lte, oneOf } from "../../../store/query.ts";
+import { and, eq, gt, lte } from "../../../store/query.ts";
 import type { Enrollment } from "./listeners.ts";
 
 const LIFETIME = minutes(5);
-/** Of one device. Strangers who use its name get some as well. */
-const MOST = 20;
+/** A nonce that is valid for less than this is not given away any more. */
+const GIVEN_FOR = minutes(2);
 const BYTES = 16;
 
 type Home = Pick<Context, "store" | "clock" | "random">;
@@ -19,29 +19,28 @@ type Home = Pick<Context, "store" | "clock" | "random">;
 export const emptyNonce = ({ random }: Pick<Context, "random">): string =>
   Buffer.from(random.token(BYTES), "base64url").toString("base64");
 
-/** A nonce for the next message. `session`: in which the device gets it; null: with its enrollment. */
-export async function newNonce({ store, clock, random }: Home, id: number, session: string | null): Promise<string> {
+/** A nonce for the device's next message. */
+export async function newNonce({ store, clock, random }: Home, enrollment_id: number): Promise<string> {
   const nonce = emptyNonce({ random });
-  const expires_at = isoAt(clock.now() + LIFETIME);
-  await store.windowsNonces.insert({ enrollment_id: id, session, nonce, expires_at });
-  const order = [{ column: "id", direction: "desc" }] as const;
-  const own = eq("enrollment_id", id);
-  const old = await store.windowsNonces.pick(["id"], { where: own, order, offset: MOST, limit: MOST });
-  if (old.length > 0)
-    await store.windowsNonces.delete(
-      oneOf(
-        "id",
-        old.map((one) => one.id),
-      ),
-    );
+  await store.windowsNonces.insert({ enrollment_id, nonce, expires_at: isoAt(clock.now() + LIFETIME) });
   return nonce;
+}
+
+/**
+ * A nonce for somebody who uses the device's name and has proved nothing. Strangers get the one that waits for the
+ * device: it is no secret, and whatever they send, the device can still use it.
+ */
+export async function waitingNonce(home: Home, id: number): Promise<string> {
+  const { store, clock } = home;
+  const isLasting = and(eq("enrollment_id", id), gt("expires_at", isoAt(clock.now() + GIVEN_FOR)));
+  return (await store.windowsNonces.first({ where: isLasting }))?.nonce ?? newNonce(home, id);
 }
 
 /** Whether the credentials are the digest of the device's secret and of one of its nonces, which is used up. */
 export async function isAuthenticated(
   { store, clock }: Home,
   { id, account }: Pick<Enrollment, "id" | "account">,
-  { sessionId, credentials }: Pick<SyncHeader, "sessionId" | "credentials">,
+  { credentials }: Pick<SyncHeader, "credentials">,
 ): Promise<boolean> {
   if (credentials === null || credentials.type !== DIGEST) return false;
   // Devices begin a session with the last nonce of the one before.
@@ -53,10 +52,7 @@ export async function isAuthenticated(
   const isOf = (nonce: Buffer) => sameText(digestOf(account, secret, nonce), credentials.data);
   // Some clients use the nonce as it was sent to them.
   const used = nonces.find(({ nonce }) => isOf(Buffer.from(nonce, "base64")) || isOf(Buffer.from(nonce)));
-  if (used) return (await store.windowsNonces.delete(eq("id", used.id))) > 0;
-  // A wrong try uses up what its session got.
-  await store.windowsNonces.delete(and(eq("enrollment_id", id), eq("session", sessionId)));
-  return false;
+  return used !== undefined && (await store.windowsNonces.delete(eq("id", used.id))) > 0;
 }
 
 /** Deletes nonces that have expired. */

@@ -26,7 +26,7 @@ import { WINDOWS_LANE } from "../commands/kind.ts";
 import { commandFor } from "../commands/wire.ts";
 import { asSentNow, endUnmade, keepAnswers } from "./answers.ts";
 import { endEnrollment, enrolledByName, type InSession } from "./devices.ts";
-import { emptyNonce, isAuthenticated, newNonce } from "./nonces.ts";
+import { emptyNonce, isAuthenticated, newNonce, waitingNonce } from "./nonces.ts";
 
 /** Bytes of commands in one message. */
 const ROOM = 200 * 1024;
@@ -77,15 +77,14 @@ interface Unknown {
 async function authenticate(ctx: Context, header: SyncHeader, certificate: Buffer | null): Promise<Known | Unknown> {
   const enrollment = await ctx.running.of(enrolledByName).add(header.source);
   if (enrollment && certificate && (await isOfDevice(ctx, enrollment, certificate))) return { enrollment, nonce: null };
-  const session = header.sessionId;
   if (enrollment && (await isAuthenticated(ctx, enrollment, header)))
-    return { enrollment, nonce: await newNonce(ctx, enrollment.id, session) };
+    return { enrollment, nonce: await newNonce(ctx, enrollment.id) };
   if (header.credentials !== null || !enrollment) {
     await countCall(ctx, WRONG, ctx.address);
     ctx.log.warn({ address: ctx.address, device_id: header.source }, "a message of a Windows device was refused");
   }
   const status = header.credentials === null ? statuses.credentialsNeeded : statuses.wrongCredentials;
-  return { status, nonce: enrollment ? await newNonce(ctx, enrollment.id, session) : emptyNonce(ctx) };
+  return { status, nonce: enrollment ? await waitingNonce(ctx, enrollment.id) : emptyNonce(ctx) };
 }
 
 /** What identities of Windows devices are for. */

@@ -31,8 +31,6 @@ export const windowsEnrollments = table("windows_enrollments", {
 export const windowsNonces = table("windows_nonces", {
   id: id(),
   enrollment_id: ref("windows_enrollments").onDelete("cascade"),
-  /** The session in which the device got it; null: with its enrollment. */
-  session: text().nullable(),
   /** Base64. */
   nonce: text(),
   expires_at: time().index(),

@@ -54,7 +54,7 @@ export async function enroll(ctx: Context, { token, content }: Envelope): Promis
         secret,
       });
       await enrolled(inside, host, { enrollment, caller });
-      return { identity, nonce: await newNonce(inside, enrollment.id, null) };
+      return { identity, nonce: await newNonce(inside, enrollment.id) };
     }, operationLock(host.id)),
   );
   const { org_info } = await ctx.config.current();

@@ -95,6 +95,8 @@ import { migration as m0108 } from "./0108-late-digests.ts";
 import { migration as m0109 } from "./0109-hosts-by-hardware-slow.ts";
 import { migration as m0110 } from "./0110-expiring-enroll-secrets.ts";
 import { migration as m0111 } from "./0111-variable-scopes.ts";
+import { migration as m0112 } from "./0112-links-of-users-and-nonces.ts";
+import { migration as m0113 } from "./0113-links-of-users-and-nonces-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -194,4 +196,6 @@ export const migrations: readonly Migration[] = [
   m0109,
   m0110,
   m0111,
+  m0112,
+  m0113,
 ];
