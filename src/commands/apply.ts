@@ -72,7 +72,7 @@ export default class Apply extends GitopsCommand {
       );
     const dryRun = this.isDryRun(flags["dry-run"]);
     const what = given.plan === undefined ? await this.#ofFiles(flags, dryRun) : await this.#ofPlan(given.plan, dryRun);
-    await this.printChanges(what.changes);
+    await this.printChanges(what.changes, new Map(Object.entries(what.secrets)));
     if (what.changes.length > 0) {
       this.#guard(what, flags);
       if (!dryRun) await this.#ask(what.changes);
@@ -100,6 +100,7 @@ export default class Apply extends GitopsCommand {
 
   async #ofPlan(path: string, dryRun: boolean): Promise<Application> {
     const saved = await this.#readPlan(path);
+    for (const [text, names] of saved.masks) this.masks.add(names, text);
     const { serverUrl } = await this.connection();
     if (saved.serverUrl !== serverUrl)
       throw usage(
@@ -142,11 +143,12 @@ export default class Apply extends GitopsCommand {
   async #upload(files: readonly LargeFile[]): Promise<void> {
     const client = await this.client();
     for (const file of files) {
-      const progress = this.progress(`uploading ${printable(file.name)} ...`);
+      const progress = this.progress(`uploading ${this.masks.hide(printable(file.name))} ...`);
       try {
         await client.upload(file, {
           signal: this.stop.signal,
-          onSent: (sent) => progress.update(`uploading ${printable(file.name)}: ${bar(sent, file.size)}`),
+          onSent: (sent) =>
+            progress.update(`uploading ${this.masks.hide(printable(file.name))}: ${bar(sent, file.size)}`),
         });
       } finally {
         progress.done();

@@ -7,6 +7,7 @@ import { ago } from "../cli/output/text.ts";
 import { ApiCallError } from "../client/errors.ts";
 import type { Change } from "../gitops/plan/diff.ts";
 import { asDrift, attribute, typesFor } from "../gitops/plan/drift.ts";
+import { hidden } from "../gitops/plan/hide.ts";
 import { planJson, renderChange } from "../gitops/plan/render.ts";
 import { printable } from "../text/printable.ts";
 
@@ -30,9 +31,9 @@ export default class Drift extends GitopsCommand {
 
   async run() {
     const { flags } = await this.parse(Drift);
-    const { changes } = await this.planned(flags);
+    const { changes, secrets } = await this.planned(flags);
     const makers = attribute(changes, await this.#activities(changes));
-    await this.#print(changes.map(asDrift), makers);
+    await this.#print(hidden(changes, this.masks, secrets).map(asDrift), makers);
     if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");
   }
 

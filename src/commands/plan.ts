@@ -30,7 +30,7 @@ export default class Plan extends GitopsCommand {
     const { changes, state } = planned;
     const tooMany = guardRemovals(changes, state.things, DEFAULT_MAX_DELETES);
     if (flags.out === "-") await this.write(await this.#saved(planned));
-    else await this.printChanges(changes, flags.markdown);
+    else await this.printChanges(changes, planned.secrets, flags.markdown);
     const names = Object.keys(planned.variables);
     if (names.length > 0) this.remark(`applying it also sends the values of these variables: ${names.join(", ")}`);
     if (tooMany !== null) this.remark(`${tooMany}: applying it needs --allow-delete`);
@@ -43,7 +43,7 @@ export default class Plan extends GitopsCommand {
     if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");
   }
 
-  async #saved({ changes, state, secrets, contents, variables, uploads }: Planned): Promise<string> {
+  async #saved({ changes, state, secrets, contents, variables, uploads, masks }: Planned): Promise<string> {
     const { serverUrl } = await this.connection();
     const pins = pinsOf(state.things, changes, true);
     if (pins.length > CHANGES_MAX)
@@ -59,6 +59,7 @@ export default class Plan extends GitopsCommand {
       secrets: secretsOf(changes, secrets),
       files: filesOf(changes, contents),
       variables,
+      masks: masks.entries(),
       uploads: uploadsOf(changes, uploads).map(({ origin, sha256 }) => ({ origin, sha256 })),
     });
   }

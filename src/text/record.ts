@@ -11,3 +11,8 @@ export function isDeeper(value: unknown, most: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return most === 0 || Object.values(value).some((member) => isDeeper(member, most - 1));
 }
+
+/** Sets a member of the object itself, whatever its name: `__proto__` too. */
+export function defineOwn(object: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkLabelUse, type Known } from "../../src/gitops/desired/labels.ts";
 import { collect } from "../../src/gitops/files/collect.ts";
+import { Environment } from "../../src/gitops/files/environment.ts";
 import { newSources } from "../../src/gitops/files/include.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { readScopes } from "../../src/gitops/files/scope.ts";
@@ -21,7 +22,10 @@ afterEach(() => rm(directory, { recursive: true }));
 async function collected(files: Record<string, string>, known: Partial<Known> = {}) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
   const problems = new Problems();
-  const scopes = await readScopes(Object.keys(files), newSources({ environment: {}, directory, problems }));
+  const scopes = await readScopes(
+    Object.keys(files),
+    newSources({ environment: new Environment({}), directory, problems }),
+  );
   const found = collect(scopes, { problems, allowUnknownKeys: false });
   const isComplete = scopes.some(({ kind }) => kind === "global");
   checkLabelUse(found, { builtin_labels: ["macOS"], labels: ["Kept"], things: [], ...known }, isComplete, problems);

@@ -2,13 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Variables, yamlOf } from "../../src/gitops/export/text.ts";
+import { Environment } from "../../src/gitops/files/environment.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { parseTree, plain } from "../../src/gitops/files/tree.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";
 
 const readBack = (text: string, environment: Record<string, string> = {}) => {
   const problems = new Problems();
-  const tree = parseTree(text, "f.yml", { environment, problems, variables: new Map() });
+  const tree = parseTree(text, "f.yml", { environment: new Environment(environment), problems, variables: new Map() });
   return { value: tree && plain(tree), problems: problems.all.map(renderProblem) };
 };
 const noSecret = () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Environment } from "../../src/gitops/files/environment.ts";
 import { newSources } from "../../src/gitops/files/include.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { readScopes } from "../../src/gitops/files/scope.ts";
@@ -13,7 +14,7 @@ import { parseTree, placeOf, plain } from "../../src/gitops/files/tree.ts";
 
 const expanded = (text: string, environment: Record<string, string> = {}) => {
   const problems = new Problems();
-  const { text: result, original } = substitute(text, "f.yml", environment, problems);
+  const { text: result, original } = substitute(text, "f.yml", new Environment(environment), problems);
   return { result, original, problems: problems.all.map(renderProblem) };
 };
 
@@ -80,7 +81,7 @@ describe("a tree", () => {
   const tree = (text: string) => {
     const problems = new Problems();
     return {
-      tree: parseTree(text, "f.yml", { environment: {}, problems, variables: new Map() }),
+      tree: parseTree(text, "f.yml", { environment: new Environment({}), problems, variables: new Map() }),
       problems: problems.all.map(renderProblem),
     };
   };
@@ -139,7 +140,7 @@ describe("main files", () => {
       await writeFile(join(directory, name), text);
     }
     const problems = new Problems();
-    const sources = newSources({ environment, directory, problems });
+    const sources = newSources({ environment: new Environment(environment), directory, problems });
     return { scopes: await readScopes(given, sources), problems: problems.all.map(renderProblem) };
   };
   const GLOBAL = "org_settings: {}\ncontrols: {}\n";

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { check } from "../../src/gitops/files/check.ts";
+import { Environment } from "../../src/gitops/files/environment.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { parseTree } from "../../src/gitops/files/tree.ts";
 import { LabelFile } from "../../src/gitops/kinds/label.ts";
@@ -12,7 +13,7 @@ import { stateWith, wantedOf } from "../support/gitops-files.ts";
 
 function checked(schema: z.ZodType, text: string, name: string, allowUnknownKeys = false) {
   const problems = new Problems();
-  const tree = parseTree(text, "f.yml", { environment: {}, problems, variables: new Map() })!;
+  const tree = parseTree(text, "f.yml", { environment: new Environment({}), problems, variables: new Map() })!;
   const value = check(schema, tree, name, { problems, allowUnknownKeys });
   return {
     value,

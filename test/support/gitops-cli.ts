@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ConfigurationState } from "../../src/api/configuration.ts";
+import { Environment } from "../../src/gitops/files/environment.ts";
 import { Problems } from "../../src/gitops/files/problems.ts";
 import { parseTree, plain } from "../../src/gitops/files/tree.ts";
 import type { planJson } from "../../src/gitops/plan/render.ts";
@@ -41,7 +42,11 @@ export const parsed = (files: Iterable<readonly [string, string]>, env: Record<s
   Object.fromEntries(
     [...files].map(([path, text]): [string, unknown] => {
       if (!path.endsWith(".yml")) return [path, text];
-      const tree = parseTree(text, path, { environment: env, problems: new Problems(), variables: new Map() });
+      const tree = parseTree(text, path, {
+        environment: new Environment(env),
+        problems: new Problems(),
+        variables: new Map(),
+      });
       return [path, tree && plain(tree)];
     }),
   );

@@ -1,21 +1,27 @@
 // Shared by plan, apply and drift: reads the files, fetches the server's state once, and computes the differences.
 import { delimiter } from "node:path";
+import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
 import { type ConfigurationState, configurationApi, NO_TEAM_NAME } from "../../api/configuration.ts";
 import { packageBatchesApi } from "../../api/package-batches.ts";
-import { ApiCallError } from "../../client/errors.ts";
+import { ApiCallError, type FieldReason } from "../../client/errors.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";
+import { NAME_PATTERN } from "../../gitops/files/environment.ts";
 import type { LargeFile } from "../../gitops/files/large-files.ts";
+import { Masks } from "../../gitops/files/masks.ts";
 import { type Problem, renderProblem } from "../../gitops/files/problems.ts";
 import { readFiles } from "../../gitops/files/read.ts";
 import type { Download } from "../../gitops/kinds/kind.ts";
 import { kinds } from "../../gitops/kinds.ts";
 import { type Change, type Json, keyOf, type Thing } from "../../gitops/plan/diff.ts";
+import { hidden } from "../../gitops/plan/hide.ts";
 import { filesOf, otherTeams, planOf, secretsOf, toThingChange } from "../../gitops/plan/plan.ts";
 import { type Paint, planJson, renderMarkdown, renderPlan, titleOf } from "../../gitops/plan/render.ts";
 import { printable } from "../../text/printable.ts";
 import { isTrue } from "../auth/connection.ts";
 import { CliError, denied, failed, usage } from "../errors.ts";
+import { textOf } from "../files/file-errors.ts";
+import type { Progress } from "../output/progress.ts";
 import { plural } from "../output/text.ts";
 import { notMasked } from "../views/variable.ts";
 import { PackageBatchCommand } from "./package-batches.ts";
@@ -32,6 +38,19 @@ export const filesFlags = {
     summary: "Delete teams that are in no file. Env: SVC_APPLY_DELETE_OTHER_TEAMS.",
     helpGroup: "FILES",
   }),
+  "env-allow": Flags.string({
+    multiple: true,
+    summary:
+      "Variable of the environment that files may use as $NAME; several with commas, and NAME* for all that begin so. Without it, files may use all but those of svc itself. Env: SVC_APPLY_ENV_ALLOW.",
+    helpValue: "NAME",
+    helpGroup: "FILES",
+  }),
+  "env-allow-file": Flags.string({
+    summary:
+      "File with the names of such variables, one in a line; NAME= is allowed, as in .env.example. Env: SVC_APPLY_ENV_ALLOW_FILE.",
+    helpValue: "FILE",
+    helpGroup: "FILES",
+  }),
   "allow-unknown-keys": Flags.boolean({
     summary: "Unknown nested keys are warnings instead of errors. Env: SVC_APPLY_ALLOW_UNKNOWN_KEYS.",
     helpGroup: "FILES",
@@ -42,6 +61,8 @@ interface FilesFlags {
   readonly file?: readonly string[] | undefined;
   readonly "delete-other-teams"?: boolean;
   readonly "allow-unknown-keys"?: boolean;
+  readonly "env-allow"?: readonly string[] | undefined;
+  readonly "env-allow-file"?: string | undefined;
 }
 
 export interface Planned {
@@ -54,6 +75,7 @@ export interface Planned {
   readonly uploads: ReadonlyMap<string, LargeFile>;
   /** Values of the custom variables that these files name. */
   readonly variables: Readonly<Record<string, string>>;
+  readonly masks: Masks;
 }
 
 /** In one request. */
@@ -67,6 +89,9 @@ export abstract class GitopsCommand extends PackageBatchCommand {
   /** The server's default settings, once the state was read. */
   #defaults: ConfigurationState["defaults"] | undefined;
 
+  /** Values of the environment's variables, which no output contains. */
+  protected masks = new Masks();
+
   /** These endpoints take a dry_run field in the body, which older servers support too. */
   protected override get triesOut(): boolean {
     return false;
@@ -77,10 +102,12 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     const paths = this.#paths(flags);
     const files = await readFiles(paths, {
       environment: this.io.env,
+      allowedNames: await this.#allowedNames(flags),
       directory: process.cwd(),
       stdin: paths.includes("-") ? await this.io.readStdin() : null,
       allowUnknownKeys: this.#isOn(flags["allow-unknown-keys"], "SVC_APPLY_ALLOW_UNKNOWN_KEYS"),
     });
+    this.masks = files.masks;
     // Errors in the files themselves are reported without a call to the server.
     if (files.problems.failed) this.#refuse(files.problems.all);
     const state = await this.state(files.secrets, files.hosts);
@@ -110,6 +137,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
       contents: files.contents,
       uploads: files.uploads,
       variables: Object.fromEntries(files.variables),
+      masks: files.masks,
     };
   }
 
@@ -212,11 +240,37 @@ export abstract class GitopsCommand extends PackageBatchCommand {
   }
 
   /** Prints the plan to stdout, as text, Markdown or structured output. */
-  protected async printChanges(changes: readonly Change[], markdown = false): Promise<void> {
+  protected async printChanges(
+    given: readonly Change[],
+    secrets: ReadonlyMap<string, string>,
+    markdown = false,
+  ): Promise<void> {
+    const changes = hidden(given, this.masks, secrets);
     if (markdown) await this.write(renderMarkdown(changes, this.#defaults));
     else if (!this.structured) await this.write(renderPlan(changes, this.planPaint, this.#defaults));
     else if (this.format === "json" || this.format === "yaml") await this.printOne(planJson(changes));
     else await this.printList(planJson(changes).changes, { columns: ["action", "kind", "team", "name", "fields"] });
+  }
+
+  protected override note(message: string): void {
+    super.note(this.masks.hide(message));
+  }
+
+  protected override progress(text: string): Progress {
+    return super.progress(this.masks.hide(text));
+  }
+
+  /** Errors of the server and of the system quote values, too. */
+  protected override async catch(error: Interfaces.CommandError): Promise<void> {
+    const hide = (text: string) => this.masks.hide(text);
+    const reasons = "errors" in error && Array.isArray(error.errors) ? (error.errors as readonly FieldReason[]) : null;
+    Object.assign(error, {
+      message: hide(error.message),
+      stack: hide(error.stack ?? ""),
+      ...("hint" in error && typeof error.hint === "string" ? { hint: hide(error.hint) } : {}),
+      ...(reasons ? { errors: reasons.map(({ name, reason }) => ({ name: hide(name), reason: hide(reason) })) } : {}),
+    });
+    await super.catch(error);
   }
 
   /** Prints a warning or note about the run. */
@@ -235,6 +289,32 @@ export abstract class GitopsCommand extends PackageBatchCommand {
 
   #isOn(flag: boolean | undefined, name: string): boolean {
     return flag ?? isTrue(this.io.env[name]);
+  }
+
+  /** Null: all. */
+  async #allowedNames(flags: FilesFlags): Promise<readonly string[] | null> {
+    const { env } = this.io;
+    const named = flags["env-allow"] ?? (env.SVC_APPLY_ENV_ALLOW === undefined ? undefined : [env.SVC_APPLY_ENV_ALLOW]);
+    const file = flags["env-allow-file"] ?? env.SVC_APPLY_ENV_ALLOW_FILE;
+    if (named === undefined && !file) return null;
+    const lines = file ? (await textOf(file)).replace(/^\uFEFF/, "").split(/\r\n?|\n/) : [];
+    const names = [
+      ...(named ?? []).flatMap((text) => text.split(/[\s,]+/)),
+      ...lines.map((line) =>
+        line
+          .replace(/#.*$/, "")
+          .replace(/=.*$/, "")
+          .replace(/^\s*export\s/, "")
+          .trim(),
+      ),
+    ].filter((name) => name !== "");
+    const wrong = names.find((name) => !NAME_PATTERN.test(name));
+    if (wrong !== undefined)
+      throw usage(
+        `${printable(wrong)} is not the name of a variable`,
+        "Names are like ENROLL_SECRET, or SMTP_* for all that begin so: --env-allow ENROLL_SECRET,SMTP_PASSWORD.",
+      );
+    return names;
   }
 
   #paths({ file }: FilesFlags): string[] {

@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import { Document, isScalar, Scalar, visit } from "yaml";
 import { SECRET_PREFIX } from "../../api/variables.ts";
 import { isRecord } from "../../text/record.ts";
-import { PER_HOST, reference } from "../files/substitute.ts";
+import { PER_HOST } from "../files/environment.ts";
+import { reference } from "../files/substitute.ts";
 import { isSecretRef, type Json } from "../plan/diff.ts";
 
 /** An environment variable that exported files refer to. */

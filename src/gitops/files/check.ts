@@ -3,7 +3,8 @@ import { z } from "zod";
 import { issueText, plainIssues } from "../../api/issue-text.ts";
 import { editDistance } from "../../text/nearest.ts";
 import type { Problems } from "./problems.ts";
-import { entryAt, placeOf, plain, shownKey, type Tree } from "./tree.ts";
+import { entryAt, placeOf, shownKey, type Tree } from "./tree.ts";
+import { valueFor } from "./written.ts";
 
 export interface CheckOptions {
   readonly problems: Problems;
@@ -20,10 +21,10 @@ export function check<S extends z.ZodType>(
   name: string,
   options: CheckOptions,
 ): z.output<S> | null {
-  const value = plain(tree);
+  const { problems, allowUnknownKeys } = options;
+  const value = valueFor(schema, tree, problems);
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  const { problems, allowUnknownKeys } = options;
   let wrong = false;
   for (const issue of plainIssues(result.error.issues)) {
     if (issue.code === "unrecognized_keys") {

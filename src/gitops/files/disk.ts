@@ -1,6 +1,6 @@
 // Reads files that other files name: only regular files below the folders of the configuration, up to a limit.
 import { constants } from "node:fs";
-import { access, open, realpath, stat } from "node:fs/promises";
+import { access, lstat, open, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 
 /** Why a file cannot be read, as the end of a sentence that begins with its name. */
@@ -11,7 +11,8 @@ export class FileProblem extends Error {}
  * main file the repository that contains it. Without a repository it is the folder of the file, or the one above `teams`.
  */
 export async function rootsOf(main: readonly string[], directory: string): Promise<readonly string[]> {
-  const folders = await Promise.all(main.map(async (path) => rootOf(dirname(await resolved(path)))));
+  // The folder in which the file is named, and not one to which a link in the repository leads.
+  const folders = await Promise.all(main.map(async (path) => resolved(await rootOf(dirname(path)))));
   return [...new Set([await resolved(directory), ...folders])];
 }
 
@@ -35,16 +36,52 @@ const isBelow = (path: string, root: string): boolean => {
   return short !== ".." && !short.startsWith(`..${sep}`) && !isAbsolute(short);
 };
 
-/** Throws `FileProblem` if the file, or what a link leads to, is outside of these folders. */
+/**
+ * Throws `FileProblem` if the file, or what a link leads to, is outside of these folders, belongs to the repository's
+ * own data (with the credentials of its remotes), or is a hidden file such as `.env`.
+ */
 export async function requireInside(path: string, roots: readonly string[]): Promise<void> {
   const real = await realpath(path).catch(() => null);
   // What does not exist is reported when it is read.
-  if (real === null || roots.some((root) => isBelow(real, root))) return;
+  if (real === null) return;
+  requireOrdinary(path, "is");
+  requireOrdinary(real, real === path ? "is" : "leads to what is");
+  if (roots.some((root) => isBelow(real, root))) return;
   const isItself = !roots.some((root) => isBelow(path, root));
   throw new FileProblem(
     `${isItself ? "is" : `leads to ${real}, which is`} outside of ${roots.join(" and ")}: ` +
       "copy it into the repository, or run the command in a folder that contains both",
   );
+}
+
+function requireOrdinary(path: string, verb: string): void {
+  if (path.toLowerCase().split(/[/\\]/).includes(".git"))
+    throw new FileProblem(`${verb} in .git: what git stores there may contain credentials, and is no configuration`);
+  if (isHidden(basename(path)))
+    throw new FileProblem(`${verb} a hidden file, which may contain secrets: give it a name without a dot in front`);
+}
+
+/** Mounted volumes have names with two dots. */
+const isHidden = (name: string): boolean => /^\.[^.]/.test(name);
+
+/** Throws `FileProblem` if a main file is a link that leads out of these folders: who named it cannot see that. */
+export async function requireOwn(path: string, roots: readonly string[]): Promise<void> {
+  const real = await realpath(path).catch(() => null);
+  if (real === null || real === path || !(await isLinked(path, roots))) return;
+  requireOrdinary(real, "leads to what is");
+  // Pipes of the shell are links too (/dev/fd/63).
+  if (roots.some((root) => isBelow(real, root)) || !(await stat(path)).isFile()) return;
+  throw new FileProblem(`is a link to ${real}, outside of ${roots.join(" and ")}: name that file itself`);
+}
+
+/** Whether a link is a part of the path below these folders. */
+export async function isLinked(path: string, roots: readonly string[]): Promise<boolean> {
+  for (let at = path; dirname(at) !== at; at = dirname(at)) {
+    const info = await lstat(at).catch(() => null);
+    if (info?.isSymbolicLink()) return true;
+    if (roots.includes(await resolved(at))) return false;
+  }
+  return false;
 }
 
 const special: readonly (readonly [number, string])[] = [

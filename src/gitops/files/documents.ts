@@ -11,7 +11,7 @@ import { absolute, readSource, type Sources, shownAs } from "./include.ts";
 import { type Place, startOf } from "./problems.ts";
 import type { SecretTexts } from "./secrets.ts";
 import { type Reading, type Spec, teamNameOf } from "./spec.ts";
-import { type Mapping, parseTrees, type Tree } from "./tree.ts";
+import { type Mapping, parseTrees, type Tree, textIn } from "./tree.ts";
 
 export interface Documents {
   readonly specs: readonly Spec[];
@@ -92,7 +92,7 @@ class DocumentReader {
   #kindOf(document: Mapping): string | null {
     const { problems } = this.#options;
     const entry = document.entries.get("kind");
-    const text = entry?.value.kind === "leaf" ? String(entry.value.value ?? "") : "";
+    const text = textIn(entry?.value) ?? "";
     if (known.includes(text.toLowerCase())) return text.toLowerCase();
     const near = nearest(text.toLowerCase(), known);
     if (text === "") problems.error(entry?.key ?? document.at, `kind is missing: it is one of ${known.join(", ")}`);
@@ -124,7 +124,7 @@ class DocumentReader {
 
   #ownerOf(spec: Mapping): Owner {
     const entry = spec.entries.get("team")?.value;
-    const name = entry?.kind === "leaf" ? teamNameOf(entry.value ?? "") : "";
+    const name = teamNameOf(textIn(entry) ?? "");
     if (entry && entry.kind !== "leaf") this.#options.problems.error(entry.at, "team must be the name of a team");
     return name === "" ? null : name.toLowerCase() === NO_TEAM_NAME.toLowerCase() ? NO_TEAM_NAME : name;
   }

@@ -2,14 +2,17 @@
 import { dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
 import { glob } from "tinyglobby";
 import type { z } from "zod";
-import { exists, FileProblem, readUpTo, requireInside, requireRegular } from "./disk.ts";
+import { exists, FileProblem, isLinked, readUpTo, requireInside, requireOwn, requireRegular } from "./disk.ts";
+import type { Environment } from "./environment.ts";
 import type { LargeFile } from "./large-files.ts";
 import type { Place, Problems } from "./problems.ts";
-import type { Environment } from "./substitute.ts";
 import { type Entry, type Mapping, parseTree, type Tree } from "./tree.ts";
 
 /** Configuration files are written by people: a larger file is a mistake. */
 const MAX_BYTES = 8 * 1024 * 1024;
+/** Of all files of a run that are kept in memory. */
+const TOTAL_MAX = 256 * 1024 * 1024;
+const MATCHES_MAX = 20_000;
 const YAML = [".yml", ".yaml"];
 const isPattern = (text: string): boolean => /[*?[{]/.test(text);
 
@@ -27,6 +30,8 @@ export interface Sources {
   /** Parsed files: several files may include the same one. */
   readonly trees: Map<string, Tree | null>;
   readonly globs: Map<string, readonly string[]>;
+  /** How much was read. */
+  readonly read: { bytes: number };
   /** Contents of the files that hosts get, by their SHA-256 digests in hex. */
   readonly contents: Map<string, Buffer>;
   /** Large files, by their SHA-256 digests in hex. */
@@ -44,6 +49,7 @@ export const newSources = (
   ...given,
   trees: new Map(),
   globs: new Map(),
+  read: { bytes: 0 },
   contents: new Map(),
   uploads: new Map(),
   variables: new Map(),
@@ -73,7 +79,10 @@ export async function readSource(path: string, named: Place, sources: Sources): 
 export async function readBytes(path: string, named: Place, sources: Sources): Promise<Buffer | null> {
   try {
     await requireReadable(path, sources);
+    if (await isLinked(path, sources.roots)) sources.problems.doNotQuote(shownAs(path, sources));
     const bytes = await readUpTo(path, MAX_BYTES);
+    sources.read.bytes += bytes?.length ?? 0;
+    if (sources.read.bytes > TOTAL_MAX) throw new FileProblem("is one file too many: together they exceed 256 MiB");
     if (bytes) return bytes;
     sources.problems.error(named, `${shownAs(path, sources)} is larger than 8 MiB`);
   } catch (error) {
@@ -84,7 +93,7 @@ export async function readBytes(path: string, named: Place, sources: Sources): P
 
 /** Throws if a file that another file names is outside of the configuration, or not a regular file. */
 export async function requireReadable(path: string, { main, roots }: Sources): Promise<void> {
-  if (main.has(path)) return;
+  if (main.has(path)) return requireOwn(path, roots);
   await requireInside(path, roots);
   await requireRegular(path);
 }
@@ -127,6 +136,10 @@ export async function section(
   const target = textAt(path, problems, "path");
   if (target === null) return null;
   const from = resolve(dirname(file), target);
+  if (![...YAML, ".json"].includes(extname(from).toLowerCase())) {
+    problems.error(path.value.at, `${target}: unsupported extension, it must be ${YAML.join(" or ")}`);
+    return null;
+  }
   const tree = await readTree(from, path.value.at, sources);
   if (tree?.kind === "map" && tree.entries.has("path")) {
     problems.error(tree.entries.get("path")!.key, "nested paths: an included file cannot include another by path");
@@ -263,6 +276,10 @@ async function matching(
   sources: Sources,
 ): Promise<string[]> {
   const cwd = dirname(file);
+  if (/(^|[/{,])\.\.([/},]|$)/.test(pattern.slice(pattern.search(/[*?[{]/)))) {
+    sources.problems.error(named, `${pattern}: .. can only be at the start of a pattern`);
+    return [];
+  }
   // A walk through other folders could take long.
   const start = resolve(cwd, pattern.slice(0, pattern.search(/[^/]*[*?[{]/)));
   try {
@@ -272,10 +289,12 @@ async function matching(
     return [];
   }
   const key = JSON.stringify([cwd, pattern]);
-  const found =
-    sources.globs.get(key) ??
-    (await glob(pattern, { cwd, absolute: true, onlyFiles: true, dot: false, expandDirectories: false })).sort();
+  const found = sources.globs.get(key) ?? (await glob(pattern, GLOB(cwd))).sort();
   sources.globs.set(key, found);
+  if (found.length > MATCHES_MAX) {
+    sources.problems.error(named, `${pattern} matches ${found.length} files: at most ${MATCHES_MAX} are read`);
+    return [];
+  }
   if (found.length === 0) sources.problems.warn(named, `no file matches ${pattern}`);
   return found.filter((path) => {
     if (extensions.includes(extname(path).toLowerCase())) return true;
@@ -283,6 +302,17 @@ async function matching(
     return false;
   });
 }
+
+/** Links to folders are not followed: they could lead anywhere, or in circles. */
+const GLOB = (cwd: string) =>
+  ({
+    cwd,
+    absolute: true,
+    onlyFiles: true,
+    dot: false,
+    expandDirectories: false,
+    followSymbolicLinks: false,
+  }) as const;
 
 export const absolute = (path: string, { directory }: Pick<Sources, "directory">): string =>
   isAbsolute(path) ? path : join(directory, path);

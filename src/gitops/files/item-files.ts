@@ -1,10 +1,11 @@
 // Lists in sections whose items are files that hosts get, such as configuration profiles.
 import { createHash } from "node:crypto";
 import type { SectionName } from "../schema/sections.ts";
+import { isServerVariable } from "./environment.ts";
 import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
 import type { Place } from "./problems.ts";
-import { customVariablesIn, isServerVariable, placesIn, substitute, takeVariable } from "./substitute.ts";
-import { type Entry, type Mapping, plain, type Tree } from "./tree.ts";
+import { customVariablesIn, placesIn, substitute, takeVariable, type UsedVariable } from "./substitute.ts";
+import { type Entry, type Mapping, plain, type Tree, textIn } from "./tree.ts";
 
 export interface ItemFiles {
   readonly section: SectionName;
@@ -95,25 +96,28 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
   if (!item.entries.has("path") && !item.entries.has("paths")) return [];
   const { extensions } = files;
   const named = item.entries.get("display_name");
-  const given = named ? String(plain(named.value) ?? "").trim() || null : null;
+  const given = textIn(named?.value)?.trim() || null;
   const items: Item[] = [];
   const beside = await besideOf(item, file, files, sources);
   for (const { path, named: at } of await filesNamed(item, file, { matched: extensions, named: extensions }, sources)) {
     const bytes = await readBytes(path, at, sources);
     if (bytes === null) continue;
-    const whole = withVariables(bytes, path, files, sources);
+    const { content: whole, variables } = withVariables(bytes, path, files, sources);
     const content = files.hasUnixLines ? Buffer.from((textOf(whole) ?? "").replaceAll("\r\n", "\n")) : whole;
     try {
       const name = await files.nameOf(path, content, given);
-      const sha256 = createHash("sha256").update(content).digest("hex");
-      sources.contents.set(sha256, content);
+      // A name in the file may contain a value in another spelling.
+      const before = variables.length > 0 ? await files.nameOf(path, bytes, given).catch(() => null) : name;
+      if (before !== name) sources.environment.masks.addDerived(variables, name);
+      const sha256 = keptDigest({ content, variables }, sources);
       items.push({
         tree: item,
         file: path,
         found: { ...files.adds, ...files.more?.(path), ...beside, name: name.trim(), sha256 },
       });
     } catch (error) {
-      sources.problems.error(at, `${shownAs(path, sources)}: ${(error as Error).message}`);
+      const shown = shownAs(path, sources);
+      sources.problems.error(at, `${shown}: ${sources.problems.about(shown, (error as Error).message)}`);
     }
   }
   return items;
@@ -128,23 +132,35 @@ async function besideOf(item: Mapping, file: string, files: ItemFiles, sources: 
     const [found] = await filesNamed(named, file, { matched: extensions, named: extensions }, sources);
     const bytes = found && (await readBytes(found.path, found.named, sources));
     if (!bytes) continue;
-    const content = withVariables(bytes, found.path, files, sources);
-    const sha256 = createHash("sha256").update(content).digest("hex");
-    sources.contents.set(sha256, content);
-    digests[`${key}_sha256`] = sha256;
+    digests[`${key}_sha256`] = keptDigest(withVariables(bytes, found.path, files, sources), sources);
   }
   return digests;
 }
 
+interface Filled {
+  readonly content: Buffer;
+  /** Those whose values it contains. */
+  readonly variables: readonly UsedVariable[];
+}
+
 /** Signed and binary files have no variables. */
-function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, sources: Sources): Buffer {
+function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, sources: Sources): Filled {
   const text = textOf(bytes);
-  if (text === null) return bytes;
+  if (text === null) return { content: bytes, variables: [] };
   const { environment, problems } = sources;
   const file = shownAs(path, sources);
   takeVariables(text, file, sources);
-  if (isVerbatim) return bytes;
-  return Buffer.from(substitute(text, file, environment, problems, isServerVariable).text);
+  if (isVerbatim) return { content: bytes, variables: [] };
+  const { text: replaced, used } = substitute(text, file, environment, problems, isServerVariable);
+  return { content: Buffer.from(replaced), variables: used };
+}
+
+/** A digest helps to guess what the file contains beside its known text. */
+function keptDigest({ content, variables }: Filled, { contents, environment }: Sources): string {
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  contents.set(sha256, content);
+  if (variables.length > 0) environment.masks.addDerived(variables, sha256);
+  return sha256;
 }
 
 /** The text keeps the names of custom variables; their values are sent beside it. */

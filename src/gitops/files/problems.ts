@@ -12,9 +12,22 @@ export interface Problem extends Place {
   readonly message: string;
 }
 
+const NOT_QUOTED =
+  "something is wrong here. The file is reached through a link, so nothing of it is quoted: replace the link by the file";
+
 export class Problems {
   readonly all: Problem[] = [];
   readonly #reported = new Set<string>();
+  readonly #unquoted = new Set<string>();
+
+  /** Problems in this file quote nothing of it: a link leads to it, and it may be another file than readers expect. */
+  doNotQuote(file: string): void {
+    this.#unquoted.add(file);
+  }
+  /** The message, unless it may quote a file that must not be quoted. */
+  about(file: string, message: string): string {
+    return this.#unquoted.has(file) ? NOT_QUOTED : message;
+  }
 
   error(at: Place, message: string): void {
     this.add("error", at, message);
@@ -27,7 +40,8 @@ export class Problems {
   }
 
   // A fragment that several files include is read for each of them, but its problems are reported once.
-  private add(severity: Problem["severity"], { file, line, column }: Place, message: string): void {
+  private add(severity: Problem["severity"], { file, line, column }: Place, given: string): void {
+    const message = this.about(file, given);
     const key = JSON.stringify([file, line, column, message]);
     if (this.#reported.has(key)) return;
     this.#reported.add(key);

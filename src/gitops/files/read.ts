@@ -6,18 +6,21 @@ import type { Owner } from "../plan/diff.ts";
 import { type Collected, collect, ownerOf } from "./collect.ts";
 import { rootsOf } from "./disk.ts";
 import { readDocuments } from "./documents.ts";
+import { Environment, type EnvironmentValues } from "./environment.ts";
 import { absolute, newSources, type Sources } from "./include.ts";
 import type { LargeFile } from "./large-files.ts";
+import type { Masks } from "./masks.ts";
 import { Problems } from "./problems.ts";
 import { readScopes, type Scope } from "./scope.ts";
 import { SecretTexts } from "./secrets.ts";
 import { type SectionValues, sectionValues } from "./section-values.ts";
 import type { Spec } from "./spec.ts";
-import type { Environment } from "./substitute.ts";
 
 export interface ReadOptions {
   /** The environment in which `$NAME` is looked up. */
-  readonly environment: Environment;
+  readonly environment: EnvironmentValues;
+  /** The names of variables that files may use, `*` at the end stands for further characters; null: all. */
+  readonly allowedNames?: readonly string[] | null;
   /** Paths are resolved and shown relative to this folder. */
   readonly directory: string;
   /** Unknown nested keys become warnings. */
@@ -46,14 +49,17 @@ export interface Files {
   readonly uploads: ReadonlyMap<string, LargeFile>;
   /** Values of the custom variables that these files name. */
   readonly variables: ReadonlyMap<string, string>;
+  /** The values of the environment's variables, which must not be printed. */
+  readonly masks: Masks;
   /** Hosts that items name. */
   readonly hosts: readonly (string | number)[];
 }
 
 export async function readFiles(
   paths: readonly string[],
-  { environment, directory, allowUnknownKeys, stdin = null }: ReadOptions,
+  { environment: values, allowedNames = null, directory, allowUnknownKeys, stdin = null }: ReadOptions,
 ): Promise<Files> {
+  const environment = new Environment(values, allowedNames);
   const problems = new Problems();
   const main = new Set(paths.map((path) => absolute(path, { directory })));
   const roots = await rootsOf([...main], directory);
@@ -74,7 +80,7 @@ export async function readFiles(
 function filesOf(
   scopes: readonly FileScope[],
   items: Collected,
-  { problems, contents, uploads, variables }: Sources,
+  { problems, contents, uploads, variables, environment: { masks } }: Sources,
   { texts }: SecretTexts,
   specs: readonly Spec[] | null,
 ): Files {
@@ -85,5 +91,5 @@ function filesOf(
       ),
     ),
   ];
-  return { scopes, items, specs, problems, secrets: texts, contents, uploads, variables, hosts };
+  return { scopes, items, specs, problems, secrets: texts, contents, uploads, variables, masks, hosts };
 }

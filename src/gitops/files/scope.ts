@@ -8,7 +8,7 @@ import { readItemFiles } from "./item-files.ts";
 import { type Place, startOf } from "./problems.ts";
 import { type NamedFile, readSectionFile } from "./section-files.ts";
 import { checkSoftwareKeys, readSoftware } from "./software.ts";
-import { type Entry, type Mapping, shownKey, type Tree } from "./tree.ts";
+import { type Entry, type Mapping, shownKey, type Tree, textIn } from "./tree.ts";
 import { readYaraRules, type YaraText } from "./yara.ts";
 
 export interface Section {
@@ -158,7 +158,7 @@ function identify(
     return null;
   }
   const { value } = named;
-  const name = value.kind === "leaf" && typeof value.value === "string" ? value.value.normalize("NFC").trim() : "";
+  const name = (textIn(value) ?? "").normalize("NFC").trim();
   if (name === "") {
     problems.error(value.at, "name must be the name of a team");
     return null;

@@ -43,6 +43,14 @@ export async function readSectionFile(
   const text = at.value.trim();
   const { problems } = sources;
   const path = takesUrl && isUrl(text) ? text : resolve(dirname(found.file), text);
+  const [secret] = path === text ? sources.environment.masks.namesIn(text) : [];
+  if (secret !== undefined) {
+    problems.error(
+      at.at,
+      `an address from which svc itself downloads cannot contain a variable ($${secret}): whoever writes the file could send its value to any server. Give a file`,
+    );
+    return null;
+  }
   if (path !== text && !extensions.includes(extname(text).toLowerCase())) {
     problems.error(at.at, `${text}: unsupported extension, it must be ${extensions.join(" or ")}`);
     return null;

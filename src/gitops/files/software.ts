@@ -8,6 +8,7 @@ import { type Item, readBytes, readTree, type Sources, shownAs } from "./include
 import { takeVariables, textOf } from "./item-files.ts";
 import type { Place } from "./problems.ts";
 import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
+import { valueFor } from "./written.ts";
 
 const YAML = [".yml", ".yaml"];
 const SCRIPTS = [".sh", ".py", ".ps1"];
@@ -168,7 +169,7 @@ class Reader {
         ? await this.#queryOf(target, inner.at)
         : await this.#keep(target, inner.at, key === QUERY ? "query" : key === "configuration" ? "file" : "script");
     }
-    const given = plain(tree);
+    const given = valueFor(this.#list.schema, tree, this.#sources.problems);
     const name = isRecord(given) ? this.#list.nameOf(given) : "";
     return {
       tree,

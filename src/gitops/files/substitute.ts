@@ -1,5 +1,6 @@
 // Replaces environment variables in the text of a file before it is parsed as YAML.
 import { SECRET_PREFIX } from "../../api/variables.ts";
+import { type Environment, PER_HOST } from "./environment.ts";
 import type { Place, Problems } from "./problems.ts";
 
 /** The text after substitution, and the mapping from its offsets back to those of the file. */
@@ -12,7 +13,18 @@ export interface Expanded {
    * secret and are never shown.
    */
   inValue(offset: number): { readonly before: string; readonly rest: string } | null;
+  /** The variables whose values have a part in this range of `text`. */
+  variablesIn(start: number, end: number): readonly UsedVariable[];
+  readonly used: readonly UsedVariable[];
 }
+
+export interface UsedVariable {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The text with all variables replaced may be this long: a short name can stand for a long value, many times. */
+const EXPANDED_MAX = 16 * 1024 * 1024;
 
 interface Piece {
   /** Start offset in the result and in the file. */
@@ -20,14 +32,11 @@ interface Piece {
   readonly end: number;
   readonly from: number;
   readonly verbatim: boolean;
+  /** The variable whose value it is. */
+  readonly variable?: UsedVariable;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 export const reference = /(\\*)\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/g;
-
-/** The server replaces these for each host. */
-export const PER_HOST = "SVC_VAR_";
 
 /**
  * Replaces `$NAME` and `${NAME}`. After an odd number of backslashes the text stays, with one backslash less and the
@@ -47,9 +56,10 @@ export function substitute(
   let result = "";
   let done = 0;
   const place = placesIn(text, file);
-  const push = (piece: string, from: number, verbatim: boolean) => {
-    if (piece === "") return;
-    pieces.push({ at: result.length, end: result.length + piece.length, from, verbatim });
+  const push = (piece: string, from: number, verbatim: boolean, variable?: UsedVariable) => {
+    if (piece === "" || result.length > EXPANDED_MAX) return;
+    const end = result.length + piece.length;
+    pieces.push({ at: result.length, end, from, verbatim, ...(variable ? { variable } : {}) });
     result += piece;
   };
   for (const match of text.matchAll(reference)) {
@@ -67,13 +77,17 @@ export function substitute(
       // An empty value often comes of a secret that is missing where the files are applied.
       if (value === "" && !inComment(text, match.index))
         problems.warn(place(match.index + slashes.length), `$${name} is empty`);
-      push(`${slashes}${value}`, match.index, false);
+      push(`${slashes}${value}`, match.index, false, { name, value });
     } else {
       if (!inComment(text, match.index)) problems.error(place(match.index + slashes.length), value.problem);
       push(whole, match.index, true);
     }
   }
   push(text.slice(done), done, true);
+  if (result.length > EXPANDED_MAX) {
+    problems.error(place(0), `with the values of its variables, the file is longer than ${EXPANDED_MAX} characters`);
+    result = "";
+  }
   return {
     text: result,
     original(offset) {
@@ -85,18 +99,22 @@ export function substitute(
       if (!piece || piece.verbatim) return null;
       return { before: result.slice(piece.at, offset), rest: result.slice(offset, piece.end) };
     },
+    variablesIn(start, end) {
+      const found: UsedVariable[] = [];
+      for (let i = indexAt(pieces, start); i < pieces.length && pieces[i]!.at < Math.max(end, start + 1); i++)
+        if (pieces[i]?.variable && pieces[i]!.end > start) found.push(pieces[i]!.variable!);
+      return found;
+    },
+    used: pieces.flatMap(({ variable }) => variable ?? []),
   };
 }
-
-/** What the server replaces in the files that hosts get. */
-export const isServerVariable = (name: string): boolean => name.startsWith(PER_HOST) || name.startsWith(SECRET_PREFIX);
 
 /** The custom variables that a text names, each as often as it occurs, with its offset. */
 export const customVariablesIn = (text: string): { readonly name: string; readonly offset: number }[] =>
   Array.from(text.matchAll(reference), ({ index, 1: slashes = "", 2: bare, 3: braced }) => ({
     name: (bare ?? braced)!,
     offset: index + slashes.length,
-  })).filter(({ name }) => name.startsWith(SECRET_PREFIX));
+  })).filter(({ name }) => name.startsWith(SECRET_PREFIX) && name !== SECRET_PREFIX);
 
 export interface VariableSources {
   readonly environment: Environment;
@@ -107,9 +125,10 @@ export interface VariableSources {
 
 /** Keeps the value of a custom variable, which is sent to the server beside the text that names it. */
 export function takeVariable(name: string, at: Place, { environment, problems, variables }: VariableSources): void {
-  const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
-  if (value) variables.set(name.slice(SECRET_PREFIX.length), value);
-  else problems.error(at, `the environment variable ${name} is not set`);
+  const value = environment.valueOf(name);
+  if (typeof value !== "string") problems.error(at, value.problem);
+  else if (value === "") problems.error(at, `the environment variable ${name} is not set`);
+  else variables.set(name.slice(SECRET_PREFIX.length), value);
 }
 
 /** The replacement, or the problem. */
@@ -118,8 +137,7 @@ function lookUp(name: string, environment: Environment): string | { problem: str
     return {
       problem: `$${name} can only be used in profiles, scripts and name_template, not elsewhere in the configuration`,
     };
-  const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
-  return value ?? { problem: `the environment variable ${name} is not set` };
+  return environment.valueOf(name);
 }
 
 export const inComment = (text: string, offset: number): boolean =>
@@ -131,7 +149,10 @@ const TEMPLATE = /(?:^|[\s{,])(["']?)name_template\1\s*:\s*(?:"[^"]*|'[^']*|[^\s
 export const inNameTemplate = (text: string, offset: number): boolean =>
   TEMPLATE.test(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset));
 
-function pieceAt(pieces: readonly Piece[], offset: number): Piece | undefined {
+const pieceAt = (pieces: readonly Piece[], offset: number): Piece | undefined => pieces[indexAt(pieces, offset)];
+
+/** Of the piece with this offset. */
+function indexAt(pieces: readonly Piece[], offset: number): number {
   let low = 0;
   let high = pieces.length - 1;
   while (low < high) {
@@ -139,7 +160,7 @@ function pieceAt(pieces: readonly Piece[], offset: number): Piece | undefined {
     if (pieces[middle]!.at <= offset) low = middle;
     else high = middle - 1;
   }
-  return pieces[low];
+  return low;
 }
 
 /** Maps offsets of the text to places without counting lines again. */

@@ -14,12 +14,14 @@ import {
   type Scalar,
 } from "yaml";
 import { SECRET_PREFIX } from "../../api/variables.ts";
+import { defineOwn } from "../../text/record.ts";
+import { PER_HOST } from "./environment.ts";
+import type { Masks } from "./masks.ts";
 import { type Place, type Problems, startOf } from "./problems.ts";
 import {
   type Expanded,
   inComment,
   inNameTemplate,
-  PER_HOST,
   placesIn,
   substitute,
   takeVariable,
@@ -30,6 +32,8 @@ export type Tree = Leaf | List | Mapping;
 export interface Leaf {
   readonly kind: "leaf";
   readonly value: string | number | boolean | null;
+  /** As the file has it, if YAML reads that as another value than a text. */
+  readonly written?: string;
   readonly at: Place;
 }
 export interface List {
@@ -67,16 +71,31 @@ export function parseTrees(text: string, file: string, sources: VariableSources)
   };
   const expanded = substitute(text, file, environment, problems, isKept);
   const lines = new LineCounter();
-  const documents = parseAllDocuments(expanded.text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  // The reader finds keys that are given twice: it knows both places, and takes no quadratic time.
+  const documents = parsed(expanded.text, lines);
+  if (documents === null) {
+    problems.error(startOf(file), `nested more than ${MAX_DEPTH} deep`);
+    return [];
+  }
   const inFile = placesIn(text, file);
   const place = (offset: number) => inFile(expanded.original(offset));
-  return [...documents].map((document) => {
+  return documents.map((document) => {
     // Warnings concern unsupported tags: the value would be read differently from what was meant.
     for (const { pos, message } of [...document.errors, ...document.warnings])
       problems.error(place(pos[0]), expanded.inValue(pos[0]) === null ? message : UNQUOTED);
     if (document.errors.length > 0 || document.contents === null) return null;
-    return new Reader(document, place, expanded, problems).tree();
+    return new Reader(document, { place, expanded, problems, masks: environment.masks }).tree();
   });
+}
+
+/** Null if the documents are nested too deep for the parser's stack. */
+function parsed(text: string, lineCounter: LineCounter): readonly Document[] | null {
+  try {
+    return [...parseAllDocuments(text, { lineCounter, prettyErrors: false, uniqueKeys: false })];
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** The one document of a file; null if it is empty or unreadable. */
@@ -91,6 +110,13 @@ const UNQUOTED = "YAML would not read the variable's value as plain text: put it
 
 class TooLarge extends Error {}
 
+interface ReaderParts {
+  readonly place: (offset: number) => Place;
+  readonly expanded: Expanded;
+  readonly problems: Problems;
+  readonly masks: Masks;
+}
+
 class Reader {
   private nodes = 0;
   private readonly anchors = new Map<string, { readonly tree: Tree; readonly size: number }>();
@@ -99,12 +125,14 @@ class Reader {
   private readonly place: (offset: number) => Place;
   private readonly expanded: Expanded;
   private readonly problems: Problems;
+  private readonly masks: Masks;
 
-  constructor(document: Document, place: (offset: number) => Place, expanded: Expanded, problems: Problems) {
+  constructor(document: Document, { place, expanded, problems, masks }: ReaderParts) {
     this.document = document;
     this.place = place;
     this.expanded = expanded;
     this.problems = problems;
+    this.masks = masks;
   }
 
   tree(): Tree | null {
@@ -187,12 +215,13 @@ class Reader {
       return { kind: "list", items: node.items.map((item) => this.read(item, depth + 1, at)), at };
     }
     if (isScalar(node) && this.isCut(node)) return this.wrong(this.at(node), UNQUOTED);
-    if (isScalar(node)) return this.leaf(node.value, this.at(node));
+    if (isScalar(node)) return this.leaf(node);
     return { kind: "leaf", value: null, at: parent };
   }
 
   private map(items: readonly unknown[], at: Place, depth: number): Mapping {
     const entries = new Map<string, Entry>();
+    const merged: Mapping[] = [];
     for (const item of items) {
       if (!isPair(item)) continue;
       const { key, value } = item;
@@ -204,17 +233,62 @@ class Reader {
         continue;
       }
       const keyAt = this.at(key);
-      const isHidden = this.inValue(key) !== null;
-      entries.set(String(key.value), { key: keyAt, value: this.read(value, depth + 1, keyAt), isHidden });
+      const entry = (): Entry => ({
+        key: keyAt,
+        value: this.read(value, depth + 1, keyAt),
+        isHidden: this.inValue(key) !== null,
+      });
+      if (isMergeKey(key)) {
+        merged.push(...this.mergedMaps(entry()));
+        continue;
+      }
+      const name = this.textOf(key);
+      const before = entries.get(name);
+      if (before) this.repeated(name, keyAt, before);
+      else entries.set(name, entry());
     }
+    // What the map itself has wins, then what the first of the merged maps has.
+    for (const map of merged) for (const [name, entry] of map.entries) if (!entries.has(name)) entries.set(name, entry);
     return { kind: "map", entries, at };
   }
 
-  private leaf(value: unknown, at: Place): Leaf {
-    if (value === null || ["string", "number", "boolean"].includes(typeof value))
-      return { kind: "leaf", value: value as Leaf["value"], at };
-    if (typeof value === "bigint") return { kind: "leaf", value: Number(value), at };
+  /** The maps that `<<` names: one, or a list of them. */
+  private mergedMaps({ key, value }: Entry): Mapping[] {
+    const maps = value.kind === "list" ? value.items : [value];
+    if (!maps.every((map) => map.kind === "map"))
+      this.problems.error(key, "<< must name an object, or a list of objects, with *anchor");
+    return maps.filter((map): map is Mapping => map.kind === "map");
+  }
+
+  private repeated(name: string, at: Place, before: Entry): void {
+    const key = before.isHidden ? "the key from a variable" : `the key ${name}`;
+    this.problems.error(at, `${key} is given twice: it is also in line ${before.key.line}. Keep one of them`);
+  }
+
+  private leaf(node: Scalar): Leaf {
+    const at = this.at(node);
+    const { value } = node;
+    const written = typeof value === "string" ? undefined : node.source;
+    if (value === null || ["string", "number", "boolean"].includes(typeof value)) {
+      this.hideDerived(node, String(value));
+      return { kind: "leaf", value: value as Leaf["value"], ...(written === undefined ? {} : { written }), at };
+    }
     return this.wrong(at, "this kind of value is not allowed here");
+  }
+
+  /** A key as it is written: `0123` is no number there. */
+  private textOf(key: Scalar): string {
+    const text = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
+    this.hideDerived(key, text);
+    return text;
+  }
+
+  /** A text that a variable has a part in must not be printed either. */
+  private hideDerived({ range, source }: Scalar, text: string): void {
+    const variables = range ? this.expanded.variablesIn(range[0], range[1]) : [];
+    if (variables.length === 0) return;
+    for (const form of new Set([text, source ?? text, ...text.split(",").map((part) => part.trim())]))
+      this.masks.addDerived(variables, form);
   }
 
   private wrong(at: Place, message: string): Leaf {
@@ -223,13 +297,20 @@ class Reader {
   }
 }
 
+const isMergeKey = ({ value, type }: Scalar): boolean => value === "<<" && type === "PLAIN";
+
+/** A name or another text, as it is written; null for anything else, and for nothing. */
+export const textIn = (tree: Tree | undefined): string | null =>
+  tree?.kind !== "leaf" || tree.value === null || typeof tree.value === "boolean"
+    ? null
+    : (tree.written ?? String(tree.value));
+
 /** The plain values of a tree. */
 export function plain(tree: Tree): unknown {
   if (tree.kind === "leaf") return tree.value;
   if (tree.kind === "list") return tree.items.map(plain);
   const made: Record<string, unknown> = {};
-  for (const [key, { value }] of tree.entries)
-    Object.defineProperty(made, key, { value: plain(value), enumerable: true, configurable: true, writable: true });
+  for (const [key, { value }] of tree.entries) defineOwn(made, key, plain(value));
   return made;
 }
 

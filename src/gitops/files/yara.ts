@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { filesNamed, readSource, type Sources } from "./include.ts";
 import type { Place } from "./problems.ts";
 import type { Section } from "./scope.ts";
-import { type Mapping, plain, type Tree } from "./tree.ts";
+import { type Mapping, textIn } from "./tree.ts";
 
 export interface YaraText {
   readonly name: string;
@@ -36,7 +36,7 @@ export async function readYaraRules({ tree, file }: Section, sources: Sources): 
 async function rulesOf(item: Mapping, file: string, sources: Sources): Promise<(YaraText & { at: Place })[]> {
   const { problems } = sources;
   if (!item.entries.has("path") && !item.entries.has("paths")) {
-    const [name, contents] = [textOf(item, "name"), textOf(item, "contents")];
+    const [name, contents] = [textIn(item.entries.get("name")?.value), textIn(item.entries.get("contents")?.value)];
     if (name !== null && contents !== null) return [{ name, contents, at: item.at }];
     problems.error(item.at, "a YARA rule needs path, paths, or name and contents");
     return [];
@@ -50,10 +50,4 @@ async function rulesOf(item: Mapping, file: string, sources: Sources): Promise<(
     if (contents !== null) rules.push({ name: basename(path), contents, at: named });
   }
   return rules;
-}
-
-function textOf({ entries }: Mapping, key: string): string | null {
-  const tree: Tree | undefined = entries.get(key)?.value;
-  const value = tree && plain(tree);
-  return typeof value === "string" ? value : null;
 }

@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { PROFILE_MAX } from "../../api/profiles.ts";
+import { notJson } from "../../text/json.ts";
 import { isRecord } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";
 import { fieldsOf } from "../export/fields.ts";
@@ -34,7 +35,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`is not JSON: ${(error as Error).message}`);
+    throw new Error(notJson(error));
   }
 }
 

@@ -4,6 +4,7 @@ import { createTwoFilesPatch } from "diff";
 import type { ConfigurationState } from "../../api/configuration.ts";
 import { printable, printableLines, visible } from "../../text/printable.ts";
 import { isRecord } from "../../text/record.ts";
+import { NOT_SHOWN } from "../files/masks.ts";
 import { isDeletable, kinds } from "../kinds.ts";
 import { type Change, differences, type FieldChange, type Json, masked, type Owner } from "./diff.ts";
 
@@ -102,15 +103,26 @@ function isEmpty(value: Json): boolean {
 }
 
 function fieldLines(field: FieldChange, paint: Paint): string[] {
-  const { path, old, new: wanted, isSecret } = field;
+  const { path, old, new: wanted, isSecret, variables } = field;
   const label = path === "" ? "value" : printable(path);
-  if (isSecret) return [`    ${label}: ${paint.faint("(secret) changed")}`];
+  if (isSecret) return [`    ${label}: ${paint.faint(`(secret) changed${fromVariables(variables)}`)}`];
+  if (old === undefined && wanted === undefined)
+    return [`    ${label}: ${paint.faint(`changed: the value${fromVariables(variables)}`)}`];
+  if (old === NOT_SHOWN)
+    return [`    ${label}: ${paint.faint(NOT_SHOWN)} -> ${isLong(wanted) ? "" : shown(wanted!)}`].concat(
+      isLong(wanted)
+        ? capped(textOf(wanted).trimEnd().split("\n")).map((line) => `      ${paint.added(`+${shownLine(line)}`)}`)
+        : [],
+    );
   if (isLong(old) || isLong(wanted))
     return [`    ${label}:`, ...patch(old, wanted).map((line) => `      ${painted(line, paint)}`)];
   return [
     `    ${label}: ${old === undefined ? paint.faint("(none)") : shown(old)} -> ${wanted === undefined ? paint.faint("(none)") : shown(wanted)}`,
   ];
 }
+
+const fromVariables = (names: readonly string[] = []): string =>
+  names.length === 0 ? "" : ` of ${names.map((name) => `$${name}`).join(" and ")}`;
 
 const painted = (line: string, paint: Paint): string =>
   line.startsWith("+")
@@ -201,7 +213,11 @@ export const planJson = (changes: readonly Change[]) => ({
     ...(fields.length === 0
       ? {}
       : {
-          fields: fields.map(({ isSecret, ...field }) => (isSecret ? { path: field.path, secret: "changed" } : field)),
+          fields: fields.map(({ isSecret, ...field }) =>
+            isSecret
+              ? { path: field.path, secret: "changed", ...(field.variables ? { variables: field.variables } : {}) }
+              : field,
+          ),
         }),
   })),
 });

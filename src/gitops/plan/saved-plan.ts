@@ -31,6 +31,7 @@ const SavedPlan = z.object({
   files: z.record(z.string(), z.string()).default({}),
   variables: z.record(z.string(), z.string()).default({}),
   uploads: z.array(z.object({ origin: z.string(), sha256: z.string() })).default([]),
+  masks: z.array(z.tuple([z.string(), z.array(z.string())])).default([]),
 });
 
 export interface SavedPlan {
@@ -42,6 +43,8 @@ export interface SavedPlan {
   readonly files: Readonly<Record<string, string>>;
   /** Values of custom variables by name. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Texts that come from variables of the environment, with their names: the texts are not printed. */
+  readonly masks: readonly (readonly [text: string, names: readonly string[]])[];
   /** Large files, which are read when the plan is applied. */
   readonly uploads: readonly { readonly origin: string; readonly sha256: string }[];
 }
@@ -53,7 +56,7 @@ export const savedPlanText = ({ createdAt, serverUrl, ...plan }: SavedPlan): str
 export function readSavedPlan(text: string): SavedPlan | null {
   const parsed = SavedPlan.safeParse(parseJson(text));
   if (!parsed.success) return null;
-  const { created_at, server_url, changes, pins, secrets, files, variables, uploads } = parsed.data;
+  const { created_at, server_url, changes, pins, secrets, files, variables, uploads, masks } = parsed.data;
   return {
     createdAt: created_at,
     serverUrl: server_url,
@@ -67,6 +70,7 @@ export function readSavedPlan(text: string): SavedPlan | null {
     files,
     variables,
     uploads,
+    masks,
   };
 }
 

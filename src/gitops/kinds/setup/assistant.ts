@@ -1,13 +1,15 @@
 // Setup assistant profiles: what devices show that enroll automatically.
 import { basename } from "node:path";
 import { NO_TEAM_NAME } from "../../../api/configuration.ts";
+import { notJson } from "../../../text/json.ts";
 import { isRecord } from "../../../text/record.ts";
 import { thing } from "../../desired/values.ts";
 import { fieldsOf } from "../../export/fields.ts";
 import { safeName } from "../../export/names.ts";
 import { escaped } from "../../export/text.ts";
 import { readSource, shownAs } from "../../files/include.ts";
-import { substitute } from "../../files/substitute.ts";
+import type { Masks } from "../../files/masks.ts";
+import { substitute, type UsedVariable } from "../../files/substitute.ts";
 import { isOfTeam } from "../../plan/activities.ts";
 import type { Kind } from "../kind.ts";
 
@@ -26,8 +28,9 @@ export const setupAssistant: Kind = {
       const given = await readSource(path, named, sources);
       if (given === null) return null;
       const { environment, problems } = sources;
-      const { text } = substitute(given, shownAs(path, sources), environment, problems);
+      const { text, used } = substitute(given, shownAs(path, sources), environment, problems);
       const profile = parsed(text);
+      if (used.length > 0) hideReplaced(profile, given, used, environment.masks);
       if (!isRecord(profile)) throw new Error("must be a JSON object");
       return { name: basename(path), enrollment_profile: profile };
     },
@@ -55,10 +58,30 @@ export const setupAssistant: Kind = {
   isAbout: (details, _, { name, owner }) => isOfTeam(details, owner) && details.name === name,
 };
 
+/** Texts and numbers that variables have a part in, also where JSON reads their values as other characters. */
+function hideReplaced(profile: unknown, given: string, variables: readonly UsedVariable[], masks: Masks): void {
+  const literal = new Set(textsIn(parsedOrNull(given)).map((text) => text.replace(/\$\{(\w+)\}/g, "$$$1")));
+  const names = [...new Set(variables.map(({ name }) => name))];
+  for (const text of textsIn(profile)) if (!literal.has(masks.hide(text))) masks.add(names, text);
+}
+
+const textsIn = (value: unknown): string[] =>
+  typeof value === "object" && value !== null
+    ? [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(textsIn)]
+    : [String(value)];
+
+function parsedOrNull(text: string): unknown {
+  try {
+    return parsed(text);
+  } catch {
+    return null;
+  }
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    throw new Error(`is not JSON: ${(error as Error).message}`);
+    throw new Error(notJson(error));
   }
 }

@@ -1,0 +1,67 @@
+// The variables of the environment that files name, and which of them they may use.
+import { SECRET_PREFIX } from "../../api/variables.ts";
+import { Masks } from "./masks.ts";
+
+export type EnvironmentValues = Readonly<Record<string, string | undefined>>;
+
+/** The server replaces these for each host. */
+export const PER_HOST = "SVC_VAR_";
+const HOST_VITAL = "SVC_HOST_VITAL_";
+
+/** What the server replaces in the files that hosts get. */
+export const isServerVariable = (name: string): boolean =>
+  [PER_HOST, SECRET_PREFIX, HOST_VITAL].some((prefix) => name.startsWith(prefix));
+
+/** What svc and the libraries that it uses read from the environment. Whoever writes a file must not get their values. */
+const PROGRAM = "SVC_";
+const ofLibraries: ReadonlySet<string> = new Set([
+  "AWS_ACCESS_KEY_ID",
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+  "PGPASSWORD",
+]);
+const isOfProgram = (name: string): boolean =>
+  ofLibraries.has(name) || (name.startsWith(PROGRAM) && !isServerVariable(name));
+
+export class Environment {
+  /** The values that were read, which are not printed. */
+  readonly masks = new Masks();
+  readonly #values: EnvironmentValues;
+  readonly #allowed: AllowedNames | null;
+
+  /** `allowed`: the names that files may use, `*` at the end stands for any further characters; null: all of them. */
+  constructor(values: EnvironmentValues, allowed: readonly string[] | null = null) {
+    this.#values = values;
+    this.#allowed = allowed && new AllowedNames(allowed);
+  }
+
+  /** The value, which is masked from now on, or why there is none. */
+  valueOf(name: string): string | { readonly problem: string } {
+    if (isOfProgram(name))
+      return {
+        problem: `$${name} cannot be used in files: it may be a setting of svc itself. Give the value under another name`,
+      };
+    if (this.#allowed?.has(name) === false)
+      return { problem: `the environment variable ${name} may not be used: it is not among the names of --env-allow` };
+    const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
+    if (value === undefined) return { problem: `the environment variable ${name} is not set` };
+    this.masks.add([name], value);
+    return value;
+  }
+}
+
+/** What a name or pattern may look like. */
+export const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*\*?$/;
+
+class AllowedNames {
+  readonly #names: ReadonlySet<string>;
+  readonly #prefixes: readonly string[];
+
+  constructor(patterns: readonly string[]) {
+    this.#names = new Set(patterns);
+    this.#prefixes = patterns.filter((one) => one.endsWith("*")).map((one) => one.slice(0, -1));
+  }
+  has(name: string): boolean {
+    return this.#names.has(name) || this.#prefixes.some((prefix) => name.startsWith(prefix));
+  }
+}

@@ -1,0 +1,102 @@
+// Values of environment variables, and what files make of them, must not be printed: their names take their place.
+
+/** Shorter texts are everywhere, and protect nothing. */
+const SHORTEST = 4;
+/** Shorter texts are only masked where they are whole words. */
+const ANYWHERE_FROM = 8;
+/** Lines of a value that is longer than that. */
+const LINE_FROM = 6;
+/** What is printed where no name can take the place of a value. */
+export const NOT_SHOWN = "(not shown)";
+const WORD = "[\\p{L}\\p{N}_$]";
+/** Values that say nothing. */
+const plainValues: ReadonlySet<string> = new Set(["true", "false", "null", "none"]);
+
+const isHarmless = (value: string): boolean => value.length < SHORTEST || plainValues.has(value.toLowerCase());
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+/** The forms in which a text may be printed. */
+function formsOf(text: string): string[] {
+  const lines = text.split(/\r\n?|\n/).map((line) => line.trim());
+  const whole = [text, text.trim(), lines.join(" ").trim(), lines.join("\n")];
+  const parts = lines.length > 1 ? lines.filter((line) => line.length >= LINE_FROM) : [];
+  return [...whole, ...parts].flatMap((form) => [
+    form,
+    form.normalize("NFC"),
+    JSON.stringify(form).slice(1, -1),
+    encodeIfPossible(form),
+  ]);
+}
+
+function encodeIfPossible(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    // Half of a surrogate pair.
+    return text;
+  }
+}
+
+export class Masks {
+  /** What is shown in place of a text, by the text in lower case. */
+  readonly #shown = new Map<string, string>();
+  readonly #names = new Map<string, readonly string[]>();
+  #pattern: RegExp | null = null;
+
+  /** Masks the value of a variable, or a text that the values of several have a part in. */
+  add(names: readonly string[], text: string): void {
+    const shown = names.map((name) => `$${name}`).join("");
+    for (const form of formsOf(text)) {
+      const key = form.toLowerCase();
+      if (isHarmless(form) || this.#shown.has(key)) continue;
+      this.#shown.set(key, shown);
+      this.#names.set(key, names);
+      this.#pattern = null;
+    }
+  }
+
+  /** The text with the names of variables in place of their values. */
+  hide(text: string): string {
+    const pattern = this.#compiled();
+    return pattern === null
+      ? text
+      : text.replace(pattern, (found) => this.#shown.get(found.toLowerCase()) ?? NOT_SHOWN);
+  }
+
+  /** The variables whose values the text contains. */
+  namesIn(text: string): readonly string[] {
+    const pattern = this.#compiled();
+    const found = pattern === null ? [] : (text.match(pattern) ?? []);
+    return [...new Set(found.flatMap((one) => this.#names.get(one.toLowerCase()) ?? []))];
+  }
+
+  /**
+   * Masks a text of a file that these variables have a part in, unless it contains their values as they are: those are
+   * masked in any text, and the rest of it can be shown.
+   */
+  addDerived(variables: readonly { readonly name: string; readonly value: string }[], text: string): void {
+    if (variables.every(({ value }) => isHarmless(value) || this.#hides(text, value))) return;
+    this.add([...new Set(variables.map(({ name }) => name))], text);
+  }
+
+  #hides(text: string, value: string): boolean {
+    const form = formsOf(value).find((one) => text.includes(one));
+    return form !== undefined && !this.hide(text).includes(form);
+  }
+
+  /** For a saved plan: the texts with the names of the variables. */
+  entries(): (readonly [text: string, names: readonly string[]])[] {
+    return [...this.#names];
+  }
+
+  #compiled(): RegExp | null {
+    if (this.#shown.size === 0 || this.#pattern !== null) return this.#pattern;
+    const texts = [...this.#shown.keys()].sort((a, b) => b.length - a.length);
+    const parts = texts.map((text) =>
+      text.length < ANYWHERE_FROM ? `(?<!${WORD})${escaped(text)}(?!${WORD})` : escaped(text),
+    );
+    this.#pattern = new RegExp(parts.join("|"), "giu");
+    return this.#pattern;
+  }
+}

@@ -1,0 +1,79 @@
+// What may be printed of a plan: the names of variables in place of their values.
+import { isRecord } from "../../text/record.ts";
+import { type Masks, NOT_SHOWN } from "../files/masks.ts";
+import { type Change, type FieldChange, isSecretRef, type Json } from "./diff.ts";
+
+/** The texts of secrets by reference. */
+type Secrets = ReadonlyMap<string, string>;
+
+/** Changes as they may be printed. Only the ones before this are applied. */
+export const hidden = (changes: readonly Change[], masks: Masks, secrets: Secrets): Change[] =>
+  changes.map((change) => {
+    const { name, owner, title, fields, value } = change;
+    return {
+      ...change,
+      name: masks.hide(name),
+      owner: owner && masks.hide(owner),
+      ...(title === undefined ? {} : { title: masks.hide(title) }),
+      fields: fields.map((field) => hiddenField(field, value, masks, secrets)),
+      value: hiddenValue(value, masks),
+    };
+  });
+
+function hiddenField(field: FieldChange, whole: Json, masks: Masks, secrets: Secrets): FieldChange {
+  const path = masks.hide(field.path);
+  if (field.isSecret) {
+    const variables = namesOfSecrets(valueAt(whole, field.path), masks, secrets);
+    return { path, isSecret: true, ...(variables.length > 0 ? { variables } : {}) };
+  }
+  const wanted = field.new === undefined ? undefined : hiddenValue(field.new, masks);
+  const variables = field.new === undefined ? [] : masks.namesIn(textOf(field.new));
+  if (variables.length === 0 || field.old === undefined || wanted === undefined)
+    return {
+      path,
+      ...(field.old === undefined ? {} : { old: hiddenValue(field.old, masks) }),
+      ...(wanted === undefined ? {} : { new: wanted }),
+      ...(variables.length > 0 ? { variables } : {}),
+    };
+  // The server may have an earlier value of the variable.
+  if (isValueOnly(field.old, wanted, variables)) return { path, variables };
+  return { path, old: NOT_SHOWN, new: wanted, variables };
+}
+
+/** Whether only the values of variables differ. */
+function isValueOnly(old: Json, wanted: Json, variables: readonly string[]): boolean {
+  if (typeof wanted !== "string" || typeof old === "object") return false;
+  const parts = wanted.split(new RegExp(variables.map((name) => `\\$${name}(?![A-Za-z0-9_])`).join("|")));
+  const text = String(old);
+  let at = 0;
+  for (const part of parts.slice(0, -1)) {
+    const found = text.indexOf(part, at);
+    if (found === -1 || (at === 0 && found !== 0)) return false;
+    at = found + part.length;
+  }
+  return text.length >= at + parts.at(-1)!.length && text.endsWith(parts.at(-1)!);
+}
+
+export function hiddenValue(value: Json, masks: Masks): Json {
+  if (typeof value === "string") return masks.hide(value);
+  if (typeof value === "number") return masks.hide(String(value)) === String(value) ? value : masks.hide(String(value));
+  if (isSecretRef(value) || value === null || typeof value === "boolean") return value;
+  if (Array.isArray(value)) return value.map((one: Json) => hiddenValue(one, masks));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [masks.hide(key), hiddenValue(one, masks)]));
+}
+
+const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+function namesOfSecrets(value: Json | undefined, masks: Masks, secrets: Secrets): string[] {
+  if (value === undefined) return [];
+  if (isSecretRef(value)) return [...masks.namesIn(secrets.get(value.$secret) ?? "")];
+  const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
+  return [...new Set(inner.flatMap((one: Json) => namesOfSecrets(one, masks, secrets)))];
+}
+
+/** The value at a dotted path; keys may contain dots themselves. */
+function valueAt(value: Json | undefined, path: string): Json | undefined {
+  if (path === "" || !isRecord(value)) return path === "" ? value : undefined;
+  const key = Object.keys(value).find((one) => path === one || path.startsWith(`${one}.`));
+  return key === undefined ? undefined : valueAt(value[key] as Json, path.slice(key.length + 1));
+}
