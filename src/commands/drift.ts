@@ -31,7 +31,7 @@ export default class Drift extends GitopsCommand {
 
   async run() {
     const { flags } = await this.parse(Drift);
-    const { changes, secrets } = await this.planned(flags);
+    const { changes, secrets } = await this.planned({ ...flags, "allow-unknown-hosts": true });
     const makers = attribute(changes, await this.#activities(changes));
     await this.#print(hidden(changes, this.masks, secrets).map(asDrift), makers);
     if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");

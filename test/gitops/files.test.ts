@@ -94,7 +94,7 @@ describe("a tree", () => {
   });
 
   it.each([
-    ["a: 1\na: 2", "f.yml:2:1: Map keys must be unique"],
+    ["a: 1\na: 2", "f.yml:2:1: the key a is given twice: it is also in line 1. Keep one of them"],
     ["a: [1, 2", "f.yml:1:9:"],
     ["? [1]\n: 2", "f.yml:1:3: a key must be a string"],
     ["a: *none", "f.yml:1:4:"],
@@ -189,24 +189,23 @@ describe("main files", () => {
       ["t.yml:1:7: the file for No team must be called no-team.yml"],
     ],
     ["a list that is none", { "t.yml": "name: A\nlabels: {a: 1}\n" }, ["t.yml:2:9: labels must be a list"]],
-    [
-      "no controls",
-      { "default.yml": "org_settings: {}\n" },
-      ["default.yml:1:1: controls must be in the global file, or in the one for hosts without a team"],
-    ],
-    [
-      "empty controls",
-      { "default.yml": "org_settings: {}\ncontrols:\n" },
-      ["default.yml:2:1: controls is empty, which counts as missing: write `controls: {}` if there are none"],
-    ],
-    [
-      "empty controls of hosts without a team",
-      { "default.yml": "org_settings: {}\n", "no-team.yml": "name: No team\ncontrols:\n" },
-      ["no-team.yml:2:1: controls is empty, which counts as missing: write `controls: {}` if there are none"],
-    ],
     ["a text", { "t.yml": "hello\n" }, ["t.yml:1:1: the file must be an object with org_settings or name"]],
   ])("refuse %s", async (_, files, told) => {
     expect((await read(files, Object.keys(files))).problems).toEqual(told);
+  });
+
+  it("may have no controls, or empty ones, which is noted", async () => {
+    for (const [files, notes] of [
+      [{ "default.yml": "org_settings: {}\n" }, []],
+      [{ "default.yml": "org_settings: {}\ncontrols:\n" }, ["default.yml:2:1: controls is empty: the defaults apply"]],
+      [
+        { "default.yml": "org_settings: {}\n", "no-team.yml": "name: No team\ncontrols:\n" },
+        ["no-team.yml:2:1: controls is empty: the defaults apply"],
+      ],
+    ] as const) {
+      const { problems } = await read(files, Object.keys(files));
+      expect(problems.map((one) => one.slice(0, notes[0]?.length))).toEqual(notes);
+    }
   });
 
   it("must be consistent with each other", async () => {

@@ -189,7 +189,6 @@ software:
       { "q.yml": "sql: x" },
       /under the key query/,
     ],
-    ["a number as id of an app", "  app_store_apps: [{app_store_id: 42}]", {}, /put it into quotes/],
     [
       "updates without times",
       "  app_store_apps: [{app_store_id: '42', auto_update_enabled: true}]",

@@ -38,6 +38,11 @@ export const filesFlags = {
     summary: "Delete teams that are in no file. Env: SVC_APPLY_DELETE_OTHER_TEAMS.",
     helpGroup: "FILES",
   }),
+  "allow-unknown-hosts": Flags.boolean({
+    summary:
+      "Hosts in labels that the server does not have are warnings instead of errors. Env: SVC_APPLY_ALLOW_UNKNOWN_HOSTS.",
+    helpGroup: "FILES",
+  }),
   "env-allow": Flags.string({
     multiple: true,
     summary:
@@ -61,6 +66,7 @@ interface FilesFlags {
   readonly file?: readonly string[] | undefined;
   readonly "delete-other-teams"?: boolean;
   readonly "allow-unknown-keys"?: boolean;
+  readonly "allow-unknown-hosts"?: boolean;
   readonly "env-allow"?: readonly string[] | undefined;
   readonly "env-allow-file"?: string | undefined;
 }
@@ -112,7 +118,10 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     if (files.problems.failed) this.#refuse(files.problems.all);
     const state = await this.state(files.secrets, files.hosts);
     const deleteOtherTeams = this.#isOn(flags["delete-other-teams"], "SVC_APPLY_DELETE_OTHER_TEAMS");
-    const wanted = desiredOf(files, state, { deleteOtherTeams });
+    const wanted = desiredOf(files, state, {
+      deleteOtherTeams,
+      allowUnknownHosts: this.#isOn(flags["allow-unknown-hosts"], "SVC_APPLY_ALLOW_UNKNOWN_HOSTS"),
+    });
     for (const [name, value] of files.variables) {
       const warning = notMasked(name, value);
       if (warning !== null) this.remark(warning);

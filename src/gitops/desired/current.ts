@@ -6,10 +6,13 @@ import { type Json, keyOf, type Thing } from "../plan/diff.ts";
 /** The server's state, as far as files can express it. */
 export class Current {
   readonly state: ConfigurationState;
+  /** Hosts that labels name may be missing. */
+  readonly allowsUnknownHosts: boolean;
   readonly #values: ReadonlyMap<string, Json>;
 
-  constructor(state: ConfigurationState) {
+  constructor(state: ConfigurationState, allowsUnknownHosts = false) {
     this.state = state;
+    this.allowsUnknownHosts = allowsUnknownHosts;
     this.#values = new Map(state.things.map((thing) => [keyOf(thing as Thing), thing.value as Json]));
   }
   value(kind: ThingKey["kind"], owner: ThingKey["owner"], name: string = kind): Json | undefined {

@@ -5,6 +5,7 @@ import type { Problems } from "../files/problems.ts";
 import type { Files } from "../files/read.ts";
 import { kindList, kinds } from "../kinds.ts";
 import type { Thing } from "../plan/diff.ts";
+import { Current } from "./current.ts";
 import { desiredOfDocuments } from "./documents.ts";
 import { checkLabelUse, remainingUses } from "./labels.ts";
 import { newRun } from "./run.ts";
@@ -12,6 +13,8 @@ import { newRun } from "./run.ts";
 export interface DesiredOptions {
   /** Teams that no file names are deleted. */
   readonly deleteOtherTeams?: boolean;
+  /** Hosts that labels name but the server does not have are warnings instead of errors. */
+  readonly allowUnknownHosts?: boolean;
 }
 
 export interface Desired {
@@ -25,12 +28,16 @@ export interface Desired {
 export function desiredOf(
   files: Files,
   state: ConfigurationState,
-  { deleteOtherTeams = false }: DesiredOptions = {},
+  { deleteOtherTeams = false, allowUnknownHosts = false }: DesiredOptions = {},
 ): Desired {
   const { problems } = files;
   if (files.specs)
-    return { things: desiredOfDocuments(files.specs, files.items, state, problems), isComplete: () => false, problems };
-  const run = newRun(files, state, deleteOtherTeams);
+    return {
+      things: desiredOfDocuments(files.specs, files.items, new Current(state, allowUnknownHosts), problems),
+      isComplete: () => false,
+      problems,
+    };
+  const run = newRun(files, new Current(state, allowUnknownHosts), deleteOtherTeams);
   const { current, global, owners } = run;
   const items = new Map(
     [...files.items].map(([kind, all]) => [kind, all.filter(({ owner }) => owners.has(owner))] as const),

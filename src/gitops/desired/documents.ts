@@ -1,22 +1,22 @@
 // The desired state of documents in the older format: their values over the server's.
 
-import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import type { Collected, Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import type { Spec } from "../files/spec.ts";
 import { kindList } from "../kinds.ts";
 import type { Thing } from "../plan/diff.ts";
-import { Current, checkTeamNames } from "./current.ts";
+import { type Current, checkTeamNames } from "./current.ts";
 import { checkLabelUse } from "./labels.ts";
 import type { DocumentRun } from "./run.ts";
 
 export function desiredOfDocuments(
   specs: readonly Spec[],
   items: Collected,
-  state: ConfigurationState,
+  current: Current,
   problems: Problems,
 ): Thing[] {
-  const current = new Current(state);
+  const { state } = current;
   const run: DocumentRun = {
     current,
     ofOrganization: specs.filter(({ name }) => name === null),

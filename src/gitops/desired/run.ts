@@ -4,7 +4,7 @@ import type { Problems } from "../files/problems.ts";
 import type { FileScope, Files } from "../files/read.ts";
 import type { Spec } from "../files/spec.ts";
 import type { Owner } from "../plan/diff.ts";
-import { Current, checkTeamNames } from "./current.ts";
+import { type Current, checkTeamNames } from "./current.ts";
 
 /** Main files, and the server's state. */
 export interface Run {
@@ -14,6 +14,8 @@ export interface Run {
   readonly global: FileScope | undefined;
   readonly noTeam: FileScope | undefined;
   readonly teams: readonly FileScope[];
+  /** False if the file with the controls of hosts without a team was skipped, so that they are unknown. */
+  readonly hasAllControls: boolean;
   /** Those whose objects the files list completely. */
   readonly owners: ReadonlySet<Owner>;
   readonly problems: Problems;
@@ -28,8 +30,8 @@ export interface DocumentRun {
   readonly ofTeams: readonly (Spec & { readonly name: string })[];
 }
 
-export function newRun(files: Files, state: ConfigurationState, deleteOtherTeams: boolean): Run {
-  const current = new Current(state);
+export function newRun(files: Files, current: Current, deleteOtherTeams: boolean): Run {
+  const { state } = current;
   const scopes = usable(files, current);
   const owners = new Set(scopes.map(({ owner }) => owner));
   const global = scopes.find(({ kind }) => kind === "global");
@@ -44,6 +46,9 @@ export function newRun(files: Files, state: ConfigurationState, deleteOtherTeams
     global,
     noTeam: scopes.find(({ kind }) => kind === "no_team"),
     teams,
+    hasAllControls: files.scopes.every(
+      (scope) => scopes.includes(scope) || scope.kind !== "no_team" || !scope.values.controls,
+    ),
     owners,
     problems: files.problems,
     deletesTeam: (name) => deleteOtherTeams && current.isPremium && !named.has(name),

@@ -28,6 +28,7 @@ export class Environment {
   readonly masks = new Masks();
   readonly #values: EnvironmentValues;
   readonly #allowed: AllowedNames | null;
+  readonly #masked = new Set<string>();
 
   /** `allowed`: the names that files may use, `*` at the end stands for any further characters; null: all of them. */
   constructor(values: EnvironmentValues, allowed: readonly string[] | null = null) {
@@ -45,7 +46,8 @@ export class Environment {
       return { problem: `the environment variable ${name} may not be used: it is not among the names of --env-allow` };
     const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
     if (value === undefined) return { problem: `the environment variable ${name} is not set` };
-    this.masks.add([name], value);
+    if (!this.#masked.has(name)) this.masks.add([name], value);
+    this.#masked.add(name);
     return value;
   }
 }

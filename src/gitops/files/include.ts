@@ -1,4 +1,5 @@
 // Files that are included from others: `path` (one file) and `paths` (a glob), relative to the file that names them.
+import { type PathLike, type Stats, stat } from "node:fs";
 import { dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
 import { glob } from "tinyglobby";
 import type { z } from "zod";
@@ -304,6 +305,10 @@ async function matching(
 }
 
 /** Links to folders are not followed: they could lead anywhere, or in circles. */
+function statOfFile(path: PathLike, done: (error: NodeJS.ErrnoException | null, info: Stats) => void): void {
+  stat(path, (error, info) => done(error ?? (info.isDirectory() ? new Error("a link to a folder") : null), info));
+}
+
 const GLOB = (cwd: string) =>
   ({
     cwd,
@@ -311,7 +316,7 @@ const GLOB = (cwd: string) =>
     onlyFiles: true,
     dot: false,
     expandDirectories: false,
-    followSymbolicLinks: false,
+    fs: { stat: statOfFile as unknown as typeof stat },
   }) as const;
 
 export const absolute = (path: string, { directory }: Pick<Sources, "directory">): string =>

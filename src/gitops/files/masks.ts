@@ -4,6 +4,8 @@
 const SHORTEST = 4;
 /** Shorter texts are only masked where they are whole words. */
 const ANYWHERE_FROM = 8;
+/** Longer texts are searched for as they are: a pattern of them would be too large. */
+const PATTERN_MAX = 1000;
 /** Lines of a value that is longer than that. */
 const LINE_FROM = 6;
 /** What is printed where no name can take the place of a value. */
@@ -15,6 +17,8 @@ const plainValues: ReadonlySet<string> = new Set(["true", "false", "null", "none
 const isHarmless = (value: string): boolean => value.length < SHORTEST || plainValues.has(value.toLowerCase());
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+const shownOf = (names: readonly string[]): string => names.map((name) => `$${name}`).join("");
 
 /** The forms in which a text may be printed. */
 function formsOf(text: string): string[] {
@@ -39,36 +43,44 @@ function encodeIfPossible(text: string): string {
 }
 
 export class Masks {
-  /** What is shown in place of a text, by the text in lower case. */
-  readonly #shown = new Map<string, string>();
+  /** The variables that a text comes from, by the text in lower case. */
   readonly #names = new Map<string, readonly string[]>();
+  readonly #long = new Map<string, readonly string[]>();
   #pattern: RegExp | null = null;
 
   /** Masks the value of a variable, or a text that the values of several have a part in. */
   add(names: readonly string[], text: string): void {
-    const shown = names.map((name) => `$${name}`).join("");
     for (const form of formsOf(text)) {
-      const key = form.toLowerCase();
-      if (isHarmless(form) || this.#shown.has(key)) continue;
-      this.#shown.set(key, shown);
-      this.#names.set(key, names);
-      this.#pattern = null;
+      if (form.length > PATTERN_MAX) this.#long.set(form, names);
+      else if (!isHarmless(form) && !this.#names.has(form.toLowerCase())) {
+        this.#names.set(form.toLowerCase(), names);
+        this.#pattern = null;
+      }
     }
   }
 
   /** The text with the names of variables in place of their values. */
   hide(text: string): string {
+    const rest = this.#longIn(text).reduce((left, [long, names]) => left.replaceAll(long, shownOf(names)), text);
     const pattern = this.#compiled();
-    return pattern === null
-      ? text
-      : text.replace(pattern, (found) => this.#shown.get(found.toLowerCase()) ?? NOT_SHOWN);
+    return pattern === null ? rest : rest.replace(pattern, (found) => this.#shownFor(found));
+  }
+
+  #shownFor(found: string): string {
+    const names = this.#names.get(found.toLowerCase());
+    return names ? shownOf(names) : NOT_SHOWN;
+  }
+
+  #longIn(text: string): (readonly [string, readonly string[]])[] {
+    return [...this.#long].filter(([long]) => text.includes(long));
   }
 
   /** The variables whose values the text contains. */
   namesIn(text: string): readonly string[] {
     const pattern = this.#compiled();
     const found = pattern === null ? [] : (text.match(pattern) ?? []);
-    return [...new Set(found.flatMap((one) => this.#names.get(one.toLowerCase()) ?? []))];
+    const long = this.#longIn(text).flatMap(([, names]) => names);
+    return [...new Set([...long, ...found.flatMap((one) => this.#names.get(one.toLowerCase()) ?? [])])];
   }
 
   /**
@@ -87,12 +99,12 @@ export class Masks {
 
   /** For a saved plan: the texts with the names of the variables. */
   entries(): (readonly [text: string, names: readonly string[]])[] {
-    return [...this.#names];
+    return [...this.#names, ...this.#long];
   }
 
   #compiled(): RegExp | null {
-    if (this.#shown.size === 0 || this.#pattern !== null) return this.#pattern;
-    const texts = [...this.#shown.keys()].sort((a, b) => b.length - a.length);
+    if (this.#names.size === 0 || this.#pattern !== null) return this.#pattern;
+    const texts = [...this.#names.keys()].sort((a, b) => b.length - a.length);
     const parts = texts.map((text) =>
       text.length < ANYWHERE_FROM ? `(?<!${WORD})${escaped(text)}(?!${WORD})` : escaped(text),
     );

@@ -215,20 +215,12 @@ function uniqueTeams(scopes: readonly Scope[], { problems }: Sources): void {
   }
 }
 
-/** Exactly one of the global file and the no-team file defines the settings of hosts without a team. */
+/** At most one of the global file and the no-team file has values for hosts without a team; in neither, the defaults apply. */
 function oneControls(first: Scope, noTeam: Scope | undefined, { problems }: Sources): void {
-  const defined = [first, noTeam].filter((scope): scope is Scope => {
-    const tree = scope?.sections.controls?.tree;
-    return tree !== undefined && tree !== null && !(tree.kind === "leaf" && tree.value === null);
-  });
-  if (defined.length === 2)
-    problems.error(
-      defined[1]!.sections.controls!.key,
-      `controls are also in ${first.file}: only one of the two files may have them`,
-    );
-  if (defined.length > 0) return;
-  const empty = first.sections.controls ?? noTeam?.sections.controls;
-  if (empty === undefined)
-    problems.error(first.nameAt, "controls must be in the global file, or in the one for hosts without a team");
-  else problems.error(empty.key, "controls is empty, which counts as missing: write `controls: {}` if there are none");
+  const given = [first, noTeam].flatMap((scope) => scope?.sections.controls ?? []);
+  const isEmpty = ({ tree }: Section) => tree === null || (tree.kind === "leaf" && tree.value === null);
+  for (const section of given.filter(isEmpty))
+    problems.warn(section.key, "controls is empty: the defaults apply, and nothing is kept that controls could list");
+  const [, second] = given.filter((section) => !isEmpty(section));
+  if (second) problems.error(second.key, `controls are also in ${first.file}: only one of the two files may have them`);
 }

@@ -63,6 +63,7 @@ export function substitute(
     result += piece;
   };
   for (const match of text.matchAll(reference)) {
+    if (result.length > EXPANDED_MAX) break;
     const [whole, slashes = "", bare, braced] = match;
     const name = (bare ?? braced)!;
     push(text.slice(done, match.index), done, true);

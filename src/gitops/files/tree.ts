@@ -80,6 +80,10 @@ export function parseTrees(text: string, file: string, sources: VariableSources)
   const inFile = placesIn(text, file);
   const place = (offset: number) => inFile(expanded.original(offset));
   return documents.map((document) => {
+    if (document.errors.some(({ message }) => message.includes(STACK))) {
+      problems.error(place(document.errors[0]!.pos[0]), `nested more than ${MAX_DEPTH} deep`);
+      return null;
+    }
     // Warnings concern unsupported tags: the value would be read differently from what was meant.
     for (const { pos, message } of [...document.errors, ...document.warnings])
       problems.error(place(pos[0]), expanded.inValue(pos[0]) === null ? message : UNQUOTED);
@@ -104,6 +108,9 @@ export function parseTree(text: string, file: string, sources: VariableSources):
   if (trees.length > 1) sources.problems.error(trees[1]?.at ?? startOf(file), "more than one document in one file");
   return trees[0] ?? null;
 }
+
+/** The parser reports its own overflows as errors of the text. */
+const STACK = "call stack size exceeded";
 
 /** Replaces messages that might quote a secret. */
 const UNQUOTED = "YAML would not read the variable's value as plain text: put it into quotes, or into a block (|-)";

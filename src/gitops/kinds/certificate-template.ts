@@ -60,8 +60,7 @@ export const certificateTemplate: Kind = {
       }),
     ),
   // The one file that could define the controls of hosts without a team may have been skipped.
-  isComplete: ({ owner }, { owners, global, noTeam }) =>
-    owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
+  isComplete: ({ owner }, { owners, hasAllControls }) => owners.has(owner) && (owner !== null || hasAllControls),
   exported({ file, owner, objects }) {
     const templates = file === "no_team" ? [] : objects.all(owner, KIND);
     if (templates.length === 0) return {};

@@ -50,7 +50,7 @@ function asKept(name: string, value: Value): Value {
 const trimmed = (value: Value): Value =>
   Object.fromEntries(Object.entries(value).map(([key, one]) => [key, typeof one === "string" ? one.trim() : one]));
 
-function desired({ global, noTeam, current }: Run): Thing[] {
+function desired({ global, noTeam, current, hasAllControls }: Run): Thing[] {
   if (!global) return [];
   const { defaults } = current.state;
   const settings = global.values.settings ?? {};
@@ -62,7 +62,8 @@ function desired({ global, noTeam, current }: Run): Thing[] {
     const value = asKept(name, over(schema, base, given));
     return [section(name, name === "org_info" ? withLogos(value, global.named, current) : value)];
   });
-  const controls = global.values.controls ?? noTeam?.values.controls;
+  // Where no file has controls, the defaults apply.
+  const controls = global.values.controls ?? noTeam?.values.controls ?? (hasAllControls ? {} : undefined);
   const mdm = section("mdm", desiredMdm(objectIn(settings, "mdm"), controls, current));
   return [...sections, mdm, section("yara_rules", yaraValue(global.yaraRules))];
 }

@@ -128,8 +128,7 @@ export const configurationProfile: Kind<Profile> = {
     desired,
   },
   // The one file that could define the controls of hosts without a team may have been skipped.
-  isComplete: ({ owner }, { owners, global, noTeam }) =>
-    owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
+  isComplete: ({ owner }, { owners, hasAllControls }) => owners.has(owner) && (owner !== null || hasAllControls),
   exported: (scope) => (scope.file === "no_team" ? {} : exported(scope)),
   typesOf: () =>
     ["macos_profile", "declaration_profile", "windows_profile", "android_profile"].flatMap((what) => [

@@ -62,8 +62,7 @@ export const declarationAsset: Kind<Asset> = {
     desired,
   },
   // The one file that could define the controls of hosts without a team may have been skipped.
-  isComplete: ({ owner }, { owners, global, noTeam }) =>
-    owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
+  isComplete: ({ owner }, { owners, hasAllControls }) => owners.has(owner) && (owner !== null || hasAllControls),
   exported({ file, owner, stem, objects, addHostFile }) {
     const names = new FileNames();
     const taken = new Set<string>();

@@ -5,7 +5,7 @@ import { CUSTOM_VITAL, type LabelCriteria, labelVitals } from "../../api/labels.
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import type { Placed } from "../files/collect.ts";
-import type { Problems } from "../files/problems.ts";
+import type { Place, Problems } from "../files/problems.ts";
 import { anyOf } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
 import { choice, name, text } from "../schema/fields.ts";
@@ -69,11 +69,16 @@ function desired(labels: readonly Placed<LabelFile>[], current: Current, problem
   const found = new Map<string | number, (string | number)[]>();
   for (const { given, host } of current.state.hosts)
     if (host !== null) found.set(given, [...(found.get(given) ?? []), host]);
+  const reportUnknown = (at: Place, reason: string) =>
+    current.allowsUnknownHosts
+      ? problems.warn(at, reason)
+      : problems.error(at, `${reason}. Correct it, or give --allow-unknown-hosts`);
   return labels.map(({ value: { name, hosts, ...value }, place }) => {
     const named = (given: readonly (string | number)[]) =>
       given.flatMap((one, i) => {
-        const those = found.get(one);
-        if (!those) problems.warn(place("hosts", String(i)), `label ${JSON.stringify(name)}: there is no host ${one}`);
+        // A number is the id of a host only if no host has it as a serial number.
+        const those = found.get(String(one)) ?? found.get(one);
+        if (!those) reportUnknown(place("hosts", String(i)), `label ${JSON.stringify(name)}: there is no host ${one}`);
         return those ?? [];
       });
     checkVital(value.criteria, current, (reason) =>
@@ -116,7 +121,7 @@ export const label: Kind<LabelFile> = {
       },
       no_team: { as: "warn", message: "labels are ignored in the file of hosts without a team" },
     },
-    hosts: ({ hosts }) => hosts ?? [],
+    hosts: ({ hosts }) => (hosts ?? []).flatMap((host) => (typeof host === "number" ? [String(host), host] : [host])),
     schema: LabelFile,
     labelFields: [],
     ignoredInDocuments: ["id", "label_type"],

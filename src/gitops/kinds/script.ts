@@ -61,8 +61,7 @@ export const script: Kind<Script> = {
     desired,
   },
   // The one file that could define the controls of hosts without a team may have been skipped.
-  isComplete: ({ owner }, { owners, global, noTeam }) =>
-    owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
+  isComplete: ({ owner }, { owners, hasAllControls }) => owners.has(owner) && (owner !== null || hasAllControls),
   exported: (scope) => (scope.file === "no_team" ? {} : exported(scope)),
   typesOf: () => ["added_script", "updated_script", "deleted_script", "edited_script"],
   isAbout: (details, type, { name, owner }) =>

@@ -45,8 +45,7 @@ export const setupAssistant: Kind = {
       return [thing(KIND, whose, value, String(name))];
     }),
   // The one file that could define the controls of hosts without a team may have been skipped.
-  isComplete: ({ owner }, { owners, global, noTeam }) =>
-    owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
+  isComplete: ({ owner }, { owners, hasAllControls }) => owners.has(owner) && (owner !== null || hasAllControls),
   exported({ file, owner, stem, objects, addFile }) {
     const [profile] = file === "no_team" ? [] : objects.all(owner, KIND);
     if (!profile) return {};

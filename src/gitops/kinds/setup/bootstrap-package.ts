@@ -26,8 +26,7 @@ export const bootstrapPackage: Kind = {
       return name === undefined ? [] : [thing(KIND, owner === NO_TEAM_NAME ? null : owner, value, String(name))];
     }),
   // The one file that could define the controls of hosts without a team may have been skipped.
-  isComplete: ({ owner }, { owners, global, noTeam }) =>
-    owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
+  isComplete: ({ owner }, { owners, hasAllControls }) => owners.has(owner) && (owner !== null || hasAllControls),
   exported({ file, owner, stem, objects, addDownload }) {
     const [found] = file === "no_team" ? [] : objects.all(owner, KIND);
     if (!found) return {};

@@ -62,8 +62,7 @@ export const setupScript: Kind<SetupScript> = {
     desired,
   },
   // The one file that could define the controls of hosts without a team may have been skipped.
-  isComplete: ({ owner }, { owners, global, noTeam }) =>
-    owners.has(owner) && (owner !== null || Boolean(global?.values.controls ?? noTeam?.values.controls)),
+  isComplete: ({ owner }, { owners, hasAllControls }) => owners.has(owner) && (owner !== null || hasAllControls),
   exported: (scope) => (scope.file === "no_team" ? {} : exported(scope)),
   typesOf: () => ["added_script", "deleted_script"],
   isAbout: (details, _, { name, owner }) => isOfTeam(details, owner) && details.script_name === name,
