@@ -1,8 +1,8 @@
 // The written YAML parses to the same values, whatever texts they contain.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Environment } from "../../src/gitops/environment/variables.ts";
 import { Variables, yamlOf } from "../../src/gitops/export/text.ts";
-import { Environment } from "../../src/gitops/files/environment.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { parseTree, plain } from "../../src/gitops/files/tree.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Environment } from "../../src/gitops/files/environment.ts";
+import { Environment } from "../../src/gitops/environment/variables.ts";
 import { newSources } from "../../src/gitops/files/include.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { readScopes } from "../../src/gitops/files/scope.ts";

@@ -2,8 +2,8 @@
 // suggestions.
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
+import { Environment } from "../../src/gitops/environment/variables.ts";
 import { check } from "../../src/gitops/files/check.ts";
-import { Environment } from "../../src/gitops/files/environment.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { parseTree } from "../../src/gitops/files/tree.ts";
 import { LabelFile } from "../../src/gitops/kinds/label.ts";

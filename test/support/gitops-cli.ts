@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ConfigurationState } from "../../src/api/configuration.ts";
-import { Environment } from "../../src/gitops/files/environment.ts";
+import { Environment } from "../../src/gitops/environment/variables.ts";
 import { Problems } from "../../src/gitops/files/problems.ts";
 import { parseTree, plain } from "../../src/gitops/files/tree.ts";
 import type { planJson } from "../../src/gitops/plan/render.ts";

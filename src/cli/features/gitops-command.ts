@@ -6,9 +6,9 @@ import { type ConfigurationState, configurationApi, NO_TEAM_NAME } from "../../a
 import { packageBatchesApi } from "../../api/package-batches.ts";
 import { ApiCallError, type FieldReason } from "../../client/errors.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";
-import { NAME_PATTERN } from "../../gitops/files/environment.ts";
+import { Masks } from "../../gitops/environment/masks.ts";
+import { NAME_PATTERN } from "../../gitops/environment/variables.ts";
 import type { LargeFile } from "../../gitops/files/large-files.ts";
-import { Masks } from "../../gitops/files/masks.ts";
 import { type Problem, renderProblem } from "../../gitops/files/problems.ts";
 import { readFiles } from "../../gitops/files/read.ts";
 import type { Download } from "../../gitops/kinds/kind.ts";
@@ -40,7 +40,7 @@ export const filesFlags = {
   }),
   "allow-unknown-hosts": Flags.boolean({
     summary:
-      "Hosts in labels that the server does not have are warnings instead of errors. Env: SVC_APPLY_ALLOW_UNKNOWN_HOSTS.",
+      "Hosts that files name but the server does not have are warnings instead of errors. Env: SVC_APPLY_ALLOW_UNKNOWN_HOSTS.",
     helpGroup: "FILES",
   }),
   "env-allow": Flags.string({

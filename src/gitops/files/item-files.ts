@@ -1,7 +1,7 @@
 // Lists in sections whose items are files that hosts get, such as configuration profiles.
 import { createHash } from "node:crypto";
+import { isServerVariable } from "../environment/variables.ts";
 import type { SectionName } from "../schema/sections.ts";
-import { isServerVariable } from "./environment.ts";
 import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
 import type { Place } from "./problems.ts";
 import { customVariablesIn, placesIn, substitute, takeVariable, type UsedVariable } from "./substitute.ts";

@@ -1,15 +1,15 @@
 // Reads all files of a run and checks them against the schemas. Every problem of every file is reported with its
 // place.
 
+import type { Masks } from "../environment/masks.ts";
+import { Environment, type EnvironmentValues } from "../environment/variables.ts";
 import { itemKinds, kindList } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import { type Collected, collect, ownerOf } from "./collect.ts";
 import { rootsOf } from "./disk.ts";
 import { readDocuments } from "./documents.ts";
-import { Environment, type EnvironmentValues } from "./environment.ts";
 import { absolute, newSources, type Sources } from "./include.ts";
 import type { LargeFile } from "./large-files.ts";
-import type { Masks } from "./masks.ts";
 import { Problems } from "./problems.ts";
 import { readScopes, type Scope } from "./scope.ts";
 import { SecretTexts } from "./secrets.ts";

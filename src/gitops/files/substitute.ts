@@ -1,6 +1,6 @@
 // Replaces environment variables in the text of a file before it is parsed as YAML.
 import { SECRET_PREFIX } from "../../api/variables.ts";
-import { type Environment, PER_HOST } from "./environment.ts";
+import { type Environment, PER_HOST } from "../environment/variables.ts";
 import type { Place, Problems } from "./problems.ts";
 
 /** The text after substitution, and the mapping from its offsets back to those of the file. */

@@ -15,8 +15,8 @@ import {
 } from "yaml";
 import { SECRET_PREFIX } from "../../api/variables.ts";
 import { defineOwn } from "../../text/record.ts";
-import { PER_HOST } from "./environment.ts";
-import type { Masks } from "./masks.ts";
+import type { Masks } from "../environment/masks.ts";
+import { PER_HOST } from "../environment/variables.ts";
 import { type Place, type Problems, startOf } from "./problems.ts";
 import {
   type Expanded,

@@ -1,6 +1,6 @@
 // What may be printed of a plan: the names of variables in place of their values.
 import { isRecord } from "../../text/record.ts";
-import { type Masks, NOT_SHOWN } from "../files/masks.ts";
+import { type Masks, NOT_SHOWN } from "../environment/masks.ts";
 import { type Change, type FieldChange, isSecretRef, type Json } from "./diff.ts";
 
 /** The texts of secrets by reference. */

@@ -4,7 +4,7 @@ import { createTwoFilesPatch } from "diff";
 import type { ConfigurationState } from "../../api/configuration.ts";
 import { printable, printableLines, visible } from "../../text/printable.ts";
 import { isRecord } from "../../text/record.ts";
-import { NOT_SHOWN } from "../files/masks.ts";
+import { NOT_SHOWN } from "../environment/masks.ts";
 import { isDeletable, kinds } from "../kinds.ts";
 import { type Change, differences, type FieldChange, type Json, masked, type Owner } from "./diff.ts";
 
