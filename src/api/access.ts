@@ -69,6 +69,8 @@ export const actions = {
   "profiles:resend": rule("AMTG", "AMTG"),
   /** Whoever may do anything that takes a file. */
   "files:upload": rule("AMG", "AMG"),
+  /** Uploads of other users. */
+  "files:manage": rule("A", ""),
   "scripts:read": rule("AMTOP", "AMTOP"),
   "scripts:write": rule("AMG", "AMG"),
   "scripts:run": rule("AMT", "AMT"),

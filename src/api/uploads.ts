@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { fileNameOf, MiB, stream } from "./bodies.ts";
 import { endpoint } from "./endpoint.ts";
-import { Empty, Id, IdParam, Meta, pagingAfter, Timestamp } from "./fields.ts";
+import { Empty, Id, IdParam, Meta, pagingAfter, QueryFlag, Timestamp } from "./fields.ts";
 
 export const UPLOAD_MAX = 10 * 1024 * MiB;
 export const OFFSET_TYPE = "application/offset+octet-stream";
@@ -31,6 +31,8 @@ export const Upload = z.object({
   modified_at: Timestamp.nullable().meta({ description: "modification time of the file, as the client has sent it" }),
   sha256: z.string().nullable().meta({ description: "in hex; null if it was not sent, until the upload is complete" }),
   received: z.int().meta({ description: "number of bytes that have arrived; complete if it is the size" }),
+  user_id: Id,
+  user_name: z.string(),
 });
 export type Upload = z.infer<typeof Upload>;
 
@@ -66,9 +68,11 @@ export const uploadsApi = {
   list: endpoint({
     method: "GET",
     path: "/uploads",
-    summary: "List your own upload sessions.",
+    summary: "List your own upload sessions; as a global admin also those of all users.",
     access,
-    query: pagingAfter("id", "created_at", "expires_at", "name", "size", "received"),
+    query: pagingAfter("id", "created_at", "expires_at", "name", "size", "received").extend({
+      all: QueryFlag.default(false).meta({ description: "the sessions of all users; for global admins" }),
+    }),
     response: z.object({ uploads: z.array(Upload), meta: Meta }),
   }),
   create: endpoint({
@@ -105,7 +109,8 @@ export const uploadsApi = {
   remove: endpoint({
     method: "DELETE",
     path: "/uploads/:id",
-    summary: "Remove an upload session. A file that something refers to is kept.",
+    summary:
+      "Remove an upload session; as a global admin also one of another user. A file that something refers to is kept.",
     access,
     params,
     response: Empty,

@@ -3,11 +3,11 @@
 import { DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
 import { Overdue } from "./core/concurrency/age.ts";
 import { licenseExpired, type Services } from "./core/context.ts";
-import { ApiError, overloaded, unavailable } from "./core/errors.ts";
+import { ApiError, insufficientStorage, overloaded, unavailable } from "./core/errors.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import { version } from "./core/version.ts";
 import type { Asked } from "./request-context.ts";
-import { BlobsUnavailable } from "./store/blobs/blobs.ts";
+import { BlobsUnavailable, NoRoom } from "./store/blobs/blobs.ts";
 import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";
 
 /** Headers of every reply. */
@@ -70,9 +70,18 @@ export function loggedError({ log }: Pick<Services, "log">, { id, path }: Failed
 const loggable = (path: string): string =>
   path.replace(/\/(device|mfa|reset|invites|change|scep\/proxy)\/[^/]+/, "/$1/***");
 
+const MiB = 1024 * 1024;
+
+const diskFull = ({ free, kept }: NoRoom) =>
+  insufficientStorage(
+    `the disk of the server is almost full: ${Math.floor(free / MiB)} MiB are free, and ${Math.ceil(kept / MiB)} MiB stay free so that the service works. ` +
+      "Delete uploads (svc uploads list --all), packages or carves, or enlarge the disk, and send the file again",
+  );
+
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof Overdue) return overloaded("the request waited too long and was not processed; try again");
+  if (thrown instanceof NoRoom) return diskFull(thrown);
   if (thrown instanceof BlobsUnavailable)
     return unavailable("uploaded files cannot be stored or read now: the server's bucket does not work; try again");
   if (thrown instanceof StoreUnavailable)

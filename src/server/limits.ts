@@ -1,13 +1,18 @@
+import { HOST_ACTIVITIES } from "./activities/by-host.ts";
 import { strangerBodies } from "./agent/http/answer.ts";
 import { resultLimits } from "./agent/ingest/results.ts";
+import { UNASKED } from "./agent/ingest/unasked.ts";
 import { linesLimit } from "./agent/logs/log.ts";
 import { storedText } from "./agent-protocol/rows.ts";
 import { bodyLimits } from "./agent-protocol/wire.ts";
+import { STATUS_DETAIL } from "./certificates/hosts.ts";
 import { certificatesLimit } from "./certificates/inventory.ts";
 import { formLimit } from "./core/http/body.ts";
 import { strangerBody, strangerLimits } from "./core/http/strangers.ts";
 import type { Limit } from "./core/limits.ts";
+import { DEVICE_ACTIONS, DEVICE_ACTIONS_A_DAY, DEVICE_REFETCHES } from "./device-page/limits.ts";
 import { wrongSecrets } from "./enrollment/secret-check.ts";
+import { SHARED_NAMES } from "./host-limits/shared-names.ts";
 import { emailsLimit } from "./hosts/emails.ts";
 import { identifierLimit } from "./hosts/identifier.ts";
 import { batteriesLimit } from "./hosts/inventory/batteries.ts";
@@ -19,7 +24,8 @@ import { appleFact, appleTexts, appleUsers } from "./mdm/apple/channel/limits.ts
 import { windowsAnswer } from "./mdm/windows/channel/answers.ts";
 import { windowsDeviceLimits } from "./mdm/windows/enroll/enroll.ts";
 import { munkiIssuesLimit } from "./munki/ingest.ts";
-import { softwareLimit } from "./software/ingest.ts";
+import { SCHEDULE_STATISTICS } from "./packs/inventory.ts";
+import { ADDED_SOFTWARE, ENTRIES, PATH_TEXT, PATHS } from "./software/additions.ts";
 
 /** All limits of what hosts, devices and strangers may send, by the area of docs/limits.md in which they stand. */
 export const limits: Readonly<Record<string, readonly Limit[]>> = {
@@ -33,7 +39,28 @@ export const limits: Readonly<Record<string, readonly Limit[]>> = {
   ],
   "Query agents": [...bodyLimits, identifierLimit, linesLimit, ...resultLimits],
   "Managed agents": [scriptOutput],
-  Inventory: [storedText, usersLimit, batteriesLimit, certificatesLimit, softwareLimit, emailsLimit, munkiIssuesLimit],
+  Inventory: [
+    storedText,
+    usersLimit,
+    batteriesLimit,
+    certificatesLimit,
+    ENTRIES,
+    PATHS,
+    PATH_TEXT,
+    emailsLimit,
+    munkiIssuesLimit,
+    SCHEDULE_STATISTICS,
+  ],
+  "What one host may add": [
+    UNASKED,
+    ADDED_SOFTWARE,
+    SHARED_NAMES,
+    HOST_ACTIVITIES,
+    STATUS_DETAIL,
+    DEVICE_REFETCHES,
+    DEVICE_ACTIONS,
+    DEVICE_ACTIONS_A_DAY,
+  ],
   "Apple devices": [...Object.values(appleTexts), appleFact, appleUsers],
   "Windows devices": [...windowsDeviceLimits, windowsAnswer],
   "Android devices": Object.values(androidLimits),

@@ -22,6 +22,7 @@ const own = [
   "renewed_apns_certificate",
   "added_eula",
   "deleted_eula",
+  "deleted_upload",
   "changed_user_password",
   "created_api_token",
   "created_certificate_template",

@@ -63,6 +63,33 @@ describe.each(bothEngines)("jobs on %s", (engine) => {
     expect(await left()).toEqual(["lax, 9 days", "new", "strict, 1 day"]);
   });
 
+  it("keep hosts that device management or the managed agent still sees", async () => {
+    const t = await startApp({ engine });
+    const patch = { host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 10 } };
+    expect((await t.patch("/config", patch)).status).toBe(200);
+    const host = (hostname: string) => makeHost(t, { hostname, created_at: daysAgo(t, 100) }, { seen: daysAgo(t, 40) });
+    const managed = await host("device management");
+    await t.store.hostMdm.upsert([{ id: managed.id, enrollment_status: "On (manual)", checked_in_at: daysAgo(t, 1) }], {
+      on: ["id"],
+    });
+    const agent = await host("managed agent");
+    await t.store.hostContacts.insert({ id: agent.id, contacted_at: daysAgo(t, 1) });
+    const both = await host("silent everywhere");
+    await t.store.hostMdm.upsert([{ id: both.id, enrollment_status: "On (manual)", checked_in_at: daysAgo(t, 35) }], {
+      on: ["id"],
+    });
+    const { missing_30_days_count, mia_count } = (await (await t.get("/host_summary")).json()) as Record<
+      string,
+      number
+    >;
+    expect([missing_30_days_count, mia_count]).toEqual([1, 1]);
+    const { hosts } = (await (await t.get("/hosts?status=missing")).json()) as { hosts: { hostname: string }[] };
+    expect(hosts.map(({ hostname }) => hostname)).toEqual(["silent everywhere"]);
+    await runJob(t.services, "host_expiry");
+    const left = (await t.store.hosts.pick(["hostname"])).map(({ hostname }) => hostname).sort();
+    expect(left).toEqual(["device management", "managed agent"]);
+  });
+
   it("delete old activities, however many there are", async () => {
     const t = await startApp({ engine });
     const rows = (count: number, age: number) =>

@@ -50,7 +50,7 @@ async function counted({ store }: TestApp): Promise<Counted> {
 }
 
 const addAll = async (t: TestApp) => {
-  while (await addSoftwareCounts(t.store, t.clock.iso()));
+  while (await addSoftwareCounts(t.services));
 };
 
 describe.each(bothEngines)("counts of software on %s", (engine) => {

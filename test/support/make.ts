@@ -10,7 +10,7 @@ import type { hosts } from "../../src/server/hosts/tables.ts";
 import type { operations } from "../../src/server/operations/tables.ts";
 import type { policies } from "../../src/server/policies/tables.ts";
 import { newResultIds } from "../../src/server/result-ids/new-ids.ts";
-import { writeHostSoftware } from "../../src/server/software/ingest.ts";
+import { writeHostSoftware } from "../../src/server/software/host-rows.ts";
 import type { InstalledDetails } from "../../src/server/software/tables.ts";
 import {
   replaceVulnerabilities,

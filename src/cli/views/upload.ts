@@ -3,12 +3,13 @@ import type { View } from "../output/output.ts";
 import { timeColumn } from "./host.ts";
 import { bar, sizeText } from "./size.ts";
 
-export const uploadView = (relative: boolean, now: Date) =>
+export const uploadView = (relative: boolean, now: Date, hasUsers = false) =>
   ({
     schema: Upload,
     columns: [
       { key: "id" },
       { key: "name" },
+      ...(hasUsers ? [{ key: "user_name" as const, header: "user" }] : []),
       { key: "size", text: (size) => sizeText(Number(size)) },
       { key: "received", text: (received, row) => bar(Number(received), (row as Upload).size, 10) },
       timeColumn("expires_at", "expires", relative, now),

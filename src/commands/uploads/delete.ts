@@ -4,7 +4,8 @@ import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class UploadsDelete extends ClientCommand {
-  static override summary = "Delete one of your uploads. A file that something uses already is kept.";
+  static override summary =
+    "Delete an upload: one of yours, or as a global admin that of any user. A file that something uses already is kept.";
   static override destructive = true;
   static override endpoints = [uploadsApi.remove];
   static override args = { id: args.required("id of the upload") };

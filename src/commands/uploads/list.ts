@@ -5,14 +5,18 @@ import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { uploadView } from "../../cli/views/upload.ts";
 
 export default class UploadsList extends ClientCommand {
-  static override summary = "List your uploads: complete ones that requests may refer to, and interrupted ones.";
+  static override summary =
+    "List your uploads, complete and interrupted ones; as a global admin with --all those of all users.";
   static override endpoints = [uploadsApi.list];
   static override flags = { ...queryFlags(uploadsApi.list), ...limitFlags };
-  static override examples = ["<%= config.bin %> <%= command.id %>"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> --all --order-key size --order-direction desc",
+  ];
 
   async run() {
     const { flags } = await this.parse(UploadsList);
     const uploads = this.pages(uploadsApi.list, { query: queryOf(uploadsApi.list, flags) }, "uploads");
-    await this.printList(uploads, uploadView(this.relativeTimes, this.io.now()));
+    await this.printList(uploads, uploadView(this.relativeTimes, this.io.now(), flags.all === true));
   }
 }

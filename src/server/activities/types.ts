@@ -368,6 +368,8 @@ export interface ActivityTypes extends CaActivities {
   updated_script: TeamDetails & { script_name: string };
   edited_script: TeamDetails;
   deleted_script: TeamDetails & { script_name: string };
+  /** Of another user. */
+  deleted_upload: { upload_id: number; upload_name: string; upload_size: number; user_id: number; user_name: string };
   escrowed_disk_encryption_key: HostDetails;
   read_host_disk_encryption_key: HostDetails;
   mdm_enrolled: {

@@ -243,7 +243,8 @@ async function startAgent(services: Services): Promise<Agent> {
       const results = readResults(parts, details);
       if (results.live.size > 0) await live.take(state.id, results.live);
       const rest = results.live.size > 0 ? { ...results, live: new Map() } : results;
-      if (!isEmpty(rest)) await ingest.add({ state, address: request.address, results: rest }, since);
+      if (!isEmpty(rest))
+        await ingest.add({ state, address: request.address, results: rest, length: body.length }, since);
       return OK;
     });
   }

@@ -2,12 +2,13 @@
 import type { z } from "zod";
 import type { certificateAgentApi, WholeTemplate } from "../../api/certificates.ts";
 import { renewalTime } from "../../pki/renewal.ts";
-import { recordActivity } from "../activities/record.ts";
+import { recordHostActivity } from "../activities/by-host.ts";
 import { getCaRow } from "../ca/rules.ts";
 import { fillAlternativeNames, fillName, type HostValues, valuesOf } from "../ca/variables.ts";
 import { days, isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
+import { limit } from "../core/limits.ts";
 import { and, eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { CallingHost } from "./node-key.ts";
@@ -93,6 +94,13 @@ async function settle({ store, clock }: Context, hostId: number, templateId: num
 type Reported = z.output<typeof certificateAgentApi.status.body>;
 type Known = Pick<RowOf<typeof hostCertificates>, "serial" | "not_valid_after">;
 
+export const STATUS_DETAIL = limit({
+  what: "reason why a host could not install a certificate",
+  max: 1_000,
+  unit: "characters",
+  beyond: "The rest of the text is left out.",
+});
+
 /** After a failure, the agent tries to replace its certificate again. */
 const AGAIN_AFTER = days(1);
 
@@ -125,7 +133,7 @@ export async function reportStatus(
       const mine = and(eq("host_id", host.id), eq("template_id", id));
       const before = await store.hostCertificates.first({ where: mine });
       const { status } = report;
-      const reason = status === "failed" ? (report.detail ?? null) : null;
+      const reason = status === "failed" ? (report.detail?.slice(0, STATUS_DETAIL.max) ?? null) : null;
       const installed = installedBy(report, before, ctx.clock.now());
       const isSame =
         before?.status === status &&
@@ -143,19 +151,14 @@ export async function reportStatus(
       );
       if (before?.status === status) return;
       const [named] = await store.hosts.pick(["display_name"], { where: eq("id", host.id) });
-      await recordActivity(
-        inside,
-        "installed_certificate",
-        {
-          host_id: host.id,
-          host_display_name: named?.display_name ?? "",
-          certificate_template_id: id,
-          certificate_name: row.name,
-          status: status === "verified" ? "installed" : "failed_install",
-          ...(reason ? { detail: reason } : {}),
-        },
-        { hostId: host.id },
-      );
+      await recordHostActivity(inside, host.id, "installed_certificate", {
+        host_id: host.id,
+        host_display_name: named?.display_name ?? "",
+        certificate_template_id: id,
+        certificate_name: row.name,
+        status: status === "verified" ? "installed" : "failed_install",
+        ...(reason ? { detail: reason } : {}),
+      });
     },
     { lock: `certificates of host ${host.id}` },
   );

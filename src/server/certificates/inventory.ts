@@ -4,9 +4,10 @@ import { limit } from "../core/limits.ts";
 import type { CertificateInventory, CertificateName } from "../hosts/details.ts";
 import type { InventorySource } from "../hosts/inventory/source.ts";
 
-// Values may contain "/": only a slash before a known attribute name or an OID starts a new part.
+// Values may contain "/" and "+": only one before a known attribute name or an OID starts a new part. A name of several
+// values joins them by "+".
 const PART =
-  /\/(?=(?:C|ST|L|O|OU|CN|DC|UID|SN|GN|title|street|postalCode|serialNumber|emailAddress|\d{1,6}(?:\.\d{1,9}){1,20})=)/;
+  /[/+](?=(?:C|ST|L|O|OU|CN|DC|UID|SN|GN|title|street|postalCode|serialNumber|emailAddress|\d{1,6}(?:\.\d{1,9}){1,20})=)/;
 
 /** Parses "/C=US/O=Example/CN=host". The last, most specific value of a repeated attribute is used. */
 export function certificateName(name: string): CertificateName {

@@ -169,6 +169,10 @@ export const overBudget = (reason: string, seconds: number) =>
   new ApiError(429, reason, base(reason), { retryAfter: seconds });
 export const unavailable = (reason: string) =>
   new ApiError(503, "Service Unavailable", base(reason), { retryAfter: 5 });
+/** 507: there is no room for the file. */
+export const insufficientStorage = (reason: string) => new ApiError(507, "Insufficient Storage", base(reason));
+/** 413: the caller has stored as much as it may. */
+export const quotaExceeded = (reason: string) => new ApiError(413, "Request Entity Too Large", base(reason));
 /** 503: the server has too much to do at the moment. */
 export const overloaded = (reason: string) =>
   new ApiError(503, "Service Unavailable", base(reason), { retryAfter: 5, isOverloaded: true });

@@ -24,9 +24,10 @@ import { diskKeyHistory, hostDiskEncryption } from "../disk-encryption/tables.ts
 import { enrollSecrets, enrollTokens } from "../enroll-secrets/tables.ts";
 import { fileOrigins, files } from "../files/tables.ts";
 import { hostActions, scriptRuns } from "../host-actions/tables.ts";
+import { hostUsage } from "../host-limits/tables.ts";
 import { hostNames } from "../host-names/tables.ts";
 import { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
-import { hostDetails, hostEmails, hostSeen, hosts, osVersions } from "../hosts/tables.ts";
+import { hostContacts, hostDetails, hostEmails, hostSeen, hosts, osVersions } from "../hosts/tables.ts";
 import { installerLabels, softwareInstallers } from "../installers/tables.ts";
 import { invites, inviteTeams } from "../invites/tables.ts";
 import { jobRuns } from "../jobs/tables.ts";
@@ -154,6 +155,8 @@ export const tables: AllTables = {
   osVersions,
   hosts,
   hostSeen,
+  hostContacts,
+  hostUsage,
   hostDetails,
   hostEmails,
   scimUsers,

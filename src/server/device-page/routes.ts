@@ -24,6 +24,7 @@ import { iconFor } from "../self-service/icons.ts";
 import { requestInstall, requestUninstall } from "../software-installs/service.ts";
 import { ownInstallResult } from "../software-installs/view.ts";
 import { installAll, ownCommandResult, ownUninstallResult, softwareForOwner } from "./installs.ts";
+import { countAction, countRefetch } from "./limits.ts";
 import { requestMigration } from "./migration.ts";
 import { hostOfOwner } from "./owner.ts";
 import { setupForOwner } from "./setup.ts";
@@ -54,7 +55,9 @@ const withHost = <E extends AnyEndpoint>(
     endpoint,
     async (input, ctx, reply) => {
       const { token } = input.params as { token: string };
-      return handle(await hostOf(ctx, token), ctx, input, reply);
+      const host = await hostOf(ctx, token);
+      if (endpoint.method === "POST") await countAction(ctx, host);
+      return handle(host, ctx, input, reply);
     },
     // Users of devices share addresses with whoever is there: the token is looked up in any case.
     { before: async (ctx, { params }) => void (await hostOfToken(ctx, (params as { token: string }).token)) },
@@ -96,6 +99,7 @@ export const deviceRoutes: readonly Route[] = [
   owned(deviceApi.desktopAdmin, (host, ctx) => desktopAdminOfHost(asOwner(ctx), host.id)),
   owned(deviceApi.certificates, (host, ctx, { query }) => certificatesOfHost(asOwner(ctx), host.id, query)),
   owned(deviceApi.refetch, async (host, ctx) => {
+    await countRefetch(ctx, host);
     await refetchHost(asOwner(ctx), host.id);
     return {};
   }),

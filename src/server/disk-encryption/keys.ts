@@ -1,5 +1,5 @@
 // Stores disk encryption keys that managed agents escrow.
-import { recordActivity } from "../activities/record.ts";
+import { recordHostActivity } from "../activities/by-host.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
@@ -86,10 +86,9 @@ async function keepKey(
     await recordDisks(store, [{ id: hostId, status }]);
     await store.notify(channels.hosts, hostsPayload([hostId]));
     await store.notify(channels.diskKeys, "");
-    await recordActivity({ ...within(ctx, store), user: service }, "escrowed_disk_encryption_key", {
-      host_id: hostId,
-      host_display_name: host.display_name,
-    });
+    const details = { host_id: hostId, host_display_name: host.display_name };
+    const recorder = { ...within(ctx, store), user: service };
+    await recordHostActivity(recorder, hostId, "escrowed_disk_encryption_key", details, { isListed: false });
   });
 }
 

@@ -1,5 +1,6 @@
 // Transfers hosts that enroll with another team's secret. The new team gets the enrolled machine, but nothing that was
 // entrusted to the previous team.
+import { hostsToRecord } from "../activities/by-host.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, service } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -31,7 +32,14 @@ export interface MovedHost {
 
 /** Runs in the transaction of the enrollment, after the host rows and before a new managed agent's key are written. */
 export async function moveEnrolledHosts(
-  { store, clock, extensions, agent }: Pick<Context, "store" | "clock" | "extensions"> & { agent: EnrollingAgent },
+  {
+    store,
+    clock,
+    log,
+    metrics,
+    extensions,
+    agent,
+  }: Pick<Context, "store" | "clock" | "log" | "metrics" | "extensions"> & { agent: EnrollingAgent },
   hosts: readonly MovedHost[],
   teamId: number | null,
 ): Promise<void> {
@@ -44,10 +52,14 @@ export async function moveEnrolledHosts(
   await endAllPending({ store, clock }, ids);
   await forgetForeignResults(store, ids);
   const team = teamId === null ? null : await store.teams.get(teamId);
-  await recordActivity({ store, clock, extensions, user: service }, "transferred_hosts", {
+  const type = "transferred_hosts";
+  const listed = await hostsToRecord({ store, clock, log, metrics }, ids, type);
+  const recorded = hosts.filter(({ id }) => listed.has(id));
+  if (recorded.length === 0) return;
+  await recordActivity({ store, clock, extensions, user: service }, type, {
     team_id: teamId,
     team_name: team?.name ?? null,
-    host_ids: ids,
-    host_display_names: hosts.map(({ display_name }) => display_name),
+    host_ids: recorded.map(({ id }) => id),
+    host_display_names: recorded.map(({ display_name }) => display_name),
   });
 }

@@ -1,7 +1,9 @@
 import { days, hours, isoAt } from "../core/clock.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import { type Services, serviceContext } from "../core/context.ts";
 import type { Job } from "../core/job.ts";
-import { notSeenSince } from "../hosts/status.ts";
+import { noContactSince } from "../host-contact/contact.ts";
+import { assignedHostIds } from "../mdm-status/expected.ts";
 import { and, eq, isNull, oneOf, or, type Predicate } from "../store/query.ts";
 import { deleteInBatches } from "./delete.ts";
 
@@ -12,14 +14,23 @@ export const hostExpiry: Job = {
   async run(services, signal) {
     for (const { days: window, hosts } of await expiringHosts(services)) {
       const cutoff = isoAt(services.clock.now() - days(window));
-      const where = and(hosts, notSeenSince(cutoff));
-      const ids = (await services.store.hosts.pick(["id"], { where })).map(({ id }) => id);
+      const where = and(hosts, noContactSince(cutoff));
+      const silent = (await services.store.hosts.pick(["id"], { where })).map(({ id }) => id);
+      const expected = await expectedHosts(services, silent);
+      const ids = silent.filter((id) => !expected.has(id));
       const reason = { triggered_by: "expiration", host_expiry_window: window } as const;
       const deleted = await deleteInBatches(serviceContext(services), ids, where, reason, signal);
       if (deleted > 0) services.log.info({ hosts: deleted, days: window }, "expired hosts were deleted");
     }
   },
 };
+
+/** Devices that the business portal assigns to this server: they are new, or were reset, and will enroll. */
+async function expectedHosts({ store }: Services, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const expected = new Set<number>();
+  for await (const some of parts(ids)) for (const id of await assignedHostIds(store, some)) expected.add(id);
+  return expected;
+}
 
 /** Teams with host expiry turned off use the global setting. */
 async function expiringHosts({ config, store }: Services): Promise<{ days: number; hosts: Predicate }[]> {

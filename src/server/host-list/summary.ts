@@ -5,7 +5,8 @@ import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { isListedLinux, isNamedPlatform, linuxPlatforms, platformFamily } from "../core/platforms.ts";
 import { inTeam, visible } from "../core/security/access.ts";
-import { isNew, lowDiskSpace, missing, online, onPlatform } from "../hosts/status.ts";
+import { missing } from "../host-contact/contact.ts";
+import { isNew, lowDiskSpace, online, onPlatform } from "../hosts/status.ts";
 import { and, eq, everything, oneOf, or, type Predicate } from "../store/query.ts";
 
 type Query = z.output<typeof hostsApi.summary.query>;

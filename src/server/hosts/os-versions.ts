@@ -1,7 +1,7 @@
 // Operating system releases: one row each, with the number of its hosts.
 import type { Services } from "../core/context.ts";
 import { asCounts, countOf, without, writeCounts } from "../core/counts.ts";
-import type { ServerStore } from "../core/tables.ts";
+import { admitNames } from "../host-limits/shared-names.ts";
 import { and, exists, not, oneOf } from "../store/query.ts";
 import { removeUnused } from "../unused-rows/remove.ts";
 import { hosts } from "./tables.ts";
@@ -13,9 +13,18 @@ export interface OsIdentity {
   readonly platform: string;
 }
 
+/** The release that a host reports; without an id for a host that is not stored yet. */
+export interface ReportedOs {
+  readonly hostId: number | null;
+  readonly system: OsIdentity;
+}
+
 export interface OsVersions {
-  /** The ids of these OS versions; missing ones are created. */
-  ids(systems: readonly OsIdentity[]): Promise<{ of(system: OsIdentity): number }>;
+  /**
+   * The ids of these releases; missing ones are created. Undefined for a release that was not created, because its host
+   * has added too many.
+   */
+  ids(reported: readonly ReportedOs[]): Promise<{ of(system: OsIdentity): number | undefined }>;
   forget(): void;
 }
 
@@ -23,30 +32,40 @@ const CACHED_MAX = 10_000;
 
 const keyOf = ({ name, version, platform }: OsIdentity): string => `${platform}\0${name}\0${version}`;
 
-export function createOsVersions(store: ServerStore): OsVersions {
+export function createOsVersions(services: Pick<Services, "store" | "clock" | "log" | "metrics">): OsVersions {
+  const { store } = services;
   const cached = new Map<string, number>();
+
+  async function admitted(missing: readonly ReportedOs[]): Promise<Map<string, OsIdentity>> {
+    const amounts = new Map(missing.flatMap(({ hostId }) => (hostId === null ? [] : [[hostId, 1] as const])));
+    const roomOf = await admitNames(services, amounts);
+    const allowed = missing.filter(({ hostId }) => hostId === null || roomOf(hostId) > 0);
+    return new Map(allowed.map(({ system }) => [keyOf(system), system]));
+  }
+
   return {
-    async ids(systems) {
-      const missing = new Map<string, OsIdentity>();
+    async ids(reported) {
       const found = new Map<string, number>();
-      for (const system of systems) {
-        const key = keyOf(system);
+      const missing: ReportedOs[] = [];
+      for (const one of reported) {
+        const key = keyOf(one.system);
         const id = cached.get(key);
-        if (id === undefined) missing.set(key, system);
+        if (id === undefined) missing.push(one);
         else found.set(key, id);
       }
-      if (missing.size > 0) {
+      if (missing.length > 0) {
+        const systems = await admitted(missing);
         const rows = await store.osVersions.upsert(
-          [...missing.values()].map(({ name, version, platform }) => ({ name, version, platform })),
+          [...systems.values()].map(({ name, version, platform }) => ({ name, version, platform })),
           { on: ["name", "version", "platform"], set: [] },
         );
         if (cached.size >= CACHED_MAX) cached.clear();
-        [...missing.keys()].forEach((key, i) => {
+        [...systems.keys()].forEach((key, i) => {
           cached.set(key, rows[i]!.id);
           found.set(key, rows[i]!.id);
         });
       }
-      return { of: (system) => found.get(keyOf(system))! };
+      return { of: (system) => found.get(keyOf(system)) };
     },
     forget: () => cached.clear(),
   };

@@ -23,6 +23,11 @@ export function seenRow(
   return { id: host.id, seen_time: isoAt(now), online_until: isoAt(until) };
 }
 
+/** The host has called by a channel that keeps no time of its own. */
+export async function noteContact(tx: ServerTx, id: number, contacted_at: string): Promise<void> {
+  await tx.hostContacts.upsert([{ id, contacted_at }], { on: ["id"], returning: [] });
+}
+
 /** For hosts that have just enrolled. */
 export async function addSeen(tx: ServerTx, rows: readonly SeenRow[]): Promise<void> {
   await tx.hostSeen.upsert(rows, { on: ["id"], returning: [] });

@@ -1,12 +1,9 @@
 // Fields for the last contact of hosts, and other fields of the host row.
-import type { HostFilter } from "../../api/host-filters.ts";
-import { days, hours, isoAt, seconds } from "../core/clock.ts";
+import { hours, isoAt, seconds } from "../core/clock.ts";
 import { linuxPlatforms, otherParents, otherSystems } from "../core/platforms.ts";
 import { and, contains, eq, exists, gt, gte, lt, lte, not, oneOf, or, type Predicate, search } from "../store/query.ts";
 import { hostEmails, hostSeen } from "./tables.ts";
 
-/** A host is missing if it has made no contact for this long. */
-const MISSING_AFTER = days(30);
 /**
  * How long a new host without any contact counts as online: its intervals are not known yet, so a minimum is used.
  */
@@ -24,10 +21,9 @@ export const online = (now: number): Predicate =>
 export const seenWhen = (compare: typeof lt, time: string): Predicate =>
   or(exists(hostSeen, "id", compare("seen_time", time)), and(neverSeen, compare("created_at", time)));
 
-/** Hosts whose last contact is at or before that time. */
+/** Hosts whose query agent made its last contact at or before that time. */
 export const notSeenSince = (time: string): Predicate => seenWhen(lte, time);
 
-export const missing = (now: number): Predicate => notSeenSince(isoAt(now - MISSING_AFTER));
 export const isNew = (now: number): Predicate => gte("created_at", isoAt(now - hours(24)));
 
 /** Hosts that never reported their disk space have 0 in both columns and do not count as low on space. */
@@ -47,20 +43,6 @@ const onLinux: Predicate = or(
 );
 
 export const onPlatform = (platform: string): Predicate => (platform === "linux" ? onLinux : eq("platform", platform));
-
-export function byStatus(status: NonNullable<HostFilter["status"]>, now: number): Predicate {
-  switch (status) {
-    case "online":
-      return online(now);
-    case "offline":
-      return not(online(now));
-    case "new":
-      return isNew(now);
-    case "mia":
-    case "missing":
-      return missing(now);
-  }
-}
 
 /** Searches the names of hosts, and the email addresses of their users if the text looks like an address. */
 export function matching(text: string): Predicate {

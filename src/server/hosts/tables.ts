@@ -6,6 +6,7 @@ declare module "../core/tables.ts" {
     readonly osVersions: typeof osVersions;
     readonly hosts: typeof hosts;
     readonly hostSeen: typeof hostSeen;
+    readonly hostContacts: typeof hostContacts;
     readonly hostDetails: typeof hostDetails;
     readonly hostEmails: typeof hostEmails;
   }
@@ -95,6 +96,9 @@ export const hostSeen = table("host_seen", {
   /** seen_time + min(distributed_interval, config_tls_refresh) + 60 s. The host is online until then. */
   online_until: time(),
 });
+
+/** The last contact of each host by other channels than the query agent and device management, which have their own. */
+export const hostContacts = table("host_contacts", { id: idOf("hosts"), contacted_at: time() });
 
 /** Data that only the single-host view shows. */
 export const hostDetails = table("host_details", {

@@ -1,6 +1,7 @@
 import type { Accounting, LiveQuery, LiveStatus, LiveTotals } from "../../api/live-queries.ts";
 import type { Context } from "../core/context.ts";
-import { isNew, missing, online } from "../hosts/status.ts";
+import { missing } from "../host-contact/contact.ts";
+import { isNew, online } from "../hosts/status.ts";
 import { and, eq, exists, type Predicate } from "../store/query.ts";
 import { campaignHosts } from "./tables.ts";
 import type { CampaignRow } from "./work.ts";

@@ -1,5 +1,7 @@
 // What only the managed agent knows when a host enrolls: a few details, and its key.
+
 import { displayName } from "../agent/inventory/fields.ts";
+import { firmwareText, serialNumber } from "../agent-protocol/placeholders.ts";
 import { isoAt } from "../core/clock.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { bindIdentity, type Identity } from "../device-ca/identities.ts";
@@ -45,12 +47,11 @@ export const detailsOf = ({
   hardware_model,
 }: EnrollBody) => ({
   uuid: hardware_uuid.trim(),
-  // Some boards report "-1" if they have no serial number.
-  hardware_serial: hardware_serial.trim() === "-1" ? "" : hardware_serial.trim(),
+  hardware_serial: serialNumber(hardware_serial),
   hostname: hostname.trim(),
   platform: platform.trim(),
   computer_name: computer_name.trim(),
-  hardware_model: hardware_model.trim(),
+  hardware_model: firmwareText(hardware_model),
 });
 
 /** Keeps stored values, since those of the query engine are more accurate. */

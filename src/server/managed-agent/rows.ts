@@ -2,6 +2,7 @@
 import { type Context, within } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { setDeviceToken } from "../device-page/tokens.ts";
+import { noteContact } from "../hosts/seen.ts";
 import { eq, oneOf } from "../store/query.ts";
 
 /** Stores the token of the host's device page. Agents send one every hour, which shows that they still run. */
@@ -9,6 +10,7 @@ export async function keepDeviceToken(ctx: Context, hostId: number, token: strin
   await ctx.store.tx(async (tx) => {
     await setDeviceToken(within(ctx, tx), hostId, token);
     await tx.managedAgents.update({ where: eq("id", hostId), set: { seen_at: ctx.clock.iso() } });
+    await noteContact(tx, hostId, ctx.clock.iso());
   });
 }
 

@@ -7,6 +7,7 @@ import { channels, hostsPayload } from "../core/channels.ts";
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { admitNames } from "../host-limits/shared-names.ts";
 import { type InventorySource, NOTHING_TO_WRITE, type Reported, type SourceWriter } from "../hosts/inventory/source.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import { assignedHostIds } from "./expected.ts";
@@ -49,11 +50,24 @@ function rowOf(
   };
 }
 
-function startMdm({ store, clock }: Services): SourceWriter<MdmInventory> {
+function startMdm(services: Services): SourceWriter<MdmInventory> {
+  const { store, clock } = services;
   const solutions = createSolutions(store);
+
+  /** Without the reports of hosts that have added too many products. */
+  async function admitted(answers: readonly Reported<MdmInventory>[]): Promise<readonly Reported<MdmInventory>[]> {
+    const isNew = ({ value }: Reported<MdmInventory>) => {
+      const solution = solutionOf(value);
+      return solution !== null && !solutions.isCached(solution);
+    };
+    const roomOf = await admitNames(services, new Map(answers.filter(isNew).map(({ hostId }) => [hostId, 1])));
+    return answers.filter((answer) => !isNew(answer) || roomOf(answer.hostId) > 0);
+  }
+
   return {
     /** Stores new products, and plans the writes of the others. */
-    async plan(answers) {
+    async plan(reported) {
+      const answers = await admitted(reported);
       const known = new Map(
         (await store.hostMdm.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
       );

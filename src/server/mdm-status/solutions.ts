@@ -13,6 +13,8 @@ export interface Solution {
 export interface Solutions {
   /** The ids of these products. New products are inserted. */
   ids(solutions: readonly Solution[]): Promise<{ of(solution: Solution): number }>;
+  /** Whether the product is certainly stored. */
+  isCached(solution: Solution): boolean;
   forget(): void;
 }
 
@@ -45,6 +47,7 @@ export function createSolutions(store: Pick<ServerStore, "mdmSolutions">): Solut
       }
       return { of: (solution) => found.get(keyOf(solution))! };
     },
+    isCached: (solution) => held.has(keyOf(solution)),
     forget: () => held.clear(),
   };
 }

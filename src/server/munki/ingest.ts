@@ -6,6 +6,7 @@ import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { limit } from "../core/limits.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { admitNames } from "../host-limits/shared-names.ts";
 import {
   type InventorySource,
   NOTHING_TO_WRITE,
@@ -34,7 +35,8 @@ export const munkiIssuesLimit = limit({
 
 const keyOf = ({ name, type }: MunkiIssue): string => `${type}\0${name}`;
 
-async function startMunki({ store }: Services): Promise<SourceWriter<Answer>> {
+async function startMunki(services: Services): Promise<SourceWriter<Answer>> {
+  const { store } = services;
   const held = new Map<string, number>();
   const forget = () => held.clear();
 
@@ -64,11 +66,20 @@ async function startMunki({ store }: Services): Promise<SourceWriter<Answer>> {
     const known = new Map(
       (await store.hostMunki.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
     );
-    const reported = answers.flatMap(({ hostId, value: munki }) =>
+    const sent = answers.flatMap(({ hostId, value: munki }) =>
       munki === "removed"
         ? []
         : [{ hostId, version: munki.version, issues: munki.issues.slice(0, munkiIssuesLimit.max) }],
     );
+    const isNew = (issue: MunkiIssue) => !held.has(keyOf(issue));
+    const roomOf = await admitNames(
+      services,
+      new Map(sent.map(({ hostId, issues }) => [hostId, issues.filter(isNew).length])),
+    );
+    const reported = sent.map(({ hostId, version, issues }) => {
+      let room = roomOf(hostId);
+      return { hostId, version, issues: issues.filter((issue) => !isNew(issue) || room-- > 0) };
+    });
     const ids = await issueIds(reported.flatMap(({ issues }) => issues));
     const rows = reported.flatMap(({ hostId, version, issues }): HostMunkiRow[] => {
       const old = known.get(hostId);

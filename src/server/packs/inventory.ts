@@ -1,7 +1,16 @@
 import { toCount, toNumber, unixToIso } from "../agent-protocol/numbers.ts";
 import { has, type Row, text, type Warn } from "../agent-protocol/rows.ts";
+import { limit } from "../core/limits.ts";
 import type { PackStats, QueryStats } from "../hosts/details.ts";
 import type { InventorySource } from "../hosts/inventory/source.ts";
+
+export const SCHEDULE_STATISTICS = limit({
+  what: "queries in the statistics of a host's schedule",
+  max: 1_000,
+  unit: "entries",
+  per: "host",
+  beyond: "Further queries are left out.",
+});
 
 const count = (cell: unknown): number => toCount(cell) ?? 0;
 const isTrue = (cell: unknown): boolean => cell === true || cell === "true" || toNumber(cell) === 1;
@@ -19,6 +28,7 @@ function wallTime(row: Row): number {
 /** Parses the agent's schedule statistics by pack. Queries outside packs do not come from this server. */
 export function packStats(rows: readonly Row[], warn: Warn): PackStats[] {
   const packs = new Map<string, Map<string, QueryStats>>();
+  let queries = 0;
   for (const row of rows) {
     const delimiter = text(row, "delimiter");
     const name = text(row, "name", 1024);
@@ -39,6 +49,7 @@ export function packStats(rows: readonly Row[], warn: Warn): PackStats[] {
     const denylisted = isTrue(has(row, "denylisted") ? row.denylisted : row.blacklisted);
     // A newly scheduled query reports zeros, which must not overwrite earlier statistics.
     if (executions === 0 && !denylisted) continue;
+    if (queries++ === SCHEDULE_STATISTICS.max) break;
     const pack = rest.slice(0, at);
     const query = rest.slice(at + delimiter.length);
     const stats = packs.get(pack) ?? new Map<string, QueryStats>();

@@ -6,7 +6,7 @@ import { ApiError, forbidden, forbiddenFor, invalid, notFound } from "../core/er
 import type { Reply } from "../core/http/route.ts";
 import { inTeam, may } from "../core/security/access.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
-import { byStatus } from "../hosts/status.ts";
+import { online } from "../hosts/status.ts";
 import { addOperations, isOpen, openOperations, operationLock } from "../operations/queue.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -68,7 +68,7 @@ async function requireAgent({ store }: Context, host: HostRow): Promise<void> {
 }
 
 async function isOnline({ store, clock }: Context, id: number): Promise<boolean> {
-  return (await store.hosts.count(and(eq("id", id), byStatus("online", clock.now())))) > 0;
+  return (await store.hosts.count(and(eq("id", id), online(clock.now())))) > 0;
 }
 
 async function start(

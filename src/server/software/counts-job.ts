@@ -1,14 +1,12 @@
 // Deletes titles and versions that are on no host, counts the hosts of operating systems, and corrects counts.
 import { channels } from "../core/channels.ts";
 import { hours, isoAt } from "../core/clock.ts";
-import type { Services } from "../core/context.ts";
 import type { Job } from "../core/job.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { countOsVersions } from "../hosts/os-versions.ts";
-import { and, exists, has, not, oneOf, type Predicate } from "../store/query.ts";
-import { removeUnused } from "../unused-rows/remove.ts";
+import { has } from "../store/query.ts";
 import { addSoftwareCounts, recountSoftware } from "./counts.ts";
-import { softwareTitleCounts, softwareVersionCounts, software as versions } from "./tables.ts";
+import { removeUnusedSoftware } from "./unused.ts";
 import { addVulnerabilityCounts } from "./vulnerabilities/counts.ts";
 import { recountVulnerabilities } from "./vulnerabilities/recount.ts";
 import { stateOf } from "./vulnerabilities/state.ts";
@@ -28,39 +26,16 @@ export const counts: Job = {
       const healed = await askAgain(store, unknown ?? []);
       if (healed > 0) log.warn({ hosts: healed }, "hosts with unknown software will report it again");
     }
-    while (!signal.aborted && (await addSoftwareCounts(store, clock.iso())));
+    while (!signal.aborted && (await addSoftwareCounts(services)));
     const vulnerabilities = await stateOf(store);
     if ((vulnerabilities?.recounted_at ?? "") <= isoAt(clock.now() - RECOUNT_EVERY))
       await recountVulnerabilities(services, signal);
     while (!signal.aborted && (await addVulnerabilityCounts(services)));
     if (signal.aborted) return;
-    await removeSoftware(services);
+    await removeUnusedSoftware(services);
     await countOsVersions(services);
   },
 };
-
-const unusedVersion = not(exists(softwareVersionCounts, "software_id"));
-const unusedTitle = ({ extensions }: Pick<Services, "extensions">): Predicate =>
-  and(
-    not(exists(softwareTitleCounts, "title_id")),
-    not(exists(versions, "title_id")),
-    ...extensions.titleReferences.map(({ table, column }) => not(exists(table, column))),
-  );
-
-async function removeSoftware(services: Services): Promise<void> {
-  const { store } = services;
-  const idsOf = async (rows: Promise<readonly { id: number }[]>) => (await rows).map(({ id }) => id);
-  const those = (ids: readonly number[], unused: Predicate) => and(oneOf("id", ids), unused);
-  const unused = await idsOf(store.software.pick(["id"], { where: unusedVersion }));
-  const left = await removeUnused(services, "software", unused, (ids) =>
-    store.software.delete(those(ids, unusedVersion)),
-  );
-  const untitled = await idsOf(store.softwareTitles.pick(["id"], { where: unusedTitle(services) }));
-  const lost = await removeUnused(services, "software_titles", untitled, (ids) =>
-    store.softwareTitles.delete(those(ids, unusedTitle(services))),
-  );
-  if (left + lost > 0) await store.notify(channels.software, "");
-}
 
 /**
  * A host may report a version at the moment in which it is deleted. Clearing the host's fingerprint makes the server

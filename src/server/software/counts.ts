@@ -13,6 +13,7 @@ import { and, eq, gt, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { addFlat, type Sums, type TeamSums } from "./count-changes.ts";
 import { ALL_HOSTS, NO_TEAM, type softwareCountState } from "./tables.ts";
+import { removeLostSoftware } from "./unused.ts";
 
 /** Lock for transactions that change counts. */
 const LOCK = "software_counts";
@@ -42,22 +43,36 @@ export async function countedAt(tx: ServerTx): Promise<string | null> {
   return (await stateOf(tx))?.counted_at ?? null;
 }
 
-/** Adds one batch of recorded differences to the counts. Returns whether more may remain. */
-export async function addSoftwareCounts(store: ServerTx, now: string): Promise<boolean> {
+/**
+ * Adds one batch of recorded differences to the counts, and deletes the versions that have lost their last host by them.
+ * Returns whether more may remain.
+ */
+export async function addSoftwareCounts({
+  store,
+  clock,
+  extensions,
+}: Pick<Services, "store" | "clock" | "extensions">): Promise<boolean> {
   if ((await store.softwareCountChanges.pick(["id"], { limit: 1 })).length === 0) return false;
-  return store.tx(
+  const now = clock.iso();
+  const { mayRemain, lost } = await store.tx(
     async (tx) => {
+      const nothing = { mayRemain: false, lost: [] };
       const state = await stateOf(tx);
-      if (state?.recount_until && state.recount_until > now) return false;
+      if (state?.recount_until && state.recount_until > now) return nothing;
       const waiting = await tx.softwareCountChanges.list({ order: inOrder, limit: ROWS });
-      if (waiting.length === 0) return false;
-      for (const [scope, sums] of sumsByScope(waiting)) await addToScope(tx, scope, sums);
+      if (waiting.length === 0) return nothing;
+      const scopes = sumsByScope(waiting);
+      for (const [scope, sums] of scopes) await addToScope(tx, scope, sums);
       await removeChanges(tx, waiting);
       await changeState(tx, state, { counted_at: now, generation: (state?.generation ?? 0) + 1 });
-      return waiting.length === ROWS;
+      // A version that came and went within the batch has a sum of zero.
+      const lost = [...scopes.get(ALL_HOSTS)!.versions].filter(([, sum]) => sum <= 0).map(([id]) => id);
+      return { mayRemain: waiting.length === ROWS, lost };
     },
     { lock: LOCK },
   );
+  await removeLostSoftware({ store, extensions }, lost);
+  return mayRemain;
 }
 
 const removeChanges = (tx: ServerTx, rows: readonly { id: number }[]): Promise<number> =>
@@ -281,7 +296,6 @@ export interface SoftwareCounts {
 export const softwareCounts = startedPart("software counts", startSoftwareCounts);
 
 async function startSoftwareCounts(services: Services): Promise<SoftwareCounts> {
-  const { store, clock } = services;
   const adding = await startTriggeredTask(
     services,
     {
@@ -293,7 +307,7 @@ async function startSoftwareCounts(services: Services): Promise<SoftwareCounts> 
       failure: "counts of software could not be updated",
     },
     async () => {
-      while (await addSoftwareCounts(store, clock.iso()));
+      while (await addSoftwareCounts(services));
     },
   );
   return { flush: adding.run, stop: adding.stop };

@@ -1,4 +1,5 @@
 // The entries of one host, one for each version: rows of one version may report several paths.
+import { PATHS } from "./additions.ts";
 import type { SoftwareEntry, StoredVersion } from "./rows.ts";
 
 /** What several rows of one version report. */
@@ -55,7 +56,7 @@ export class DistinctEntries {
     for (const [place, { paths, opened }] of this.#several)
       this.entries[place] = {
         ...this.entries[place]!,
-        installed_paths: [...paths].sort(),
+        installed_paths: [...paths].sort().slice(0, PATHS.max),
         last_opened_at: opened,
       };
     // The versions are stored for longer than the entries of a host are needed.

@@ -6,8 +6,6 @@ import type { Row } from "../agent-protocol/rows.ts";
 import { channels } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
-import { limit } from "../core/limits.ts";
-import type { ServerTx } from "../core/tables.ts";
 import {
   type Answers,
   type InventorySource,
@@ -17,9 +15,9 @@ import {
   type SourceWriter,
 } from "../hosts/inventory/source.ts";
 import { oneOf } from "../store/query.ts";
-import { distinctInOrder } from "../store/rows.ts";
-import type { InsertOf, RowOf } from "../store/table.ts";
-import { CountChanges, listsOf, recordCountChanges } from "./count-changes.ts";
+import type { RowOf } from "../store/table.ts";
+import { admitEntries, ENTRIES, PathRoom } from "./additions.ts";
+import { type HostSoftwareRow, writeHostSoftware } from "./host-rows.ts";
 import { HomeFolders, isUsual, usualPathOf } from "./installed-paths.ts";
 import { type SoftwareChanges, softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
 import { deviceSources, softwareQueries } from "./queries.ts";
@@ -31,12 +29,9 @@ import {
   type StoredVersion,
 } from "./rows.ts";
 import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
-import { recordSoftware, systemsOf } from "./vulnerabilities/count-changes.ts";
 
 /** All results, because unchanged ones are recognized without reading their rows. */
 export type SoftwareAnswer = Pick<Answers, "platform" | "platformLike" | "results">;
-
-type HostSoftwareRow = InsertOf<typeof hostSoftware> & { id: number };
 
 /** Whether both rows have the same software, in any order. */
 function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefined): boolean {
@@ -50,18 +45,11 @@ function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefine
   );
 }
 
-export const softwareLimit = limit({
-  what: "software of a host",
-  max: 10_000,
-  unit: "entries",
-  per: "host",
-  beyond: "The rest is ignored.",
-});
 /** The same entries whatever the order of the rows was. */
 function firstOf({ entries, stored }: Pick<SoftwareChanges, "entries" | "stored">) {
   const places = entries.map((_, place) => place);
   const identity = (place: number) => entries[place]!.version.identity;
-  const first = places.sort((a, b) => (identity(a) < identity(b) ? -1 : 1)).slice(0, softwareLimit.max);
+  const first = places.sort((a, b) => (identity(a) < identity(b) ? -1 : 1)).slice(0, ENTRIES.max);
   return { entries: first.map((place) => entries[place]!), stored: first.map((place) => stored[place]) };
 }
 
@@ -80,7 +68,8 @@ const storedVersion = (
   place: 0,
 });
 
-async function startSoftware({ store, log }: Services): Promise<SourceWriter<SoftwareAnswer>> {
+async function startSoftware(services: Services): Promise<SourceWriter<SoftwareAnswer>> {
+  const { store, log } = services;
   const byIdentity = new Map<string, StoredVersion>();
   const byId = new Map<number, StoredVersion>();
   const knownRows = new SoftwareRows();
@@ -194,8 +183,7 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
     const oldOf = new Map(oldRows.map((row) => [row.id, row]));
     const oldVersions = await versionsById([...new Set(oldRows.flatMap((row) => row.software_ids))]);
 
-    const unknown = new Map<string, SoftwareEntry>();
-    const plans = changed.map((answer) => {
+    const reported = changed.map((answer) => {
       const old = oldOf.get(answer.hostId);
       const had = (old?.software_ids ?? []).flatMap((id) => oldVersions.get(id) ?? []);
       const changes = softwareChanges(answer.results, {
@@ -206,18 +194,23 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
         storedOf,
       });
       const { length } = changes.entries;
-      if (length > softwareLimit.max)
+      if (length > ENTRIES.max)
         log.warn({ host_id: answer.hostId, entries: length }, "software beyond the limit is left out");
-      const { entries, stored } = length > softwareLimit.max ? firstOf(changes) : changes;
+      const { entries, stored } = length > ENTRIES.max ? firstOf(changes) : changes;
+      const kept = had.filter(({ source }) => !changes.replaced.includes(source));
+      return { answer, hostId: answer.hostId, old, had: new Set(old?.software_ids), entries, stored, kept };
+    });
+    const admitted = await admitEntries(services, reported);
+    const plans = reported.map((host, i) => ({ ...host, ...admitted[i]! }));
+    const unknown = new Map<string, SoftwareEntry>();
+    for (const { entries, stored } of plans)
       for (let i = 0; i < entries.length; i++)
         if (stored[i] === undefined) unknown.set(entries[i]!.version.identity, entries[i]!);
-      const kept = had.filter(({ source }) => !changes.replaced.includes(source));
-      return { answer, old, entries, stored, kept };
-    });
     const made = await versionsOf(unknown);
 
-    const rows = plans.map(({ answer, old, entries, stored, kept }) => {
+    const rows = plans.map(({ answer, old, entries, stored, kept, isPartial }) => {
       const details: InstalledDetails = {};
+      const paths = new PathRoom();
       // Repeated ids are dropped by the store.
       const titleIds: number[] = [];
       const softwareIds: number[] = [];
@@ -237,7 +230,7 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
         const { id, titleId, usualPath } = versions[i]!;
         softwareIds.push(id);
         titleIds.push(titleId);
-        if (!isUsual(installed_paths, usualPath, home)) details[id] = [last_opened_at, installed_paths];
+        if (!isUsual(installed_paths, usualPath, home)) details[id] = [last_opened_at, paths.fit(installed_paths)];
         else if (last_opened_at !== null) details[id] = [last_opened_at];
       }
       return {
@@ -246,7 +239,8 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
         title_ids: titleIds,
         details,
         home,
-        fingerprint: answer.fingerprint,
+        // What was left out is stored by a later report, even if that is the same.
+        fingerprint: isPartial ? "" : answer.fingerprint,
       };
     });
     const isDifferent = (row: HostSoftwareRow, i: number) => !isSame(row, plans[i]!.old);
@@ -263,30 +257,6 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
 
   const stop = await store.listen(channels.software, forget, forget);
   return { plan, forget, stop };
-}
-
-/** Call it after the hosts' rows were written: that locks them, so that they stay in their teams until the commit. */
-export async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwareRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  const ids = rows.map(({ id }) => id);
-  // Read again, because another server may have written since.
-  const [before, hosts] = await Promise.all([listsOf(tx, ids), systemsOf(tx, ids)]);
-  const written = rows.map((row) => ({
-    ...row,
-    software_ids: distinctInOrder(row.software_ids),
-    title_ids: distinctInOrder(row.title_ids),
-  }));
-  await tx.hostSoftware.upsert(written, { on: ["id"], returning: [] });
-  const changes = new CountChanges();
-  for (const row of written) changes.note(hosts.get(row.id)?.team_id ?? null, before.get(row.id), row);
-  await recordCountChanges(tx, changes);
-  await recordSoftware(
-    tx,
-    hosts,
-    new Map(
-      written.map(({ id, software_ids }) => [id, { before: before.get(id)?.software_ids ?? [], after: software_ids }]),
-    ),
-  );
 }
 
 /** What device management reports of a host that has no agent. */

@@ -1,7 +1,7 @@
 import { TUS_RESUMABLE, UPLOAD_LENGTH, UPLOAD_OFFSET, type Upload, uploadsApi } from "../../api/uploads.ts";
 import { type Reply, route } from "../core/http/route.ts";
 import { append } from "./pieces.ts";
-import { beginUpload, listUploads, ownUpload, removeUpload, uploadOf } from "./service.ts";
+import { beginUpload, getUpload, listUploads, removeUpload } from "./service.ts";
 
 function describe({ headers }: Reply, { received, size }: Pick<Upload, "received" | "size">): void {
   Object.assign(headers, TUS_RESUMABLE, { [UPLOAD_OFFSET]: String(received), [UPLOAD_LENGTH]: String(size) });
@@ -15,7 +15,7 @@ export const uploadRoutes = [
     return { upload };
   }),
   route(uploadsApi.get, async ({ params }, ctx, reply) => {
-    const upload = uploadOf(await ownUpload(ctx, params.id));
+    const upload = await getUpload(ctx, params.id);
     describe(reply, upload);
     return { upload };
   }),

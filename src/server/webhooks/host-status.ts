@@ -4,7 +4,7 @@ import type { HostStatusWebhook } from "../../api/app-config.ts";
 import { days, isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { checkDestination } from "../core/outbound/fetch.ts";
-import { notSeenSince } from "../hosts/status.ts";
+import { noContactSince } from "../host-contact/contact.ts";
 import { enqueue } from "../outbox/service.ts";
 import { and, eq, everything } from "../store/query.ts";
 
@@ -32,7 +32,7 @@ async function notify(services: Services, hook: HostStatusWebhook, team: Team | 
   const ofTeam = team === null ? everything : eq("team_id", team.id);
   const total = await store.hosts.count(ofTeam);
   const unseen = await store.hosts.pick(["id"], {
-    where: and(ofTeam, notSeenSince(isoAt(now - days(silent)))),
+    where: and(ofTeam, noContactSince(isoAt(now - days(silent)))),
     order: [{ column: "id", direction: "asc" }],
   });
   if (total === 0 || (unseen.length / total) * 100 < least) return;

@@ -21,7 +21,7 @@ describe("users", () => {
     const { users, warnings } = changes({ users: [row, { ...row, groupname: "other" }, { ...row, uid: "x" }] });
     expect(users).toHaveLength(1);
     expect(users?.[0]?.groupname).toBe("staff");
-    expect(warnings).toEqual([{ query: "users", reason: "a uid is not a number" }]);
+    expect(warnings).toEqual([{ query: "users", reason: "a uid is missing or not a number" }]);
   });
 });
 

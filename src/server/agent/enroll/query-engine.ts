@@ -15,8 +15,9 @@ export interface EngineRequest extends EnrollRequest {
   readonly platformType: unknown;
 }
 
-export function queryEngine({ store, settings }: Services, configs: ConfigCache): EnrollmentKind<EngineRequest> {
-  const osVersions = createOsVersions(store);
+export function queryEngine(services: Services, configs: ConfigCache): EnrollmentKind<EngineRequest> {
+  const { settings } = services;
+  const osVersions = createOsVersions(services);
 
   async function configsOf(teamIds: readonly (number | null)[]): Promise<ReadonlyMap<number | null, TeamConfig>> {
     return new Map(await Promise.all([...new Set(teamIds)].map(async (id) => [id, await configs.get(id)] as const)));
@@ -29,7 +30,9 @@ export function queryEngine({ store, settings }: Services, configs: ConfigCache)
       const changes = matched.map(({ request: { details, platformType, address }, known }) =>
         enrollChanges(details, platformType, { known: known ?? {}, now, publicIp: address }),
       );
-      const systems = await osVersions.ids(changes.flatMap(({ os }) => os ?? []));
+      const systems = await osVersions.ids(
+        changes.flatMap(({ os }, i) => (os === null ? [] : [{ hostId: matched[i]!.known?.id ?? null, system: os }])),
+      );
       const teamConfigs = await configsOf(matched.map(({ request }) => request.teamId));
       return matched.map(({ request, known }, i): ReportedFields => {
         const { set, os } = changes[i]!;

@@ -26,11 +26,14 @@ import type { DetailQueries } from "../inventory/detail-queries.ts";
 import { type HostChanges, hostChanges } from "../inventory/host-fields.ts";
 import type { WriteResults } from "./results.ts";
 import { readSources, type SourceValues, startSources } from "./sources.ts";
+import { refusedInventories } from "./unasked.ts";
 
 export interface IngestItem {
   readonly state: HostState;
   readonly address: string;
   readonly results: WriteResults;
+  /** The length of the message. */
+  readonly length: number;
 }
 
 export interface Ingest {
@@ -57,7 +60,7 @@ export async function createIngest(
 ): Promise<Ingest> {
   const { store, settings, log } = services;
   const sources = await startSources(services);
-  const osVersions = createOsVersions(store);
+  const osVersions = createOsVersions(services);
 
   function planHost(item: IngestItem, row: HostRow): Omit<Planned, "row"> {
     const { results } = item;
@@ -96,12 +99,11 @@ export async function createIngest(
     const doubts = new Map(items.map(({ state }) => [state, state.doubts]));
     const rows = new Map((await store.hosts.getMany(items.map(({ state }) => state.id))).map((row) => [row.id, row]));
     const planned: Planned[] = [];
-    for (const item of items) {
+    for (const item of await withoutRefused(items, rows)) {
       const row = rows.get(item.state.id);
       if (row) planned.push({ ...planHost(item, row), row });
     }
-    const systems = await osVersions.ids(planned.flatMap(({ changes }) => changes?.os ?? []));
-    for (const { changes, set } of planned) if (changes?.os) set.os_version_id = systems.of(changes.os);
+    await planSystems(planned);
 
     const now = services.clock.now();
     const [detailRows, others] = await Promise.all([
@@ -139,6 +141,35 @@ export async function createIngest(
       if (state.doubts !== doubts.get(state)! + own) state.fresh = false;
     }
     return items.map(() => null);
+  }
+
+  /** Leaves out inventories that were not asked for, and are too many. */
+  async function withoutRefused(
+    items: readonly IngestItem[],
+    rows: ReadonlyMap<number, HostRow>,
+  ): Promise<IngestItem[]> {
+    const sent = items.flatMap(({ state, results: { details, additional }, length }) => {
+      const row = rows.get(state.id);
+      return row && details.size + additional.size > 0 ? [{ row, length }] : [];
+    });
+    const refused = await refusedInventories(services, sent);
+    return items.map((item) =>
+      refused.has(item.state.id)
+        ? { ...item, results: { ...item.results, details: new Map(), additional: new Map() } }
+        : item,
+    );
+  }
+
+  async function planSystems(planned: readonly Planned[]): Promise<void> {
+    const systems = await osVersions.ids(
+      planned.flatMap(({ row, changes }) => (changes?.os ? [{ hostId: row.id, system: changes.os }] : [])),
+    );
+    for (const { changes, set } of planned) {
+      if (!changes?.os) continue;
+      const id = systems.of(changes.os);
+      if (id !== undefined) set.os_version_id = id;
+      else delete set.os_version;
+    }
   }
 
   /** Also returns the policy revision that each host has now reported. */

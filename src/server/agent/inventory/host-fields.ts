@@ -1,7 +1,6 @@
 import {
   type DetailResult,
   type DetailResults,
-  has,
   type InventoryWarning,
   okRows,
   type Row,
@@ -62,7 +61,7 @@ export function hostChanges(results: DetailResults, applies: Applies, ctx: HostC
   if (os !== null) setOs(set, os, release, ctx);
 
   const agent = answers.single("qengine_info");
-  if (agent !== null && has(agent, "version")) set.qengine_version = text(agent, "version");
+  if (agent !== null && text(agent, "version").trim() !== "") set.qengine_version = text(agent, "version");
   const system = answers.single("system_info");
   if (system !== null) setSystem(set, system, ctx.known);
   const uptime = answers.single("uptime");

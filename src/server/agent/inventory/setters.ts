@@ -1,4 +1,5 @@
 import { msToIso, toCount, toInt, toSeconds } from "../../agent-protocol/numbers.ts";
+import { firmwareText, hardwareUuid, serialNumber } from "../../agent-protocol/placeholders.ts";
 import { has, type Row, text } from "../../agent-protocol/rows.ts";
 import { displayName, type HostContext, type InventoryFields } from "./fields.ts";
 import { platformOf, unixOsVersion, type WindowsRelease, windowsName, windowsOsVersion } from "./os-version.ts";
@@ -18,20 +19,31 @@ const systemColumns = {
 
 type CopiedField = keyof typeof osColumns | keyof typeof systemColumns;
 
-/** Copies columns to fields. A column that this agent version lacks leaves its field unchanged. */
+const meanings: Readonly<Partial<Record<CopiedField, (cell: string) => string>>> = {
+  uuid: hardwareUuid,
+  hardware_vendor: firmwareText,
+  hardware_model: firmwareText,
+  hardware_version: firmwareText,
+};
+
+/** Copies columns to fields. What is missing, blank or a placeholder is unknown, and leaves its field unchanged. */
 function copyText(set: Partial<InventoryFields>, row: Row, columns: Readonly<Partial<Record<CopiedField, string>>>) {
-  for (const [field, column] of Object.entries(columns))
-    if (has(row, column)) set[field as CopiedField] = text(row, column);
+  for (const [name, column] of Object.entries(columns)) {
+    const field = name as CopiedField;
+    const cell = text(row, column);
+    const value = meanings[field]?.(cell) ?? cell;
+    if (value.trim() !== "") set[field] = value;
+  }
 }
 
 export function setSystem(set: Partial<InventoryFields>, row: Row, known: HostContext["known"]): void {
   copyText(set, row, systemColumns);
-  // Some boards report "-1" if they have no serial number.
-  const serial = text(row, "hardware_serial").trim();
-  if (has(row, "hardware_serial") && serial !== "-1") set.hardware_serial = serial;
+  const serial = serialNumber(text(row, "hardware_serial"));
+  if (serial !== "") set.hardware_serial = serial;
+  // No host has 0 of these: the agent could not read them.
   for (const field of ["cpu_physical_cores", "cpu_logical_cores"] as const)
-    if (has(row, field)) set[field] = toInt(row[field], 0, 1_000_000) ?? known[field] ?? 0;
-  if (has(row, "physical_memory")) set.memory = toCount(row.physical_memory) ?? known.memory ?? 0;
+    if (has(row, field)) set[field] = toInt(row[field], 0, 1_000_000) || (known[field] ?? 0);
+  if (has(row, "physical_memory")) set.memory = toCount(row.physical_memory) || (known.memory ?? 0);
   set.display_name = displayName({ ...known, ...set });
 }
 
@@ -60,7 +72,7 @@ export function setOs(set: Partial<InventoryFields>, row: Row, release: WindowsR
   copyText(set, row, osColumns);
   const platform = platformOf(row) || ctx.known.platform || "";
   if (platform !== "") set.platform = platform;
-  if (!has(row, "name")) return;
+  if (text(row, "name").trim() === "") return;
   if (platform !== "windows") {
     set.os_version = unixOsVersion(row);
     return;

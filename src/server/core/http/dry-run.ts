@@ -73,6 +73,7 @@ const readOnly = (blobs: Blobs): Blobs => ({
   place: blobs.place,
   get: (...given) => blobs.get(...given),
   localPath: (key) => blobs.localPath(key),
+  checkRoom: (bytes) => blobs.checkRoom(bytes),
   growing: null,
   stat: (...given) => blobs.stat(...given),
   list: (...given) => blobs.list(...given),

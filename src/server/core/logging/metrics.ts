@@ -13,6 +13,7 @@ export interface Metrics {
   readonly agentOverdue: Counter<"endpoint">;
   readonly agentBadLogs: Counter<"reason">;
   readonly inventoryFailures: Counter<"query">;
+  readonly hostLimits: Counter<"limit">;
   readonly enrollmentsRefused: Counter<"agent">;
   readonly outboxTries: Counter<"event" | "outcome">;
   readonly directoryReports: Counter<"outcome">;
@@ -90,6 +91,12 @@ export function createMetrics(): Metrics {
       name: "svc_inventory_failures_total",
       help: "Parts of hosts' inventories that could not be read because of an error in the server",
       labelNames: ["query"],
+      registers,
+    }),
+    hostLimits: new Counter({
+      name: "svc_host_limits_total",
+      help: "Times that a host reached one of its limits over time, by limit (docs/limits.md)",
+      labelNames: ["limit"],
       registers,
     }),
     enrollmentsRefused: new Counter({

@@ -326,6 +326,14 @@ export const Settings = z.strictObject({
   carve_max_open: whole(1, 10_000)
     .default(10)
     .describe("maximum number of file carves that one host uploads at the same time"),
+  upload_max_per_user: whole(1, 1e15)
+    .default(21_474_836_480)
+    .describe("maximum size of the uploads of one user together, in bytes"),
+  upload_max_per_team: whole(1, 1e15)
+    .default(107_374_182_400)
+    .describe(
+      "maximum size of the uploads of all users of one team together, in bytes; users with a global role do not count",
+    ),
   geoip_database: z
     .string()
     .optional()

@@ -1,7 +1,8 @@
 // All fields of selector expressions.
 import { hostOrderKeys, hostStatuses } from "../../../api/host-filters.ts";
 import { hostActions } from "../../host-actions/tables.ts";
-import { byStatus, online, onPlatform, seenWhen } from "../../hosts/status.ts";
+import { byStatus } from "../../host-contact/contact.ts";
+import { online, onPlatform, seenWhen } from "../../hosts/status.ts";
 import { hostEmails, hostSeen, hosts, osVersions } from "../../hosts/tables.ts";
 import { labelMembers, labels } from "../../labels/tables.ts";
 import { hostProfiles } from "../../mdm/profiles/tables.ts";

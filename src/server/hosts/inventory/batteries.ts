@@ -15,7 +15,11 @@ function health(row: Row, cycles: number): string {
   if (cycles >= WORN_CYCLES) return "Service recommended";
   const designed = capacity(row, "designed_capacity");
   const max = capacity(row, "max_capacity");
-  if (designed <= 0 || max <= 0) return "Unknown";
+  if (max <= 0) return "Unknown";
+  // Apple silicon reports the maximum as a percentage of the designed capacity, or that one as 0 or 100.
+  if (max <= 100 && (designed <= 0 || designed === 100 || designed > 10 * max))
+    return max < WORN_PERCENT ? "Service recommended" : "Normal";
+  if (designed <= 0) return "Unknown";
   return max * 100 < WORN_PERCENT * designed ? "Service recommended" : "Normal";
 }
 

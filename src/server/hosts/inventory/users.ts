@@ -28,9 +28,10 @@ export function hostUsers(rows: readonly Row[], warn: Warn): HostUser[] | null {
   const users = new Map<string, HostUser>();
   for (const row of rows) {
     if (!isPerson(row)) continue;
-    const uid = toInt(row.uid);
+    // Without a uid it would be taken for root.
+    const uid = text(row, "uid").trim() === "" ? null : toInt(row.uid);
     if (uid === null) {
-      warn("users", "a uid is not a number");
+      warn("users", "a uid is missing or not a number");
       continue;
     }
     const username = text(row, "username");

@@ -33,7 +33,7 @@ export const deviceReports = <M extends { readonly hostId: number }>(
 ): StartedPart<DeviceReports<M>> =>
   startedPart(name, async (services: Services) => {
     const { store, clock } = services;
-    const osVersions = createOsVersions(store);
+    const osVersions = createOsVersions(services);
     const software = await softwareInventory.start!(services);
 
     async function run(messages: readonly M[]): Promise<null[]> {
@@ -43,7 +43,9 @@ export const deviceReports = <M extends { readonly hostId: number }>(
         const row = rows.get(message.hostId);
         return row ? [{ row, ...read(message, row, now) }] : [];
       });
-      const systems = await osVersions.ids(reports.flatMap(({ os }) => os ?? []));
+      const systems = await osVersions.ids(
+        reports.flatMap(({ row, os }) => (os === null ? [] : [{ hostId: row.id, system: os }])),
+      );
       const answers = reports.flatMap(({ row, software: value }) => (value ? [{ hostId: row.id, value }] : []));
       const plan = answers.length === 0 ? NOTHING_TO_WRITE : await software.plan(answers, now);
       const detailed = reports.filter(({ details }) => details !== null);

@@ -62,6 +62,8 @@ export interface Blobs {
   get(key: string, range?: ByteRange): Promise<Readable>;
   /** The path of the blob's file if blobs are files on this machine, else null. Only for reading. */
   localPath(key: string): string | null;
+  /** Throws `NoRoom` if there is too little room for this many bytes more. */
+  checkRoom(bytes: number): Promise<void>;
   /** Null: blobs are stored at once only. */
   readonly growing: GrowingBlobs | null;
   /** Size and modification time of the blob, or null if it does not exist. */
@@ -107,6 +109,18 @@ export class BlobsUnavailable extends StoreUnavailable {}
 
 /** The place for blobs does not exist, or refuses this server. Its administrator has to change something. */
 export class BlobsMisconfigured extends BlobsUnavailable {}
+
+/** The disk has as little room as is kept free for the store. */
+export class NoRoom extends BlobsUnavailable {
+  readonly free: number;
+  readonly kept: number;
+
+  constructor(place: string, free: number, kept: number) {
+    super(`${place}: ${free} bytes are free, and ${kept} of them are kept for the store`);
+    this.free = free;
+    this.kept = kept;
+  }
+}
 
 export class NoSuchBlob extends Error {
   constructor(key: string) {

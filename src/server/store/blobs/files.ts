@@ -4,6 +4,7 @@ import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { BlobDiffers, type Blobs, BlobTooLarge, checkKey, NoSuchBlob } from "./blobs.ts";
 import { codeOf, ensureFolder, FOLDER, found, isMissing, syncFolder, writeError, writeFrom } from "./file-steps.ts";
+import { FreeSpace, type ReadDisk } from "./free-space.ts";
 import { growingFiles } from "./growing-files.ts";
 
 /**
@@ -11,7 +12,8 @@ import { growingFiles } from "./growing-files.ts";
  */
 const UNFINISHED = ".unfinished";
 
-export function fileBlobs(folder: string): Blobs {
+export function fileBlobs(folder: string, readDisk?: ReadDisk): Blobs {
+  const space = new FreeSpace(folder, readDisk);
   const place = (key: string): string => {
     checkKey(key);
     return join(folder, ...key.split("/"));
@@ -25,7 +27,7 @@ export function fileBlobs(folder: string): Blobs {
       const temporary = join(folder, UNFINISHED, randomBytes(12).toString("hex"));
       try {
         await mkdir(dirname(temporary), FOLDER);
-        const written = await writeWhole(temporary, content, maxBytes);
+        const written = await writeWhole(temporary, space.guard(content), maxBytes);
         if (sha256 !== undefined && written.sha256 !== sha256) throw new BlobDiffers(key, sha256, written.sha256);
         await ensureFolder(folder, dirname(target));
         await rename(temporary, target);
@@ -52,7 +54,9 @@ export function fileBlobs(folder: string): Blobs {
 
     localPath: place,
 
-    growing: growingFiles(folder, place),
+    checkRoom: (bytes) => space.check(bytes),
+
+    growing: growingFiles(folder, place, space),
 
     async stat(key) {
       try {

@@ -3,11 +3,12 @@ import { link, open, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { BlobTooLarge, type GrowingBlobs } from "./blobs.ts";
 import { codeOf, ensureFolder, found, isMissing, syncFolder, writeError, writeFrom } from "./file-steps.ts";
+import type { FreeSpace } from "./free-space.ts";
 
 /** File systems without hard links. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);
 
-export const growingFiles = (folder: string, place: (key: string) => string): GrowingBlobs => ({
+export const growingFiles = (folder: string, place: (key: string) => string, space: FreeSpace): GrowingBlobs => ({
   async append(key, start, content, { maxBytes, hash }) {
     const path = place(key);
     try {
@@ -16,7 +17,7 @@ export const growingFiles = (folder: string, place: (key: string) => string): Gr
       const file = await found(key, () => open(path, start === 0 ? "wx" : "r+", 0o600));
       try {
         if (start === 0) await syncFolder(dirname(path));
-        return await writeFrom(file, start, content, (chunk, arrived) => {
+        return await writeFrom(file, start, space.guard(content), (chunk, arrived) => {
           if (arrived > maxBytes) throw new BlobTooLarge(maxBytes);
           hash?.update(chunk);
         });

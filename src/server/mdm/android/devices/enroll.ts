@@ -1,5 +1,5 @@
 // Android devices become hosts when the vendor reports them for the first time, and leave when it reports them deleted.
-import { recordActivity } from "../../../activities/record.ts";
+import { recordHostActivity } from "../../../activities/by-host.ts";
 import { type Context, type Services, within } from "../../../core/context.ts";
 import { serverUrl } from "../../../core/http/links.ts";
 import { startedPart } from "../../../core/running.ts";
@@ -111,19 +111,14 @@ export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise
     );
     const kind = personal ? "personal" : "manual";
     await setManaged(inside, host.id, { kind, serverUrl: await serverUrl({ ...ctx, config: ctx.config.over(store) }) });
-    await recordActivity(
-      inside,
-      "mdm_enrolled",
-      {
-        host_serial: host.hardware_serial,
-        host_display_name: host.display_name,
-        installed_from_dep: false,
-        mdm_platform: "android",
-        enrollment_id: personal ? host.uuid : null,
-        platform: host.platform,
-      },
-      { hostId: host.id },
-    );
+    await recordHostActivity(inside, host.id, "mdm_enrolled", {
+      host_serial: host.hardware_serial,
+      host_display_name: host.display_name,
+      installed_from_dep: false,
+      mdm_platform: "android",
+      enrollment_id: personal ? host.uuid : null,
+      platform: host.platform,
+    });
     await wantPolicies(inside, [host.id], { isNew: true });
     await notifyProfiles(store, { hostIds: [host.id] });
     return row!;

@@ -3,7 +3,7 @@ import { appleChannelApi } from "../../../../api/apple-channel.ts";
 import type { Content } from "../../../../api/bodies.ts";
 import { booleanIn, bytesIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
-import { recordActivity } from "../../../activities/record.ts";
+import { recordHostActivity } from "../../../activities/by-host.ts";
 import { createBatcher } from "../../../core/concurrency/batcher.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
@@ -196,19 +196,14 @@ async function enrolled(inside: Context, device: Enrollment, { host, identity, s
   if (!host) return;
   await Promise.all([
     setManaged(inside, host_id, { kind, serverUrl }),
-    recordActivity(
-      inside,
-      "mdm_enrolled",
-      {
-        host_serial: host.hardware_serial,
-        host_display_name: host.display_name,
-        installed_from_dep: kind === "automatic",
-        mdm_platform: "vendora",
-        enrollment_id: kind === "personal" ? enrollment_id : null,
-        platform: host.platform,
-      },
-      { hostId: host_id },
-    ),
+    recordHostActivity(inside, host_id, "mdm_enrolled", {
+      host_serial: host.hardware_serial,
+      host_display_name: host.display_name,
+      installed_from_dep: kind === "automatic",
+      mdm_platform: "vendora",
+      enrollment_id: kind === "personal" ? enrollment_id : null,
+      platform: host.platform,
+    }),
     notifyProfiles(inside.store, { hostIds: [host_id] }),
   ]);
   for (const { enrolled } of inside.extensions.appleDevices) await enrolled?.(inside, device, { host, identity });

@@ -1,6 +1,8 @@
 // What answers of iPhones and iPads mean for their hosts. Pure functions.
+
 import { X509Certificate } from "node:crypto";
 import { bytesIn, dictIn, dictsIn, numberIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
+import { serialNumber } from "../../../agent-protocol/placeholders.ts";
 import { clip, type Row } from "../../../agent-protocol/rows.ts";
 import { certificateName, certificatesLimit } from "../../../certificates/inventory.ts";
 import type { HostRow } from "../../../hosts/access.ts";
@@ -14,7 +16,8 @@ export function factsOf(answer: PlistDict, host: Pick<HostRow, "platform" | "har
   const facts = dictIn(answer, "QueryResponses") ?? {};
   const text = (key: string): string => clip((stringIn(facts, key) ?? "").trim());
   const set: Partial<HostRow> = { ...namesOf(text("DeviceName")), ...storageOf(facts) };
-  if (host.hardware_serial === "" && text("SerialNumber") !== "") set.hardware_serial = text("SerialNumber");
+  const serial = serialNumber(text("SerialNumber"));
+  if (host.hardware_serial === "" && serial !== "") set.hardware_serial = serial;
   if (text("BuildVersion") !== "") set.build = text("BuildVersion");
   if (text("ProductName") !== "") set.hardware_model = text("ProductName");
   if (text("WiFiMAC") !== "") set.primary_mac = text("WiFiMAC").toLowerCase();

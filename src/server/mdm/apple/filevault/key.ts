@@ -3,7 +3,7 @@ import type { DiskKeySource } from "../../../../api/host-details.ts";
 import { BadCms } from "../../../../pki/cms.ts";
 import { BadDer } from "../../../../pki/der.ts";
 import { openEnvelope } from "../../../../pki/enveloped-data.ts";
-import { recordActivity } from "../../../activities/record.ts";
+import { recordHostActivity } from "../../../activities/by-host.ts";
 import { tableExists } from "../../../agent-protocol/detail-query.ts";
 import { text } from "../../../agent-protocol/rows.ts";
 import { days } from "../../../core/clock.ts";
@@ -79,10 +79,12 @@ export async function keepSealedKey(
       await keepEnvelope(store, hostId, { sealed, readAt: isReadable ? ctx.clock.iso() : null });
       if (!isReadable) return;
       const isNew = before?.sealed_key == null || before.key_updated_at === null;
-      await recordActivity(
+      await recordHostActivity(
         { ...within(ctx, store), user: service },
+        hostId,
         isNew ? "escrowed_disk_encryption_key" : "rotated_disk_encryption_key",
         { host_id: hostId, host_display_name: host.display_name },
+        { isListed: false },
       );
     },
     { lock: `disk-key ${hostId}` },

@@ -4,7 +4,7 @@ import type { Envelope } from "../../../../soap/envelope.ts";
 import { requestTypes } from "../../../../soap/names.ts";
 import { writeProvisioning } from "../../../../soap/provisioning.ts";
 import { readTokenRequest, type TokenRequest } from "../../../../soap/token.ts";
-import { recordActivity } from "../../../activities/record.ts";
+import { recordHostActivity } from "../../../activities/by-host.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { limit } from "../../../core/limits.ts";
 import { deviceCa } from "../../../device-ca/ca.ts";
@@ -169,19 +169,14 @@ async function enrolled(inside: Context, host: HostRow, { enrollment, caller }: 
   const serverUrl = (await windowsUrl({ config, settings: inside.settings }, path)) ?? "";
   await setManaged(inside, host.id, { kind: caller.kind, serverUrl });
   if (caller.email !== null) await setEndUser(inside.store, host.id, caller.email);
-  await recordActivity(
-    inside,
-    "mdm_enrolled",
-    {
-      host_serial: host.hardware_serial,
-      host_display_name: host.display_name,
-      installed_from_dep: caller.kind === "automatic",
-      mdm_platform: "microsoft",
-      enrollment_id: null,
-      platform: host.platform,
-    },
-    { hostId: host.id },
-  );
+  await recordHostActivity(inside, host.id, "mdm_enrolled", {
+    host_serial: host.hardware_serial,
+    host_display_name: host.display_name,
+    installed_from_dep: caller.kind === "automatic",
+    mdm_platform: "microsoft",
+    enrollment_id: null,
+    platform: host.platform,
+  });
   await notifyProfiles(inside.store, { hostIds: [host.id] });
   for (const listener of inside.extensions.windowsDevices) await listener.enrolled?.(inside, enrollment);
 }

@@ -79,6 +79,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
 
     localPath: () => null,
 
+    checkRoom: async () => {},
     growing: null,
 
     async stat(key) {
