@@ -97,6 +97,7 @@ import { migration as m0110 } from "./0110-expiring-enroll-secrets.ts";
 import { migration as m0111 } from "./0111-variable-scopes.ts";
 import { migration as m0112 } from "./0112-links-of-users-and-nonces.ts";
 import { migration as m0113 } from "./0113-links-of-users-and-nonces-slow.ts";
+import { migration as m0114 } from "./0114-host-usage-and-contacts.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -198,4 +199,5 @@ export const migrations: readonly Migration[] = [
   m0111,
   m0112,
   m0113,
+  m0114,
 ];
