@@ -71,7 +71,7 @@ export const uploadsApi = {
     summary: "List your own upload sessions; as a global admin also those of all users.",
     access,
     query: pagingAfter("id", "created_at", "expires_at", "name", "size", "received").extend({
-      all: QueryFlag.default(false).meta({ description: "the sessions of all users; for global admins" }),
+      all_users: QueryFlag.default(false).meta({ description: "the sessions of all users; for global admins" }),
     }),
     response: z.object({ uploads: z.array(Upload), meta: Meta }),
   }),

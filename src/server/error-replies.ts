@@ -75,7 +75,7 @@ const MiB = 1024 * 1024;
 const diskFull = ({ free, kept }: NoRoom) =>
   insufficientStorage(
     `the disk of the server is almost full: ${Math.floor(free / MiB)} MiB are free, and ${Math.ceil(kept / MiB)} MiB stay free so that the service works. ` +
-      "Delete uploads (svc uploads list --all), packages or carves, or enlarge the disk, and send the file again",
+      "Delete uploads (svc uploads list --all-users), packages or carves, or enlarge the disk, and send the file again",
   );
 
 function asApiError(thrown: unknown): ApiError {

@@ -95,8 +95,8 @@ describe.each(rulesEngines)("limits of uploads on %s", (engine) => {
       return { status: reply.status, json: (await reply.json()) as { uploads: unknown[] } };
     };
     expect((await listed(t, "/uploads")).json.uploads).toEqual([]);
-    expect((await listed(t, "/uploads?all=true")).json.uploads).toMatchObject([{ id, name: "theirs", size: 5 }]);
-    for (const caller of [user, maintainer]) expect((await listed(caller, "/uploads?all=true")).status).toBe(403);
+    expect((await listed(t, "/uploads?all_users=true")).json.uploads).toMatchObject([{ id, name: "theirs", size: 5 }]);
+    for (const caller of [user, maintainer]) expect((await listed(caller, "/uploads?all_users=true")).status).toBe(403);
     expect((await maintainer.delete(`/uploads/${id}`)).status).toBe(404);
     expect((await t.delete(`/uploads/${id}`)).status).toBe(200);
     expect(await t.store.uploads.count()).toBe(0);

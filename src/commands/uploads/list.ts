@@ -6,17 +6,17 @@ import { uploadView } from "../../cli/views/upload.ts";
 
 export default class UploadsList extends ClientCommand {
   static override summary =
-    "List your uploads, complete and interrupted ones; as a global admin with --all those of all users.";
+    "List your uploads, complete and interrupted ones; as a global admin with --all-users those of all users.";
   static override endpoints = [uploadsApi.list];
   static override flags = { ...queryFlags(uploadsApi.list), ...limitFlags };
   static override examples = [
     "<%= config.bin %> <%= command.id %>",
-    "<%= config.bin %> <%= command.id %> --all --order-key size --order-direction desc",
+    "<%= config.bin %> <%= command.id %> --all-users --order-key size --order-direction desc",
   ];
 
   async run() {
     const { flags } = await this.parse(UploadsList);
     const uploads = this.pages(uploadsApi.list, { query: queryOf(uploadsApi.list, flags) }, "uploads");
-    await this.printList(uploads, uploadView(this.relativeTimes, this.io.now(), flags.all === true));
+    await this.printList(uploads, uploadView(this.relativeTimes, this.io.now(), flags["all-users"] === true));
   }
 }

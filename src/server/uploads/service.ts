@@ -31,10 +31,10 @@ export const expiryFrom = (now: number): string => isoAt(now + KEPT_FOR);
 const alive = ({ clock }: Pick<Caller, "clock">): Predicate => gt("expires_at", clock.iso());
 const own = (caller: Caller): Predicate => and(eq("user_id", caller.user.id), alive(caller));
 
-export async function listUploads(ctx: Context, { all, ...query }: z.output<typeof uploadsApi.list.query>) {
-  if (all && !may(ctx.user, "files:manage", null))
+export async function listUploads(ctx: Context, { all_users, ...query }: z.output<typeof uploadsApi.list.query>) {
+  if (all_users && !may(ctx.user, "files:manage", null))
     throw forbiddenFor("only global admins may see the uploads of all users");
-  const { rows, meta } = await page(ctx.store.uploads, query, all ? alive(ctx) : own(ctx));
+  const { rows, meta } = await page(ctx.store.uploads, query, all_users ? alive(ctx) : own(ctx));
   return { uploads: await uploadsOnWire(ctx, rows), meta };
 }
 
