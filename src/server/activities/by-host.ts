@@ -1,8 +1,6 @@
 // Activities that a host causes without anybody's request: it could cause any number of them.
-import { createHash } from "node:crypto";
 import { minutes } from "../core/clock.ts";
-import { grant, hostLimit, type LimitServices } from "../host-limits/usage.ts";
-import { and, eq } from "../store/query.ts";
+import { grant, grantUnequal, hostLimit, type LimitServices } from "../host-limits/usage.ts";
 import { type Recorder, recordActivity } from "./record.ts";
 import type { ActivityTypes } from "./types.ts";
 
@@ -28,16 +26,8 @@ export async function recordHostActivity<T extends keyof ActivityTypes>(
   details: ActivityTypes[T],
   { isListed = true }: { readonly isListed?: boolean } = {},
 ): Promise<void> {
-  const { store, clock } = ctx;
-  const limit = limitOf(type);
-  const row = and(eq("host_id", hostId), eq("limit_name", limit.name));
-  const last = await store.hostUsage.first({ where: row });
-  const digest = createHash("sha256").update(JSON.stringify(details)).digest("base64url");
-  const age = last === null ? 0 : clock.now() - Date.parse(last.updated_at);
-  if (last?.last_digest === digest && age >= 0 && age < MERGED_FOR) return;
-  const granted = await grant(ctx, limit, new Map([[hostId, 1]]));
-  if (granted.get(hostId) !== 1) return;
-  await store.hostUsage.update({ where: row, set: { last_digest: digest } });
+  if (!(await grantUnequal(ctx, limitOf(type), hostId, { content: JSON.stringify(details), mergedFor: MERGED_FOR })))
+    return;
   await recordActivity(ctx, type, details, isListed ? { hostId } : {});
 }
 

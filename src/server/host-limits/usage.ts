@@ -1,4 +1,5 @@
 // What one host may add to the store in a period, whichever server it calls.
+import { createHash } from "node:crypto";
 import type { Services } from "../core/context.ts";
 import { type Limit, limit } from "../core/limits.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -39,6 +40,25 @@ export async function grant(
   const { store } = services;
   if (!lock) return grantIn(store, services, hostLimit, asked);
   return store.tx((tx) => grantIn(tx, services, hostLimit, asked), { lock: `host limit ${hostLimit.name}` });
+}
+
+/** Whether the host may do it once more: not if the content equals that of the last time, which was not long ago. */
+export async function grantUnequal(
+  services: LimitServices,
+  hostLimit: HostLimit,
+  hostId: number,
+  { content, mergedFor }: { readonly content: string; readonly mergedFor: number },
+): Promise<boolean> {
+  const { store, clock } = services;
+  const row = and(eq("host_id", hostId), eq("limit_name", hostLimit.name));
+  const last = await store.hostUsage.first({ where: row });
+  const digest = createHash("sha256").update(content).digest("base64url");
+  const age = last === null ? 0 : clock.now() - Date.parse(last.updated_at);
+  if (last?.last_digest === digest && age >= 0 && age < mergedFor) return false;
+  const granted = await grant(services, hostLimit, new Map([[hostId, 1]]));
+  if (granted.get(hostId) !== 1) return false;
+  await store.hostUsage.update({ where: row, set: { last_digest: digest } });
+  return true;
 }
 
 async function grantIn(
