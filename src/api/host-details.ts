@@ -92,7 +92,7 @@ export const HostConfigurationProfile = z.object({
   profile_uuid: z.string(),
   team_id: z.int(),
   name: z.string(),
-  identifier: z.string(),
+  identifier: z.string().optional(),
   created_at: Timestamp,
   updated_at: Timestamp,
   checksum: z.string(),

@@ -13,6 +13,7 @@ export const HostPolicy = z.object({
   resolution: z.string(),
   platform: z.string(),
   response: z.enum(["pass", "fail", ""]),
+  error: z.string().nullable().meta({ description: "why the host's agent could not run it; null: it could" }),
   critical: z.boolean(),
   author_id: Id.nullable(),
   author_name: z.string(),

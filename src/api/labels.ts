@@ -25,6 +25,8 @@ export const LabelItem = Label.extend({
   host_count: z.int().optional().meta({ description: "absent if 0" }),
   display_text: z.string(),
   count: z.int(),
+  error_host_count: z.int().min(0).meta({ description: "hosts whose agent could not run the query" }),
+  error_message: z.string().nullable().meta({ description: "what one of these agents reported; null: none" }),
   host_ids: z.array(Id).optional().meta({ description: "only for one manual label; absent if empty" }),
 });
 export type LabelItem = z.infer<typeof LabelItem>;

@@ -39,6 +39,8 @@ export const Policy = z.object({
     .int()
     .min(0)
     .meta({ description: "hosts in the policy's scope without a result for its current query" }),
+  error_host_count: z.int().min(0).meta({ description: "hosts whose agent could not run the query" }),
+  error_message: z.string().nullable().meta({ description: "what one of these agents reported; null: none" }),
   host_count_updated_at: Timestamp.nullable(),
   install_software: z.object({ software_title_id: Id, name: z.string(), display_name: z.string() }).optional(),
   run_script: z.object({ id: Id, name: z.string() }).optional(),

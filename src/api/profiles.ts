@@ -29,7 +29,7 @@ export const ConfigurationProfile = z.object({
   team_id: z.int().nonnegative().meta({ description: "0 = no team" }),
   name: z.string(),
   platform: ProfilePlatform,
-  identifier: z.string(),
+  identifier: z.string().optional().meta({ description: "of profiles for Apple devices: others have none" }),
   created_at: Timestamp,
   updated_at: Timestamp,
   uploaded_at: Timestamp,

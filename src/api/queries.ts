@@ -64,6 +64,8 @@ export const Query = z.object({
     }),
   ),
   stats: QueryStats,
+  error_host_count: z.int().min(0).meta({ description: "hosts whose agent could not run the query" }),
+  error_message: z.string().nullable().meta({ description: "what one of these agents reported; null: none" }),
 });
 export type Query = z.infer<typeof Query>;
 

@@ -91,6 +91,9 @@ export const vulnerabilitiesApi = {
       vulnerabilities: z.array(HostVulnerability),
       count: z.int(),
       counts_updated_at: Timestamp.nullable(),
+      data_imported: z
+        .boolean()
+        .meta({ description: "false: vulnerability data was never imported, so that nothing can be found" }),
       meta: Meta,
     }),
   }),

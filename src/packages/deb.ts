@@ -38,6 +38,7 @@ export async function readDeb(file: PackageFile): Promise<PackageInfo> {
     bundleIdentifier: "",
     packageIds: [cleanText(name)],
     upgradeCode: "",
+    installsApp: false,
   };
 }
 

@@ -40,6 +40,7 @@ export async function readExe(file: PackageFile): Promise<PackageInfo> {
     bundleIdentifier: "",
     packageIds: [],
     upgradeCode: "",
+    installsApp: false,
   };
 }
 

@@ -22,6 +22,7 @@ export async function readIpa(file: PackageFile): Promise<PackageInfo> {
     bundleIdentifier,
     packageIds: [bundleIdentifier],
     upgradeCode: "",
+    installsApp: true,
   };
 }
 

@@ -29,6 +29,7 @@ export async function readMsi(file: PackageFile): Promise<PackageInfo> {
     bundleIdentifier: "",
     packageIds: productCode === "" ? [] : [productCode],
     upgradeCode: textOf("UpgradeCode"),
+    installsApp: false,
   };
 }
 

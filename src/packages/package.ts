@@ -19,6 +19,8 @@ export interface PackageInfo {
   readonly packageIds: readonly string[];
   /** Of an .msi file: equal for all versions of a product; otherwise empty. */
   readonly upgradeCode: string;
+  /** Whether the file names an application that it installs. Others leave only what the installer registers. */
+  readonly installsApp: boolean;
 }
 
 /** The file is not what its name says, or is damaged. The message is for whoever has uploaded it. */

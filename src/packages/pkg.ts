@@ -36,6 +36,7 @@ export async function readPkg(file: PackageFile): Promise<PackageInfo> {
     bundleIdentifier: cleanText(app?.id || product?.attributes.get("id") || ids[0] || ""),
     packageIds: ids,
     upgradeCode: "",
+    installsApp: app !== null,
   };
 }
 

@@ -83,4 +83,5 @@ const named = (file: PackageFile, kind: PackageKind, platform: PackagePlatform, 
   bundleIdentifier: "",
   packageIds: [],
   upgradeCode: "",
+  installsApp: false,
 });

@@ -45,6 +45,7 @@ export async function readRpm(file: PackageFile): Promise<PackageInfo> {
     bundleIdentifier: "",
     packageIds: [name],
     upgradeCode: "",
+    installsApp: false,
   };
 }
 

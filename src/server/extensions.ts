@@ -82,11 +82,14 @@ import {
 } from "./mdm/windows/actions/leave.ts";
 import { windowsActionListener, windowsWipe, windowsWiper } from "./mdm/windows/actions/wipe.ts";
 import { windowsCommands, windowsCustomCommand } from "./mdm/windows/commands/custom.ts";
+import { joinListener } from "./mdm/windows/joins/joins.ts";
+import { windowsSerialCommand } from "./mdm/windows/joins/serial.ts";
 import { windowsNotices } from "./mdm/windows/notices/notices.ts";
 import { windowsObsoleteNodes, windowsProfileCommand, windowsProfileContent } from "./mdm/windows/profiles/commands.ts";
 import { windowsProfileInventory } from "./mdm/windows/profiles/inventory.ts";
 import { windowsPlatform } from "./mdm/windows/profiles/platform.ts";
 import { finishWindowsSignIn } from "./mdm/windows/sign-in/sign-in.ts";
+import { startupPinListener, startupPinPolicy } from "./mdm/windows/startup-pin/startup-pin.ts";
 import { windowsDeadlines } from "./mdm/windows/updates/commands.ts";
 import { windowsUpdateListener } from "./mdm/windows/updates/updates.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
@@ -189,7 +192,7 @@ export const extensions: Extensions = {
   openDiskKey,
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave, askWindowsToLeave, askAndroidToLeave],
-  windowsDevices: [windowsActionListener, windowsUpdateListener],
+  windowsDevices: [windowsActionListener, windowsUpdateListener, startupPinListener, joinListener],
   deviceCallbacks: [finishDeviceSignIn, finishWindowsSignIn],
   commandPlatforms: [appleCommands, windowsCommands, androidCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep, softwareStep],
@@ -208,6 +211,8 @@ export const extensions: Extensions = {
     [windowsProfileCommand.name]: windowsProfileCommand,
     [windowsObsoleteNodes.name]: windowsObsoleteNodes,
     [windowsDeadlines.name]: windowsDeadlines,
+    [startupPinPolicy.name]: startupPinPolicy,
+    [windowsSerialCommand.name]: windowsSerialCommand,
     [appleProfileCommand.name]: appleProfileCommand,
     [appleRenewal.name]: appleRenewal,
     [appleDeclarationCommand.name]: appleDeclarationCommand,

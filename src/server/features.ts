@@ -1,7 +1,9 @@
 // Background parts of the server: buffers that flush, caches that listen, jobs. Started once, and stopped before the
 // store closes.
+
 import { activityFeed } from "./activity-feed/feed.ts";
 import { type Agent, agents } from "./agent/start.ts";
+import { sqlSyntax } from "./agent-protocol/sql-syntax.ts";
 import { approvedDeletion } from "./approvals/run.ts";
 import { complianceReports } from "./conditional-access/compliance/job.ts";
 import type { Services } from "./core/context.ts";
@@ -36,6 +38,8 @@ import { signers } from "./mdm/apple/trust/signers.ts";
 import { diskEncryptionStates } from "./mdm/disk-encryption/states.ts";
 import { profileReconciler } from "./mdm/profiles/part.ts";
 import { windowsEnrollment } from "./mdm/windows/enroll/kind.ts";
+import { windowsJoins } from "./mdm/windows/joins/joins.ts";
+import { startupPins } from "./mdm/windows/startup-pin/startup-pin.ts";
 import { windowsUpdateDeadlines } from "./mdm/windows/updates/updates.ts";
 import { outbox } from "./outbox/sender.ts";
 import { packageBatchTask } from "./package-batches/service.ts";
@@ -62,6 +66,7 @@ export interface Features {
 export async function startFeatures(services: Services): Promise<Features> {
   const { running } = services;
   const start = <T>(part: StartedPart<T>): Promise<T> => running.start(services, part);
+  await start(sqlSyntax);
   await ensureBuiltinLabels(services);
   await adoptScriptRuns(services);
   await adoptCategories(services);
@@ -96,6 +101,8 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(profileReconciler);
   await start(appleUpdateDeadlines);
   await start(windowsUpdateDeadlines);
+  await start(startupPins);
+  await start(windowsJoins);
   await start(filevaultKeeper);
   await start(agentProfileKeeper);
   await start(recoveryLockKeeper);

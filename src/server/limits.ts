@@ -23,8 +23,10 @@ import { androidLimits } from "./mdm/android/devices/report.ts";
 import { appleFact, appleTexts, appleUsers } from "./mdm/apple/channel/limits.ts";
 import { windowsAnswer } from "./mdm/windows/channel/answers.ts";
 import { windowsDeviceLimits } from "./mdm/windows/enroll/enroll.ts";
+import { deviceSerial } from "./mdm/windows/joins/serial.ts";
 import { munkiIssuesLimit } from "./munki/ingest.ts";
 import { SCHEDULE_STATISTICS } from "./packs/inventory.ts";
+import { ERROR_TEXT, ERRORS_OF_HOST } from "./query-errors/errors.ts";
 import { ADDED_SOFTWARE, ENTRIES, PATH_TEXT, PATHS } from "./software/additions.ts";
 
 /** All limits of what hosts, devices and strangers may send, by the area of docs/limits.md in which they stand. */
@@ -37,7 +39,7 @@ export const limits: Readonly<Record<string, readonly Limit[]>> = {
     wrongSecrets,
     unknownSockets,
   ],
-  "Query agents": [...bodyLimits, identifierLimit, linesLimit, ...resultLimits],
+  "Query agents": [...bodyLimits, identifierLimit, linesLimit, ...resultLimits, ERROR_TEXT, ERRORS_OF_HOST],
   "Managed agents": [scriptOutput],
   Inventory: [
     storedText,
@@ -62,6 +64,6 @@ export const limits: Readonly<Record<string, readonly Limit[]>> = {
     DEVICE_ACTIONS_A_DAY,
   ],
   "Apple devices": [...Object.values(appleTexts), appleFact, appleUsers],
-  "Windows devices": [...windowsDeviceLimits, windowsAnswer],
+  "Windows devices": [...windowsDeviceLimits, windowsAnswer, deviceSerial],
   "Android devices": Object.values(androidLimits),
 };

@@ -14,6 +14,7 @@ export const alerts = {
 export const UNENROLLED_BY_USER = "com.microsoft:mdm.unenrollment.userrequest";
 
 export const statuses = {
+  processing: "101",
   ok: "200",
   authenticated: "212",
   wrongCredentials: "401",

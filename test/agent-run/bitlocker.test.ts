@@ -12,6 +12,7 @@ const OURS: Protector = { id: "{OLD}", type: 3, name: "svc-agent 00000000" };
 
 interface Disk {
   conversion: number;
+  protection: number;
   protectors: Protector[];
   tpm: boolean;
   /** Codes that methods return instead of doing their work. */
@@ -22,7 +23,15 @@ let made = 0;
 
 /** `failure`: of the delivery to the server. */
 function machine(given: Partial<Disk>, failure?: Error) {
-  const disk: Disk = { conversion: 0, protectors: [], tpm: true, refuses: {}, ...given };
+  const disk: Disk = {
+    conversion: 0,
+    // As long as nobody suspends it.
+    protection: given.conversion === 1 ? 1 : 0,
+    protectors: [],
+    tpm: true,
+    refuses: {},
+    ...given,
+  };
   const calls: string[] = [];
   const passwords = new Map<string, string>();
   const methods: Record<string, (given: Record<string, unknown>) => object> = {
@@ -46,6 +55,10 @@ function machine(given: Partial<Disk>, failure?: Error) {
       disk.conversion = 2;
       return {};
     },
+    EnableKeyProtectors() {
+      disk.protection = 1;
+      return {};
+    },
     ResumeConversion() {
       disk.conversion = 2;
       return {};
@@ -53,7 +66,13 @@ function machine(given: Partial<Disk>, failure?: Error) {
   };
   const run = async (_script: string, input?: Readonly<Record<string, unknown>>) => {
     if (input === undefined)
-      return { conversion: disk.conversion, protection: 0, lock: 0, protectors: [...disk.protectors], tpm: disk.tpm };
+      return {
+        conversion: disk.conversion,
+        protection: disk.protection,
+        lock: 0,
+        protectors: [...disk.protectors],
+        tpm: disk.tpm,
+      };
     const { method, arguments: args } = input as { method: string; arguments: Record<string, unknown> };
     calls.push(method);
     const code = disk.refuses[method];
@@ -111,6 +130,19 @@ describe("the disk of Windows", () => {
     expect(calls).not.toContain("Encrypt");
     expect(delivered).toHaveLength(1);
     expect(disk.protectors.map(({ id }) => id)).toEqual([TPM.id, OF_ADMIN.id, expect.stringContaining("NEW")]);
+  });
+
+  it("that is encrypted is protected again where its protection was suspended", async () => {
+    const { start, disk, calls, delivered } = machine({ conversion: 1, protection: 0, protectors: [TPM, OURS] });
+    await start();
+    expect([disk.protection, calls]).toEqual([1, expect.arrayContaining(["EnableKeyProtectors"])]);
+    expect(delivered).toHaveLength(1);
+    const bare = machine({ conversion: 1, protection: 0, protectors: [OURS] });
+    await bare.start();
+    expect(bare.calls).toEqual(expect.arrayContaining(["ProtectKeyWithTPM", "EnableKeyProtectors"]));
+    const refused = machine({ conversion: 1, protection: 0, protectors: [OURS], tpm: false });
+    await refused.start();
+    expect(refused.delivered).toEqual([{ client_error: expect.stringContaining("no TPM") }]);
   });
 
   it("is encrypted further where that was paused", async () => {

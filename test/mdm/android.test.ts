@@ -250,6 +250,34 @@ describe.each(bothEngines)("management of Android on %s", (engine) => {
     expect(hosts.map(({ id, mdm }) => [id, mdm.enrollment_status])).toEqual([[host!.id, "On (manual)"]]);
   });
 
+  it("keeps the host of a company's device that enrolls again, while the vendor still lists the former device", async () => {
+    await turnAndroidOn(t, service);
+    // The vendor gives company-owned devices no id that stays.
+    const hardwareInfo = { serialNumber: "SER-1", manufacturer: "Google", model: "Pixel 8" };
+    const at = (day: number) => ({ hardwareInfo, enrollmentTime: `2026-03-0${day}T10:00:00Z` });
+    await enrollAndroid(t, service, { id: "d1", secret: SECRET, more: at(1) });
+    const [host] = await hostsNow(t);
+    await enrollAndroid(t, service, { id: "d2", secret: SECRET, more: at(2) });
+    expect((await hostsNow(t)).map(({ id }) => id)).toEqual([host!.id]);
+    // The former device is not taken for one that has enrolled again.
+    await runJob(t.services, "android_sync");
+    expect((await hostsNow(t)).map(({ id, mdm }) => [id, mdm.enrollment_status])).toEqual([[host!.id, "On (manual)"]]);
+    expect(await t.store.androidDevices.list()).toMatchObject([{ name: `${ENTERPRISE}/devices/d2` }]);
+    // Without a serial number, the names that the vendor knows are enough.
+    const previousDeviceNames = [`${ENTERPRISE}/devices/d1`, `${ENTERPRISE}/devices/d2`];
+    const more = { previousDeviceNames, hardwareInfo: { serialNumber: "" }, enrollmentTime: "2026-03-03T10:00:00Z" };
+    await enrollAndroid(t, service, { id: "d3", secret: SECRET, more });
+    expect((await hostsNow(t)).map(({ id }) => id)).toEqual([host!.id]);
+    // Others are other hosts, also when their makers left the number out.
+    for (const [id, serialNumber] of [
+      ["d4", "SER-2"],
+      ["d5", "0"],
+      ["d6", "0"],
+    ] as const)
+      await enrollAndroid(t, service, { id, secret: SECRET, more: { hardwareInfo: { serialNumber } } });
+    expect(await hostsNow(t)).toHaveLength(4);
+  });
+
   it("finds out by itself what messages did not say", async () => {
     await turnAndroidOn(t, service);
     const device = await enrollAndroid(t, service, { id: "d1", secret: SECRET });

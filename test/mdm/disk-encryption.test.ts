@@ -406,6 +406,112 @@ describe.each(bothEngines)("agents on %s", (engine) => {
     await expect.poll(() => noticesOf(agent)).not.toHaveProperty("enforce_bitlocker_encryption");
   });
 
+  it("of Windows hosts protect the disk again when its protection was turned off", async () => {
+    const t = await started(engine);
+    await makeSecret(t);
+    const made = enrollment();
+    const os_version = { ...made.host_details.os_version, platform: "windows", name: "Microsoft Windows 11 Pro" };
+    const details = { ...made.host_details, os_version };
+    const node_key = await enroll(throughApp(t), { host_details: details });
+    const host = (await t.store.hosts.first({}))!;
+    const { id } = host;
+    const agent = await makeManaged(t, { platform: "windows", qengine_identifier: host.identifier });
+    expect(await t.store.managedAgents.get(id), "one host").not.toBeNull();
+    await t.store.hostMdm.insert({ id, enrollment_status: "On (manual)", connected_to_svc: true });
+    await turn(t, true);
+    const report = (protection_status: string, conversion_status: string) =>
+      throughApp(t)("/api/v1/qengine/distributed/write", {
+        node_key,
+        queries: {
+          svc_detail_query_diskenc_windows: [{ drive_letter: "C:", protection_status, conversion_status }],
+        },
+        statuses: {},
+        messages: {},
+        stats: {},
+      });
+    const diskOf = async () => (await hostOf(t, id)).os_settings.disk_encryption;
+    const isAsked = async () => (await noticesOf(agent)).enforce_bitlocker_encryption === true;
+    const encryption_key = Buffer.from("111-222").toString("base64");
+    const escrow = async (given: Record<string, unknown>) => {
+      expect((await agent.call("/disk_encryption_key", given)).status).toBe(204);
+    };
+    const listed = async (state: string) =>
+      ((await (await t.get(`/hosts?os_settings_disk_encryption=${state}`)).json()) as { hosts: unknown[] }).hosts
+        .length;
+
+    await expect.poll(diskOf).toEqual({ status: "enforcing", detail: "" });
+    await report("0", "2");
+    await escrow({ encryption_key });
+    expect(await diskOf()).toEqual({ status: "verifying", detail: "" });
+    expect((await t.store.hosts.get(id))!.refetch_requested, "the report verifies it").toBe(true);
+    await report("0", "2");
+    await settle(t);
+    expect(await diskOf(), "Windows is still encrypting").toEqual({ status: "verifying", detail: "" });
+    // No job has to run.
+    await report("1", "1");
+    await expect.poll(diskOf).toEqual({ status: "verified", detail: "" });
+    expect(await isAsked()).toBe(false);
+
+    // Somebody suspends the protection.
+    await report("0", "1");
+    await expect.poll(diskOf).toEqual({ status: "enforcing", detail: "" });
+    expect(await summary(t)).toMatchObject({ verified: { windows: 0 }, enforcing: { windows: 1 } });
+    expect([await listed("verified"), await listed("enforcing")]).toEqual([0, 1]);
+    await expect.poll(isAsked).toBe(true);
+    expect(await keyOf(t, id)).toBe(404);
+    // The agent cannot turn it on.
+    await escrow({ client_error: "the TPM is not ready" });
+    await settle(t);
+    expect(await diskOf()).toEqual({ status: "action_required", detail: "the TPM is not ready" });
+    expect(await isAsked(), "it tries again by itself").toBe(true);
+    expect((await t.store.hostDiskEncryption.get(id))!.key, "an error does not discard the key").toBe("111-222");
+    await report("1", "1");
+    await expect.poll(diskOf).toEqual({ status: "verified", detail: "" });
+    expect(await keyOf(t, id)).toBe("111-222");
+
+    // The disk is decrypted, and its agent encrypts it again.
+    await escrow({ encryption_key });
+    await report("0", "0");
+    await expect.poll(diskOf).toEqual({ status: "enforcing", detail: "" });
+    await escrow({ encryption_key });
+    await report("0", "2");
+    await settle(t);
+    expect(await diskOf()).toEqual({ status: "verifying", detail: "" });
+    await report("0", "0");
+    await settle(t);
+    expect((await diskOf()).status, "the report may be older than the key").toBe("verifying");
+    t.clock.advance(hours(1) + 1);
+    await settle(t);
+    expect((await diskOf()).status).toBe("enforcing");
+
+    // Nothing is demanded any more: the key stays readable.
+    await turn(t, false);
+    await settle(t);
+    expect(await diskOf()).toEqual({ status: null, detail: "" });
+    expect(await isAsked()).toBe(false);
+    expect(await keyOf(t, id)).toBe("111-222");
+    expect((await hostOf(t, id)).encryption_key_available).toBe(true);
+  });
+
+  it("of Linux hosts: a disk that is not encrypted any more is not verified", async () => {
+    const t = await started(engine);
+    const agent = await makeManaged(t);
+    const { id } = await agent.host();
+    const set = (disk_encryption_enabled: boolean) =>
+      t.store.hosts.update({ where: eq("id", id), set: { disk_encryption_enabled } });
+    await set(true);
+    await turn(t, true);
+    await settle(t);
+    expect((await agent.call("/luks_data", { passphrase: "open sesame", salt: "s", key_slot: 1 })).status).toBe(204);
+    expect(await statusOf(t, id)).toBe("verified");
+    await set(false);
+    await settle(t);
+    expect(await statusOf(t, id)).toBeNull();
+    await set(true);
+    await settle(t);
+    expect(await statusOf(t, id)).toBe("verified");
+  });
+
   it("of Windows hosts report whether the disk needs a PIN, if the team requires one", async () => {
     const t = await started(engine);
     await makeSecret(t);
@@ -470,6 +576,7 @@ describe.each(bothEngines)("agents on %s", (engine) => {
       await t.store.tx((tx) => setDiskStates(tx, [{ id, ...lost }]));
       return (await user.get(page)).text;
     };
+    await turn(t, true);
     await expect.poll(() => textOf(linuxId, linuxPage)).toContain(`${linuxPage}/disk-key/escrow`);
     const sent = await user.post(`${linuxPage}/disk-key/escrow`);
     expect([sent.status, sent.location]).toEqual([303, `${linuxPage}?status=key`]);
@@ -492,9 +599,21 @@ describe.each(bothEngines)("agents on %s", (engine) => {
     expect((await t.post(`${page}/rotate_encryption_key`)).status, "no Mac").toBe(400);
     expect((await t.post("/device/nobody/mdm/linux/trigger_escrow")).status).toBe(401);
     await t.store.hosts.update({ where: eq("id", id), set: { disk_encryption_enabled: true } });
+    const refused = await t.post(`${page}/mdm/linux/trigger_escrow`);
+    expect([refused.status, await refused.text()], "encryption is turned off").toEqual([
+      400,
+      expect.stringContaining("turned off"),
+    ]);
+    await turn(t, true);
     expect((await t.post(`${page}/mdm/linux/trigger_escrow`)).status).toBe(204);
     await expect.poll(() => noticesOf(agent)).toMatchObject({ run_disk_encryption_escrow: true });
     await expect.poll(() => noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");
+    // What was asked before encryption was turned off is not sent afterwards.
+    expect((await t.post(`${page}/mdm/linux/trigger_escrow`)).status).toBe(204);
+    await turn(t, false);
+    expect(await noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");
+    await turn(t, true);
+    expect(await noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");
     expect((await agent.call("/luks_data", { passphrase: "open sesame", salt: "s", key_slot: 1 })).status).toBe(204);
     expect(await statusOf(t, id)).toBe("verified");
   });

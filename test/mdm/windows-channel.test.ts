@@ -104,7 +104,7 @@ describe.each(bothEngines)("a session of a Windows device on %s", (engine) => {
     expect(ids((await device.start()).commands)).toEqual([first]);
     expect(ids((await device.send([headerStatus])).commands)).toEqual([]);
     expect(ids((await device.start()).commands)).toEqual([first]);
-    expect(await command(t, first!)).toEqual(["Pending", "pending", "sent"]);
+    expect(await command(t, first!)).toEqual(["101", "pending", "sent"]);
   });
 
   it("gets an Add again as Replace, once, if the node exists", async () => {
@@ -195,7 +195,7 @@ describe.each(rulesEngines)("messages of Windows devices on %s", (engine) => {
       });
       expect([["401", "407"].includes(reply.status), reply.commands]).toEqual([true, []]);
     }
-    expect(await command(t, uuid!)).toEqual(["Pending", "pending", "queued"]);
+    expect(await command(t, uuid!)).toEqual(["101", "pending", "queued"]);
     expect(await t.store.hostMdm.get(ana.hostId)).toEqual(seen);
     expect((await ben.device.start([], { source: "NOBODY", credentials: null })).status).toBe("407");
   });
@@ -206,9 +206,9 @@ describe.each(rulesEngines)("messages of Windows devices on %s", (engine) => {
     const ben = await managedWindows(t);
     const [uuid] = await send(t, ana.hostId, add());
     await ben.device.start([statusFor(uuid!, "Add", "200")]);
-    expect(await command(t, uuid!)).toEqual(["Pending", "pending", "queued"]);
+    expect(await command(t, uuid!)).toEqual(["101", "pending", "queued"]);
     await ana.device.start([statusFor(uuid!, "Add", "200")]);
-    expect(await command(t, uuid!), "it got the command with the reply").toEqual(["Pending", "pending", "sent"]);
+    expect(await command(t, uuid!), "it got the command with the reply").toEqual(["101", "pending", "sent"]);
     await ana.device.send([headerStatus, statusFor(uuid!, "Add", "200")]);
     expect(await command(t, uuid!)).toEqual(["200", "ran", "answered"]);
   });
@@ -222,7 +222,7 @@ describe.each(rulesEngines)("messages of Windows devices on %s", (engine) => {
     const part = await device.send([headerStatus, statusFor(uuid!, "Get", "200")], { isFinal: false });
     expect(part.commands).toEqual([]);
     expect(part.message.commands.at(-1)).toMatchObject({ verb: "Alert", data: alerts.nextMessage });
-    expect(await command(t, uuid!)).toEqual(["Pending", "pending", "sent"]);
+    expect(await command(t, uuid!)).toEqual(["101", "pending", "sent"]);
     const results = syncCommand("Results", "2", {
       msgRef: "1",
       cmdRef: uuid!,
@@ -275,18 +275,31 @@ it("cancels and lists commands that users run on Windows hosts", async () => {
   );
   const { command_uuid, request_type } = (await reply.json()) as Record<string, string>;
   expect([reply.status, request_type]).toEqual([200, "./Device/Vendor/MSFT/Reboot/RebootNow"]);
+  const shown = async () =>
+    ((await (await t.get(`/commands?command_uuid=${command_uuid}`)).json()) as { results: object[] }).results;
+  expect(await shown()).toMatchObject([{ status: "101", command_status: "pending" }]);
   expect(ids((await device.start()).commands)).toEqual([command_uuid]);
+  await device.send([headerStatus, statusFor(command_uuid!, "Exec", "200")]);
+  expect(await shown()).toMatchObject([{ status: "200", command_status: "ran" }]);
+  const item = "<Item><Target><LocURI>./a</LocURI></Target></Item>";
   const refused: [string, RegExp][] = [
-    ["<Exec/>", /no Target/],
-    ["<Status><CmdID>1</CmdID></Status>", /not a command for devices/],
-    ["<Get><Item><Target><LocURI>./a</LocURI></Target></Item></Get><Get/>", /one command/],
-    ["<Atomic><Get><Item><Target><LocURI>./a</LocURI></Target></Item></Get></Atomic>", /cannot have a command Get/],
-    ["<Atomic><Atomic/></Atomic>", /cannot have a command Atomic/],
+    ["<Exec/>", /one Exec with one Item, but it has 0/],
+    ["<Exec><Item/></Exec>", /no Target/],
+    [`<Exec>${item}${item}</Exec>`, /one Exec with one Item, but it has 2/],
+    ["<Status><CmdID>1</CmdID></Status>", /but it is Status/],
+    [" ", /one Exec/],
+    [`<Exec>${item}</Exec><Exec>${item}</Exec>`, /one after the other/],
+    ...["Get", "Replace", "Add", "Delete"].map((verb): [string, RegExp] => [
+      `<${verb}>${item}</${verb}>`,
+      /one Exec with one Item/,
+    ]),
+    [`<Atomic><Exec>${item}</Exec></Atomic>`, /but it is Atomic/],
     ["<plist/>", /not a command/],
   ];
   for (const [text, reason] of refused) {
-    const { errors } = (await (await run(text)).json()) as { errors: { reason: string }[] };
-    expect(errors[0]!.reason).toMatch(reason);
+    const reply = await run(text);
+    const { errors } = (await reply.json()) as { errors: { reason: string }[] };
+    expect([reply.status, errors[0]!.reason], text).toEqual([422, expect.stringMatching(reason)]);
   }
 });
 
@@ -295,6 +308,6 @@ it("has nothing for hosts that are not enrolled", async () => {
   await turnOnWindowsMdm(t);
   const agent = await makeManaged(t, { platform: "windows" });
   const { uuid } = await agent.host();
-  const command = Buffer.from("<Get><Item><Target><LocURI>./a</LocURI></Target></Item></Get>").toString("base64");
+  const command = Buffer.from("<Exec><Item><Target><LocURI>./a</LocURI></Target></Item></Exec>").toString("base64");
   expect((await t.post("/mdm/commands/run", { command, host_uuids: [uuid] })).status).toBe(422);
 });

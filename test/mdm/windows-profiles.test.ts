@@ -40,6 +40,48 @@ const nextCommand = async (device: Device) => {
 };
 
 describe.each(bothEngines)("a profile for Windows on %s", (engine) => {
+  it("takes the name of the file that replaces it, and has no identifier", async () => {
+    const t = await startApp({ engine });
+    const { device, hostId } = await managedWindows(t);
+    const { uuid } = await upload(t, command());
+    const installs = async () => {
+      const atomic = await nextCommand(device);
+      await device.send([headerStatus, statusFor(atomic.cmdId, "Atomic", "200")]);
+      return atomic.commands.map(({ items }) => items[0]!.data);
+    };
+    await installs();
+    await upload(t, command("Replace", `${NODE}2`), "taken.xml");
+    await installs();
+    const replace = async (content: string, name: string) => {
+      const form = new FormData();
+      form.set("profile", new File([content], name));
+      return t.patch(`/configuration_profiles/${uuid}`, form);
+    };
+    const renamed = await replace(command(), "No camera.xml");
+    expect(renamed.status, await renamed.text()).toBe(200);
+    expect((await profilesOf(t, hostId)).map(({ name }) => name).sort(), "the same content stays").toEqual([
+      "No camera",
+      "taken",
+    ]);
+    expect((await device.start()).commands).toEqual([]);
+    expect((await replace(command("Replace", NODE, "1"), "Camera.xml")).status).toBe(200);
+    expect(await installs()).toEqual(["1"]);
+    expect((await replace(command(), "taken.xml")).status).toBe(409);
+
+    const shown = (await (await t.get(`/configuration_profiles/${uuid}`)).json()) as object;
+    expect(shown).toMatchObject({ name: "Camera", platform: "windows" });
+    expect(shown).not.toHaveProperty("identifier");
+    const { profiles } = (await (await t.get(`/hosts/${hostId}/configuration_profiles`)).json()) as {
+      profiles: object[];
+    };
+    expect(profiles.some((profile) => "identifier" in profile)).toBe(false);
+    // A list with the new name changes the profile.
+    const list = [{ profile: Buffer.from(command()).toString("base64"), display_name: "Camera" }];
+    expect((await t.post("/configuration_profiles/batch", { configuration_profiles: list })).status).toBe(204);
+    const { profiles: kept } = (await (await t.get("/configuration_profiles")).json()) as { profiles: object[] };
+    expect(kept).toMatchObject([{ profile_uuid: uuid, name: "Camera" }]);
+  });
+
   it("is installed as a whole, and removed node by node", async () => {
     const t = await startApp({ engine });
     const { device, hostId } = await managedWindows(t);

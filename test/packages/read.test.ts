@@ -88,6 +88,7 @@ describe("packages that other tools have made", () => {
       bundleIdentifier: "",
       packageIds: ["svc-hello"],
       upgradeCode: "",
+      installsApp: false,
     });
   });
 
@@ -114,6 +115,7 @@ describe("packages that other tools have made", () => {
         source: "apps",
         bundleIdentifier: "com.example.hello",
         packageIds: ["com.example.hello"],
+        installsApp: true,
       },
     ],
     ["component.pkg", { name: "component", version: "2.0.3", bundleIdentifier: "com.example.hello" }],
@@ -156,6 +158,7 @@ describe("packages that other tools have made", () => {
       bundleIdentifier: "",
       packageIds: ["a'; reboot; '"],
       upgradeCode: "'; reboot; '",
+      installsApp: false,
     };
     expect(defaultScripts(info).uninstall).toContain(`--erase 'a'\\''; reboot; '\\'''`);
     expect(defaultScripts({ ...info, kind: "pkg" }).uninstall).toContain(`remove 'a'\\''; reboot; '\\'''`);

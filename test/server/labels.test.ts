@@ -267,7 +267,11 @@ describe.each(bothEngines)("labels on %s", (engine) => {
       ["with query and hosts", { name: "n", query: "SELECT 1", hosts: ["SER-a"] }, "hosts"],
       ["with query and host_ids", { name: "n", query: "SELECT 1", host_ids: [1] }, "host_ids"],
       ["with hosts and host_ids", { name: "n", hosts: [], host_ids: [] }, "hosts"],
-      ["with query and criteria", { name: "n", query: "S", criteria: { where: "platform = darwin" } }, "criteria"],
+      [
+        "with query and criteria",
+        { name: "n", query: "SELECT 1", criteria: { where: "platform = darwin" } },
+        "criteria",
+      ],
       ["with an unknown vital", { name: "n", criteria: { vital: "height", value: "2" } }, "criteria"],
       ["with a vital without value", { name: "n", criteria: { vital: "end_user_idp_group", value: " " } }, "criteria"],
       ["with empty criteria", { name: "n", criteria: {} }, "criteria"],
@@ -278,7 +282,7 @@ describe.each(bothEngines)("labels on %s", (engine) => {
       ],
       ["with an expression that is none", { name: "n", criteria: { where: "platfrm = darwin" } }, "criteria"],
       ["with an unknown key in criteria", { name: "n", criteria: { wher: "x" } }, "criteria.wher"],
-      ["with an unknown platform", { name: "n", query: "S", platform: "macos" }, "platform"],
+      ["with an unknown platform", { name: "n", query: "SELECT 1", platform: "macos" }, "platform"],
       ["with host ids that are none", { name: "n", host_ids: ["x"] }, "host_ids.0"],
     ];
     for (const [what, body, field] of bad) expect(await refusedField(t.post("/labels", body)), what).toBe(field);
@@ -537,11 +541,11 @@ describe.each(bothEngines)("labels on %s", (engine) => {
     test("invalid labels are refused, with the field, and nothing is stored", async () => {
       const wrong: [what: string, spec: object, field: string][] = [
         ["a dynamic label without a query", { name: "x" }, "specs.1.query"],
-        ["a dynamic label with hosts", { name: "x", query: "S", hosts: ["SER-a"] }, "specs.1.hosts"],
+        ["a dynamic label with hosts", { name: "x", query: "SELECT 1", hosts: ["SER-a"] }, "specs.1.hosts"],
         ["a new manual label without hosts", { name: "x", label_membership_type: "manual" }, "specs.1.hosts"],
         [
           "a manual label with a query",
-          { name: "x", label_membership_type: "manual", hosts: [], query: "S" },
+          { name: "x", label_membership_type: "manual", hosts: [], query: "SELECT 1" },
           "specs.1.query",
         ],
         [
@@ -551,16 +555,20 @@ describe.each(bothEngines)("labels on %s", (engine) => {
         ],
         [
           "criteria on a dynamic label",
-          { name: "x", query: "S", criteria: { where: "platform = x" } },
+          { name: "x", query: "SELECT 1", criteria: { where: "platform = x" } },
           "specs.1.criteria",
         ],
-        ["a reserved name", { name: "macOS", query: "S" }, "specs.1.name"],
-        ["a built-in that is none", { name: "x", query: "S", label_type: "builtin" }, "specs.1.label_type"],
-        ["the same name twice", { name: " good", query: "S" }, "specs.1.name"],
-        ["a blank name", { name: " ", query: "S" }, "specs.1.name"],
-        ["no name", { query: "S" }, "specs.1.name"],
-        ["an unknown platform", { name: "x", query: "S", platform: "beos" }, "specs.1.platform"],
-        ["an unknown type", { name: "x", query: "S", label_membership_type: "magic" }, "specs.1.label_membership_type"],
+        ["a reserved name", { name: "macOS", query: "SELECT 1" }, "specs.1.name"],
+        ["a built-in that is none", { name: "x", query: "SELECT 1", label_type: "builtin" }, "specs.1.label_type"],
+        ["the same name twice", { name: " good", query: "SELECT 1" }, "specs.1.name"],
+        ["a blank name", { name: " ", query: "SELECT 1" }, "specs.1.name"],
+        ["no name", { query: "SELECT 1" }, "specs.1.name"],
+        ["an unknown platform", { name: "x", query: "SELECT 1", platform: "beos" }, "specs.1.platform"],
+        [
+          "an unknown type",
+          { name: "x", query: "SELECT 1", label_membership_type: "magic" },
+          "specs.1.label_membership_type",
+        ],
         ["hosts that are none", { name: "x", label_membership_type: "manual", hosts: [{}] }, "specs.1.hosts.0"],
       ];
       for (const [what, bad, field] of wrong) expect(await refusedField(apply([good, bad])), what).toBe(field);

@@ -11,6 +11,8 @@ const OWN = "svc-agent ";
 const METHOD_OF_POLICY = 0;
 /** Only what is in use; new data is encrypted when it is written. */
 const USED_SPACE_ONLY = 1;
+/** GetProtectionStatus. */
+const PROTECTED = 1;
 /** After a failure. */
 const RETRY_MS = 60 * 60_000;
 
@@ -36,7 +38,7 @@ interface Parts {
 export function stepsFor(
   volume: Volume | null,
   wanted: Wanted,
-): readonly ("wait" | "protect" | "encrypt" | "resume")[] {
+): readonly ("wait" | "protect" | "encrypt" | "enable" | "resume")[] {
   if (volume === null) throw new NoKey("this edition of Windows has no BitLocker for its disk");
   if (volume.isLocked) throw new NoKey("the disk is locked");
   switch (volume.conversion) {
@@ -45,17 +47,24 @@ export function stepsFor(
       // It could be stopped, but somebody wants it.
       return ["wait"];
     case conversions.encrypted:
+      // Suspended protectors open the disk to everybody.
+      return volume.protection === PROTECTED ? [] : [...toStart(volume), "enable"];
     case conversions.encrypting:
       return [];
     case conversions.encryptionPaused:
       return ["resume"];
     default: {
       if (wanted === "rotate") throw new NoKey("the disk is not encrypted");
-      if (volume.protectors.some(({ type }) => STARTS_WINDOWS.includes(type))) return ["encrypt"];
-      if (!volume.hasTpm) throw new NoKey("this machine has no TPM that is ready, which starts Windows without a key");
-      return ["protect", "encrypt"];
+      return [...toStart(volume), "encrypt"];
     }
   }
+}
+
+/** What is missing to start Windows from the encrypted disk. */
+function toStart({ protectors, hasTpm }: Volume): readonly "protect"[] {
+  if (protectors.some(({ type }) => STARTS_WINDOWS.includes(type))) return [];
+  if (!hasTpm) throw new NoKey("this machine has no TPM that is ready, which starts Windows without a key");
+  return ["protect"];
 }
 
 export class Bitlocker {
@@ -114,6 +123,10 @@ export class Bitlocker {
         await call("Encrypt", { EncryptionMethod: METHOD_OF_POLICY, EncryptionFlags: USED_SPACE_ONLY });
         log("info", "disk encryption: Windows encrypts the disk");
       } else if (steps.includes("resume")) await call("ResumeConversion");
+      else if (steps.includes("enable")) {
+        await call("EnableKeyProtectors");
+        log("info", "disk encryption: the disk was encrypted without protection, which is on again");
+      }
       await server.deliverBitlocker({ encryption_key: Buffer.from(password).toString("base64") });
     } catch (error) {
       // A key that nobody has must not stay, unless it is the only one.

@@ -2,6 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { LabelSpec, labelsApi } from "../../api/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
+import { errorColumns } from "../../cli/output/query-errors.ts";
 import { labelView } from "../../cli/views/label.ts";
 
 export default class LabelsGet extends ClientCommand {
@@ -24,7 +25,13 @@ export default class LabelsGet extends ClientCommand {
     const { label } = await this.call(labelsApi.get, { params: { id } });
     await this.printOne(label, {
       ...labelView,
-      columns: [...labelView.columns, { key: "query" }, { key: "criteria" }, { key: "created_at" }],
+      columns: [
+        ...labelView.columns,
+        ...errorColumns([label]),
+        { key: "query" },
+        { key: "criteria" },
+        { key: "created_at" },
+      ],
     });
   }
 }

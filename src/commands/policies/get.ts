@@ -1,6 +1,7 @@
 import { policiesApi } from "../../api/policies.ts";
 import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { args } from "../../cli/flags.ts";
+import { errorColumns } from "../../cli/output/query-errors.ts";
 
 export default class PoliciesGet extends PoliciesCommand {
   static override summary = "Show a policy.";
@@ -25,6 +26,7 @@ export default class PoliciesGet extends PoliciesCommand {
       ...view,
       columns: [
         ...view.columns,
+        ...errorColumns([policy]),
         { key: "query" },
         { key: "description" },
         { key: "resolution" },

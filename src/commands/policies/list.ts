@@ -2,6 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/policies.ts";
 import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { limitFlags } from "../../cli/flags.ts";
+import { errorColumns } from "../../cli/output/query-errors.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class PoliciesList extends PoliciesCommand {
@@ -35,6 +36,8 @@ export default class PoliciesList extends PoliciesCommand {
               query: { ...query, merge_inherited: flags.inherited === true },
             })
           ).policies;
-    await this.printList(this.cut(policies), this.policyView(scope));
+    const view = this.policyView(scope);
+    const shown = this.cut(policies);
+    await this.printList(shown, { ...view, columns: [...view.columns, ...errorColumns(shown)] });
   }
 }

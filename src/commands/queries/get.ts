@@ -2,6 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { QuerySpec, queriesApi } from "../../api/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
+import { errorColumns } from "../../cli/output/query-errors.ts";
 import { savedQueryView } from "../../cli/views/saved-query.ts";
 
 export default class QueriesGet extends ClientCommand {
@@ -32,6 +33,7 @@ export default class QueriesGet extends ClientCommand {
       ...view,
       columns: [
         ...view.columns,
+        ...errorColumns([query]),
         { key: "description" },
         { key: "query" },
         { key: "min_qengine_version", header: "minimum version" },

@@ -1,5 +1,6 @@
 import { HostVulnerabilityDetails, vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { NO_DATA } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { vulnerabilityColumns } from "../../cli/views/software.ts";
 
@@ -21,7 +22,10 @@ export default class VulnerabilitiesGet extends ClientCommand {
     const { args: given, flags } = await this.parse(VulnerabilitiesGet);
     const query = await this.teamFilter(flags.team);
     const { vulnerability } = await this.call(vulnerabilitiesApi.get, { params: { cve: given.cve }, query });
-    if (vulnerability === undefined) return this.note(`${given.cve.toUpperCase()} affects no hosts`);
+    if (vulnerability === undefined) {
+      const { data_imported } = await this.call(vulnerabilitiesApi.list, { query: { per_page: 1 } });
+      return this.note(data_imported ? `${given.cve.toUpperCase()} affects no hosts` : NO_DATA);
+    }
     await this.printOne(vulnerability, {
       schema: HostVulnerabilityDetails,
       columns: [

@@ -1,5 +1,6 @@
 import { vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { NO_DATA } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { vulnerabilityView } from "../../cli/views/software.ts";
@@ -21,5 +22,7 @@ export default class VulnerabilitiesList extends ClientCommand {
     const { flags } = await this.parse(VulnerabilitiesList);
     const query = queryOf(vulnerabilitiesApi.list, flags, await this.teamFilter(flags.team));
     await this.printList(this.pages(vulnerabilitiesApi.list, { query }, "vulnerabilities"), vulnerabilityView);
+    const { data_imported } = await this.call(vulnerabilitiesApi.list, { query: { per_page: 1 } });
+    if (!data_imported) this.note(NO_DATA);
   }
 }

@@ -27,6 +27,7 @@ import { seenRow } from "../hosts/seen.ts";
 import { createLabelCache } from "../labels/dynamic.ts";
 import { liveQueries } from "../live-queries/hub.ts";
 import { createPolicyCache } from "../policies/cache.ts";
+import { createFailureIntake } from "../queries/failures.ts";
 import { createForwarding } from "../queries/forwarding.ts";
 import { createPlanCache } from "../queries/plan.ts";
 import { createReportIntake } from "../queries/reports.ts";
@@ -87,7 +88,12 @@ async function startAgent(services: Services): Promise<Agent> {
   const details = createDetailQueries(services.extensions.inventory);
   const ingest = await createIngest(services, { configs, labels, policies, details });
   const reports = await createReportIntake(services, plans);
-  const intake = createLogIntake(services, { forwarded: createForwarding(plans), report: reports.take });
+  const failures = createFailureIntake(services, plans);
+  const intake = createLogIntake(services, {
+    forwarded: createForwarding(plans),
+    report: reports.take,
+    failures: failures.take,
+  });
   const carves = createCarveIntake(services, async (key) =>
     key.length > KEY_MAX ? null : ((cache.known(key) ?? (await cache.find(key)))?.id ?? null),
   );

@@ -86,6 +86,7 @@ export function readOf(app: Named, version: CatalogueVersion): ReadInstaller {
     package_ids: [],
     bundle_identifier: platform === "darwin" ? unique_identifier : "",
     upgrade_code: "",
+    installs_app: null,
     title: titleOf(app),
   };
 }

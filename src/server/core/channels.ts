@@ -72,6 +72,8 @@ export const channels = {
   policyInstalls: "svc_policy_installs",
   /** Hosts have changed results of policies that conditional access is turned on for, or their device; no payload. */
   directoryDevices: "svc_directory_devices",
+  /** An agent of a Windows host has enrolled for the first time; no payload. */
+  windowsHosts: "svc_windows_hosts",
   /** Changes of policy counts are waiting to be added up; no payload. */
   policyCounts: "svc_policy_counts",
 } as const;

@@ -59,6 +59,7 @@ import {
 import { windowsEnrollments, windowsNonces } from "../mdm/windows/channel/tables.ts";
 import { windowsProfileNodes } from "../mdm/windows/profiles/tables.ts";
 import { windowsSignIns, windowsUsedTokens } from "../mdm/windows/sign-in/tables.ts";
+import { windowsStartupPins } from "../mdm/windows/startup-pin/tables.ts";
 import { windowsUpdates } from "../mdm/windows/updates/tables.ts";
 import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
@@ -77,6 +78,7 @@ import {
   policyLabels,
 } from "../policies/tables.ts";
 import { queries, queryLabels, queryResults } from "../queries/tables.ts";
+import { queryErrors } from "../query-errors/tables.ts";
 import { rateLimits } from "../rate-limits/tables.ts";
 import { policyResultIds } from "../result-ids/tables.ts";
 import { hostEndUsers, scimGroups, scimLogins, scimMembers, scimRequests, scimUsers } from "../scim/tables.ts";
@@ -211,6 +213,7 @@ export const tables: AllTables = {
   policyCountChanges,
   policyEvents,
   queries,
+  queryErrors,
   queryLabels,
   queryResults,
   packs,
@@ -253,6 +256,7 @@ export const tables: AllTables = {
   windowsProfileNodes,
   windowsSignIns,
   windowsUsedTokens,
+  windowsStartupPins,
   windowsUpdates,
   appleUpdates,
   appleUpdateReports,

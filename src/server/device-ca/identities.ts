@@ -256,6 +256,16 @@ async function bind<I extends Bindable>(store: ServerTx, row: I, device: Device)
   return { ...row, ...set, revision: revision + 1 };
 }
 
+/** The device turned out to be another host. Call this in a transaction. */
+export async function moveIdentity(
+  store: ServerTx,
+  id: number,
+  host: { readonly id: number; readonly team_id: number | null },
+): Promise<void> {
+  await store.deviceIdentities.update({ where: eq("id", id), set: { host_id: host.id, team_id: host.team_id } });
+  await store.notify(channels.deviceIdentities, EVERY);
+}
+
 /** Devices can no longer use these identities. Call this in a transaction. */
 export async function revokeIdentities(
   { store, clock }: Pick<Home, "store" | "clock">,

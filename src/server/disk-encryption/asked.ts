@@ -1,4 +1,5 @@
 // What users of hosts ask for on the page of their host: that a key is escrowed, or replaced by a new one.
+import { mustEncrypt } from "../app-config/sections/mdm-rules.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
@@ -7,6 +8,7 @@ import type { ServerTx } from "../core/tables.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { and, eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
+import { mdmOfTeam } from "../teams/mdm.ts";
 import type { hostDiskEncryption } from "./tables.ts";
 
 export type Asked = NonNullable<RowOf<typeof hostDiskEncryption>["asked"]>;
@@ -16,13 +18,23 @@ interface Offered extends Pick<HostRow, "id" | "platform" | "platform_like"> {
 }
 
 /** Linux: the agent asks its user for the passphrase, and escrows a key of its own. 400 if there is nothing to escrow. */
-export async function requestEscrow(ctx: Pick<Context, "store">, host: HostRow): Promise<void> {
+export async function requestEscrow(ctx: Pick<Context, "store" | "config">, host: HostRow): Promise<void> {
   if (platformFamily(host.platform, host.platform_like) !== "linux")
     throw badRequest("keys are escrowed in this way on Linux only");
   if (host.disk_encryption_enabled !== true)
     throw badRequest("the disk of the host is not encrypted: there is no key that could be escrowed");
+  if (!(await escrowsKeys(ctx, host.team_id)))
+    throw badRequest(
+      host.team_id === null
+        ? "disk encryption is turned off for hosts without a team: no key is escrowed"
+        : "disk encryption is turned off for the team of the host: no key is escrowed",
+    );
   await ask(ctx, host, "escrow");
 }
+
+/** Whether the setting of the team demands keys of Linux hosts. */
+export const escrowsKeys = async (ctx: Pick<Context, "store" | "config">, teamId: number | null): Promise<boolean> =>
+  mustEncrypt(await mdmOfTeam(ctx, teamId), "linux");
 
 /** Mac: the agent replaces the recovery key, and the new one is escrowed. */
 export async function requestRotation(ctx: Pick<Context, "store">, host: HostRow): Promise<void> {

@@ -1,6 +1,10 @@
 import { toNumber } from "../agent-protocol/numbers.ts";
 import { type Row, text } from "../agent-protocol/rows.ts";
-import type { InventorySource } from "../hosts/inventory/source.ts";
+import { channels } from "../core/channels.ts";
+import type { Services } from "../core/context.ts";
+import { byId } from "../core/maps.ts";
+import { type InventorySource, NOTHING_TO_WRITE, type SourceWriter } from "../hosts/inventory/source.ts";
+import { oneOf } from "../store/query.ts";
 
 /** FileVault is on if at least one user can unlock the disk. */
 const isEncryptedDarwin = (row: Row): boolean => (toNumber(row.unlocked_by) ?? 0) > 0;
@@ -11,13 +15,60 @@ function isEncryptedLinux(rows: readonly Row[]): boolean | null {
   return root.length === 0 ? null : root.some((row) => text(row, "encrypted").trim() === "1");
 }
 
-const isEncryptedWindows = (rows: readonly Row[]): boolean =>
-  rows.some((row) => text(row, "protection_status").trim() === "1" && isDriveC(text(row, "drive_letter")));
+/** Win32_EncryptableVolume.GetConversionStatus: Windows encrypts the disk, or was stopped while it did so. */
+const ENCRYPTING = ["2", "4"];
+
+const windowsDisk = (rows: readonly Row[]): DiskReport => {
+  const own = rows.filter((row) => isDriveC(text(row, "drive_letter")));
+  return {
+    isOn: own.some((row) => text(row, "protection_status").trim() === "1"),
+    isEncrypting: own.some((row) => ENCRYPTING.includes(text(row, "conversion_status").trim())),
+  };
+};
 
 export const isDriveC = (letter: string): boolean => letter === "" || /^c:?\\?$/i.test(letter.trim());
 
-/** `isOn` is null if the agent reported other disks only. */
-export const diskEncryptionInventory: InventorySource<{ readonly isOn: boolean | null }> = {
+interface DiskReport {
+  /** Null: the agent reported other disks only. */
+  readonly isOn: boolean | null;
+  /** BitLocker protects a disk only once all of it is encrypted. */
+  readonly isEncrypting: boolean;
+}
+
+/** The states of disks are compared as soon as a report has changed what they depend on. */
+function startWriter({ store }: Services): SourceWriter<DiskReport> {
+  return {
+    async plan(reported) {
+      const where = oneOf(
+        "id",
+        reported.map(({ hostId }) => hostId),
+      );
+      const [hosts, disks] = await Promise.all([
+        store.hosts.pick(["id", "disk_encryption_enabled"], { where }),
+        store.hostDiskEncryption.pick(["id", "is_encrypting"], { where }),
+      ]);
+      const [hostOf, diskOf] = [byId(hosts), byId(disks)];
+      const encrypting = reported.filter(
+        ({ hostId, value }) => value.isEncrypting !== (diskOf.get(hostId)?.is_encrypting ?? false),
+      );
+      const isSame = reported.every(
+        ({ hostId, value }) => value.isOn === (hostOf.get(hostId)?.disk_encryption_enabled ?? null),
+      );
+      if (isSame && encrypting.length === 0) return NOTHING_TO_WRITE;
+      return {
+        async write(tx) {
+          await tx.hostDiskEncryption.upsert(
+            encrypting.map(({ hostId, value }) => ({ id: hostId, is_encrypting: value.isEncrypting })),
+            { on: ["id"], set: ["is_encrypting"], returning: [] },
+          );
+          await tx.notify(channels.diskKeys, "");
+        },
+      };
+    },
+  };
+}
+
+export const diskEncryptionInventory: InventorySource<DiskReport> = {
   queries: [
     {
       name: "diskenc_darwin",
@@ -42,11 +93,12 @@ export const diskEncryptionInventory: InventorySource<{ readonly isOn: boolean |
   ],
   read({ rows, single }) {
     const windows = rows("diskenc_windows");
-    if (windows !== null) return { isOn: isEncryptedWindows(windows) };
+    if (windows !== null) return windowsDisk(windows);
     const linux = rows("diskenc_linux");
-    if (linux !== null) return { isOn: isEncryptedLinux(linux) };
+    if (linux !== null) return { isOn: isEncryptedLinux(linux), isEncrypting: false };
     const darwin = single("diskenc_darwin");
-    return darwin && { isOn: isEncryptedDarwin(darwin) };
+    return darwin && { isOn: isEncryptedDarwin(darwin), isEncrypting: false };
   },
   hostFields: ({ isOn }) => ({ disk_encryption_enabled: isOn }),
+  start: startWriter,
 };

@@ -5,6 +5,7 @@ import { type Context, service, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { platformFamily } from "../core/platforms.ts";
 import type { HostRow } from "../hosts/access.ts";
+import { requestRefetch } from "../hosts/write.ts";
 import { oneOf } from "../store/query.ts";
 import { recordEscrow } from "./history.ts";
 import { recordDisks } from "./states.ts";
@@ -84,6 +85,8 @@ async function keepKey(
       { on: ["id"] },
     );
     await recordDisks(store, [{ id: hostId, status }]);
+    // The next report says whether the disk is protected.
+    if (status === "verifying") await requestRefetch(store, hostId);
     await store.notify(channels.hosts, hostsPayload([hostId]));
     await store.notify(channels.diskKeys, "");
     const details = { host_id: hostId, host_display_name: host.display_name };
@@ -95,11 +98,17 @@ async function keepKey(
 async function keepError(ctx: Context, hostId: number, error: string): Promise<void> {
   const client_error = error.slice(0, 4096);
   await ctx.store.tx(async (store) => {
-    await store.hostDiskEncryption.upsert([{ id: hostId, status: "failed", detail: client_error, client_error }], {
+    const host = await hostOf(store, hostId);
+    const before = await store.hostDiskEncryption.get(hostId);
+    // An error does not discard the key: the disk is encrypted, but its user or an administrator has to protect it.
+    const isUnprotected = before?.key != null && host.disk_encryption_enabled === false;
+    const status = isUnprotected ? "action_required" : "failed";
+    await store.hostDiskEncryption.upsert([{ id: hostId, status, detail: client_error, client_error }], {
       on: ["id"],
     });
-    await recordDisks(store, [{ id: hostId, status: "failed" }]);
+    await recordDisks(store, [{ id: hostId, status }]);
     await store.notify(channels.hosts, hostsPayload([hostId]));
+    await store.notify(channels.diskKeys, "");
   });
 }
 

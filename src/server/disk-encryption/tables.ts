@@ -1,5 +1,5 @@
 import type { DiskKeySource } from "../../api/host-details.ts";
-import { bool, id, idOf, int, ref, table, text, time } from "../store/table.ts";
+import { bool, id, idOf, int, type RowOf, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
@@ -28,6 +28,8 @@ export const hostDiskEncryption = table("host_disk_encryption", {
   asked: text<"escrow" | "rotate">().nullable(),
   /** When a Mac was last asked for its key. */
   key_asked_at: time().nullable(),
+  /** BitLocker: whether Windows encrypts the disk now. It is protected once that is done. */
+  is_encrypting: bool().default(false),
   /** BitLocker: whether a PIN has to be typed in before Windows starts; null: not reported. */
   has_pin: bool().nullable(),
   /** LUKS: salt and slot of the key, which are needed to remove it again. */
@@ -50,3 +52,9 @@ export const diskKeyHistory = table("disk_key_history", {
   source: text<DiskKeySource>(),
   escrowed_at: time(),
 });
+
+type DiskRow = RowOf<typeof hostDiskEncryption>;
+
+/** A key that was verified, or that the host has kept while nothing is demanded of it. */
+export const isKeyReadable = ({ status, key_updated_at }: Pick<DiskRow, "status" | "key_updated_at">): boolean =>
+  key_updated_at !== null && (status === "verified" || status === null);

@@ -134,6 +134,8 @@ async function enrollOnce<R extends EnrollRequest>(
       await joinLabels(tx, labels, { hosts: rows.map(({ row }) => row), isAnyNew });
     }
     if (isAnyNew) await recordNew({ ...ctx, store: tx }, rows);
+    // Device management may know the machine as another host.
+    if (rows.some(({ row, isNew }) => isNew && row.platform === "windows")) await tx.notify(channels.windowsHosts, "");
     for (const { row, isNew } of rows)
       if (!isNew && last.has(row.id))
         ctx.log.warn(

@@ -2,7 +2,7 @@
 import { channels, hostsPayload } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { eq, oneOf, type Predicate } from "../store/query.ts";
+import { and, eq, oneOf, type Predicate } from "../store/query.ts";
 import { notifyHostsGone, notifyHostsMoved } from "./changes.ts";
 
 /** Makes the host send its whole inventory at its next check-in. Returns whether there is such a host. */
@@ -16,6 +16,11 @@ export async function requestRefetch(tx: ServerTx, id: number): Promise<boolean>
 export async function requestLabels(tx: ServerTx, ids: readonly number[]): Promise<void> {
   await tx.hosts.update({ where: oneOf("id", ids), set: { label_updated_at: null } });
   await tx.notify(channels.hosts, hostsPayload(ids));
+}
+
+/** The serial number of a host of which none was known. */
+export async function fillSerial(tx: ServerTx, id: number, serial: string): Promise<void> {
+  await tx.hosts.update({ where: and(eq("id", id), eq("hardware_serial", "")), set: { hardware_serial: serial } });
 }
 
 /** Locks the rows until the commit by writing their time of change, so that the hosts stay in their teams. */

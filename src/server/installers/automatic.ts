@@ -10,19 +10,53 @@ import type { Installer } from "./hosts.ts";
 
 export const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
+const list = (texts: readonly string[]): string => texts.map(quote).join(", ");
+
 /** A query that hosts with the software answer with a row. Null: there is none for such packages. */
 function detectionQuery(installer: Installer, title: string): string | null {
-  const { kind, bundle_identifier, upgrade_code, package_ids } = installer;
-  if (kind === "deb")
-    return `SELECT 1 FROM deb_packages WHERE name = ${quote(title)} AND status = 'install ok installed';`;
-  if (kind === "rpm") return `SELECT 1 FROM rpm_packages WHERE name = ${quote(title)};`;
-  if (kind === "msi" && upgrade_code !== "")
-    return `SELECT 1 FROM programs WHERE upgrade_code = ${quote(upgrade_code)};`;
-  if (kind === "msi") return `SELECT 1 FROM programs WHERE name = ${quote(title)};`;
-  if (kind !== "pkg") return null;
-  if (bundle_identifier !== "") return `SELECT 1 FROM apps WHERE bundle_identifier = ${quote(bundle_identifier)};`;
-  const [first] = package_ids;
-  return first === undefined ? null : `SELECT 1 FROM package_receipts WHERE package_id = ${quote(first)};`;
+  switch (installer.kind) {
+    case "deb":
+      return linuxQuery("deb_packages", installer, title, " AND status LIKE '% ok installed'");
+    case "rpm":
+      return linuxQuery("rpm_packages", installer, title);
+    case "msi":
+      return programQuery(installer, title);
+    case "pkg":
+      return macQuery(installer);
+    default:
+      return null;
+  }
+}
+
+/**
+ * A host without such packages at all has another package system, and is left alone. A package that is held at its
+ * version is installed.
+ */
+function linuxQuery(table: string, { package_ids }: Installer, title: string, condition = ""): string {
+  const where = `name = ${quote(package_ids[0] ?? title)}${condition}`;
+  return `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM ${table}) OR EXISTS (SELECT 1 FROM ${table} WHERE ${where});`;
+}
+
+/** Codes of products change with their version, the upgrade code does not. */
+function programQuery({ upgrade_code, package_ids: [productCode] }: Installer, title: string): string {
+  if (upgrade_code !== "") return `SELECT 1 FROM programs WHERE upgrade_code = ${quote(upgrade_code)};`;
+  const byCode = productCode === undefined ? "" : ` OR identifying_number = ${quote(productCode)}`;
+  return `SELECT 1 FROM programs WHERE name = ${quote(title)}${byCode};`;
+}
+
+/** A package without an app leaves receipts only, and has no bundle identifier but that of its product. */
+function macQuery({ bundle_identifier, package_ids, installs_app }: Installer): string | null {
+  const app =
+    bundle_identifier === "" || installs_app === false
+      ? null
+      : `SELECT 1 FROM apps WHERE bundle_identifier = ${quote(bundle_identifier)}`;
+  const receipt =
+    package_ids.length === 0 || installs_app === true
+      ? null
+      : `SELECT 1 FROM package_receipts WHERE package_id IN (${list(package_ids)})`;
+  if (app !== null && receipt !== null) return `SELECT 1 WHERE EXISTS (${app}) OR EXISTS (${receipt});`;
+  const query = app ?? receipt;
+  return query && `${query};`;
 }
 
 /** Runs in the caller's transaction, which holds the lock of policies. `known`: a query for the software that is known. */

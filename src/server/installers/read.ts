@@ -30,6 +30,7 @@ export async function readInstaller(ctx: Context, file: InstallerFile, field: st
     package_ids: info.packageIds,
     bundle_identifier: info.bundleIdentifier,
     upgrade_code: info.upgradeCode,
+    installs_app: info.installsApp,
   };
   if (!isScript(kind)) return { read, scripts: defaultScripts(info) };
   const install = await scriptIn(ctx, file, field);

@@ -1,7 +1,9 @@
 // The scripts and the query of a package: how they arrive, and what is accepted.
+
 import { PACKAGE_SCRIPT_MAX, SCRIPTS_ENCODED } from "../../api/packages.ts";
 import { readPlistDict } from "../../plist/read.ts";
 import { BadPlist, type PlistDict } from "../../plist/value.ts";
+import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, invalid } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
@@ -67,6 +69,8 @@ export function checkScripts({ kind, platform }: Pick<Installer, "kind" | "platf
   const query = texts.pre_install_query ?? "";
   if (query !== "" && !/^(select|with)\b/i.test(query))
     throw invalid("pre_install_query", "must be a SELECT statement");
+  const problem = sqlProblem(query);
+  if (problem !== null) throw invalid("pre_install_query", problem);
   if (texts.configuration) {
     if (kind !== "ipa") throw invalid("configuration", "only apps for iPhones and iPads can be configured");
     checkAppConfiguration(texts.configuration);

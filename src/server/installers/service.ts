@@ -21,7 +21,10 @@ export const CHANGES = { lock: POLICIES_LOCK };
 
 /** What was read from the file. */
 export interface ReadInstaller
-  extends Pick<Installer, "kind" | "platform" | "version" | "package_ids" | "bundle_identifier" | "upgrade_code"> {
+  extends Pick<
+    Installer,
+    "kind" | "platform" | "version" | "package_ids" | "bundle_identifier" | "upgrade_code" | "installs_app"
+  > {
   readonly title: TitleIdentity;
 }
 

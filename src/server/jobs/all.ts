@@ -36,13 +36,16 @@ import { expiryJob } from "../mdm/expiry/expiry-job.ts";
 import { certificateRenewal } from "../mdm/profiles/certificate-renewal.ts";
 import { profilesJob } from "../mdm/profiles/part.ts";
 import { nonceCleanup } from "../mdm/windows/channel/nonces.ts";
+import { windowsJoinsJob } from "../mdm/windows/joins/joins.ts";
 import { windowsSignInCleanup } from "../mdm/windows/sign-in/used.ts";
+import { startupPinsJob } from "../mdm/windows/startup-pin/startup-pin.ts";
 import { windowsUpdatesJob } from "../mdm/windows/updates/updates.ts";
 import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
 import { integrations } from "../outbox/integrations-job.ts";
 import { policyCounts } from "../policies/counts-job.ts";
 import { policyActionsJob } from "../policy-actions/act.ts";
+import { queryErrorsJob } from "../queries/failures.ts";
 import { queryReports } from "../queries/reports-job.ts";
 import { queryStats } from "../queries/stats-job.ts";
 import { rateLimitCleanup } from "../rate-limits/cleanup-job.ts";
@@ -119,6 +122,9 @@ export const allJobs: readonly Job[] = [
   appleVersionsJob,
   appleUpdatesJob,
   windowsUpdatesJob,
+  startupPinsJob,
+  windowsJoinsJob,
+  queryErrorsJob,
   diskEncryptionJob,
   filevaultJob,
   agentProfileJob,

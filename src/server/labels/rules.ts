@@ -1,5 +1,6 @@
 // Validation of labels, and who may change them.
 import type { GivenCriteria } from "../../api/labels.ts";
+import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, forbidden, invalid, notFound } from "../core/errors.ts";
 import { linuxPlatforms } from "../core/platforms.ts";
@@ -33,6 +34,14 @@ export function checkPlatform(given: string | null | undefined, field = "platfor
 }
 
 export const isBlank = (text: string | null | undefined): boolean => (text ?? "").trim() === "";
+
+/** What a label selects hosts by; empty: nothing. 422 for what is no SQL. */
+export function checkQuery(given: string | null | undefined, field = "query"): string {
+  if (isBlank(given)) return "";
+  const problem = sqlProblem(given!);
+  if (problem !== null) throw invalid(field, problem);
+  return given!;
+}
 
 /** The possible sources of a label's members. */
 export interface Sources {

@@ -5,6 +5,8 @@ import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalid, notFound } from "../core/errors.ts";
 import { page } from "../core/http/paging.ts";
+import { visible } from "../core/security/access.ts";
+import { shownErrors } from "../query-errors/errors.ts";
 import { eq, everything } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import { labelCounts } from "./counts.ts";
@@ -17,9 +19,9 @@ import {
   checkNameFree,
   checkOneSource,
   checkPlatform,
+  checkQuery,
   checkUnused,
   getLabelRow,
-  isBlank,
   nameTaken,
 } from "./rules.ts";
 import { type LabelRow, labelOnWire } from "./wire.ts";
@@ -31,7 +33,10 @@ export async function listLabels(ctx: Context, query: List): Promise<{ labels: L
   const { query: _search, include_host_counts: counted, ...paging } = query;
   const { rows } = await page(ctx.store.labels, paging, everything);
   const counts = counted ? await labelCounts(ctx) : new Map<number, number>();
-  return { labels: rows.map((row) => labelOnWire(row, counts.get(row.id) ?? 0)) };
+  const errorsOf = await labelErrors(ctx, rows);
+  return {
+    labels: rows.map((row) => labelOnWire(row, { count: counts.get(row.id) ?? 0, errors: errorsOf(row.id) })),
+  };
 }
 
 export async function summarizeLabels({ store }: Context) {
@@ -48,8 +53,19 @@ export async function getLabel(ctx: Context, id: number): Promise<{ label: Label
 async function wholeLabel(ctx: Context, row: LabelRow): Promise<LabelItem> {
   const counts = await labelCounts(ctx);
   const isManual = row.label_membership_type === "manual";
-  return labelOnWire(row, counts.get(row.id) ?? 0, isManual ? await memberIds(ctx, row.id) : []);
+  const errorsOf = await labelErrors(ctx, [row]);
+  const hostIds = isManual ? await memberIds(ctx, row.id) : [];
+  return labelOnWire(row, { count: counts.get(row.id) ?? 0, errors: errorsOf(row.id), hostIds });
 }
+
+/** On hosts that the caller may see. */
+export const labelErrors = (ctx: Pick<Context, "store" | "user">, rows: readonly Pick<LabelRow, "id">[]) =>
+  shownErrors(
+    ctx.store,
+    "label_id",
+    rows.map(({ id }) => id),
+    visible(ctx, "hosts:list"),
+  );
 
 /** Serializes changes of labels. Caches are notified at the commit. */
 export const changingLabels = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
@@ -66,7 +82,7 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
   const name = checkLabelName(given.name);
   checkOneSource(given);
   const platform = checkPlatform(given.platform);
-  const query = isBlank(given.query) ? "" : given.query!;
+  const query = checkQuery(given.query);
   admitLabelSql(ctx, { name, query });
   const criteria = given.criteria ? checkCriteria(ctx, given.criteria) : null;
   const keep = async (): Promise<number> => {

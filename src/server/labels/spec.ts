@@ -7,7 +7,7 @@ import { eq, oneOf } from "../store/query.ts";
 import { checkCriteria } from "./criteria.ts";
 import { againWithoutGone, hostsNamed, memberIds } from "./members.ts";
 import { checkLabelName, isReserved, labelName } from "./names.ts";
-import { authorizeLabel, checkPlatform, isBlank, nameTaken } from "./rules.ts";
+import { authorizeLabel, checkPlatform, checkQuery, nameTaken } from "./rules.ts";
 import { changingLabels, labelNamed } from "./service.ts";
 import { type LabelRow, specOf } from "./wire.ts";
 import { keepLabels } from "./write.ts";
@@ -65,7 +65,7 @@ export function checkSpec(ctx: Pick<Context, "clock" | "extensions">, spec: Give
   if (spec.label_type === "builtin")
     throw invalid(`${at}.label_type`, `there is no built-in label ${JSON.stringify(name)}`);
   const type = spec.label_membership_type ?? "dynamic";
-  const query = isBlank(spec.query) ? "" : spec.query!;
+  const query = checkQuery(spec.query, `${at}.query`);
   const refuse = (field: string, reason: string) =>
     invalid(`${at}.${field}`, `${reason} (label ${JSON.stringify(name)})`);
   if (type === "dynamic" && query === "") throw refuse("query", "a dynamic label needs a query");

@@ -1,10 +1,14 @@
 import type { LabelItem, LabelSpec } from "../../api/labels.ts";
+import type { ShownErrors } from "../query-errors/errors.ts";
 import type { RowOf } from "../store/table.ts";
 import type { labels } from "./tables.ts";
 
 export type LabelRow = RowOf<typeof labels>;
 
-export function labelOnWire(row: LabelRow, count: number, hostIds: readonly number[] = []): LabelItem {
+export function labelOnWire(
+  row: LabelRow,
+  { count, errors, hostIds = [] }: { count: number; errors: ShownErrors; hostIds?: readonly number[] },
+): LabelItem {
   const { revision: _revision, asked_teams: _teams, asked_revision: _asked, criteria, ...label } = row;
   return {
     ...label,
@@ -13,6 +17,7 @@ export function labelOnWire(row: LabelRow, count: number, hostIds: readonly numb
     ...(count === 0 ? {} : { host_count: count }),
     display_text: row.name,
     count,
+    ...errors,
     ...(hostIds.length === 0 ? {} : { host_ids: [...hostIds] }),
   };
 }

@@ -1,9 +1,11 @@
 // Writes and deletes labels and their members in the caller's transaction.
+
 import { setImmediate as breathe } from "node:timers/promises";
 import { recordActivities } from "../activities/record.ts";
 import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { forgetErrors } from "../query-errors/errors.ts";
 import { newResultIds } from "../result-ids/new-ids.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { notifyMembersChanged } from "./counts.ts";
@@ -75,6 +77,7 @@ export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Pr
     const revisions = await newResultIds(store, asked.length, now);
     await store.labels.updateEach(asked.map((id, i) => ({ id, asked_revision: revisions[i]! })));
     await store.labelMembers.delete(oneOf("label_id", asked));
+    await forgetErrors(store, "label_id", asked);
     await notifyMembersChanged(store, asked);
   }
   const edited: LabelRow[] = [];

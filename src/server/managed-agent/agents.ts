@@ -45,7 +45,7 @@ export interface AgentHost {
 }
 
 const mdmColumns = ["id", "enrollment_status", "connected_to_svc", "is_server"] as const;
-const diskColumns = ["id", "status", "detail", "asked"] as const;
+const diskColumns = ["id", "status", "detail", "asked", "client_error"] as const;
 
 export interface ManagedAgents {
   readonly enrollment: HostEnrollment<AgentRequest>;

@@ -3,7 +3,8 @@ import { type Context, within } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { setDeviceToken } from "../device-page/tokens.ts";
 import { noteContact } from "../hosts/seen.ts";
-import { eq, oneOf } from "../store/query.ts";
+import { eq, everything, exists, isNull, not, oneOf, or, type Predicate } from "../store/query.ts";
+import { managedAgents } from "./tables.ts";
 
 /** Stores the token of the host's device page. Agents send one every hour, which shows that they still run. */
 export async function keepDeviceToken(ctx: Context, hostId: number, token: string): Promise<void> {
@@ -18,3 +19,6 @@ export async function keepDeviceToken(ctx: Context, hostId: number, token: strin
 export async function endAgentKeys(tx: ServerTx, hostIds: readonly number[]): Promise<void> {
   await tx.managedAgents.delete(oneOf("id", hostIds));
 }
+
+/** Hosts on which a query engine or a managed agent has enrolled. */
+export const haveAgents: Predicate = or(not(isNull("node_key_hash")), exists(managedAgents, "id", everything));

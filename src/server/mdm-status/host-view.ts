@@ -3,7 +3,7 @@ import type { HostMdm, HostProfile } from "../../api/host-mdm.ts";
 import { byId, groupBy } from "../core/maps.ts";
 import { ReadOnce } from "../core/read-once.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { hostDiskEncryption } from "../disk-encryption/tables.ts";
+import { hostDiskEncryption, isKeyReadable } from "../disk-encryption/tables.ts";
 import { lockSide, lockStateOf } from "../host-actions/states.ts";
 import type { hostNames } from "../host-names/tables.ts";
 import type { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
@@ -127,7 +127,7 @@ function mdmFields(
     pending_action,
     action_failure,
     // A key that is not verified is not returned, so it is reported as not available.
-    encryption_key_available: encryption?.status === "verified" && encryption.key_updated_at !== null,
+    encryption_key_available: encryption != null && isKeyReadable(encryption),
   };
 }
 

@@ -8,6 +8,7 @@ import { type Context, within } from "../core/context.ts";
 import { mdmOff, notFound, notThere } from "../core/errors.ts";
 import { inTeam, visible } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { isKeyReadable } from "../disk-encryption/tables.ts";
 import { hostFor } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
 import { operationLock } from "../operations/queue.ts";
@@ -107,16 +108,16 @@ export async function unenrollHost(ctx: Context, id: number): Promise<Record<str
   return {};
 }
 
-/** Returns a key only if it was verified, and records who requested it. */
+/** Returns a key that was verified, or that hosts keep while nothing is demanded of them. Records who requested it. */
 export async function encryptionKeyOf(ctx: Context, id: number) {
   const host = await hostFor(ctx, "hosts:read_disk_key", id);
   return ctx.store.tx(async (store) => {
     const row = await store.hostDiskEncryption.get(host.id);
     const key = row?.key ?? (row?.sealed_key ? await ctx.extensions.openDiskKey(ctx, row.sealed_key) : null);
     if (row === null || key === null || row.key_updated_at === null) throw notFound("disk encryption key of host", id);
-    if (row.status !== "verified")
+    if (!isKeyReadable(row))
       throw notThere(
-        `the disk encryption key of host ${id} can be read once its disk encryption is verified; it is ${row.status ?? "not enforced"} now`,
+        `the disk encryption key of host ${id} can be read once its disk encryption is verified; it is ${row.status} now`,
       );
     await recordActivity(
       within(ctx, store),

@@ -133,13 +133,13 @@ export async function ofPackage(ctx: Context, row: Installer, url: string): Prom
   if (row.catalogue_app_id === null && row.kind !== "dmg" && row.kind !== "zip")
     return { ...base, ...(await readInstaller(ctx, file, "hash_sha256")) };
   const title = (await ctx.store.softwareTitles.get(row.title_id))!;
-  const { kind, platform, version, package_ids, bundle_identifier, upgrade_code } = row;
+  const { kind, platform, version, package_ids, bundle_identifier, upgrade_code, installs_app } = row;
   return {
     ...base,
     app_id: row.catalogue_app_id,
     read: {
       title: { name: title.name, source: title.source, bundle_identifier: title.bundle_identifier },
-      ...{ kind, platform, version, package_ids, bundle_identifier, upgrade_code },
+      ...{ kind, platform, version, package_ids, bundle_identifier, upgrade_code, installs_app },
     },
     scripts: { install: isScript(kind) ? "" : row.install_script, uninstall: row.uninstall_script },
   };

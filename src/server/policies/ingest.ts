@@ -3,6 +3,7 @@ import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { touchHosts } from "../hosts/write.ts";
+import type { HostErrors } from "../query-errors/errors.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { isOfTeam } from "./applies.ts";
 import { recordActions, recordFailing } from "./automations.ts";
@@ -13,6 +14,10 @@ export interface PolicyAnswers {
   readonly host: AskedHost;
   /** Whether the host passes, by policy id; null: the query failed. */
   readonly answers: ReadonlyMap<number, boolean | null>;
+  /** Why policies failed to run, by policy id. */
+  readonly errors: ReadonlyMap<number, string>;
+  /** Every policy of the host was run, not only those new to it. */
+  readonly isWhole: boolean;
   /** The revision that the host ran; results of later queries are ignored. Null: the results do not carry it. */
   readonly asked: number | null;
   /** The transaction has already written the host's own row. */
@@ -29,12 +34,18 @@ export interface PolicyPlan {
   readonly candidates: readonly Candidate[];
 }
 
+export interface PlannedAnswers {
+  /** Null: no results change. */
+  readonly plan: PolicyPlan | null;
+  readonly reports: readonly HostErrors[];
+}
+
 export async function planPolicies(
   store: Services["store"],
   snapshot: PolicySnapshot,
   items: readonly PolicyAnswers[],
-): Promise<PolicyPlan | null> {
-  if (items.length === 0 || snapshot.byId.size === 0) return null;
+): Promise<PlannedAnswers> {
+  if (items.length === 0 || snapshot.byId.size === 0) return { plan: null, reports: [] };
   const hosts = items.map(({ host }) => host);
   const rows = byId(
     await resultsOf(
@@ -43,13 +54,25 @@ export async function planPolicies(
     ),
   );
   const policies = await policiesFor(store, snapshot, hosts);
-  const candidates = items
-    .map((item): Candidate => ({ ...item, policies: policies.get(item.host.id)! }))
-    .filter((item) => {
-      const row = rows.get(item.host.id);
-      return !isSame(row, after(item, row)) || failsAgain(snapshot, item);
-    });
-  return candidates.length > 0 ? { snapshot, candidates } : null;
+  const all = items.map((item): Candidate => ({ ...item, policies: policies.get(item.host.id)! }));
+  const candidates = all.filter((item) => {
+    const row = rows.get(item.host.id);
+    return !isSame(row, after(item, row)) || failsAgain(snapshot, item);
+  });
+  return { plan: candidates.length > 0 ? { snapshot, candidates } : null, reports: all.map(errorsOf) };
+}
+
+/** Errors of policies that have changed since, or do not apply to the host, are left out. */
+function errorsOf(item: Candidate): HostErrors {
+  const errors = new Map<number, string>();
+  const succeeded = new Set<number>();
+  for (const policy of item.policies) {
+    const answer = countedAnswer(item, policy);
+    const error = item.errors.get(policy.id);
+    if (answer === null && error !== undefined) errors.set(policy.id, error);
+    else if (answer !== undefined) succeeded.add(policy.id);
+  }
+  return { hostId: item.host.id, of: "policy_id", errors, succeeded: item.isWhole ? "all" : succeeded };
 }
 
 /** Whether the host has just reported that it fails a policy whose automations run each time. */

@@ -2,12 +2,14 @@
 //
 // A transaction that changes such a row must write the host's own row first (as ingest, transfer and enrollment do), so
 // that concurrent ones wait for each other. Dead results (of deleted or reset policies) may be removed at any time.
+
 import type { HostPolicy } from "../../api/host.ts";
 import { channels } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import { ReadOnce } from "../core/read-once.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { inScope } from "../labels/scope.ts";
+import { policyErrorsOf } from "../query-errors/errors.ts";
 import { and, eq, everything, gt, has, oneOf, or, type Predicate } from "../store/query.ts";
 import { side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
@@ -88,6 +90,7 @@ export async function policiesOfHosts(
   );
   const labels = scopes.size > 0 ? await labelsByHost(store, ids) : new Map<number, Set<number>>();
   const authors = await authorsOf(store, rows);
+  const errorOf = await policyErrorsOf(store, ids);
   for (const host of hosts) {
     const own = results.get(host.id);
     const passing = new Set(own?.passing);
@@ -98,13 +101,13 @@ export async function policiesOfHosts(
       const scope = scopes.get(policy.id);
       if (scope && !inScope(labels.get(host.id)!, scope)) continue;
       const response = passing.has(policy.result_id) ? "pass" : failing.has(policy.result_id) ? "fail" : "";
-      found.get(host.id)!.push({ ...onHost(policy, authors), response });
+      found.get(host.id)!.push({ ...onHost(policy, authors), response, error: errorOf(host.id, policy.id) });
     }
   }
   return found;
 }
 
-const onHost = (policy: PolicyRow, authors: Authors): Omit<HostPolicy, "response"> => ({
+const onHost = (policy: PolicyRow, authors: Authors): Omit<HostPolicy, "response" | "error"> => ({
   id: policy.id,
   name: policy.name,
   query: policy.query,

@@ -1,5 +1,6 @@
 // Validation rules of policies, with the API's error messages.
 import { type PolicyChanges, policyPlatforms } from "../../api/policies.ts";
+import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest, premiumOption } from "../core/errors.ts";
 import { inTeam } from "../core/security/access.ts";
@@ -17,6 +18,8 @@ export function checkedName(given: string | undefined): string {
 
 export function checkedQuery(given: string | undefined): string {
   if (given === undefined || given.trim() === "") throw refused("policy query cannot be empty", "query");
+  const problem = sqlProblem(given);
+  if (problem !== null) throw refused(problem, "query");
   return given;
 }
 

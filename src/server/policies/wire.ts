@@ -4,10 +4,11 @@ import type { Context } from "../core/context.ts";
 import { byId } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { labelNames } from "../labels/scope.ts";
+import { shownErrors } from "../query-errors/errors.ts";
 import { oneOf, type Predicate } from "../store/query.ts";
 import { labelScopes, type PolicyRow, teamIdOf } from "./applies.ts";
 import { authorOf, authorsOf } from "./results.ts";
-import { shownCounts } from "./shown-counts.ts";
+import { countedHosts, shownCounts } from "./shown-counts.ts";
 
 type Reader = Pick<Context, "store" | "user" | "running">;
 
@@ -35,6 +36,8 @@ export async function policiesOnWire(ctx: Reader, rows: readonly PolicyRow[], ow
   const scripts = byId(scriptIds.length > 0 ? await store.scripts.getMany(scriptIds) : []);
   const profiles = await profilesResent(store, rows);
   const slugs = await slugsOf(store, rows);
+  const ids = rows.map(({ id }) => id);
+  const errorsOf = await shownErrors(store, "policy_id", ids, countedHosts(ctx, own));
   return rows.map((row): Policy => {
     const include = named(scopes.get(row.id)?.include_any);
     const all = named(scopes.get(row.id)?.include_all);
@@ -70,6 +73,7 @@ export async function policiesOnWire(ctx: Reader, rows: readonly PolicyRow[], ow
       created_at: row.created_at,
       updated_at: row.updated_at,
       ...counts.get(row.id)!,
+      ...errorsOf(row.id),
       host_count_updated_at: row.host_count_updated_at,
       ...(title
         ? { install_software: { software_title_id: title.id, name: title.name, display_name: title.name } }

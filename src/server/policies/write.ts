@@ -1,10 +1,12 @@
 // Bulk writes of policies and their labels, in the caller's transaction, which must hold the policies lock.
+
 import { admitKeptSql } from "../carves/admit.ts";
 import { parts } from "../core/concurrency/parts.ts";
 import { type Context, service } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
 import { checkLicenseRuns } from "../core/http/tier.ts";
 import type { LabelRule } from "../labels/targeting.ts";
+import { forgetErrors } from "../query-errors/errors.ts";
 import { newResultIds } from "../result-ids/new-ids.ts";
 import { oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
@@ -101,6 +103,11 @@ async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promi
         })),
       );
     })(),
+  );
+  await forgetErrors(
+    store,
+    "policy_id",
+    outdated.map(({ before }) => before.id),
   );
   if (outdated.length > 0)
     await store.policyEvents.delete(

@@ -1,5 +1,6 @@
 // Validation rules of queries, with the API's error messages.
 import { type QueryFields, type QueryLogging, queryLoggings, queryPlatforms } from "../../api/queries.ts";
+import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
 import { badRequest } from "../core/errors.ts";
 import type { QueryRow } from "./access.ts";
 import type { QueryLabels } from "./write.ts";
@@ -17,6 +18,8 @@ export function checkedName(given: string | undefined): string {
 
 export function checkedSql(given: string | undefined): string {
   if ((given ?? "").trim() === "") throw refused("query's SQL query cannot be empty", "query");
+  const problem = sqlProblem(given!);
+  if (problem !== null) throw refused(problem, "query");
   return given!;
 }
 

@@ -3,7 +3,9 @@
 import type { Query } from "../../api/queries.ts";
 import type { Context } from "../core/context.ts";
 import { byId } from "../core/maps.ts";
+import { visible } from "../core/security/access.ts";
 import { labelNames } from "../labels/scope.ts";
+import { shownErrors } from "../query-errors/errors.ts";
 import { oneOf } from "../store/query.ts";
 import type { QueryRow } from "./access.ts";
 import type { QueryStats } from "./tables.ts";
@@ -16,8 +18,10 @@ export const noStats: QueryStats = {
   total_executions: null,
 };
 
-export async function queriesOnWire({ store }: Pick<Context, "store">, rows: readonly QueryRow[]): Promise<Query[]> {
+export async function queriesOnWire(ctx: Pick<Context, "store" | "user">, rows: readonly QueryRow[]): Promise<Query[]> {
+  const { store } = ctx;
   const ids = rows.map(({ id }) => id);
+  const errorsOf = await shownErrors(store, "query_id", ids, visible(ctx, "hosts:list"));
   const authorIds = [...new Set(rows.map((row) => row.author_id).filter((id) => id !== null))];
   const [authors, labels, packs] = await Promise.all([
     authorIds.length > 0 ? store.users.pick(["id", "name", "email"], { where: oneOf("id", authorIds) }) : [],
@@ -50,11 +54,12 @@ export async function queriesOnWire({ store }: Pick<Context, "store">, rows: rea
       ...(labels.get(row.id)?.all.length ? { labels_include_all: labels.get(row.id)!.all } : {}),
       packs: packs.get(row.id) ?? [],
       stats: row.stats ?? noStats,
+      ...errorsOf(row.id),
     };
   });
 }
 
-export const queryOnWire = async (ctx: Pick<Context, "store">, row: QueryRow): Promise<Query> =>
+export const queryOnWire = async (ctx: Pick<Context, "store" | "user">, row: QueryRow): Promise<Query> =>
   (await queriesOnWire(ctx, [row]))[0]!;
 
 type ShownLabels = Record<"any" | "all", { id: number; name: string }[]>;

@@ -5,6 +5,7 @@ import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
 import { checkLicenseRuns } from "../core/http/tier.ts";
 import { byId } from "../core/maps.ts";
+import { forgetErrors } from "../query-errors/errors.ts";
 import { oneOf } from "../store/query.ts";
 import type { QueryRow } from "./access.ts";
 import { outdatesReport, type QueryColumns } from "./rules.ts";
@@ -85,6 +86,11 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
         outdated.map(({ before }) => before.id),
       ),
     );
+  await forgetErrors(
+    store,
+    "query_id",
+    changes.flatMap(({ before, set }) => (set.query === undefined || set.query === before.query ? [] : before.id)),
+  );
   const relabelled = changes.flatMap(({ before: { id }, labels }) => (labels === undefined ? [] : [{ id, labels }]));
   const gone = relabelled.flatMap(({ id, labels }) =>
     current.get(id)!.filter((one) => !labels.ids.includes(one.label_id) || one.requires_all !== labels.all),

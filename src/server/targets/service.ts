@@ -9,6 +9,7 @@ import { online } from "../hosts/status.ts";
 import { hostEmails } from "../hosts/tables.ts";
 import { ALL_HOSTS } from "../labels/builtin-labels.ts";
 import { labelCounts } from "../labels/counts.ts";
+import { labelErrors } from "../labels/service.ts";
 import { labelOnWire } from "../labels/wire.ts";
 import { and, eq, everything, exists, not, oneOf, or, type Predicate, search } from "../store/query.ts";
 import { viewTeams } from "../teams/view.ts";
@@ -48,7 +49,8 @@ async function labelsFound(ctx: Context, text: string, { labels }: Selection) {
     butNot(labels),
   );
   const [rows, counts] = await Promise.all([ctx.store.labels.list({ where, order: byName }), labelCounts(ctx)]);
-  return rows.map((row) => labelOnWire(row, counts.get(row.id) ?? 0));
+  const errorsOf = await labelErrors(ctx, rows);
+  return rows.map((row) => labelOnWire(row, { count: counts.get(row.id) ?? 0, errors: errorsOf(row.id) }));
 }
 
 async function teamsFound(ctx: Context, text: string, { teams }: Selection) {

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { HostVulnerability, HostVulnerabilityDetails, vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { asCounts } from "../core/counts.ts";
-import { badRequest, forbidden, notFound, premiumRequired } from "../core/errors.ts";
+import { type ApiError, badRequest, forbidden, notFound, notThere, premiumRequired } from "../core/errors.ts";
 import { afterOf, type PageOptions, page, pageOfArray } from "../core/http/paging.ts";
 import type { Reply } from "../core/http/route.ts";
 import { byId, groupBy } from "../core/maps.ts";
@@ -20,6 +20,7 @@ import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
 import { systemCpes } from "./matching/systems.ts";
 import { referenceLookup } from "./reference/lookup.ts";
+import { isDataImported } from "./status.ts";
 
 type ListQuery = z.output<typeof vulnerabilitiesApi.list.query>;
 type Row = RowOf<typeof vulnerabilities>;
@@ -46,6 +47,7 @@ export async function listVulnerabilities(ctx: Context, query: ListQuery) {
     vulnerabilities: rows.map((row) => onWire(ctx, row, counts.get(row.id) ?? 0, counts_updated_at)),
     count,
     counts_updated_at,
+    data_imported: await isDataImported(store),
     meta,
   };
 }
@@ -132,6 +134,12 @@ interface Asked {
   readonly reply: Reply;
 }
 
+async function unknown(store: ServerTx, cve: string): Promise<ApiError> {
+  const error = notFound("vulnerability", cve);
+  if (await isDataImported(store)) return error;
+  return notThere(`no vulnerability data was ever imported (vulnerability_data_url): ${error.errors[0]!.reason}`);
+}
+
 const CVE = /^CVE-\d{4}-\d{4,19}$/;
 
 export async function getVulnerability(ctx: Context, { cve, teamId, reply }: Asked) {
@@ -144,7 +152,7 @@ export async function getVulnerability(ctx: Context, { cve, teamId, reply }: Ask
   }
   const scopes = await scopesFor(ctx, teamId);
   const row = await store.vulnerabilities.first({ where: eq("cve", cve) });
-  if (row === null && !(await ctx.running.of(referenceLookup).isKnown(cve))) throw notFound("vulnerability", cve);
+  if (row === null && !(await ctx.running.of(referenceLookup).isKnown(cve))) throw await unknown(store, cve);
   const hosts = row === null || scopes === null ? 0 : await hostsWith(ctx, row, scopes, teamId);
   if (row === null || scopes === null || hosts === 0) {
     reply.status = 204;

@@ -15,7 +15,8 @@ import type { LabelCache } from "../../labels/dynamic.ts";
 import { type Membership, writeMembership } from "../../labels/ingest.ts";
 import { reaches } from "../../labels/reach.ts";
 import type { PolicyCache } from "../../policies/cache.ts";
-import { type PolicyAnswers, type PolicyPlan, planPolicies, writePolicies } from "../../policies/ingest.ts";
+import { type PlannedAnswers, type PolicyAnswers, planPolicies, writePolicies } from "../../policies/ingest.ts";
+import { type HostErrors, planErrors, writeErrors } from "../../query-errors/errors.ts";
 import { recordSystems, systemChanges } from "../../software/vulnerabilities/count-changes.ts";
 import { oneOf } from "../../store/query.ts";
 import { BadRow } from "../../store/rows.ts";
@@ -47,6 +48,11 @@ interface Planned {
   readonly set: Partial<HostRow>;
   readonly changes: HostChanges | null;
   readonly values: SourceValues | null;
+}
+
+interface PlannedLabels {
+  readonly membership: Membership;
+  readonly reports: readonly HostErrors[];
 }
 
 export async function createIngest(
@@ -113,8 +119,9 @@ export async function createIngest(
         now,
       ),
     ]);
-    const membership = await planLabels(planned);
-    const policies = await planPolicyAnswers(planned);
+    const { membership, reports: labelReports } = await planLabels(planned);
+    const { plan: policies, reports: policyReports } = await planPolicyAnswers(planned);
+    const errors = await planErrors(store, [...labelReports, ...policyReports], { at: isoAt(now) });
     for (const { row, set } of planned) Object.assign(set, others.hostFields(row.id));
     const write = async (tx: ServerTx) => {
       const notified = await writeReported(
@@ -127,6 +134,7 @@ export async function createIngest(
       await others.write(tx);
       await writeMembership(tx, membership);
       if (policies) await writePolicies(tx, policies, now);
+      if (errors) await writeErrors(tx, errors);
       return notified;
     };
     const notified = await store.tx(write, { failFast: true });
@@ -173,9 +181,9 @@ export async function createIngest(
   }
 
   /** Also returns the policy revision that each host has now reported. */
-  async function planPolicyAnswers(planned: readonly Planned[]): Promise<PolicyPlan | null> {
+  async function planPolicyAnswers(planned: readonly Planned[]): Promise<PlannedAnswers> {
     const reporting = planned.filter(({ item }) => item.results.policiesReported);
-    if (reporting.length === 0) return null;
+    if (reporting.length === 0) return { plan: null, reports: [] };
     const newest = reporting.reduce((most, { item }) => Math.max(most, item.results.policiesRevision ?? 0), 0);
     const answered = new Set(reporting.flatMap(({ item }) => [...item.results.policies.keys()]));
     const snapshot = await caches.policies.covering(newest, answered);
@@ -192,7 +200,8 @@ export async function createIngest(
       const isWritten = (["policy_updated_at", "policies_revision"] as const).some(
         (column) => set[column] !== undefined && set[column] !== row[column],
       );
-      return { host, answers: results.policies, asked, isWritten };
+      const { policies: answers, policyErrors, allPoliciesReported: isWhole } = results;
+      return { host, answers, errors: policyErrors, isWhole, asked, isWritten };
     });
     return planPolicies(store, snapshot, items);
   }
@@ -223,13 +232,16 @@ export async function createIngest(
     return Object.fromEntries([...reported].filter(([name]) => Object.hasOwn(asked, name)));
   }
 
-  async function planLabels(planned: readonly Planned[]): Promise<Membership> {
+  async function planLabels(planned: readonly Planned[]): Promise<PlannedLabels> {
     const join: Membership["join"][number][] = [];
     const leave: Membership["leave"][number][] = [];
     const reporting = planned.filter(({ item }) => item.results.labelsReported);
-    if (reporting.length === 0) return { join, leave };
+    const reports: HostErrors[] = [];
+    if (reporting.length === 0) return { membership: { join, leave }, reports };
     const newest = reporting.reduce((most, { item }) => Math.max(most, item.results.labelsRevision ?? 0), 0);
-    const answered = new Set(reporting.flatMap(({ item }) => [...item.results.labels.keys()]));
+    const answered = new Set(
+      reporting.flatMap(({ item: { results } }) => [...results.labels.keys(), ...results.labelErrors.keys()]),
+    );
     const { byId } = await caches.labels.covering(newest, answered);
     const members = await store.labelMembers.list({
       where: oneOf(
@@ -243,7 +255,12 @@ export async function createIngest(
     const teams = new Map(reporting.map(({ row }) => [row.id, row.team_id]));
     for (const { id, host_id, label_id } of members)
       if (!isAsked(label_id, teams.get(host_id) ?? null)) leave.push({ id, label_id, host_id, asked: null });
-    for (const { item, row, set } of reporting)
+    for (const { item, row, set } of reporting) {
+      const { labelErrors, labelsRevision } = item.results;
+      const isCurrent = (id: number) =>
+        labelsRevision === null || (byId.get(id)?.asked_revision ?? 0) <= labelsRevision;
+      const errors = [...labelErrors].filter(([id]) => byId.has(id) && isAsked(id, row.team_id) && isCurrent(id));
+      reports.push({ hostId: row.id, of: "label_id", errors: new Map(errors), succeeded: "all" });
       for (const [labelId, isMember] of item.results.labels) {
         const label = byId.get(labelId);
         if (!label || !isAsked(labelId, row.team_id)) continue;
@@ -258,7 +275,8 @@ export async function createIngest(
         else if (!isMember && membershipId !== undefined)
           leave.push({ id: membershipId, label_id: labelId, host_id: row.id, asked });
       }
-    return { join, leave };
+    }
+    return { membership: { join, leave }, reports };
   }
 
   const guarded = async (items: readonly IngestItem[]): Promise<null[]> => {

@@ -44,12 +44,16 @@ export interface WriteResults {
   readonly details: DetailResults;
   /** By label id: whether the host is a member. Failed queries are omitted and change nothing. */
   readonly labels: ReadonlyMap<number, boolean>;
+  /** Why label queries failed, by label id. */
+  readonly labelErrors: ReadonlyMap<number, string>;
   /** Any label result was present, even a failed one. */
   readonly labelsReported: boolean;
   /** The revision of the labels that the host ran; null if the results do not carry it. */
   readonly labelsRevision: number | null;
   /** By policy id: whether the host passes; null if the query failed. */
   readonly policies: ReadonlyMap<number, boolean | null>;
+  /** Why policies failed to run, by policy id. */
+  readonly policyErrors: ReadonlyMap<number, string>;
   readonly policiesReported: boolean;
   /** All policies were reported, not only those new to the host. */
   readonly allPoliciesReported: boolean;
@@ -184,8 +188,12 @@ export function readResults(write: Record<string, unknown>, { byName }: Asked): 
   const additional = new Map<string, readonly Row[]>();
   const policies = new Map<number, boolean | null>();
   const live = new Map<number, LiveAnswer>();
+  const labelErrors = new Map<number, string>();
+  const policyErrors = new Map<number, string>();
   const messages = isRecord(write.messages) ? write.messages : {};
   const stats = isRecord(write.stats) ? write.stats : {};
+  const messageOf = (name: string): string =>
+    Object.hasOwn(messages, name) && typeof messages[name] === "string" ? messages[name] : "";
   let labelsReported = false;
   let policiesReported = false;
   let onlyNewPolicies = true;
@@ -215,14 +223,16 @@ export function readResults(write: Record<string, unknown>, { byName }: Asked): 
       const id = idIn(name, LABEL_PREFIX);
       labelsReported = true;
       if (id !== null && ok(name) && Object.hasOwn(queries, name)) labels.set(id, rowsOf(queries[name]).length > 0);
+      else if (id !== null && !ok(name)) labelErrors.set(id, messageOf(name));
     } else if (name.startsWith(POLICY_PREFIX)) {
       const id = idIn(name, POLICY_PREFIX);
       policiesReported = true;
       if (id !== null)
         policies.set(id, ok(name) && Object.hasOwn(queries, name) ? rowsOf(queries[name]).length > 0 : null);
+      if (id !== null && !ok(name)) policyErrors.set(id, messageOf(name));
     } else if (name.startsWith(LIVE_PREFIX)) {
       const id = idIn(name, LIVE_PREFIX);
-      const message = typeof messages[name] === "string" ? messages[name] : "";
+      const message = messageOf(name);
       // A message along with rows and a success status is not an error.
       const read = Object.hasOwn(queries, name) ? null : "the result was not stored: it has too many rows";
       const error = ok(name) ? read : message || "the query failed";
@@ -234,9 +244,11 @@ export function readResults(write: Record<string, unknown>, { byName }: Asked): 
   return {
     details,
     labels,
+    labelErrors,
     labelsReported,
     labelsRevision,
     policies,
+    policyErrors,
     policiesReported,
     allPoliciesReported: policiesReported && !(onlyNewPolicies && policiesRevision !== null),
     policiesRevision,

@@ -49,13 +49,19 @@ export type Keeper = (host: HostState, lines: readonly ResultLine[]) => Promise<
 export interface ResultParts {
   readonly forwarded: Sieve;
   readonly report: Keeper;
+  /** Reads lines of the status log before they are written. */
+  readonly failures: Keeper;
 }
 
-const everyLine: ResultParts = { forwarded: (lines) => lines, report: () => undefined };
+const everyLine: ResultParts = {
+  forwarded: (lines) => lines,
+  report: () => undefined,
+  failures: () => undefined,
+};
 
 export function createLogIntake(
   { settings, log, metrics }: Services,
-  { forwarded, report }: ResultParts = everyLine,
+  { forwarded, report, failures }: ResultParts = everyLine,
 ): LogIntake {
   const destination = (type: LogType): LogDestination => {
     const kind = settings[`${type}_log`];
@@ -108,7 +114,10 @@ export function createLogIntake(
 
   function deliver(host: HostState, type: LogType, lines: readonly ResultLine[]): AgentReply | Promise<AgentReply> {
     if (lines.length === 0) return OK;
-    if (type === "status") return keep(host, type, lines, lines);
+    if (type === "status") {
+      const failed = failures(host, lines);
+      return failed === undefined ? keep(host, type, lines, lines) : failed.then(() => keep(host, type, lines, lines));
+    }
     // Reports first: storing them again is idempotent, while the destination would get duplicates if the agent retries.
     const reported = report(host, lines);
     return reported === undefined ? forward(host, lines) : reported.then(() => forward(host, lines));

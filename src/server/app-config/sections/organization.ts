@@ -6,6 +6,7 @@ import {
   OrgInfo,
   ServerSettings,
 } from "../../../api/app-config.ts";
+import { sqlProblem } from "../../agent-protocol/sql-syntax.ts";
 import { section } from "../section.ts";
 import { badLinks, badUrls, expiryProblem, missing, noHostExpiry } from "./rules.ts";
 
@@ -56,9 +57,11 @@ export const features = section({
   schema: Features,
   defaults: { enable_host_users: true, enable_software_inventory: true, additional_queries: null },
   check: ({ additional_queries: queries }) =>
-    Object.entries(queries ?? {})
-      .filter(([name, sql]) => name.trim() === "" || sql.trim() === "")
-      .map(([name]) => ({ name: `additional_queries.${name}`, reason: "must have a name and a query" })),
+    Object.entries(queries ?? {}).flatMap(([name, sql]) => {
+      const isMissing = name.trim() === "" || sql.trim() === "";
+      const reason = isMissing ? "must have a name and a query" : sqlProblem(sql);
+      return reason === null ? [] : [{ name: `additional_queries.${name}`, reason }];
+    }),
 });
 
 export const vulnerabilitySettings = section({

@@ -22,6 +22,8 @@ export interface CommandPlatform {
   readonly lane: Lane;
   /** The kind of operation of commands that users send. */
   readonly kind: OperationKind;
+  /** The status of a command that the device has not answered. */
+  readonly waiting: string;
   /** Types of commands that users may cancel while they wait. */
   readonly cancellable: readonly string[];
   serves(host: Pick<HostRow, "platform">): boolean;

@@ -5,6 +5,7 @@ import type { ServerTx } from "../../core/tables.ts";
 import type { Lane, OperationKind } from "../../operations/kind.ts";
 import { addDifferent, dropOperations } from "../../operations/queue.ts";
 import { and, eq, isNull, not, oneOf } from "../../store/query.ts";
+import { platformOfLane } from "./platform.ts";
 
 export interface NewCommand {
   readonly hostId: number;
@@ -15,6 +16,9 @@ export interface NewCommand {
   /** The same with passwords, which the stored content does not have. */
   readonly sealed?: string | null;
 }
+
+/** Of commands that Apple and Android devices have not answered, and those that they have postponed. */
+export const PENDING = "Pending";
 
 /** Not used for commands, which wait for as long as the device is away. */
 const NO_TIMEOUT = 0;
@@ -29,6 +33,7 @@ export async function addCommands(
   commands: readonly NewCommand[],
   uuid?: string,
 ): Promise<string[]> {
+  const status = platformOfLane(inside, kind.lane).waiting;
   const operations = await addDifferent(inside, kind, { each: commands, timeout: NO_TIMEOUT });
   await inside.store.mdmCommands.insertMany(
     operations.map(({ id, uuid: own, host_id, created_at }, i) => ({
@@ -38,6 +43,7 @@ export async function addCommands(
       request_type: commands[i]!.requestType,
       name: commands[i]!.name,
       sealed_content: commands[i]!.sealed ?? null,
+      status,
       result: null,
       updated_at: created_at,
     })),
@@ -86,7 +92,7 @@ export const tooLargeOf = (store: ServerTx, hostId: number) =>
 /** The device connects again: what it has postponed is offered to it as if it had not been sent. */
 export async function resumePostponed(store: ServerTx, hostId: number): Promise<void> {
   const where = and(eq("host_id", hostId), eq("status", "NotNow"));
-  await store.mdmCommands.update({ where, set: { status: "Pending" } });
+  await store.mdmCommands.update({ where, set: { status: PENDING } });
 }
 
 /** For devices that enroll again, or leave: they will not answer what waits. */

@@ -18,7 +18,7 @@ export const mdmCommands = table("mdm_commands", {
   name: text().nullable(),
   /** The content with its passwords, until the device has answered; null: the stored content has none. */
   sealed_content: text().nullable().secret(),
-  /** `Pending` until the device answers; then what it answered. */
+  /** `Pending` until the device answers, or `101` on Windows; then what it answered. */
   status: text().default("Pending"),
   /** The device's last answer, in base64. */
   result: packed<string>().nullable(),

@@ -1,6 +1,6 @@
 // What agents are asked about the encryption of their host's disk (agent protocol, section 11).
 import { mustEncrypt } from "../../app-config/sections/mdm-rules.ts";
-import { isSentNow } from "../../disk-encryption/asked.ts";
+import { escrowsKeys, isSentNow } from "../../disk-encryption/asked.ts";
 import type { AgentNotifier } from "../../managed-agent/notifications.ts";
 import { mdmOfTeam } from "../../teams/mdm.ts";
 
@@ -11,7 +11,8 @@ export const diskEncryptionNotices: AgentNotifier = async (ctx, { hostId, teamId
     // After an error the agent tries again by itself, as long as this is wanted.
     const isWanted = async () =>
       mdm?.connected_to_svc === true && !mdm.is_server && mustEncrypt(await mdmOfTeam(ctx, teamId), "windows");
-    const isAsked = disk.status === "enforcing" || (disk.status === "failed" && (await isWanted()));
+    const hasFailed = disk.status === "failed" || (disk.status === "action_required" && disk.client_error !== "");
+    const isAsked = disk.status === "enforcing" || (hasFailed && (await isWanted()));
     return isAsked ? { enforce_bitlocker_encryption: true } : {};
   }
   if (platform === "darwin") {
@@ -21,6 +22,9 @@ export const diskEncryptionNotices: AgentNotifier = async (ctx, { hostId, teamId
     return isWanted ? { rotate_disk_encryption_key: true } : {};
   }
   // The agent shows a dialog each time it gets this.
-  const isEscrow = disk.asked === "escrow" && (await isSentNow(store, hostId, "escrow"));
+  if (disk.asked !== "escrow" || !(await isSentNow(store, hostId, "escrow"))) return {};
+  // The disk may have been decrypted since, or the setting turned off.
+  const host = await store.hosts.get(hostId);
+  const isEscrow = host?.disk_encryption_enabled === true && (await escrowsKeys(ctx, teamId));
   return isEscrow ? { run_disk_encryption_escrow: true } : {};
 };

@@ -2,7 +2,7 @@
 // Macs follows their profile (mdm/apple/filevault/).
 import { mustEncrypt } from "../../app-config/sections/mdm-rules.ts";
 import { channels } from "../../core/channels.ts";
-import { minutes } from "../../core/clock.ts";
+import { hours, isoAt, minutes } from "../../core/clock.ts";
 import { settingsFollower } from "../../core/concurrency/settings-follower.ts";
 import { type Context, type Services, serviceContext } from "../../core/context.ts";
 import type { Job } from "../../core/job.ts";
@@ -10,7 +10,7 @@ import { setDiskStates } from "../../disk-encryption/states.ts";
 import { type DiskEncryptionStatus, hostDiskEncryption } from "../../disk-encryption/tables.ts";
 import { onPlatform } from "../../hosts/status.ts";
 import { hostMdm } from "../../mdm-status/tables.ts";
-import { and, eq, exists, isNull, not, oneOf, or, type Predicate } from "../../store/query.ts";
+import { and, eq, exists, isNull, lt, not, oneOf, or, type Predicate } from "../../store/query.ts";
 import { mdmOfTeams, type SharedMdm } from "../../teams/mdm.ts";
 
 /** Hosts in one transaction. */
@@ -20,6 +20,15 @@ const stateIs = (...states: DiskEncryptionStatus[]): Predicate =>
   exists(hostDiskEncryption, "id", oneOf("status", states));
 const hasState = exists(hostDiskEncryption, "id", not(isNull("status")));
 
+const hasKey = exists(hostDiskEncryption, "id", not(isNull("key_updated_at")));
+const keyIsOlderThan = (time: string): Predicate => exists(hostDiskEncryption, "id", lt("key_updated_at", time));
+const isOn = eq("disk_encryption_enabled", true);
+const isOff = eq("disk_encryption_enabled", false);
+const isEncrypting = exists(hostDiskEncryption, "id", eq("is_encrypting", true));
+const hasNoError = exists(hostDiskEncryption, "id", eq("client_error", ""));
+/** How long a report may be older than the key: after that, a disk without protection needs its agent again. */
+const CONFIRMED_WITHIN = hours(1);
+
 const hasPin = exists(hostDiskEncryption, "id", eq("has_pin", true));
 const PIN_MISSING = "The user has to set a BitLocker PIN.";
 
@@ -28,7 +37,50 @@ const managedWindows = and(
   eq("platform", "windows"),
   exists(hostMdm, "id", and(eq("connected_to_svc", true), eq("is_server", false))),
 );
-const encryptedLinux = and(onPlatform("linux"), eq("disk_encryption_enabled", true));
+const encryptedLinux = and(onPlatform("linux"), isOn);
+
+interface StateRule {
+  readonly where: Predicate;
+  readonly status: DiskEncryptionStatus | null;
+  readonly detail?: string;
+}
+
+/**
+ * Applied in this order. `asked`: hosts that have to be encrypted. A key that was escrowed stays when protection ends,
+ * or is not demanded any more.
+ */
+function* windowsRules({ asked, needsPin, now }: { asked: Predicate; needsPin: Predicate; now: number }) {
+  const onWindows = (...where: Predicate[]): Predicate => and(eq("platform", "windows"), ...where);
+  const rule = (status: DiskEncryptionStatus | null, ...where: Predicate[]): StateRule => ({
+    where: onWindows(...where),
+    status,
+  });
+  yield rule("enforcing", asked, not(hasState));
+  yield rule("verified", hasKey, isOn, or(stateIs("verifying", "enforcing", "failed"), not(hasState)));
+  // Protection was suspended, or the disk decrypted: the agent turns it on again.
+  const unprotected = and(asked, hasKey, isOff);
+  yield rule("verifying", unprotected, isEncrypting, stateIs("verified", "action_required", "enforcing"));
+  const late = and(stateIs("verifying"), keyIsOlderThan(isoAt(now - CONFIRMED_WITHIN)));
+  yield rule("enforcing", unprotected, not(isEncrypting), hasNoError, or(stateIs("verified", "action_required"), late));
+  // A host is asked for a PIN only after it has escrowed a key; with a PIN, it is verified again.
+  const lacksPin = and(needsPin, managedWindows, not(hasPin));
+  yield { ...rule("action_required", lacksPin, stateIs("verified")), detail: PIN_MISSING };
+  yield rule("verified", hasKey, stateIs("action_required"), not(isOff), not(lacksPin));
+  // An error stays visible.
+  yield rule(
+    null,
+    not(asked),
+    or(stateIs("enforcing", "action_required"), and(hasKey, isOff, stateIs("verified", "verifying"))),
+  );
+}
+
+function* linuxRules(asked: Predicate): Generator<StateRule> {
+  const onLinux = onPlatform("linux");
+  yield { where: and(onLinux, hasKey, isOn, not(hasState)), status: "verified" };
+  yield { where: and(asked, not(hasState)), status: "action_required" };
+  yield { where: and(onLinux, not(asked), stateIs("enforcing", "action_required")), status: null };
+  yield { where: and(onLinux, hasKey, isOff, stateIs("verified")), status: null };
+}
 
 /** Gives hosts the state that their team's setting asks for. Returns how many were changed. */
 export async function settleDiskEncryption(services: Services, signal?: AbortSignal): Promise<number> {
@@ -47,28 +99,13 @@ export async function settleDiskEncryption(services: Services, signal?: AbortSig
   };
   const onWindows = teams((mdm) => mustEncrypt(mdm, "windows"));
   const onLinux = teams((mdm) => mustEncrypt(mdm, "linux"));
-  let changed = await setState(ctx, and(onWindows, managedWindows, not(hasState)), "enforcing", signal);
-  changed += await setState(ctx, and(onLinux, encryptedLinux, not(hasState)), "action_required", signal);
-  const isConfirmed = and(eq("platform", "windows"), stateIs("verifying"), eq("disk_encryption_enabled", true));
-  changed += await setState(ctx, isConfirmed, "verified", signal);
-  // A host is asked for a PIN only after it has escrowed a key; with a PIN, it is verified again.
-  const lacksPin = and(
-    teams((mdm) => mdm.windows_require_bitlocker_pin),
-    managedWindows,
-    not(hasPin),
-  );
-  changed += await setState(ctx, and(lacksPin, stateIs("verified")), "action_required", signal, PIN_MISSING);
-  const asksForPin = and(eq("status", "action_required"), not(isNull("key_updated_at")));
-  const hasEnough = and(eq("platform", "windows"), exists(hostDiskEncryption, "id", asksForPin), not(lacksPin));
-  changed += await setState(ctx, hasEnough, "verified", signal);
-  // A key that was escrowed stays readable, and an error visible.
-  const waiting = stateIs("enforcing", "action_required");
-  const isAsked = or(
-    and(eq("platform", "windows"), onWindows, managedWindows),
-    and(onPlatform("linux"), onLinux, encryptedLinux),
-  );
-  const byAgent = or(eq("platform", "windows"), onPlatform("linux"));
-  changed += await setState(ctx, and(byAgent, waiting, not(isAsked)), null, signal);
+  const needsPin = teams((mdm) => mdm.windows_require_bitlocker_pin);
+  const rules = [
+    ...windowsRules({ asked: and(onWindows, managedWindows), needsPin, now: ctx.clock.now() }),
+    ...linuxRules(and(onLinux, encryptedLinux)),
+  ];
+  let changed = 0;
+  for (const { where, status, detail } of rules) changed += await setState(ctx, where, status, signal, detail);
   return changed;
 }
 

@@ -106,3 +106,12 @@ export async function forgetProfiles(backing: Backing, hostIds: readonly number[
     await backing.store.hostProfiles.delete(oneOf("host_id", hostIds));
   });
 }
+
+/** What hosts have of a profile is known by its new name, whatever its state is. */
+export async function renameOnHosts(
+  store: Pick<Backing["store"], "hostProfiles">,
+  profileUuid: string,
+  { name, identifier }: Pick<HostProfileRow, "name" | "identifier">,
+): Promise<void> {
+  await store.hostProfiles.update({ where: eq("profile_uuid", profileUuid), set: { name, identifier } });
+}

@@ -49,6 +49,13 @@ export interface ProfilePlatform {
    * that is refused. Absent: profiles of the platform have none.
    */
   readActivation?(activation: Uint8Array, profile: ReadProfile, field: string): string;
+  /**
+   * What tells profiles of the platform apart. A profile whose content has no identifier is known by its name, which
+   * takes its place inside the server, but is not shown as one.
+   */
+  readonly identifiedBy: "content" | "name";
+  /** A file that replaces a profile renames it. */
+  readonly isNamedByFile?: true;
   /** The name of the file in downloads. */
   fileName(profile: Pick<ProfileRow, "name" | "kind">): string;
   /** The hosts that may get profiles of the platform. */

@@ -16,6 +16,7 @@ import { checkVariables } from "../../variables/use.ts";
 import { requireAnyMdm } from "../gate.ts";
 import { profileFor, teamFor, teamOf } from "./access.ts";
 import { activationsOf, contentsOf } from "./contents.ts";
+import { renameOnHosts } from "./host-rows.ts";
 import { notifyProfiles } from "./part.ts";
 import { type ProfileRow, platformOf } from "./platform.ts";
 import { sendAgain, sentRows } from "./resend.ts";
@@ -38,13 +39,13 @@ export async function listProfiles(ctx: Context, query: z.output<typeof profiles
       defaultOrder: [{ column: "name", direction: "asc" }],
     },
   );
-  return { profiles: await profilesOnWire(ctx.store, rows), meta };
+  return { profiles: await profilesOnWire(ctx, rows), meta };
 }
 
 export async function getProfile(ctx: Context, uuid: string): Promise<ConfigurationProfile> {
   const profile = await profileFor(ctx, "profiles:read", uuid);
   await requireAnyMdm(ctx);
-  return (await profilesOnWire(ctx.store, [profile]))[0]!;
+  return (await profilesOnWire(ctx, [profile]))[0]!;
 }
 
 /** The file as it was uploaded. */
@@ -122,8 +123,8 @@ async function readChange(
   const given = activation === undefined ? bytesOf(stored.activation) : activation.bytes;
   const files = {
     bytes: file?.bytes ?? Buffer.from(stored.content, "base64"),
-    // A declaration contains no name, and files may be called anything. Those in JSON have no names.
-    name: !file?.name || profile.kind === "declaration" ? profile.name : withoutExtension(file.name),
+    // Where the content has no name, that of the profile stays: files may be called anything. Those in JSON have no names.
+    name: file?.name && platformOf(ctx, profile.platform).isNamedByFile ? withoutExtension(file.name) : profile.name,
     activation: given !== null && given.byteLength > 0 ? given : null,
   };
   return readUpload(ctx, files, "profile");
@@ -132,7 +133,7 @@ async function readChange(
 function checkSame(profile: ProfileRow, { platform, kind, identifier }: Upload): void {
   if (platform.name !== profile.platform || kind !== profile.kind)
     throw invalid("profile", "the file has another format than the profile that it is to replace");
-  if (identifier !== profile.identifier)
+  if (platform.identifiedBy === "content" && identifier !== profile.identifier)
     throw invalid(
       "profile",
       `the identifier of the file is ${JSON.stringify(identifier)}, that of the profile ${JSON.stringify(profile.identifier)}: ` +
@@ -255,6 +256,8 @@ export async function changeProfiles(inside: Context, given: readonly ChangedPro
       if (error instanceof UniqueViolation) throw nameTaken(upload?.name ?? profile.name);
       throw error;
     }
+    // Hosts that have the content already do not get it again.
+    if (isRenamed) await renameOnHosts(store, profile.uuid, upload);
     if (isNew) await checkCustom(store, upload, profile.team_id);
     if (isNew || isActivatedAnew)
       await store.profileContents.update({

@@ -42,14 +42,14 @@ export async function profilesOfHost(ctx: Context, id: number) {
   });
   const uuids = rows.map(({ profile_uuid }) => profile_uuid);
   const profiles = await ctx.store.configurationProfiles.list({ where: oneOf("uuid", uuids) });
-  const shown = await profilesOnWire(ctx.store, profiles);
+  const shown = await profilesOnWire(ctx, profiles);
   return {
     host_id: host.id,
     profiles: shown.map(({ profile_uuid, team_id, name, identifier, created_at, updated_at, checksum }) => ({
       profile_uuid,
       team_id,
       name,
-      identifier,
+      ...(identifier === undefined ? {} : { identifier }),
       created_at,
       updated_at,
       checksum,

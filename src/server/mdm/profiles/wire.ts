@@ -1,12 +1,16 @@
 import type { ConfigurationProfile } from "../../../api/profiles.ts";
-import type { ServerTx } from "../../core/tables.ts";
+import type { Context } from "../../core/context.ts";
 import { shownTargets, targetLists } from "../../labels/targeting.ts";
 import { activationsOf } from "./contents.ts";
-import type { ProfileRow } from "./platform.ts";
+import { type ProfileRow, platformOf } from "./platform.ts";
 import { labelsOfProfiles } from "./scope.ts";
 
 /** The profiles for replies. Labels have their present names. */
-export async function profilesOnWire(store: ServerTx, rows: readonly ProfileRow[]): Promise<ConfigurationProfile[]> {
+export async function profilesOnWire(
+  ctx: Pick<Context, "store" | "extensions">,
+  rows: readonly ProfileRow[],
+): Promise<ConfigurationProfile[]> {
+  const { store } = ctx;
   const labels = await labelsOfProfiles(
     store,
     rows.map(({ id }) => id),
@@ -20,7 +24,7 @@ export async function profilesOnWire(store: ServerTx, rows: readonly ProfileRow[
       team_id: row.team_id ?? 0,
       name: row.name,
       platform: row.platform,
-      identifier: row.identifier,
+      ...(platformOf(ctx, row.platform).identifiedBy === "content" ? { identifier: row.identifier } : {}),
       created_at: row.created_at,
       updated_at: row.updated_at,
       uploaded_at: row.uploaded_at,

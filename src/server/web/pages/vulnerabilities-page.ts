@@ -96,16 +96,21 @@ ${found instanceof ApiError ? alert(reasonOf(found)) : results(ctx, params, foun
 interface Found {
   readonly vulnerabilities: readonly HostVulnerability[];
   readonly count: number;
+  readonly data_imported: boolean;
   readonly meta: { readonly has_next_results: boolean; readonly has_previous_results: boolean };
 }
 
-function results(ctx: Context, params: URLSearchParams, { vulnerabilities, count, meta }: Found): Html {
+const NO_DATA =
+  "Vulnerability data was never imported, so nothing is known about the software of your hosts. Set vulnerability_data_url on the server.";
+
+function results(ctx: Context, params: URLSearchParams, found: Found): Html {
+  const { vulnerabilities, count, data_imported, meta } = found;
   const shown = columns(ctx);
   const team = params.get("team_id") ?? "";
   return html`<section class="card" aria-labelledby="found"><h2 id="found">${plural(count, "CVE")}</h2>
 ${
   vulnerabilities.length === 0
-    ? html`<p class="quiet">No vulnerabilities found.</p>`
+    ? html`<p class="quiet">${data_imported ? "No vulnerabilities found." : NO_DATA}</p>`
     : html`<div class="scroll" role="region" aria-labelledby="found" tabindex="0"><table class="hosts"><caption class="hidden">Vulnerabilities found</caption>
 <thead><tr>${orderHeader(PATH, params, { header: "CVE", order: "cve" })}${shown.map((column) => orderHeader(PATH, params, column))}</tr></thead>
 <tbody>${vulnerabilities.map(

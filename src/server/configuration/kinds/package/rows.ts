@@ -173,6 +173,7 @@ const infoOf = (row: Installer) => ({
   bundleIdentifier: row.bundle_identifier,
   packageIds: row.package_ids,
   upgradeCode: row.upgrade_code,
+  installsApp: row.installs_app === true,
 });
 
 /** Those that files can express, by the keys of their objects. */

@@ -3,6 +3,7 @@ import { isDeeper, isRecord } from "../../../../text/record.ts";
 import { invalid } from "../../../core/errors.ts";
 import { actionDone } from "../../../host-actions/outcome.ts";
 import type { CommandPlatform, ReadCommand } from "../../commands/platform.ts";
+import { PENDING } from "../../commands/rows.ts";
 import { commandView } from "../../commands/waiting.ts";
 import { ANDROID_LANE } from "../lane.ts";
 import { androidCommandKind, DELETE_DEVICE, WIPE } from "./kind.ts";
@@ -25,6 +26,7 @@ const PREMIUM = ["LOCK", "RESET_PASSWORD"];
 
 export const androidCommands: CommandPlatform = {
   lane: ANDROID_LANE,
+  waiting: PENDING,
   kind: androidCustomCommand,
   cancellable: ["LOCK", "RESET_PASSWORD", "REBOOT", WIPE],
   serves: ({ platform }) => platform === "android",

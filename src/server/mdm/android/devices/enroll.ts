@@ -8,9 +8,10 @@ import { createHostEnrollment } from "../../../enrollment/service.ts";
 import { forgetActions } from "../../../host-actions/states.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { addSeen, seenRow } from "../../../hosts/seen.ts";
+import { isSerialNumber } from "../../../hosts/serial-number.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
 import { operationLock } from "../../../operations/queue.ts";
-import { eq, everything } from "../../../store/query.ts";
+import { and, eq, everything, oneOf, same } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
@@ -18,7 +19,7 @@ import { notifyProfiles } from "../../profiles/part.ts";
 import { ANDROID_LANE } from "../lane.ts";
 import { wantPolicies } from "../policies/wanted.ts";
 import { teamOfNote } from "./enrollment-token.ts";
-import { type AndroidDevice, factsOf, identityOf, isPersonal } from "./report.ts";
+import { type AndroidDevice, enrolledAt, factsOf, identityOf, isPersonal } from "./report.ts";
 import type { androidDevices } from "./tables.ts";
 
 export type AndroidDeviceRow = RowOf<typeof androidDevices>;
@@ -81,7 +82,31 @@ export const androidEnrollment = startedPart("enrollment of Android devices", as
 export const deviceNamed = ({ store }: Pick<Context, "store">, name: string): Promise<AndroidDeviceRow | null> =>
   store.androidDevices.first({ where: eq("name", name) });
 
-/** Null: the device has no token of this server, or may not enroll. */
+/**
+ * The host of the same device in an earlier enrollment. Personal devices have an id that stays; of others, the vendor knows
+ * the earlier names and the serial number.
+ */
+async function earlierHost({ store }: Pick<Context, "store">, device: AndroidDevice): Promise<HostRow | null> {
+  if (isPersonal(device)) return null;
+  const { previousDeviceNames: names } = device;
+  const [named] = await store.androidDevices.list({ where: oneOf("name", names), order: newest, limit: 1 });
+  if (named) return store.hosts.get(named.host_id);
+  const { serial } = identityOf(device);
+  if (!isSerialNumber(serial)) return null;
+  const where = and(eq("platform", "android"), same("hardware_serial", serial));
+  return store.hosts.first({ where, order: newest });
+}
+
+const newest = [{ column: "id", direction: "desc" }] as const;
+
+/** Whether the host's device has enrolled again since this enrollment, which the vendor may still list. */
+async function isReplaced({ store }: Pick<Context, "store">, hostId: number, device: AndroidDevice): Promise<boolean> {
+  const current = await store.androidDevices.first({ where: eq("host_id", hostId) });
+  const since = enrolledAt(device);
+  return current?.enrolled_at != null && since !== null && since < current.enrolled_at;
+}
+
+/** Null: the device has no token of this server, may not enroll, or has enrolled again since. */
 export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise<AndroidDeviceRow | null> {
   const teamId = await teamOfNote(ctx, device.enrollmentTokenData);
   if (teamId === undefined) {
@@ -89,7 +114,10 @@ export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise
     return null;
   }
   const { uuid } = identityOf(device);
-  const request = { identifier: uuid, teamId, isProved: false, address: "", device };
+  const earlier = await earlierHost(ctx, device);
+  if (earlier !== null && (await isReplaced(ctx, earlier.id, device))) return null;
+  const known = earlier === null ? {} : { hostId: earlier.id };
+  const request = { identifier: earlier?.identifier ?? uuid, ...known, teamId, isProved: false, address: "", device };
   const outcome = await ctx.running.of(androidEnrollment).enroll(request);
   if ("refused" in outcome) {
     ctx.log.warn({ device: device.name, reason: outcome.reason }, "an Android device was refused");
@@ -106,7 +134,16 @@ export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise
     await forgetActions(inside, host.id);
     await store.androidDevices.delete(eq("host_id", host.id));
     const [row] = await store.androidDevices.upsert(
-      [{ created_at: ctx.clock.iso(), name: device.name, host_id: host.id, is_personal: personal, reported_at: null }],
+      [
+        {
+          created_at: ctx.clock.iso(),
+          name: device.name,
+          host_id: host.id,
+          is_personal: personal,
+          enrolled_at: enrolledAt(device),
+          reported_at: null,
+        },
+      ],
       { on: ["name"] },
     );
     const kind = personal ? "personal" : "manual";

@@ -26,6 +26,12 @@ export const androidLimits = {
     unit: "entries",
     beyond: "The list counts as not reported.",
   }),
+  previousNames: limit({
+    what: "earlier names of an Android device",
+    max: 1_000,
+    unit: "entries",
+    beyond: "The names are ignored: the device is known by its serial number.",
+  }),
 };
 
 const text = z.string().max(androidLimits.text.max).catch("");
@@ -48,6 +54,9 @@ export const AndroidDevice = z.object({
   ownership: text.default(""),
   enrollmentTokenData: text.default(""),
   lastStatusReportTime: text.default(""),
+  enrollmentTime: text.default(""),
+  /** Names that the vendor gave the same device in earlier enrollments, oldest first. */
+  previousDeviceNames: z.array(text).max(androidLimits.previousNames.max).catch([]).default([]),
   policyName: text.default(""),
   appliedPolicyName: text.default(""),
   appliedPolicyVersion: z.coerce.number().int().min(0).catch(0).default(0),
@@ -106,11 +115,16 @@ export function identityOf(device: AndroidDevice): { uuid: string; serial: strin
   return { uuid, serial: isPersonal(device) ? uuid : clip(serialNumber.trim()) };
 }
 
-/** When the device has reported, by the vendor's clock; null: unknown. */
-export function reportedAt({ lastStatusReportTime }: AndroidDevice): string | null {
-  const time = Date.parse(lastStatusReportTime);
+function timeIn(text: string): string | null {
+  const time = Date.parse(text);
   return Number.isNaN(time) ? null : isoAt(time);
 }
+
+/** When the device has reported, by the vendor's clock; null: unknown. */
+export const reportedAt = ({ lastStatusReportTime }: AndroidDevice): string | null => timeIn(lastStatusReportTime);
+
+/** When the device has enrolled, by the vendor's clock; null: unknown. */
+export const enrolledAt = ({ enrollmentTime }: AndroidDevice): string | null => timeIn(enrollmentTime);
 
 export function factsOf(device: AndroidDevice): Partial<HostRow> {
   const { brand = "", manufacturer = "", model = "" } = device.hardwareInfo;

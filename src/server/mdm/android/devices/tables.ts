@@ -16,6 +16,8 @@ export const androidDevices = table("android_devices", {
   host_id: ref("hosts").unique(),
   /** It belongs to its user, and only the work profile is managed. */
   is_personal: bool().default(false),
+  /** By the vendor's clock. */
+  enrolled_at: time().nullable(),
   /** Of the newest report that was read, by the vendor's clock. */
   reported_at: time().nullable(),
 });

@@ -8,6 +8,7 @@ import { readPolicyProfile } from "./rules.ts";
 import { wantPolicies } from "./wanted.ts";
 
 export const androidPlatform: ProfilePlatform = {
+  identifiedBy: "name",
   name: "android",
   isOn: async ({ config }) => (await config.current()).mdm.android_enabled_and_configured,
   read: readPolicyProfile,

@@ -11,7 +11,7 @@ import { ownMdm } from "../../../mdm-status/own.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import type { RowOf } from "../../../store/table.ts";
 import type { CommandPlatform, ReadCommand } from "../../commands/platform.ts";
-import { dropSealed } from "../../commands/rows.ts";
+import { dropSealed, PENDING } from "../../commands/rows.ts";
 import type { mdmCommands } from "../../commands/tables.ts";
 import { commandView } from "../../commands/waiting.ts";
 import { expectReturn, LOCKS_WITHIN } from "../channel/devices.ts";
@@ -65,6 +65,7 @@ async function showEffect(
 
 export const appleCommands: CommandPlatform = {
   lane: APPLE_LANE,
+  waiting: PENDING,
   kind: appleCustomCommand,
   cancellable: [LOCK, ERASE, "ClearPasscode", "EnableLostMode"],
   serves: ({ platform }) => ["darwin", "ios", "ipados"].includes(platform),

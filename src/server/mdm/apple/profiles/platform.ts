@@ -11,6 +11,7 @@ import { inPlist } from "./escape.ts";
 import { readMobileconfig } from "./mobileconfig.ts";
 
 export const applePlatform: ProfilePlatform = {
+  identifiedBy: "content",
   name: "darwin",
   isOn: async ({ config }) => (await config.current()).mdm.enabled_and_configured,
   read: (file) => readMobileconfig(file) ?? readDeclaration(file),

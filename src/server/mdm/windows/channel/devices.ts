@@ -4,7 +4,8 @@ import type { Context } from "../../../core/context.ts";
 import { serverUrl } from "../../../core/http/links.ts";
 import { part } from "../../../core/running.ts";
 import type { ServerTx } from "../../../core/tables.ts";
-import { revokeIdentities } from "../../../device-ca/identities.ts";
+import { moveIdentity, revokeIdentities } from "../../../device-ca/identities.ts";
+import type { HostRow } from "../../../hosts/access.ts";
 import { setUnmanaged } from "../../../mdm-status/managed.ts";
 import type { Inside, OpenOperation } from "../../../operations/kind.ts";
 import { openOperationsOfRows } from "../../../operations/queue.ts";
@@ -17,7 +18,7 @@ import { windowsEnrollments } from "./tables.ts";
 
 export const isEnrolled = eq("state", "enrolled");
 
-const named = ["id", "device_id", "host_id", "identity_id", "account"] as const;
+const named = ["id", "device_id", "host_id", "identity_id", "account", "is_alone"] as const;
 /** What is needed of the enrollment in a session, and what waited for the device when its message arrived. */
 export type InSession = Pick<Enrollment, (typeof named)[number]> & { readonly open: readonly OpenOperation[] };
 
@@ -70,7 +71,7 @@ export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enroll
   await setUnmanaged(inside, host_id, null);
 }
 
-export type NewEnrollment = Pick<Enrollment, "device_id" | "hardware_id" | "host_id" | "kind"> &
+export type NewEnrollment = Pick<Enrollment, "device_id" | "hardware_id" | "host_id" | "kind" | "is_alone"> &
   Pick<Enrollment, "account" | "secret"> & { readonly identity_id: number };
 
 /** Another host's device is enrolled under this name. */
@@ -93,4 +94,22 @@ export async function addEnrollment(inside: Context, given: NewEnrollment): Prom
   await resetDevice(inside, { host_id: given.host_id, state: "enrolled" });
   const now = clock.iso();
   return store.windowsEnrollments.insert({ ...given, created_at: now, enrolled_at: now });
+}
+
+/** The enrolled device is that of another host, which has none. Under the locks of the operations of both. */
+export async function moveEnrollment(
+  { store }: Pick<Inside, "store">,
+  device: Enrollment,
+  host: Pick<HostRow, "id" | "team_id">,
+): Promise<Enrollment> {
+  await store.windowsEnrollments.delete(eq("host_id", host.id));
+  const moved = { host_id: host.id, is_alone: false };
+  await store.windowsEnrollments.update({ where: eq("id", device.id), set: moved });
+  if (device.identity_id !== null) await moveIdentity(store, device.identity_id, host);
+  return { ...device, ...moved };
+}
+
+/** What the device itself reports. */
+export async function setDeviceSerial(store: ServerTx, hostId: number, serial: string): Promise<void> {
+  await store.windowsEnrollments.update({ where: eq("host_id", hostId), set: { serial } });
 }

@@ -11,6 +11,8 @@ export interface WindowsDeviceListener {
   enrolled?(inside: Context, device: Enrollment): Promise<void>;
   /** The device enrolls again (`enrolled`), or has left (`removed`): what was asked of it is forgotten. */
   reset?(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void>;
+  /** The device's answers are stored. Outside of transactions. Returns the id of its host, which may be another now. */
+  afterAnswers?(ctx: Context, device: Pick<Enrollment, "id" | "host_id" | "is_alone">): Promise<number>;
   /** The device has done a command, or has failed. */
   answered?(inside: Context, hostId: number): Promise<void>;
 }

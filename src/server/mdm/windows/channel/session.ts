@@ -47,8 +47,10 @@ export async function manage(ctx: Context, bytes: Uint8Array, certificate: Buffe
   // An answer may be a reason to ask for more.
   const hasAnswered = await keepAnswers(ctx, enrollment.host_id, message);
   const { host_id, open } = enrollment;
-  const queue = hasAnswered ? { host_id } : { host_id, open };
-  const commands = (await leaves(ctx, enrollment, message)) ? [] : await nextCommands(ctx, queue, message);
+  const queue = hasAnswered ? { host_id: await hostAfterAnswers(ctx, enrollment) } : { host_id, open };
+  const commands = (await leaves(ctx, { ...enrollment, host_id: queue.host_id }, message))
+    ? []
+    : await nextCommands(ctx, queue, message);
   return replyTo(message, { status: nonce === null ? statuses.ok : statuses.authenticated, nonce, commands });
 }
 
@@ -60,6 +62,13 @@ export async function isEnrolledDevice(ctx: Context, bytes: Uint8Array): Promise
     if (error instanceof BadSyncml) return false;
     throw error;
   }
+}
+
+async function hostAfterAnswers(ctx: Context, enrollment: InSession): Promise<number> {
+  let { host_id } = enrollment;
+  for (const { afterAnswers } of ctx.extensions.windowsDevices)
+    if (afterAnswers) host_id = await afterAnswers(ctx, { ...enrollment, host_id });
+  return host_id;
 }
 
 interface Known {

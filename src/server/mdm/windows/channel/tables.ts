@@ -1,4 +1,4 @@
-import { id, ref, table, text, time } from "../../../store/table.ts";
+import { bool, id, ref, table, text, time } from "../../../store/table.ts";
 
 declare module "../../../core/tables.ts" {
   interface Tables {
@@ -19,6 +19,10 @@ export const windowsEnrollments = table("windows_enrollments", {
   /** `removed`: it has left, or was removed. */
   state: text<"enrolled" | "removed">().default("enrolled"),
   kind: text<"manual" | "automatic">().default("manual"),
+  /** No agent proved which host the device is: it is a host of its own, until that of an agent has its serial number. */
+  is_alone: bool().default(false).index(),
+  /** What the firmware calls the device; empty: it was not asked, or has not answered. */
+  serial: text().default("").same(),
   /** The certificate of the device. */
   identity_id: ref("device_identities").nullable(),
   /** Name and secret by which it authenticates with a digest. */

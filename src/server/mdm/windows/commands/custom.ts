@@ -1,7 +1,8 @@
 // Commands that users write themselves.
 import { MASK } from "../../../../api/fields.ts";
+import { statuses } from "../../../../syncml/codes.ts";
 import { readCommands } from "../../../../syncml/read.ts";
-import { BadSyncml, everyCommand, isRequest, type SyncCommand } from "../../../../syncml/value.ts";
+import { BadSyncml, type SyncCommand } from "../../../../syncml/value.ts";
 import { writeCommands } from "../../../../syncml/write.ts";
 import { invalid } from "../../../core/errors.ts";
 import type { CommandPlatform, ReadCommand } from "../../commands/platform.ts";
@@ -24,6 +25,7 @@ export const windowsCommands: CommandPlatform = {
   kind: windowsCustomCommand,
   cancellable: [],
   serves: ({ platform }) => platform === "windows",
+  waiting: statuses.processing,
   read: readCommand,
   // Devices ask by themselves.
   wake: async () => {},
@@ -35,9 +37,10 @@ const NODE_MAX = 255;
 
 function readCommand(bytes: Buffer): ReadCommand {
   const command = parsed(bytes);
-  for (const problem of problemsOf(command)) throw invalid("command", problem);
+  const problem = problemOf(command);
+  if (problem !== null) throw invalid("command", problem);
   const node = nodeOf(command)!;
-  const wipes = [...everyCommand([command])].some(isWipe);
+  const wipes = targets(command, /\/remotewipe(\/|$)/);
   const shown = masked(command);
   const content = contentOf(command);
   return {
@@ -45,11 +48,13 @@ function readCommand(bytes: Buffer): ReadCommand {
     uuid: null,
     isPremium: wipes,
     wipes,
-    isAction: wipes || [...everyCommand([command])].some((one) => targets(one, /\/(remotelock|unenroll)(\/|$)/)),
+    isAction: wipes || targets(command, /\/(remotelock|unenroll)(\/|$)/),
     content: shown === null ? content : contentOf(shown),
     sealed: shown === null ? null : content,
   };
 }
+
+const ONE_EXEC = "the SyncML has to be one Exec with one Item";
 
 function parsed(bytes: Buffer): SyncCommand {
   try {
@@ -60,22 +65,17 @@ function parsed(bytes: Buffer): SyncCommand {
     if (error instanceof TypeError) throw invalid("command", "the command is not in UTF-8");
     throw error;
   }
-  throw invalid("command", "the SyncML has to be one command; several can be the commands of one Atomic");
+  throw invalid("command", `${ONE_EXEC}: send several commands one after the other`);
 }
 
-/** Why a command is not sent to devices. */
-export function* problemsOf(command: SyncCommand): Generator<string> {
-  const isAtomic = command.verb === "Atomic";
-  if (!isAtomic && !isRequest(command)) yield `${command.verb} is not a command for devices`;
-  if (isAtomic && command.commands.length === 0) yield "the Atomic has no commands";
-  for (const inner of command.commands) {
-    if (inner.verb === "Get" || !isRequest(inner)) yield `an Atomic cannot have a command ${inner.verb}`;
-  }
-  for (const { verb, items } of isAtomic ? command.commands : [command]) {
-    if (items.length === 0 || items.some(({ target }) => !target)) yield `the ${verb} has no Target with a LocURI`;
-    if (items.some(({ target }) => (target?.length ?? 0) > NODE_MAX))
-      yield `the ${verb} has a LocURI of more than ${NODE_MAX} characters`;
-  }
+/** Why a command is not sent to devices; null: it is. Settings are profiles, which the server keeps as they should be. */
+function problemOf({ verb, items }: SyncCommand): string | null {
+  if (verb !== "Exec") return `${ONE_EXEC}, but it is ${verb}: settings are changed by configuration profiles`;
+  if (items.length !== 1) return `${ONE_EXEC}, but it has ${items.length}`;
+  const target = items[0]!.target ?? "";
+  if (target === "") return "the Exec has no Target with a LocURI";
+  if (target.length > NODE_MAX) return `the Exec has a LocURI of more than ${NODE_MAX} characters`;
+  return null;
 }
 
 /** Last names of nodes that let somebody into a device, a network or its data. Policies on passwords are none. */
@@ -85,24 +85,18 @@ const SECRET_ELEMENT = /<(\w+:)?(keyMaterial|sharedKey|presharedKey|\w*password|
 
 /** The command with a mask in place of its passwords; null if it has none. */
 function masked(command: SyncCommand): SyncCommand | null {
-  let found = false;
-  const shown = (one: SyncCommand): SyncCommand => ({
-    ...one,
-    commands: one.commands.map(shown),
-    items: one.items.map((item) => {
-      const name =
-        plainNode(item.target ?? "", "command")
-          .split("/")
-          .at(-1) ?? "";
-      if (!item.data || !(SECRET.test(name) || SECRET_ELEMENT.test(item.data))) return item;
-      found = true;
-      return { ...item, data: MASK };
-    }),
+  let hasSecret = false;
+  const items = command.items.map((item) => {
+    const name =
+      plainNode(item.target ?? "", "command")
+        .split("/")
+        .at(-1) ?? "";
+    if (!item.data || !(SECRET.test(name) || SECRET_ELEMENT.test(item.data))) return item;
+    hasSecret = true;
+    return { ...item, data: MASK };
   });
-  const result = shown(command);
-  return found ? result : null;
+  return hasSecret ? { ...command, items } : null;
 }
 
 const targets = ({ items }: SyncCommand, node: RegExp): boolean =>
   items.some(({ target }) => node.test(plainNode(target ?? "", "command")));
-const isWipe = (command: SyncCommand): boolean => targets(command, /\/remotewipe(\/|$)/);

@@ -4,18 +4,14 @@ import type { Envelope } from "../../../../soap/envelope.ts";
 import { requestTypes } from "../../../../soap/names.ts";
 import { writeProvisioning } from "../../../../soap/provisioning.ts";
 import { readTokenRequest, type TokenRequest } from "../../../../soap/token.ts";
-import { recordHostActivity } from "../../../activities/by-host.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { limit } from "../../../core/limits.ts";
 import { deviceCa } from "../../../device-ca/ca.ts";
 import type { HostRow } from "../../../hosts/access.ts";
-import { setManaged } from "../../../mdm-status/managed.ts";
+import { haveAgents } from "../../../managed-agent/rows.ts";
 import { operationLock } from "../../../operations/queue.ts";
-import { setEndUser } from "../../../scim/links.ts";
 import { and, eq } from "../../../store/query.ts";
-import { notifyProfiles } from "../../profiles/part.ts";
 import { addEnrollment, DeviceTaken, isEnrolled, windowsUrl } from "../channel/devices.ts";
-import type { Enrollment } from "../channel/listeners.ts";
 import { emptyNonce, newNonce } from "../channel/nonces.ts";
 import { rebind } from "../channel/session.ts";
 import { useToken } from "../sign-in/used.ts";
@@ -23,6 +19,7 @@ import { callerOf, type EnrollCaller } from "./callers.ts";
 import { type Issued, issue, renewalIn, requestIn } from "./certificate.ts";
 import { type WindowsDevice, windowsEnrollment } from "./kind.ts";
 import { application, certificateStore, polling } from "./provisioning.ts";
+import { recordEnrolled } from "./record.ts";
 import { EnrollRefusal } from "./refusal.ts";
 
 /** The provisioning document. */
@@ -49,11 +46,13 @@ export async function enroll(ctx: Context, { token, content }: Envelope): Promis
         hardware_id: device.hardwareId,
         host_id: host.id,
         kind: caller.kind,
+        is_alone: caller.hostId === null && (await store.hosts.count(and(eq("id", host.id), haveAgents))) === 0,
         identity_id: identity.id,
         account,
         secret,
       });
-      await enrolled(inside, host, { enrollment, caller });
+      const path = caller.hostId === null ? windowsEnrollApi.discover.path : AGENT_DISCOVERY;
+      await recordEnrolled(inside, host, { enrollment, path, email: caller.email });
       return { identity, nonce: await newNonce(inside, enrollment.id) };
     }, operationLock(host.id)),
   );
@@ -156,29 +155,6 @@ async function hostOfHardware({ store }: Context, hardwareId: string): Promise<H
   const known = await store.windowsEnrollments.list({ where: eq("hardware_id", hardwareId), limit: 2 });
   // Copies of a machine have the same.
   return known.length === 1 ? store.hosts.get(known[0]!.host_id) : null;
-}
-
-interface Made {
-  readonly enrollment: Enrollment;
-  readonly caller: EnrollCaller;
-}
-
-async function enrolled(inside: Context, host: HostRow, { enrollment, caller }: Made): Promise<void> {
-  const config = inside.config.over(inside.store);
-  const path = caller.hostId === null ? windowsEnrollApi.discover.path : AGENT_DISCOVERY;
-  const serverUrl = (await windowsUrl({ config, settings: inside.settings }, path)) ?? "";
-  await setManaged(inside, host.id, { kind: caller.kind, serverUrl });
-  if (caller.email !== null) await setEndUser(inside.store, host.id, caller.email);
-  await recordHostActivity(inside, host.id, "mdm_enrolled", {
-    host_serial: host.hardware_serial,
-    host_display_name: host.display_name,
-    installed_from_dep: caller.kind === "automatic",
-    mdm_platform: "microsoft",
-    enrollment_id: null,
-    platform: host.platform,
-  });
-  await notifyProfiles(inside.store, { hostIds: [host.id] });
-  for (const listener of inside.extensions.windowsDevices) await listener.enrolled?.(inside, enrollment);
 }
 
 /** Only the certificates: everything else stays as it is. */

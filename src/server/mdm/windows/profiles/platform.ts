@@ -16,6 +16,8 @@ const keyOf = ({ host_id, profile_uuid }: Pick<HostProfileRow, "host_id" | "prof
 
 export const windowsPlatform: ProfilePlatform = {
   name: "windows",
+  identifiedBy: "name",
+  isNamedByFile: true,
   isOn: async ({ config }) => (await config.current()).mdm.windows_enabled_and_configured,
   read: readProfile,
   fileName: ({ name }) => `${name}.xml`,

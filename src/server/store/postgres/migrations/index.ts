@@ -98,6 +98,8 @@ import { migration as m0111 } from "./0111-variable-scopes.ts";
 import { migration as m0112 } from "./0112-links-of-users-and-nonces.ts";
 import { migration as m0113 } from "./0113-links-of-users-and-nonces-slow.ts";
 import { migration as m0114 } from "./0114-host-usage-and-contacts.ts";
+import { migration as m0115 } from "./0115-devices-and-query-errors.ts";
+import { migration as m0116 } from "./0116-devices-and-query-errors-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -200,4 +202,6 @@ export const migrations: readonly Migration[] = [
   m0112,
   m0113,
   m0114,
+  m0115,
+  m0116,
 ];

@@ -1,0 +1,110 @@
+// Whether the SQL of a query can be parsed at all. The text is only parsed, never resolved or run: hosts have tables,
+// columns, functions and extensions that nobody else knows, and a statement that would expand without end is harmless.
+import type { Database } from "sql.js";
+import { startedPart } from "../core/running.ts";
+import { type SqlToken, sqlTokens } from "./sqlite-tokens.ts";
+
+/** SQLite's messages about texts that no version of it can parse. All others depend on what a host has. */
+const BROKEN =
+  /^(?:near ".*": syntax error|incomplete input|unrecognized token: .*|(?:ORDER BY|LIMIT) clause should come .*|a JOIN clause is required before .*|unknown join type: .*|all VALUES must have the same number of terms)$/s;
+
+/** More statements are not looked at, because each takes time. */
+const STATEMENTS_MAX = 50;
+
+/** Statements that are no queries. Agents decide what they do with them. */
+const OTHER_STATEMENTS: ReadonlySet<string> = new Set([
+  ...["alter", "analyze", "attach", "begin", "commit", "create", "delete", "detach", "drop", "end", "insert", "pragma"],
+  ...["reindex", "release", "replace", "rollback", "savepoint", "update", "vacuum"],
+]);
+/** Of an EXPLAIN. */
+const EXPLAINS: ReadonlySet<string> = new Set(["explain", "query", "plan"]);
+
+type OpenDatabase = () => Database;
+
+/** SQLite as WebAssembly, which is a pure library: servers in one process share the code. */
+let open: OpenDatabase | undefined;
+let database: Database | undefined;
+
+async function load(): Promise<void> {
+  const { default: loadSqlite } = await import("sql.js");
+  const { Database: Opened } = await loadSqlite();
+  open ??= () => new Opened();
+}
+
+/** Loads SQLite before the first request, so that checks need not wait. */
+export const sqlSyntax = startedPart("SQL syntax", async () => {
+  if (open === undefined) await load();
+  return { stop: async () => {} };
+});
+
+/** Why the text is not SQL, as a sentence for its author; null if it is, or if it is blank. */
+export function sqlProblem(sql: string): string | null {
+  for (const statement of statementsOf(sql)) {
+    const message = problemOf(statement.text);
+    if (message !== null)
+      return `the SQL is not valid${lineOf(sql, statement, message)}: ${message}. Correct it and try again.`;
+  }
+  return null;
+}
+
+interface Statement {
+  readonly text: string;
+  /** Its position in the whole text. */
+  readonly start: number;
+}
+
+/** Without EXPLAIN, comments at the beginning, and statements that are no queries. */
+function* statementsOf(sql: string): Generator<Statement> {
+  let tokens: SqlToken[] = [];
+  let count = 0;
+  const statement = (): Statement | null => {
+    const own = tokens;
+    tokens = [];
+    let first = 0;
+    if (wordOf(own[0]) === "explain") while (EXPLAINS.has(wordOf(own[first]))) first++;
+    const [begin, end] = [own[first], own.at(-1)];
+    if (!begin || !end || OTHER_STATEMENTS.has(wordOf(begin))) return null;
+    return { text: sql.slice(begin.start, end.end), start: begin.start };
+  };
+  for (const token of sqlTokens(sql)) {
+    if (token.kind !== "symbol" || token.text !== ";") {
+      tokens.push(token);
+      continue;
+    }
+    const one = statement();
+    if (one === null) continue;
+    yield one;
+    if (++count === STATEMENTS_MAX) return;
+  }
+  const last = statement();
+  if (last !== null) yield last;
+}
+
+const wordOf = (token: SqlToken | undefined): string => (token?.kind === "name" ? token.text.toLowerCase() : "");
+
+/** A view is stored without looking up what it selects from. */
+function problemOf(statement: string): string | null {
+  if (open === undefined) throw new Error("SQLite is not loaded: start the part sqlSyntax first");
+  database ??= open();
+  try {
+    database.prepare(`CREATE TEMP VIEW checked AS ${statement}`).free();
+    return null;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    // WebAssembly itself has failed: this database is not used again.
+    if (error instanceof Error && error.name === "RuntimeError") database = undefined;
+    if (!BROKEN.test(message)) return null;
+    // WITH may begin a statement that is no query.
+    const isOther = /^near "(?:insert|update|delete|replace)": /i.test(message) && /^with\b/i.test(statement);
+    return isOther ? null : message;
+  }
+}
+
+/** Where the text stands that SQLite names, if that is the only such place. */
+function lineOf(sql: string, { text, start }: Statement, message: string): string {
+  const named = /^near "(.+)": syntax error$/s.exec(message)?.[1] ?? /^unrecognized token: "(.+)"$/s.exec(message)?.[1];
+  if (!sql.includes("\n") || named === undefined) return "";
+  const at = text.indexOf(named);
+  if (at < 0 || text.indexOf(named, at + 1) >= 0) return "";
+  return ` in line ${sql.slice(0, start + at).split("\n").length}`;
+}

@@ -1,0 +1,129 @@
+// SQL that cannot be parsed is refused where it is saved; what only hosts know is not judged.
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sqlProblem } from "../../src/server/agent-protocol/sql-syntax.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeTeam } from "../support/make.ts";
+
+describe("the check of SQL", () => {
+  // A server loads what checks.
+  beforeAll(async () => void (await startApp()));
+
+  it.each([
+    "SELECT 1",
+    "select * from no_such_table where no_such_column = no_such_function(1, 'x');",
+    "SELECT * FROM users JOIN processes USING (uid) WHERE path LIKE '/x/%%' AND name GLOB '*' AND x REGEXP 'a';",
+    "WITH a AS (SELECT 1 AS x), b AS (SELECT x FROM a) SELECT * FROM b -- the end",
+    "-- first\n/* second */ SELECT split(a, ',', 0) FROM t; SELECT 2;",
+    "SELECT * FROM file WHERE path = ? AND directory = $dir AND x = :y",
+    'SELECT "a", [b], `c` FROM "t"',
+    "SELECT a ->> '$.b', iif(a, b, c), row_number() OVER (PARTITION BY x ORDER BY y) FROM t",
+    "VALUES (1, 2), (3, 4)",
+    "EXPLAIN QUERY PLAN SELECT 1 FROM t",
+    "PRAGMA table_info(x)",
+    "WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a",
+    "INSERT INTO writable VALUES (1)",
+    "SELECT CAST(x AS bigint) FROM t WHERE a IS NOT DISTINCT FROM b LIMIT 1 OFFSET 2",
+    `SELECT ${Array.from({ length: 5_000 }, (_, i) => `a${i}`).join(" + ")} FROM t`,
+    "",
+    "-- nothing",
+  ])("accepts %.60s", (sql) => {
+    expect(sqlProblem(sql)).toBeNull();
+  });
+
+  it.each([
+    ["SELEC 1", 'near "SELEC"'],
+    ["SELECT * FORM users", 'near "FORM"'],
+    ["SELECT * FROM users WHERE (", "incomplete input"],
+    ["SELECT 'open", "unrecognized token"],
+    ["SELECT a,, b FROM t", 'near ","'],
+    ["SELECT 1; SELECT FROM", 'near "FROM"'],
+    ["SELECT 1 FROM a ON x", "a JOIN clause is required"],
+    ["SELECT 1 ORDER BY 1 UNION SELECT 2", "should come after UNION"],
+    ["EXPLAIN SELECT FROM", 'near "FROM"'],
+    ["hello world", 'near "hello"'],
+  ])("refuses %s", (sql, reason) => {
+    expect(sqlProblem(sql)).toContain(reason);
+  });
+
+  it("names the line", () => {
+    expect(sqlProblem("SELECT 1\nFROM users\nWERE x = 1")).toMatch(
+      /^the SQL is not valid in line 3: near "x"|in line 3/,
+    );
+    expect(sqlProblem("SELECT 1;\n\nSELECT * FORM users")).toContain("in line 3");
+  });
+
+  it("takes little time, whatever the text is", () => {
+    const nested = `WITH a0 AS (SELECT 1)${Array.from({ length: 60 }, (_, i) => `, a${i + 1} AS (SELECT * FROM a${i} x, a${i} y)`).join("")} SELECT * FROM a60`;
+    const texts = [
+      nested,
+      "(".repeat(65_000),
+      `SELECT ${"(".repeat(30_000)}1${")".repeat(30_000)}`,
+      "SELECT 1;".repeat(7_000),
+      Array.from({ length: 4_000 }, () => "SELECT 1").join(" UNION ALL "),
+      `SELECT ${"(SELECT ".repeat(6_000)}1`,
+    ];
+    for (const text of texts) {
+      const start = process.cpuUsage();
+      sqlProblem(text.slice(0, 65_536));
+      const { user, system } = process.cpuUsage(start);
+      // A few milliseconds; expanding the first text would take longer than the universe has existed.
+      expect((user + system) / 1000, text.slice(0, 20)).toBeLessThan(2_000);
+    }
+    expect(sqlProblem("SELECT 1"), "it works afterwards").toBeNull();
+    expect(sqlProblem("SELEC 1")).not.toBeNull();
+  });
+});
+
+describe("SQL that cannot be parsed", () => {
+  let t: TestApp;
+  beforeEach(async () => {
+    t = await startApp();
+  });
+  const refusal = async (res: Response) => {
+    const { errors } = (await res.json()) as { errors: { name: string; reason: string }[] };
+    return [res.status, errors[0]!.name, errors[0]!.reason];
+  };
+  const bad = "SELECT 1 FORM users";
+
+  it("is refused in policies, queries and labels", async () => {
+    const team = await makeTeam(t);
+    const policy = { name: "p", query: bad };
+    const reason = expect.stringContaining('near "users": syntax error');
+    expect(await refusal(await t.post("/global/policies", policy))).toEqual([400, "query", reason]);
+    expect(await refusal(await t.post(`/teams/${team.id}/policies`, policy))).toEqual([400, "query", reason]);
+    expect((await refusal(await t.post("/spec/policies", { specs: [policy] })))[0]).toBe(400);
+    expect(await t.store.policies.count()).toBe(0);
+    const made = await t.post("/global/policies", { name: "p", query: "SELECT 1 FROM no_such_table" });
+    expect(made.status, await made.clone().text()).toBe(200);
+    const { policy: stored } = (await made.json()) as { policy: { id: number } };
+    expect(await refusal(await t.patch(`/global/policies/${stored.id}`, { query: bad }))).toEqual([
+      400,
+      "query",
+      reason,
+    ]);
+
+    expect(await refusal(await t.post("/queries", policy))).toEqual([400, "query", reason]);
+    expect((await refusal(await t.post("/spec/queries", { specs: [policy] })))[0]).toBe(400);
+    expect(await t.store.queries.count()).toBe(0);
+    expect(await refusal(await t.post("/labels", policy))).toEqual([422, "query", reason]);
+    expect(await refusal(await t.post("/spec/labels", { specs: [policy] }))).toEqual([422, "specs.0.query", reason]);
+    expect(await t.store.labels.count({ op: "eq", column: "label_type", value: "regular" })).toBe(0);
+  });
+
+  it("is refused in settings, packages and files", async () => {
+    const features = { features: { additional_queries: { mine: bad } } };
+    expect(await refusal(await t.patch("/config", features))).toEqual([
+      422,
+      "features.additional_queries.mine",
+      expect.stringContaining("syntax error"),
+    ]);
+    const form = new FormData();
+    form.set("pre_install_query", bad);
+    form.set("software", new File(["#!/bin/sh\n"], "tool.sh"));
+    expect(await refusal(await t.post("/software/package", form))).toEqual([
+      422,
+      "pre_install_query",
+      expect.stringContaining("syntax error"),
+    ]);
+  });
+});
