@@ -70,7 +70,7 @@ export const commandsApi = {
   results: endpoint({
     method: "GET",
     path: "/mdm/commandresults",
-    aliases: ["/commands/results"],
+    aliases: ["/commands/results", "/mdm/vendora/commandresults"],
     summary: "Show a command and the answers of the hosts that have answered.",
     access: read,
     query: z.object({
@@ -92,7 +92,7 @@ export const commandsApi = {
   list: endpoint({
     method: "GET",
     path: "/mdm/commands",
-    aliases: ["/commands"],
+    aliases: ["/commands", "/mdm/vendora/commands"],
     summary: "List commands of device management and their status, the last changed first.",
     access: read,
     query: z.object({

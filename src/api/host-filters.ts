@@ -66,7 +66,9 @@ export const hostOrderKeys = [
   "percent_disk_space_available",
   "disk_encryption_enabled",
   "issues",
-  // The same columns by names that `after` once required.
+  // The same columns with their table, which `after` once required.
+  "hosts.created_at",
+  "hosts.updated_at",
   "h.created_at",
   "h.updated_at",
 ] as const;
@@ -124,7 +126,7 @@ export const hostFilters = {
       "failed",
     ])
     .optional()
-    .meta({ description: "needs software_title_id and team_id" }),
+    .meta({ description: "needs software_title_id" }),
   vulnerability: z.string().max(64).regex(/^cve-/i).optional().meta({ description: "a CVE id, such as CVE-2026-1234" }),
   mdm_id: QueryId.optional(),
   mdm_name: z.string().max(255).optional(),

@@ -170,7 +170,14 @@ export const Host = z.object({
     .optional()
     .meta({ description: "one host, whose agent was copied to another machine within the last 30 days" }),
   geolocation: HostGeolocation.optional().meta({ description: "one host, where a geo-IP database is configured" }),
-  maintenance_window: z.object({ starts_at: z.string(), timezone: z.string() }).nullable().optional(),
+  maintenance_window: z
+    .object({
+      starts_at: z.string().meta({ description: "with the offset of the time zone" }),
+      timezone: z.string().nullable().meta({ description: "IANA name" }),
+    })
+    .nullable()
+    .optional()
+    .meta({ description: "one host: the event in its user's calendar, until it is over (premium)" }),
   users: z.array(HostUser).optional(),
   end_users: z.array(EndUser).optional(),
   device_mapping: z.array(DeviceMapping).optional().meta({ description: "lists, with device_mapping=true" }),

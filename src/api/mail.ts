@@ -27,7 +27,6 @@ export const mailApi = {
     access: "none",
     body: z.object({ email }),
     bodyLimit: small,
-    status: 202,
     response: Empty,
   }),
   resetPassword: endpoint({

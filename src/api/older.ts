@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { abmApi } from "./abm.ts";
 import { appleTrustApi } from "./apple-trust.ts";
+import { commandsApi } from "./commands.ts";
 import { endpoint } from "./endpoint.ts";
 import { Empty } from "./fields.ts";
 
@@ -29,6 +30,18 @@ export const olderApi = {
     summary: "Older form of GET /mdm/vendora/abm_public_key: the private key stays on the server.",
     access: abmApi.publicKey.access,
     response: abmApi.publicKey.response,
+  }),
+  enqueue: endpoint({
+    ...older,
+    path: "/mdm/vendora/enqueue",
+    summary: "Older form of POST /mdm/commands/run.",
+    access: commandsApi.run.access,
+    bodyLimit: commandsApi.run.bodyLimit,
+    body: z.object({
+      command: commandsApi.run.body.shape.command,
+      device_ids: commandsApi.run.body.shape.host_uuids.meta({ description: "the hosts' uuids" }),
+    }),
+    response: commandsApi.run.response,
   }),
   preassign: endpoint({
     ...preassigned,

@@ -1,11 +1,14 @@
 // Generates an OpenAPI 3.1 document from the endpoint table.
 import { z } from "zod";
+import { acceptedKeys } from "./accepted-keys.ts";
 import { actions, type Role } from "./access.ts";
 import { allEndpoints } from "./all.ts";
 import type { Multipart } from "./bodies.ts";
+import { documentedStatuses } from "./documented-statuses.ts";
 import { DryRunHeaders, dryRunOf } from "./dry-run.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { ErrorBody } from "./fields.ts";
+import { GitopsOverrideHeaders, kindInFiles } from "./gitops-mode.ts";
 
 type Json = Record<string, unknown>;
 
@@ -13,10 +16,16 @@ type Json = Record<string, unknown>;
 export function openApiDocument(version: string, endpoints = allEndpoints): Json {
   const paths: Record<string, Json> = {};
   for (const { name, group, endpoint } of endpoints) {
-    const path = (endpoint.root ? endpoint.path : `/svc${endpoint.path}`).replace(/:(\w+)/g, "{$1}");
-    const operations = paths[path] ?? {};
-    operations[endpoint.method.toLowerCase()] = operation(name, group, endpoint);
-    paths[path] = operations;
+    const described = operation(name, group, endpoint);
+    const method = endpoint.method.toLowerCase();
+    const add = (path: string, one: Json) => {
+      const at = (endpoint.root ? path : `/svc${path}`).replace(/:(\w+)/g, "{$1}");
+      paths[at] = { ...paths[at], [method]: one };
+      return at;
+    };
+    const original = add(endpoint.path, described);
+    for (const [i, alias] of endpoint.aliases.entries())
+      add(alias, { ...described, operationId: `${name}.alias${i + 1}`, "x-alias-of": original });
   }
   return {
     openapi: "3.1.0",
@@ -65,7 +74,9 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
       ...parameters(endpoint.query, "query"),
       ...parameters(endpoint.headers, "header"),
       ...(dryRunOf(endpoint) === true ? parameters(DryRunHeaders, "header") : []),
+      ...(kindInFiles(endpoint) === undefined ? [] : parameters(GitopsOverrideHeaders, "header")),
     ],
+    ...ignoredKeys(endpoint),
     ...(endpoint.hasBody
       ? {
           requestBody: {
@@ -76,6 +87,14 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
       : {}),
     responses: { ...success, ...refusals(endpoint) },
   };
+}
+
+/** What is accepted without an effect. Other unknown parameters and keys are refused. */
+function ignoredKeys(endpoint: AnyEndpoint): Json {
+  const { query, body, why } = acceptedKeys(endpoint);
+  if (query === undefined && body === undefined) return {};
+  const listed = Object.fromEntries(Object.entries({ query, body }).filter(([, keys]) => keys !== undefined));
+  return { "x-ignored": { ...listed, why } };
 }
 
 function bodyContent({ takes, body }: AnyEndpoint): Json {
@@ -125,7 +144,11 @@ function refusals(endpoint: AnyEndpoint): Json {
       ? error("Malformed input; names the parameter.", 400, "Bad request", "base", "json decoder error")
       : error("Malformed input; names the parameter.", 400, "Bad request", "page", "non-int page value")),
     ...(endpoint.access === "none" ? {} : error("No token, or it has expired.", 401, "Authentication required")),
-    ...(endpoint.tier === "premium" ? error("Needs the premium tier.", 402, "Requires Svc Premium license") : {}),
+    ...(endpoint.tier === "premium"
+      ? error("Needs the premium tier.", 402, "Requires Svc Premium license")
+      : hasPremiumParameter(endpoint)
+        ? error("A parameter needs the premium tier.", 402, "Requires Svc Premium license")
+        : {}),
     ...(typeof endpoint.access === "object" ? error("The role does not allow it.", 403, "forbidden") : {}),
     ...(takes(endpoint.params).length > 0
       ? error("Not found.", 404, "Resource Not Found", "base", "id 7 was not found in the datastore")
@@ -151,12 +174,23 @@ function refusals(endpoint: AnyEndpoint): Json {
           ...error("A field breaks a rule; names the field.", 422, "Validation Failed", field, `${field} is required`),
         }
       : {}),
+    ...Object.assign(
+      {},
+      ...documentedStatuses(endpoint).map(({ status, description, message, reason }) =>
+        error(description, status, message, "base", reason),
+      ),
+    ),
     default: {
       description: "Another error, in the same format.",
       content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
     },
   };
 }
+
+const hasPremiumParameter = ({ query }: AnyEndpoint): boolean =>
+  Object.values((schemaOf(query, "input").properties ?? {}) as Record<string, Json>).some(
+    (one) => one["x-premium"] === true,
+  );
 
 function accessText({ access }: AnyEndpoint): Json | string {
   if (typeof access === "string") return access === "none" ? "no token" : "any signed-in user";

@@ -289,7 +289,7 @@ export const policiesApi = {
   autofill: endpoint({
     method: "POST",
     path: "/autofill/policy",
-    summary: "Have the text service describe a policy's query.",
+    summary: "Have the text service describe a policy's query (setting text_service_url).",
     access: write,
     body: z.object({ sql: z.string().max(65_536).optional() }),
     response: z.object({ description: z.string(), resolution: z.string() }),

@@ -81,7 +81,7 @@ export const profilesApi = {
   list: endpoint({
     method: "GET",
     path: "/mdm/profiles",
-    aliases: ["/configuration_profiles"],
+    aliases: ["/configuration_profiles", "/mdm/vendora/profiles"],
     summary: "List the configuration profiles of a team, or of hosts without a team.",
     access: read,
     query: paging("name", "created_at", "uploaded_at").extend({ team_id: QueryTeam.optional() }),
@@ -90,7 +90,7 @@ export const profilesApi = {
   get: endpoint({
     method: "GET",
     path: "/mdm/profiles/:profile_uuid",
-    aliases: ["/configuration_profiles/:profile_uuid"],
+    aliases: ["/configuration_profiles/:profile_uuid", "/mdm/vendora/profiles/:profile_uuid"],
     summary: "Show a configuration profile, or download its file.",
     access: read,
     params,
@@ -101,7 +101,7 @@ export const profilesApi = {
   create: endpoint({
     method: "POST",
     path: "/configuration_profiles",
-    aliases: ["/mdm/profiles"],
+    aliases: ["/mdm/profiles", "/mdm/vendora/profiles"],
     summary: "Upload a configuration profile.",
     access: write,
     body: multipart(
@@ -124,7 +124,7 @@ export const profilesApi = {
   delete: endpoint({
     method: "DELETE",
     path: "/mdm/profiles/:profile_uuid",
-    aliases: ["/configuration_profiles/:profile_uuid"],
+    aliases: ["/configuration_profiles/:profile_uuid", "/mdm/vendora/profiles/:profile_uuid"],
     summary: "Delete a configuration profile. Hosts remove it.",
     access: write,
     params,
@@ -152,7 +152,7 @@ export const profilesApi = {
   summary: endpoint({
     method: "GET",
     path: "/mdm/profiles/summary",
-    aliases: ["/configuration_profiles/summary"],
+    aliases: ["/configuration_profiles/summary", "/mdm/vendora/profiles/summary"],
     summary: "Count hosts by the status of their settings: profiles and disk encryption.",
     access: { action: "mdm:read", scope: "team" },
     query: z.object({ team_id: QueryTeam.optional() }),

@@ -34,10 +34,9 @@ export const sessionsApi = {
     body: z.object({
       email: z.string().max(255),
       password: z.string().max(1024),
-      supports_email_verification: z
-        .boolean()
-        .optional()
-        .meta({ description: "the caller can continue with a mailed link (multi-factor authentication)" }),
+      supports_email_verification: z.boolean().optional().meta({
+        description: "whether the caller can continue with a mailed link (multi-factor authentication); default: true",
+      }),
     }),
     bodyLimit: 16 * 1024,
     otherStatus: [202],

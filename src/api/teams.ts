@@ -105,6 +105,7 @@ const failingPolicies = FailingPoliciesWebhook.partial().optional();
 const CalendarChange = Calendar.partial().optional();
 /** Changes of settings: omitted fields keep their value; lists are replaced as a whole. */
 export const TeamSettingsChange = z.object({
+  features: Features.partial().optional(),
   host_expiry_settings: HostExpiry.partial().optional(),
   webhook_settings: z
     .object({
@@ -122,6 +123,8 @@ export const TeamSettingsChange = z.object({
       windows_updates: WindowsUpdates.partial(),
       macos_updates: AppleUpdates.partial().extend({ update_new_hosts: z.boolean().nullable().optional() }),
       macos_settings: CustomSettings.partial().extend({ enable_disk_encryption: z.boolean().optional() }),
+      windows_settings: CustomSettings.partial(),
+      android_settings: CustomSettings.partial(),
       macos_setup: TeamSetup.partial(),
     })
     .partial()
@@ -139,7 +142,6 @@ export const TeamSpec = z.object({
   name: z.string().max(255),
   gitops_filename: z.string().max(4096).nullish().meta({ description: "not stored" }),
   agent_options: z.unknown().optional().meta({ description: "null: the organization's options apply" }),
-  features: Features.partial().optional(),
   secrets: SecretList.optional(),
   ...TeamSettingsChange.shape,
   scripts: z

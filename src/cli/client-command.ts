@@ -3,6 +3,7 @@ import type { Interfaces } from "@oclif/core";
 import type { z } from "zod";
 import { dryRunOf } from "../api/dry-run.ts";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
+import { GITOPS_OVERRIDE } from "../api/gitops-mode.ts";
 import { issueText, plainIssues } from "../api/issue-text.ts";
 import { ApiClient, pathOf, type RawCall } from "../client/client.ts";
 import { ApiCallError, DryRunNotSupported } from "../client/errors.ts";
@@ -76,6 +77,7 @@ export abstract class ClientCommand extends BaseCommand {
       sleep: (ms, signal) => io.sleep(ms, signal),
       signal,
       dryRun: this.triesOut,
+      ...(io.env.SVC_GITOPS_OVERRIDE ? { headers: { [GITOPS_OVERRIDE]: io.env.SVC_GITOPS_OVERRIDE } } : {}),
       onUnchecked: (what) => this.note(`not checked: ${what}`),
       onServerVersion: (version) => this.#checkVersion(version),
       onRetry: (why, ms) => this.note(`${why}; retrying in ${(ms / 1000).toFixed(1)} s`),

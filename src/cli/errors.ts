@@ -1,3 +1,4 @@
+import { GITOPS_MODE_IS_ON } from "../api/gitops-mode.ts";
 import { ApiCallError, type FieldReason, NotInPath, Unreachable } from "../client/errors.ts";
 import { isCertificateError, isNotTls, isTlsError } from "../client/transport.ts";
 import { durationText } from "../text/duration.ts";
@@ -172,6 +173,8 @@ const requiredBy = ({ endpoint }: ApiCallError) =>
   endpoint === undefined || typeof endpoint.access === "string" ? null : endpoint.access;
 
 function hintOfDenied(error: ApiCallError): string | undefined {
+  if (error.message === GITOPS_MODE_IS_ON)
+    return "Set SVC_GITOPS_OVERRIDE to the reason to change it here nevertheless.";
   if (hasOwnReason(error)) return undefined;
   const required = requiredBy(error);
   return required === null

@@ -21,6 +21,8 @@ export interface ClientOptions {
   readonly serverUrl: string;
   readonly token?: string;
   readonly userAgent?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Time limit for a reply, in milliseconds. */
   readonly timeout?: number;
   readonly tls?: TlsOptions;
@@ -220,12 +222,14 @@ export class ApiClient {
       query.order_key === undefined &&
       query.order_direction === undefined &&
       query.after === undefined;
+    const isPaged = "page" in shapeOf(endpoint.query);
     const perPage = Math.max(1, Math.min(limit, 500));
     let count = 0;
     let last: unknown;
     for (let page = 0; ; page++) {
       const position = keyset ? { order_key: "id", ...(count === 0 ? {} : { after: String(idOf(last)) }) } : { page };
-      const paged = { ...input, query: { ...query, ...position, per_page: perPage } } as InputOf<E>;
+      const paging = isPaged ? { ...position, per_page: perPage } : {};
+      const paged = { ...input, query: { ...query, ...paging } } as InputOf<E>;
       const reply = await this.call(endpoint, paged);
       // Some endpoints leave out a list without rows.
       const part = (reply[key] ?? []) as readonly RowOf<ReplyOf<E>[K]>[];
@@ -233,7 +237,7 @@ export class ApiClient {
       count += part.length;
       last = part.at(-1);
       const known = hasNext(reply) !== null;
-      const next = part.length > 0 && (hasNext(reply) ?? part.length >= perPage);
+      const next = isPaged && part.length > 0 && (hasNext(reply) ?? part.length >= perPage);
       // If the reply does not contain whether there are more rows, the next page shows it.
       const ends = count > limit || !next || (count === limit && known);
       yield { rows, more: count > limit || (count === limit && known && next) };
@@ -258,9 +262,10 @@ export class ApiClient {
   }
 
   #init(method: string, { body, upload, onSent, headers: more, isSlow }: Given, signal: AbortSignal | undefined) {
-    const { token, userAgent } = this.#options;
+    const { token, userAgent, headers: always } = this.#options;
     const headers: Record<string, string> = { accept: "application/json", ...more };
     if (userAgent) headers["user-agent"] = userAgent;
+    Object.assign(headers, always);
     if (token) headers.authorization = `Bearer ${token}`;
     const type = upload?.type ?? (body === undefined ? undefined : "application/json");
     if (type !== undefined) headers["content-type"] = type;

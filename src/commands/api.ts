@@ -1,4 +1,5 @@
 import * as Flags from "@oclif/core/flags";
+import type { z } from "zod";
 import { DRY_RUN } from "../api/dry-run.ts";
 import type { AnyEndpoint } from "../api/endpoint.ts";
 import { ClientCommand } from "../cli/client-command.ts";
@@ -135,6 +136,12 @@ export default class Api extends ClientCommand {
   }
 
   private async paginate(path: string, fields: Json): Promise<void> {
+    const endpoint = await endpointAt("GET", path);
+    // A list without paging is complete, and does not know these parameters.
+    if (endpoint !== undefined && !("page" in (endpoint.query as z.ZodObject).shape)) {
+      const { per_page: _, page: __, ...others } = fields;
+      return this.print(await this.one("GET", path, others));
+    }
     const perPage = Number(fields.per_page ?? 500);
     const whole: Json = {};
     let before = "";

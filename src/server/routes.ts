@@ -13,6 +13,7 @@ import type { Route } from "./core/http/route.ts";
 import { deviceRoutes } from "./device-page/routes.ts";
 import { directoryRoutes } from "./directory/routes.ts";
 import { enrollSecretRoutes } from "./enroll-secrets/routes.ts";
+import { guardedByGitopsMode } from "./gitops-mode/guard.ts";
 import { hostActionRoutes } from "./host-actions/routes.ts";
 import { hostDetailRoutes } from "./host-details/routes.ts";
 import { hostRoutes } from "./host-list/routes.ts";
@@ -67,7 +68,7 @@ import { vulnerabilityRoutes } from "./vulnerabilities/routes.ts";
 import { signInPage } from "./web/sign-in.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
-export const routes: readonly Route[] = [
+const table: readonly Route[] = [
   ...activityRoutes,
   ...androidDeviceRoutes,
   ...androidEnterpriseRoutes,
@@ -134,3 +135,5 @@ export const routes: readonly Route[] = [
   ...versionRoutes,
   ...webhookRoutes,
 ];
+
+export const routes: readonly Route[] = table.map(guardedByGitopsMode);

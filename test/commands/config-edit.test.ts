@@ -105,7 +105,21 @@ describe("config edit", () => {
       integrations: { ticketing_a: [{ project_key: "P", api_token: "********" }] },
       agent_options: { config: { options: { distributed_interval: 77 } } },
     });
-    expect((await configOf(fleet)).agent_options).toEqual({ config: { options: { distributed_interval: 77 } } });
+    // A map that is gone from the document is empty afterwards.
+    expect((await configOf(fleet)).agent_options).toEqual({
+      config: { options: { distributed_interval: 77 } },
+      overrides: {},
+    });
+    const flags = "config: {}\noverrides: {}\nscript_execution_timeout: 60\ncommand_line_flags: {verbose: true}\n";
+    expect((await edit(fleet, ["agent_options", "--yes"], [{ write: flags }])).exitCode).toBe(0);
+    const fewer = "script_execution_timeout: 60\n";
+    expect((await edit(fleet, ["agent_options", "--yes"], [{ write: fewer }])).exitCode).toBe(0);
+    expect((await configOf(fleet)).agent_options).toEqual({
+      config: {},
+      overrides: {},
+      script_execution_timeout: 60,
+      command_line_flags: {},
+    });
   });
 
   it("opens the file again with the error, until it is valid", async () => {

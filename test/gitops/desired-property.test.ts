@@ -93,7 +93,9 @@ const { agent_options: _options, yara_rules: _rules, ...shapes } = ConfigSection
 const whole = (name: keyof typeof shapes): Arbitrary<Value> =>
   anyOf(shapes[name]).map((given) => {
     const { returned } = sections[name];
-    const told = Object.fromEntries(Object.entries(given as Value).filter(([field]) => !returned.includes(field)));
+    const told = Object.fromEntries(
+      Object.entries(given as Value).filter(([field]) => !Object.hasOwn(returned, field)),
+    );
     const made = kept[name]?.(told) ?? told;
     return name === "mdm" ? mdmIn(made) : made;
   });

@@ -154,7 +154,7 @@ describe("settings of the organization", () => {
   // Rules stand in files otherwise than on the server: test/agent/yara-rules.test.ts.
   const { agent_options: _options, yara_rules: _rules, ...all } = ConfigSections.shape;
   const returned = Object.values(sections).flatMap(({ name, returned: paths }) =>
-    paths.map((path) => `${name}.${path}`),
+    Object.keys(paths).map((path) => `${name}.${path}`),
   );
   const fields = Object.entries(all).flatMap(([name, schema]) => leaves(schema).map((leaf) => ({ name, ...leaf })));
   const writable = fields.filter(({ name, path }) => !returned.includes([name, ...path].join(".")));

@@ -50,6 +50,15 @@ const activities = async (t: TestApp, type: string) =>
   t.store.activities.list({ where: eq("type", type), order: [{ column: "id", direction: "asc" }] });
 
 describe.each(bothEngines)("a command of device management on %s", (engine) => {
+  it("is refused with 400 while device management is off, for unknown hosts too", async () => {
+    const t = await startApp({ engine });
+    const off = await run(t, appleCommand("ProfileList"), "nobody");
+    expect(off.status).toBe(400);
+    expect((await json(off)).message).toBe("device management is not turned on");
+    await turnOnAppleMdm(t);
+    expect((await run(t, appleCommand("ProfileList"), "nobody")).status).toBe(404);
+  });
+
   it("is sent to several hosts with the uuid that its author chose, and each answers it", async () => {
     const t = await start(engine);
     const [ana, ben] = [await enrolled(t), await enrolled(t, 1)];

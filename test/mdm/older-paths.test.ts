@@ -2,6 +2,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { everything } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { turnOnAppleMdm } from "../support/apple.ts";
+import { appleCommand, makeManagedMac, mobileconfig, profileForm } from "../support/profiles.ts";
 
 describe("older requests", () => {
   let t: TestApp;
@@ -21,6 +23,27 @@ describe("older requests", () => {
     const older = await (await t.post("/mdm/vendora/dep/key_pair")).json();
     expect(older).toEqual(await (await t.get("/mdm/vendora/abm_public_key")).json());
     expect(Object.keys(older as object)).toEqual(["public_key"]);
+  });
+
+  it("send commands and read profiles under the oldest paths", async () => {
+    const app = await startApp();
+    await turnOnAppleMdm(app);
+    const mac = await makeManagedMac(app);
+    const body = { command: appleCommand("ProfileList"), device_ids: [mac.uuid] };
+    const enqueued = await app.post("/mdm/vendora/enqueue", body);
+    expect(enqueued.status, await enqueued.clone().text()).toBe(200);
+    const { command_uuid } = (await enqueued.json()) as { command_uuid: string };
+    const listed = (await (await app.get("/mdm/vendora/commands")).json()) as { results: { command_uuid: string }[] };
+    expect(listed.results.map((one) => one.command_uuid)).toContain(command_uuid);
+    expect((await app.get(`/mdm/vendora/commandresults?command_uuid=${command_uuid}`)).status).toBe(200);
+
+    const created = await app.request("POST", "/mdm/vendora/profiles", profileForm(mobileconfig(), {}));
+    expect(created.status, await created.clone().text()).toBe(200);
+    const { profile_uuid } = (await created.json()) as { profile_uuid: string };
+    expect(await (await app.get("/mdm/vendora/profiles")).text()).toContain(profile_uuid);
+    expect(await (await app.get(`/mdm/vendora/profiles/${profile_uuid}`)).text()).toContain(profile_uuid);
+    expect((await app.get("/mdm/vendora/profiles/summary")).status).toBe(200);
+    expect((await app.delete(`/mdm/vendora/profiles/${profile_uuid}`)).status).toBe(200);
   });
 
   it("preassign profiles, without any effect", async () => {

@@ -5,6 +5,7 @@ import { hours, minutes } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { turnOnAppleMdm } from "../support/apple.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 import { makeAbmToken, type Portal, startPortal } from "../support/portal.ts";
@@ -87,6 +88,7 @@ describe.each(bothEngines)("the business portal on %s", (engine) => {
   });
 
   it("uses the profile of the host's own team, also after a transfer", async () => {
+    await turnOnAppleMdm(t);
     const team = await makeTeam(t, "Design");
     await addToken();
     const profile = { profile_name: "Design", is_supervised: true };
@@ -336,8 +338,20 @@ describe("tokens of the business portal", () => {
 });
 
 describe("setup assistant profiles", () => {
+  it("are refused with 400 while device management is off", async () => {
+    const t = await startApp();
+    const body = { name: "a.json", enrollment_profile: { profile_name: "x" } };
+    for (const path of ["/enrollment_profiles/automatic", "/mdm/vendora/enrollment_profile"]) {
+      expect((await t.post(path, body)).status).toBe(400);
+      expect((await t.get(path)).status).toBe(400);
+      expect((await t.delete(path)).status).toBe(400);
+    }
+    expect((await t.get("/enrollment_profiles/automatic/default")).status).toBe(400);
+  });
+
   it("refuse keys that the server fills in, and values of the wrong type, by name", async () => {
     const t = await startApp();
+    await turnOnAppleMdm(t);
     const enrollment_profile = {
       url: "https://x.example",
       is_supervised: "yes",
@@ -357,6 +371,7 @@ describe("setup assistant profiles", () => {
   it("are refused with the portal's reason, and stored while it cannot be reached", async () => {
     const portal = await startPortal();
     const t = await startApp({ settings: { dep_url: portal.url } });
+    await turnOnAppleMdm(t);
     await makeAbmToken(t, portal.credentials);
     const set = (enrollment_profile: unknown) =>
       t.post("/enrollment_profiles/automatic", { name: "a.json", enrollment_profile });

@@ -118,6 +118,15 @@ describe.each(rulesEngines)("uploads of profiles on %s", (engine) => {
       const res = await upload(t, content);
       expect([res.status, await res.text()]).toEqual([422, expect.stringContaining(reason)]);
     }
+    for (const [content, name] of [
+      [whole, "a.json"],
+      [whole, "a.xml"],
+      [whole, "a.txt"],
+      [declaration("b"), "b.mobileconfig"],
+    ] as const) {
+      const res = await t.post("/configuration_profiles", profileForm(content, {}, name));
+      expect([res.status, await res.text()]).toEqual([422, expect.stringContaining(`the file is called ${name}`)]);
+    }
     expect((await t.post("/configuration_profiles", profileForm(null, {}))).status).toBe(400);
     expect((await upload(t, "x".repeat(1_600_000))).status).toBe(413);
     expect(await t.store.configurationProfiles.count()).toBe(0);

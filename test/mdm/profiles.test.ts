@@ -391,7 +391,7 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
     }
     const unknown = await batch(t, [{ profile: base64(declaration("a")), label: "one" }]);
     expect([unknown.status, await unknown.text()]).toEqual([
-      422,
+      400,
       expect.stringContaining('"configuration_profiles.0.label"'),
     ]);
     const both = await batch(t, [], "?team_id=0&team_name=Lab");

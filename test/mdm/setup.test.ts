@@ -41,11 +41,14 @@ describe.each(rulesEngines)("settings of the setup on %s", (engine) => {
     });
   });
 
-  it("of a team need device management to be on, and are recorded", async () => {
+  it("of a team can be changed while device management is off, too, and are recorded", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const body = { team_id: team.id, enable_managed_local_account: true, end_user_local_account_type: "standard" };
-    expect(await errorOf(await t.post("/managed_local_account", body))).toEqual([422, "mdm.macos_setup"]);
+    const switches = { team_id: team.id, enable_release_device_manually: true };
+    expect((await t.patch("/setup_experience", switches)).status).toBe(204);
+    expect(await setupOf(t, team.id)).toMatchObject({ enable_release_device_manually: true });
+    expect((await t.post("/managed_local_account", body)).status).toBe(204);
     await turnOnAppleMdm(t);
     expect((await t.post("/managed_local_account", body)).status).toBe(204);
     expect(await setupOf(t, team.id)).toMatchObject({

@@ -73,6 +73,7 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /enrollment_profiles/automatic": ["../mdm/portal", "changed_macos_setup_assistant"],
   "DELETE /enrollment_profiles/automatic": ["../mdm/portal", "deleted_macos_setup_assistant"],
   "POST /mdm/commands/run": ["../mdm/commands", "ran_custom_mdm_command", "run(t,"],
+  "POST /mdm/vendora/enqueue": ["../mdm/commands", "ran_custom_mdm_command", "run(t,"],
   "DELETE /hosts/:id/commands/:command_uuid": ["../mdm/commands", "canceled_mdm_command"],
   "POST /bootstrap": ["../mdm/bootstrap", "added_bootstrap_package", "upload(t"],
   "DELETE /bootstrap/:team_id": ["../mdm/bootstrap", "deleted_bootstrap_package"],

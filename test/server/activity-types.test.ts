@@ -60,6 +60,7 @@ const own = [
   "edited_directory_graph_credentials",
   "deleted_directory_graph_credentials",
   "triggered_job",
+  "overrode_gitops_mode",
 ];
 
 const specified = new Set(readFileSync(join(root, "test/fixtures/activity-types.txt"), "utf8").trim().split("\n"));

@@ -248,12 +248,12 @@ describe.each(rulesEngines)("changes of the configuration on %s", (engine) => {
     expect(more).toEqual([]);
     expect(JSON.stringify(entry).length).toBeLessThan(3000);
     const changed = Object.fromEntries(Object.keys(queries).map((name) => [name, "SELECT 2"]));
-    const custom_settings = Array.from({ length: 1000 }, (_, i) => ({ path: `profiles/${i}.json` }));
-    await told(t, { mdm: { windows_settings: { custom_settings } } });
-    const others = custom_settings.map(({ path }) => ({ path: `other/${path}` }));
+    const tenants = (first: string) =>
+      Array.from({ length: 100 }, (_, i) => `${first}0000000-0000-4000-8000-${String(i).padStart(12, "0")}`);
+    await told(t, { mdm: { windows_directory_tenant_ids: tenants("1") } });
     const again = await told(t, {
       features: { additional_queries: changed },
-      mdm: { windows_settings: { custom_settings: others } },
+      mdm: { windows_directory_tenant_ids: tenants("2") },
     });
     expect(JSON.stringify(again).length).toBeLessThan(5000);
     const { activities } = (await (await t.get("/activities?activity_type=edited_config")).json()) as {

@@ -261,9 +261,10 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
     const t = await startApp({ engine });
     const config = await configIn(await t.get("/config"));
     expect(await configIn(await t.patch("/config", config))).toEqual(config);
-    expect(
-      await configIn(await t.patch("/config", { license: { tier: "free" }, logging: 7, update_interval: {} })),
-    ).toEqual(config);
+    const changed = await t.patch("/config", { license: { tier: "free" }, logging: 7, update_interval: {} });
+    const { errors } = await errorOf(changed);
+    expect([changed.status, errors!.map(({ name }) => name)]).toEqual([422, ["license", "logging"]]);
+    expect(await configIn(await t.get("/config"))).toEqual(config);
     expect(await optionEdits(t)).toEqual([]);
   });
 
@@ -271,13 +272,19 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
     const t = await startApp({ engine });
     const before = await configIn(await t.get("/config"));
     const cases: [string, object, number, string, RegExp?][] = [
-      ["an unknown section", { org_infos: {} }, 400, "org_infos", /^unsupported key provided: "org_infos"$/],
+      [
+        "an unknown section",
+        { org_infos: {} },
+        400,
+        "org_infos",
+        /^unsupported key provided: "org_infos"\. Did you mean "org_info"\?$/,
+      ],
       [
         "an unknown field",
         { org_info: { org_nam: "x" } },
         400,
         "org_info.org_nam",
-        /^unsupported key provided: "org_nam"$/,
+        /^unsupported key provided: "org_nam"\. Did you mean "org_name"\?$/,
       ],
       ["an inherited name", { constructor: {} }, 400, "constructor", /unsupported key/],
       ["an inherited field", { org_info: { toString: "x" } }, 400, "org_info.toString", /unsupported key/],
@@ -379,6 +386,82 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
     }
   });
 
+  it("names every unknown key, with what may have been meant", async () => {
+    const t = await startApp({ engine });
+    const response = await t.patch("/config", {
+      org_inf: {},
+      org_info: { org_nam: "x" },
+      mdm: { macos_settings: { custom_setting: [], enable_disk_encryption: true }, macos_updates: { version: "1" } },
+      webhook_settings: { activities_webhook: { enabled: true } },
+    });
+    const { message, errors } = await errorOf(response);
+    expect([response.status, message]).toEqual([400, "Bad request"]);
+    expect(errors!.map(({ name }) => name)).toEqual([
+      "org_inf",
+      "org_info.org_nam",
+      "mdm.macos_settings.custom_setting",
+      "mdm.macos_updates.version",
+      "webhook_settings.activities_webhook.enabled",
+    ]);
+    expect(errors![0]!.reason).toBe('unsupported key provided: "org_inf". Did you mean "org_info"?');
+    expect(errors![4]!.reason).toMatch(/Supported: enable_activities_webhook, destination_url/);
+    await expectError(
+      await t.patch("/config", { agent_options: { config: { options: { distributed_intervall: 5 } } } }),
+      400,
+      "agent_options.config.options.distributed_intervall",
+      /Did you mean "distributed_interval"\?/,
+    );
+  });
+
+  it("refuses other values of what is read-only, and says what determines it; what is shown may be sent back", async () => {
+    const t = await startApp({ engine });
+    const shown = await configIn(await t.get("/config"));
+    expect(await configIn(await t.patch("/config", shown))).toEqual(shown);
+    for (const [body, name, reason] of [
+      [{ license: { tier: "free" } }, "license", /license key/],
+      [{ logging: { debug: true } }, "logging", /SVC_LOG_LEVEL/],
+      [{ update_interval: { qengine_detail: 1 } }, "update_interval", /SVC_DETAIL_INTERVAL/],
+      [{ vulnerabilities: { disable_schedule: true } }, "vulnerabilities", /vulnerability_settings/],
+      [{ scripts: ["a.sh"] }, "scripts", /scripts\/batch/],
+      [{ mdm: { enabled_and_configured: true } }, "mdm.enabled_and_configured", /apns_certificate/],
+      [{ mdm: { android_enabled_and_configured: true } }, "mdm.android_enabled_and_configured", /signup_url/],
+      [{ smtp_settings: { configured: "yes" } }, "smtp_settings.configured", /read-only/],
+      [
+        { conditional_access: { directory_connection_configured: true } },
+        "conditional_access.directory_connection_configured",
+        /read-only/,
+      ],
+    ] as const)
+      await expectError(await t.patch("/config", body), 422, name, reason, name);
+    expect((await t.patch("/config", { license: null, logging: { json: shown.logging.json } })).status).toBe(200);
+  });
+
+  it("refuses what other endpoints store, and says which; nothing may be sent", async () => {
+    const t = await startApp({ engine });
+    const before = await configIn(await t.get("/config"));
+    for (const [body, name, reason] of [
+      [
+        { macos_settings: { custom_settings: [{ path: "a.mobileconfig" }] } },
+        "macos_settings.custom_settings",
+        /profiles/,
+      ],
+      [{ windows_settings: { custom_settings: [{ path: "a.xml" }] } }, "windows_settings.custom_settings", /profiles/],
+      [
+        { macos_setup: { bootstrap_package: "https://x.example.com/a.pkg" } },
+        "macos_setup.bootstrap_package",
+        /\/bootstrap/,
+      ],
+      [
+        { macos_setup: { macos_setup_assistant: "a.json" } },
+        "macos_setup.macos_setup_assistant",
+        /enrollment_profiles/,
+      ],
+    ] as const)
+      await expectError(await t.patch("/config", { mdm: body }), 422, `mdm.${name}`, reason, name);
+    const nothing = { macos_settings: { custom_settings: [] }, macos_setup: { bootstrap_package: "" } };
+    expect(await configIn(await t.patch("/config", { mdm: nothing }))).toEqual(before);
+  });
+
   it("names every broken rule", async () => {
     const t = await startApp({ engine });
     const response = await t.patch("/config", {
@@ -411,6 +494,7 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
       await t.patch("/config?dry_run=true", { org_info: { org_name: "New" }, agent_options: {} }),
     );
     expect(shown).toMatchObject({ org_info: { org_name: "New" }, agent_options: {} });
+    expect(shown.agent_options).toEqual(before.agent_options);
     expect(await configIn(await t.get("/config"))).toEqual(before);
     expect(await optionEdits(t)).toEqual([]);
     await expectError(await t.patch("/config?dry_run=1", { nope: 1 }), 400, "nope");
@@ -421,7 +505,7 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
     await t.patch("/config", {
       features: { enable_host_users: false },
       host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 9 },
-      agent_options: {},
+      agent_options: { config: {} },
     });
     const after = await configIn(
       await t.patch("/config?overwrite=true", {
@@ -437,11 +521,12 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
     });
   });
 
-  it("replaces agent options completely, records it once, and checks them unless forced", async () => {
+  it("replaces the agent options that are sent, records it once, and checks them unless forced", async () => {
     const t = await startApp({ engine });
     const options = { config: { options: { distributed_interval: 60 } } };
-    expect((await configIn(await t.patch("/config", { agent_options: options }))).agent_options).toEqual(options);
-    expect((await configIn(await t.patch("/config", { agent_options: options }))).agent_options).toEqual(options);
+    const all = { ...options, overrides: {} };
+    expect((await configIn(await t.patch("/config", { agent_options: options }))).agent_options).toEqual(all);
+    expect((await configIn(await t.patch("/config", { agent_options: options }))).agent_options).toEqual(all);
     expect(await optionEdits(t)).toEqual([{ global: true, team_id: null, team_name: null }]);
     const unknown = { agent_options: { config: { options: { brand_new: 1 } } } };
     await expectError(
@@ -450,8 +535,39 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
       "agent_options.config.options.brand_new",
       /unsupported key/,
     );
-    expect((await configIn(await t.patch("/config?force=true", unknown))).agent_options).toEqual(unknown.agent_options);
+    expect((await configIn(await t.patch("/config?force=true", unknown))).agent_options).toEqual({
+      ...unknown.agent_options,
+      overrides: {},
+    });
     await expectError(await t.patch("/config?force=true", { ...unknown, nope: 1 }), 400, "nope");
+  });
+
+  it("changes only the agent options that are sent, and replaces them as a whole with overwrite", async () => {
+    const t = await startApp({ engine });
+    const options = {
+      config: { options: { distributed_interval: 60 }, decorators: { load: ["SELECT 1"] } },
+      overrides: { platforms: { darwin: { options: { distributed_interval: 30 } } } },
+      command_line_flags: { verbose: true },
+      script_execution_timeout: 100,
+    };
+    const set = async (agent_options: object | null, query = "") =>
+      (await configIn(await t.patch(`/config${query}`, { agent_options }))).agent_options;
+    expect(await set(options)).toEqual(options);
+    expect(await set({ overrides: {} })).toEqual({ ...options, overrides: {} });
+    expect(await set({ spec: { overrides: options.overrides } })).toEqual(options);
+    expect(await set({})).toEqual(options);
+    expect(await set({ config: null, command_line_flags: null, overrides: {} })).toEqual({ ...options, overrides: {} });
+    // Options of agents are a map: one that is not sent is removed.
+    const config = { options: { pack_delimiter: "/" } };
+    expect(await set({ config })).toEqual({ ...options, config, overrides: {} });
+    const flags = { command_line_flags: { verbose: false } };
+    expect(await set(flags, "?overwrite=true")).toEqual(flags);
+    const half = {
+      config: { decorators: { load: Array(60_000).fill("SELECT 1 AS a_long_name_of_a_column_of_a_row;") } },
+    };
+    expect((await t.patch("/config", { agent_options: half })).status).toBe(200);
+    const other = { overrides: { platforms: { darwin: half.config } } };
+    await expectError(await t.patch("/config", { agent_options: other }), 400, "agent_options", /over 4 MiB/);
   });
 
   it("updates readers that have cached it", async () => {

@@ -8,7 +8,7 @@ import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { type CalendarService, calendarError, startCalendar } from "../support/calendar.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
-import { makeHost, makePolicy, makeResults } from "../support/make.ts";
+import { makeHost, makePolicy, makeResults, makeUser } from "../support/make.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { withSecondServer } from "../support/second-server.ts";
 
@@ -75,6 +75,15 @@ describe.each(bothEngines)("calendar events on %s", (engine) => {
       start: { dateTime: "2026-03-03T10:00:00.000Z", timeZone: "Europe/Berlin" },
       end: { dateTime: "2026-03-03T10:30:00.000Z" },
     });
+    // Its session does not end meanwhile.
+    const robot = await makeUser(t, "admin", { api_only: true });
+    const window = async () => {
+      const shown = (await (await robot.get(`/hosts/${host.id}`)).json()) as { host: { maintenance_window?: unknown } };
+      return shown.host.maintenance_window;
+    };
+    expect(await window()).toEqual({ starts_at: "2026-03-03T11:00:00+01:00", timezone: "Europe/Berlin" });
+    const { hosts } = (await (await t.get("/hosts")).json()) as { hosts: object[] };
+    expect(hosts[0]).not.toHaveProperty("maintenance_window");
     for (const part of ["Example", "laptop-1", "Disk encrypted", "Lost disks are readable.", "Turn encryption on."])
       expect(event!.description).toContain(part);
     expect(await activities(t, "ran_automation_calendar_event")).toEqual([
@@ -105,6 +114,9 @@ describe.each(bothEngines)("calendar events on %s", (engine) => {
     await run();
     expect(calendar.own(ANN)).toHaveLength(2);
     expect(called(calendar, "DELETE")).toBe(0);
+    t.clock.advance(days(5));
+    // What is over is no window.
+    expect(await window()).toBeNull();
   });
 
   it("go when the host passes, leaves, or is deleted", async () => {

@@ -184,6 +184,11 @@ describe.each(bothEngines)("hosts on %s", (engine) => {
     for (const key of hostOrderKeys) expect((await names(t, `order_key=${key}`)).sort(), key).toEqual(["a", "b", "c"]);
     expect(await names(t, "order_key=hostname&after=a")).toEqual(["b", "c"]);
     expect(await names(t, `order_key=seen_time&after=${minutesAgo(6)}`)).toEqual(["a", "c"]);
+    expect(await names(t, `order_key=hosts.created_at&after=${daysAgo(1)}&order_direction=asc`)).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
     expect(await names(t, `order_key=h.created_at&after=${daysAgo(1)}&order_direction=asc`)).toEqual(["a", "b", "c"]);
     const page = await json(t.get("/hosts?per_page=2&page=0"));
     expect(page).toMatchObject({ meta: { has_next_results: true, has_previous_results: false } });
@@ -355,8 +360,8 @@ describe.each(bothEngines)("hosts on %s", (engine) => {
     for (const [body, status, name] of [
       [{}, 400, "base"],
       [{ ids: [rows[0]!.id], filters: {} }, 400, "base"],
-      [{ filters: { qery: "n1" } }, 422, "filters.qery"],
-      [{ filters: { query: "n1", policy_id: 3 } }, 422, "filters.policy_id"],
+      [{ filters: { qery: "n1" } }, 400, "filters.qery"],
+      [{ filters: { query: "n1", policy_id: 3 } }, 400, "filters.policy_id"],
       [{ filters: { label_id: 1, status: "online" } }, 422, "filters.label_id"],
       [{ filters: { status: "up" } }, 422, "filters.status"],
       [{ ids: ["1"] }, 422, "ids.0"],

@@ -261,7 +261,10 @@ describe.each(rulesEngines)("invites on %s", (engine) => {
     expect(await field(await accept(t, made, { sso_invite: true }))).toBe("sso_invite");
     expect(await field(await accept(t, made, { name: " " }))).toBe("name");
     const more = { global_role: "admin", teams: [{ id: 1, role: "admin" }], id: 1, api_only: true, mfa_enabled: true };
-    const accepted = await accept(t, made, more);
+    const refused = await accept(t, made, more);
+    expect(refused.status).toBe(400);
+    expect((await errorOf(refused)).errors!.map(({ name }) => name)).toEqual(Object.keys(more));
+    const accepted = await accept(t, made);
     expect(await accepted.json()).toMatchObject({
       user: { id: 2, global_role: "observer", teams: [], api_only: false, mfa_enabled: false },
     });

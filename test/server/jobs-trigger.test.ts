@@ -47,6 +47,26 @@ describe.each(bothEngines)("requested jobs on %s", (engine) => {
     expect((await robot.request("POST", "/trigger?name=session_cleanup")).status).toBe(200);
   });
 
+  it.each([
+    "vendora_mdm_dep_profile_assigner",
+    "automations",
+    "cleanups_then_aggregation",
+    "integrations",
+    "mdm_vendora_profile_manager",
+    "usage_statistics",
+    "vulnerabilities",
+    "dep_sync",
+    "apns_push",
+    "profiles",
+    "vpp_sync",
+    "android_sync",
+    "directory_sync",
+    "software_counts",
+    "setup_experience",
+  ])("have every documented name: %s", (name) => {
+    expect(triggers().get(name)?.length).toBeGreaterThan(0);
+  });
+
   it("have the spec's names too, each for several jobs", async () => {
     const t = await startApp({ engine });
     expect((await t.post("/trigger?name=cleanups_then_aggregation")).status).toBe(200);

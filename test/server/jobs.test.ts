@@ -6,7 +6,7 @@ import type { Job } from "../../src/server/core/job.ts";
 import { withRunning } from "../../src/server/core/running.ts";
 import { deleteManyHosts } from "../../src/server/host-list/delete.ts";
 import { createPlaces } from "../../src/server/jobs/places.ts";
-import { AlreadyRunning, carryOut, runDue } from "../../src/server/jobs/schedule.ts";
+import { AlreadyRunning, carryOut, runDue, runSchedule } from "../../src/server/jobs/schedule.ts";
 import { runJob, startJobs } from "../../src/server/jobs/start.ts";
 import { ALL_HOSTS } from "../../src/server/software/tables.ts";
 import { and, eq } from "../../src/server/store/query.ts";
@@ -18,6 +18,29 @@ const idle = new AbortController().signal;
 const daysAgo = (t: TestApp, n: number) => isoAt(t.clock.now() - days(n));
 
 describe.each(bothEngines)("jobs on %s", (engine) => {
+  it("start as often as their configured period says, also if that is shorter than the usual look", async () => {
+    const t = await startApp({ engine });
+    let runs = 0;
+    const job: Job = {
+      name: "often",
+      every: minutes(1),
+      period: async () => 1000,
+      run: async () => {
+        runs++;
+        t.clock.advance(1000);
+      },
+    };
+    const stopping = new AbortController();
+    const services = { ...t.services, random: { ...t.services.random, int: () => 0 } };
+    const running = runSchedule(services, [job], stopping.signal);
+    const started = performance.now();
+    await expect.poll(() => runs, { timeout: 200_000 }).toBeGreaterThan(3);
+    // Otherwise each of the four looks takes 15 s.
+    expect(performance.now() - started).toBeLessThan(50_000);
+    stopping.abort();
+    await running;
+  });
+
   it("delete hosts that were offline for the window of their team, or otherwise the global one", async () => {
     const t = await startApp({ engine });
     const strict = await makeTeam(t);

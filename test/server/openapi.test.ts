@@ -1,8 +1,10 @@
 // The API's description compared with the OpenAPI 3.1 specification, as far as client generators depend on it.
+import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { allEndpoints } from "../../src/api/all.ts";
 import { Download, file, MiB, multipart, raw } from "../../src/api/bodies.ts";
+import { endpointsWithStatuses } from "../../src/api/documented-statuses.ts";
 import { endpoint } from "../../src/api/endpoint.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
 import { openApiDocument } from "../../src/api/openapi.ts";
@@ -11,6 +13,7 @@ import { startApp } from "../support/app.ts";
 
 type Json = Record<string, unknown>;
 interface Operation extends Json {
+  "x-alias-of"?: string;
   operationId: string;
   summary: string;
   tags: string[];
@@ -36,6 +39,9 @@ const operations = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
+
+/** Those that are no aliases. */
+const originals = () => operations().filter(({ operation }) => operation["x-alias-of"] === undefined);
 
 /** Every schema below a value, with its position. */
 function* schemasIn(value: unknown, at: string): Generator<[string, Json]> {
@@ -82,7 +88,7 @@ describe("the API's description", () => {
   it("requires a bearer token except where none is needed", () => {
     expect(document.components.securitySchemes).toEqual({ token: { type: "http", scheme: "bearer" } });
     expect(document.security).toEqual([{ token: [] }]);
-    const open = operations().filter(({ operation }) => operation.security?.length === 0);
+    const open = originals().filter(({ operation }) => operation.security?.length === 0);
     expect(open.map(({ operation }) => operation.operationId).sort()).toEqual([
       "android.enrollmentToken",
       "bootstrap.download",
@@ -134,7 +140,7 @@ describe("the API's description", () => {
 
   it("has one operation for each endpoint, with a summary, a tag and a unique id", () => {
     const all = operations();
-    expect(all).toHaveLength(allEndpoints.length);
+    expect(originals()).toHaveLength(allEndpoints.length);
     expect(new Set(all.map(({ operation }) => operation.operationId)).size).toBe(all.length);
     for (const { path, method, operation } of all) {
       expect(path, path).toMatch(/^\/[\w{}/.-]+$/);
@@ -142,6 +148,48 @@ describe("the API's description", () => {
       expect(operation.summary, operation.operationId).toMatch(/^[A-Z].{5,}\.$/);
       expect(operation.tags).toHaveLength(1);
     }
+  });
+
+  it("has every documented path under its name; aliases name the original", () => {
+    const listed = readFileSync(new URL("../fixtures/endpoints.tsv", import.meta.url), "utf8")
+      .trim()
+      .split("\n")
+      .slice(1)
+      .map((line) => line.split("\t") as [string, string, string, string])
+      .filter(([, , , part]) => part === "A" || part === "B");
+    expect(listed.length).toBeGreaterThan(80);
+    const missing = listed.filter(([method, path]) => {
+      const at = `/svc${path.replace(/:(\w+)/g, "{$1}")}`;
+      return document.paths[at]?.[method.toLowerCase()] === undefined;
+    });
+    expect(missing).toEqual([]);
+    for (const { operation, method } of operations()) {
+      const original = operation["x-alias-of"];
+      if (original === undefined) continue;
+      const of = document.paths[original]![method]!;
+      expect(operation.operationId.replace(/\.alias\d+$/, "")).toBe(of.operationId);
+      expect(operation.responses).toEqual(of.responses);
+    }
+  });
+
+  it("has the documented statuses of single endpoints, which exist", () => {
+    const ids = new Map(allEndpoints.map(({ name, endpoint }) => [`${endpoint.method} ${endpoint.path}`, name]));
+    expect(endpointsWithStatuses().filter((key) => !ids.has(key))).toEqual([]);
+    const of = (id: string) =>
+      Object.keys(operations().find(({ operation }) => operation.operationId === id)!.operation.responses);
+    expect(of("sessions.login")).toEqual(expect.arrayContaining(["200", "202", "401", "422", "429"]));
+    expect(of("mail.forgotPassword")).toEqual(expect.arrayContaining(["200", "429", "500"]));
+    expect(of("sso.start")).toEqual(expect.arrayContaining(["200", "500"]));
+    expect(of("hosts.list")).toContain("402");
+    expect(of("labels.create")).toContain("409");
+  });
+
+  it("lists what is accepted without an effect, and refuses everything else", () => {
+    const byId = new Map(operations().map(({ operation }) => [operation.operationId, operation]));
+    expect(byId.get("teams.modify")!["x-ignored"]).toMatchObject({
+      body: expect.arrayContaining(["host_ids", "user_ids"]),
+    });
+    expect(byId.get("hosts.list")).not.toHaveProperty("x-ignored");
   });
 
   it("declares each parameter once, with a schema, and a body only where one is taken", () => {
@@ -153,7 +201,8 @@ describe("the API's description", () => {
         expect(Object.keys(parameter.schema).length, `${operation.operationId} ${parameter.name}`).toBeGreaterThan(0);
       }
       if (method === "get") expect(operation.requestBody, operation.operationId).toBeUndefined();
-      const { takes } = allEndpoints.find(({ name }) => name === operation.operationId)!.endpoint;
+      const of = operation.operationId.replace(/\.alias\d+$/, "");
+      const { takes } = allEndpoints.find(({ name }) => name === of)!.endpoint;
       const isJsonToo = takes.kind === "multipart" && takes.isJsonToo;
       if (operation.requestBody && takes.kind !== "raw")
         expect(Object.keys(operation.requestBody.content)).toEqual([

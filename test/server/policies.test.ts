@@ -4,6 +4,7 @@ import type { Policy } from "../../src/api/policies.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makePolicy, makeResults, makeTeam, makeUser } from "../support/make.ts";
+import { startReceiver } from "../support/receiver.ts";
 
 const bodyOf = async <T = Record<string, unknown>>(reply: Promise<Response> | Response): Promise<T> =>
   (await (await reply).json()) as T;
@@ -457,6 +458,47 @@ describe.each(rulesEngines)("policies on %s", (engine) => {
     expect(res.status).toBe(422);
     await t.patch("/config", { server_settings: { ai_features_disabled: true } });
     await refused(await t.post("/autofill/policy", { sql: SQL }), 400, /ai_features_disabled/);
+  });
+});
+
+describe.each(rulesEngines)("descriptions of policies by a text service on %s", (engine) => {
+  const reply = (content: string) => ({
+    body: JSON.stringify({ choices: [{ message: { role: "assistant", content } }] }),
+  });
+  const texts = { description: "Checks that the disk is encrypted.", resolution: "Turn on FileVault." };
+
+  it("are what an OpenAI-compatible service answers", async () => {
+    const service = await startReceiver({ answer: () => reply(JSON.stringify(texts)) });
+    const settings = { text_service_url: `${service.url}/v1/`, text_service_key: "key-1", text_service_model: "m-1" };
+    const t = await startApp({ engine, settings });
+    const res = await t.post("/autofill/policy", { sql: SQL });
+    expect([res.status, await res.json()]).toEqual([200, texts]);
+    const [request] = service.received;
+    expect([request!.method, request!.path]).toEqual(["POST", "/v1/chat/completions"]);
+    expect(request!.headers.authorization).toBe("Bearer key-1");
+    const { model, messages } = service.bodies()[0] as { model: string; messages: { role: string; content: string }[] };
+    expect([model, messages.at(-1)]).toEqual(["m-1", { role: "user", content: SQL }]);
+    service.answer = () => reply(`\`\`\`json\n${JSON.stringify(texts)}\n\`\`\``);
+    expect((await t.post("/autofill/policy", { sql: SQL })).status).toBe(200);
+  });
+
+  it("are refused with the reason if the service fails, which reveals nothing of the key", async () => {
+    const service = await startReceiver({ answer: () => ({ status: 401, body: "no" }) });
+    const settings = { text_service_url: service.url, text_service_key: "key-1" };
+    const t = await startApp({ engine, settings });
+    for (const [answer, reason] of [
+      [{ status: 401, body: "bad key-1" }, /status 401/],
+      [{ body: "no JSON" }, /without a description/],
+      [reply("I cannot."), /without a description/],
+      [reply('{"description": "x"}'), /without a description/],
+      ["reset", /cannot be reached/],
+    ] as const) {
+      service.answer = () => answer;
+      const res = await t.post("/autofill/policy", { sql: SQL });
+      const text = await res.text();
+      expect([res.status, text]).toEqual([422, expect.stringMatching(reason)]);
+      expect(text).not.toContain("key-1");
+    }
   });
 });
 

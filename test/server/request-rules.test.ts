@@ -183,14 +183,14 @@ describe.each(rulesEngines)("a body on %s", (engine) => {
     const admin = await t.store.users.get(1);
     // A team admin, with every possible field, on everything that it may change.
     const me = await boss.patch(`/users/${boss.id}`, { ...extra, name: "Same" });
-    expect([200, 403]).toContain(me.status);
+    expect(me.status).toBe(400);
     const team = await boss.patch(`/teams/${own.id}`, {
       ...extra,
       users: [],
       agent_options: { config: {} },
       features: { enable_host_users: false },
     });
-    expect([200, 403]).toContain(team.status);
+    expect(team.status).toBe(400);
     expect((await boss.post(`/hosts/${host.id}/refetch`)).status).toBe(200);
     for (const [method, path, body] of [
       ["PATCH", `/users/${boss.id}`, { global_role: "admin" }],
@@ -220,7 +220,7 @@ describe.each(rulesEngines)("a body on %s", (engine) => {
         },
       ],
       ["PATCH", "/config", { license: { tier: "premium" }, org_info: { org_name: "mine" } }],
-      ["PATCH", `/teams/${other.id}`, { ...extra, name: "mine" }],
+      ["PATCH", `/teams/${other.id}`, { name: "mine" }],
       ["PATCH", `/teams/${other.id}/users`, { users: [{ id: boss.id, role: "admin" }] }],
     ] as const) {
       const res = await boss.request(method, path, body);
@@ -239,7 +239,8 @@ describe.each(rulesEngines)("a body on %s", (engine) => {
     expect(await t.store.hosts.get(host.id)).toMatchObject({ team_id: own.id });
     // Read-only parts of the configuration cannot be changed by users who may change the rest.
     const config = await t.patch("/config", { license: { tier: "free" }, org_info: { org_name: "New" } });
-    expect(await json(config)).toMatchObject({ license: { tier: "premium" }, org_info: { org_name: "New" } });
+    expect([config.status, (await json(config)).errors]).toMatchObject([422, [{ name: "license" }]]);
+    expect(await json(await t.get("/config"))).toMatchObject({ license: { tier: "premium" } });
     for (const proto of [
       '{"__proto__": {"global_role": "admin"}}',
       '{"name": "x", "settings": {"__proto__": {"a": 1}}}',
@@ -261,7 +262,7 @@ describe.each(rulesEngines)("a body on %s", (engine) => {
       ["POST", "/hosts/delete", { ids: [mine.id, theirs.id] }, [404]],
       ["POST", "/hosts/delete", { ids: [mine.id, 999_999] }, [404]],
       ["POST", "/hosts/delete", { filters: { team_id: other.id } }, [403]],
-      ["POST", "/hosts/delete", { filters: { team_id: own.id, policy_id: 1 } }, [422]],
+      ["POST", "/hosts/delete", { filters: { team_id: own.id, policy_id: 1 } }, [400]],
       [
         "PATCH",
         `/teams/${own.id}/users`,

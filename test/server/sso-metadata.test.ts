@@ -91,6 +91,57 @@ beforeAll(async () => {
   manyCertificates = metadataOf(key, { certs: made.map(({ cert }) => cert) });
 });
 
+describe.each(rulesEngines)("metadata that is set on %s", (engine) => {
+  const settings = (more: object) => ({
+    enable_sso: true,
+    entity_id: "https://svc.example.com",
+    idp_name: "IdP",
+    issuer_uri: "",
+    ...more,
+  });
+  const posting = () => metadataOf(key).replaceAll("HTTP-Redirect", "HTTP-POST");
+
+  it("needs no issuer_uri: the provider is the one in the metadata", async () => {
+    const t = await startApp({ engine });
+    await turnOnSso(t, key, { issuer_uri: "" });
+    const cookie = await begin(t);
+    expect(cookie).toBeDefined();
+    expect((await start(t)).status).toBe(200);
+  });
+
+  it("is refused if no sign-in could use it, of users and of end users", async () => {
+    const t = await startApp({ engine });
+    for (const [section, body] of [
+      ["sso_settings", { sso_settings: settings({ metadata: posting() }) }],
+      [
+        "mdm.end_user_authentication",
+        { mdm: { end_user_authentication: { ...settings({ metadata: posting() }), enable_sso: undefined } } },
+      ],
+    ] as const) {
+      const response = await t.patch("/config", body);
+      const { errors } = await errorOf(response);
+      expect([response.status, errors?.[0]?.name]).toEqual([422, `${section}.metadata`]);
+      expect(errors![0]!.reason).toMatch(/HTTP-Redirect binding/);
+    }
+  });
+
+  it("is asked for at its address, and refused likewise; what cannot be reached now is stored", async () => {
+    const t = await startApp({ engine, settings: { ...local, check_integrations: true } });
+    const server = await startReceiver({ answer: () => ({ body: posting() }) });
+    const refused = await t.patch("/config", { sso_settings: settings({ metadata_url: `${server.url}/metadata` }) });
+    expect([refused.status, (await errorOf(refused)).errors?.[0]?.name]).toEqual([422, "sso_settings.metadata_url"]);
+    const none = await startReceiver({ answer: () => ({ status: 503, body: "" }) });
+    const later = await t.patch("/config", { sso_settings: settings({ metadata_url: `${none.url}/metadata` }) });
+    expect(later.status).toBe(200);
+    // The same address again is not asked for: another change must not fail because of it.
+    const asked = none.received.length;
+    expect(
+      (await t.patch("/config", { sso_settings: { idp_image_url: "https://example.com/i.png" }, org_info: {} })).status,
+    ).toBe(200);
+    expect(none.received).toHaveLength(asked);
+  });
+});
+
 describe.each(rulesEngines)("metadata by address on %s", (engine) => {
   it("is fetched when a sign-in needs it, cached, and refreshed in the background", async () => {
     const t = await startApp({ engine, settings: local });

@@ -86,7 +86,16 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
     });
     const { team } = await ok<{ team: Team }>(t.get(`/teams/${id}`));
     expect(team).toEqual(third);
-    expect(await patched(t, id, team)).toEqual(team);
+    const { agent_options: _, ...rest } = team;
+    expect(await patched(t, id, rest)).toEqual(team);
+    expect(await patched(t, id, { features: { enable_host_users: false } })).toEqual({
+      ...team,
+      features: { ...team.features, enable_host_users: false },
+    });
+    expect(await fieldsOf(await t.patch(`/teams/${id}`, { agent_options: { config: {} } }))).toEqual([
+      400,
+      "agent_options",
+    ]);
     // Where other code reads them.
     expect((await t.store.teams.get(id))!.settings.webhook_settings?.failing_policies_webhook.policy_ids).toEqual([3]);
   });
@@ -175,10 +184,17 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
         "mdm.macos_setup",
       ],
       [
-        "profiles while MDM is off",
+        "profiles, which another endpoint stores",
         { mdm: { android_settings: { custom_settings: [{ path: "x.json" }] } } },
-        "mdm.android_settings",
+        "mdm.android_settings.custom_settings",
       ],
+      [
+        "a bootstrap package, which another endpoint stores",
+        { mdm: { macos_setup: { bootstrap_package: "https://example.com/x.pkg" } } },
+        "mdm.macos_setup.bootstrap_package",
+      ],
+      ["a script of the setup", { mdm: { macos_setup: { script: "setup.sh" } } }, "mdm.macos_setup.script"],
+      ["software of the setup", { mdm: { macos_setup: { software: [{}] } } }, "mdm.macos_setup.software"],
     ];
     for (const [what, body, field] of cases) {
       const found = await fieldsOf(await t.patch(`/teams/${id}`, { description: "changed", ...body }));
@@ -203,14 +219,14 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
         windows_require_bitlocker_pin: true,
         macos_updates: { minimum_version: "14.1", deadline: "2026-05-01" },
         windows_updates: { deadline_days: 5, grace_period_days: 2 },
-        macos_setup: { enable_end_user_authentication: true, script: "setup.sh" },
+        macos_setup: { enable_end_user_authentication: true },
       },
     });
     expect(mdm).toMatchObject({
       enable_disk_encryption: true,
       macos_updates: { minimum_version: "14.1", deadline: "2026-05-01", update_new_hosts: true },
       macos_settings: { custom_settings: [] },
-      macos_setup: { enable_end_user_authentication: true, script: "setup.sh", software: [] },
+      macos_setup: { enable_end_user_authentication: true, script: "", software: [] },
     });
     expect(await feedOf(t, start)).toEqual([
       { type: "edited_macos_min_version", ...team, minimum_version: "14.1", deadline: "2026-05-01" },
@@ -221,10 +237,7 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
       {
         type: "edited_team",
         ...team,
-        changes: [
-          { path: "mdm.windows_require_bitlocker_pin", old: false, new: true },
-          { path: "mdm.macos_setup.script", old: "", new: "setup.sh" },
-        ],
+        changes: [{ path: "mdm.windows_require_bitlocker_pin", old: false, new: true }],
       },
     ]);
     for (const [body, field] of [

@@ -300,6 +300,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /device/:token/bypass_conditional_access": "open",
   "POST /device/:token/configuration_profiles/:profile_uuid/resend": "open",
   "POST /mdm/commands/run": "run MDM commands",
+  "POST /mdm/vendora/enqueue": "run MDM commands",
   "GET /mdm/commandresults": "view MDM command results",
   "GET /mdm/commands": "view MDM command results",
   "DELETE /hosts/:id/commands/:command_uuid": "cancel upcoming activity",

@@ -357,6 +357,7 @@ const assistantAt = async (world: World, place: Place) => {
 const onAssistant = (): Target => ({
   places: ["own", "other", "none"],
   call: async (world, place) => {
+    await turnOnAppleMdm(world.t);
     await assistantAt(world, place);
     return { path: `/enrollment_profiles/automatic?team_id=${teamOf(world, place) ?? 0}` };
   },
@@ -693,13 +694,22 @@ export const targets: Record<string, Target> = {
   },
   "POST /enrollment_profiles/automatic": {
     places: ["own", "other", "none"],
-    call: async (world, place) => ({
-      path: "/enrollment_profiles/automatic",
-      body: { team_id: teamOf(world, place), name: "a.json", enrollment_profile: { profile_name: "a" } },
-    }),
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      return {
+        path: "/enrollment_profiles/automatic",
+        body: { team_id: teamOf(world, place), name: "a.json", enrollment_profile: { profile_name: "a" } },
+      };
+    },
   },
   "GET /enrollment_profiles/automatic": onAssistant(),
-  "GET /enrollment_profiles/automatic/default": anywhere("/enrollment_profiles/automatic/default"),
+  "GET /enrollment_profiles/automatic/default": {
+    ...anywhere("/enrollment_profiles/automatic/default"),
+    call: async ({ t }) => {
+      await turnOnAppleMdm(t);
+      return { path: "/enrollment_profiles/automatic/default" };
+    },
+  },
   "DELETE /enrollment_profiles/automatic": onAssistant(),
   "POST /host_name_template": onSetup("/host_name_template", { name_template: "" }),
   "POST /disk_encryption": onSetup("/disk_encryption", { enable_disk_encryption: false }),
@@ -1226,6 +1236,15 @@ export const targets: Record<string, Target> = {
       const host = place === "missing" ? null : await makeManagedMac(world.t, { team_id: teamOf(world, place) });
       const command = appleCommand("ProfileList");
       return { path: "/mdm/commands/run", body: { command, host_uuids: [host?.uuid ?? "missing"] } };
+    },
+  },
+  "POST /mdm/vendora/enqueue": {
+    places,
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      const host = place === "missing" ? null : await makeManagedMac(world.t, { team_id: teamOf(world, place) });
+      const command = appleCommand("ProfileList");
+      return { path: "/mdm/vendora/enqueue", body: { command, device_ids: [host?.uuid ?? "missing"] } };
     },
   },
   "GET /mdm/commandresults": onCommand(({ uuid }) => `/mdm/commandresults?command_uuid=${uuid}`),

@@ -1,9 +1,12 @@
 // Calls every endpoint: the requests that each must refuse, and how.
 import { beforeAll, describe, expect, it } from "vitest";
-import type { z } from "zod";
+import { z } from "zod";
+import { acceptedKeys, endpointsWithAcceptedKeys } from "../../src/api/accepted-keys.ts";
 import { allEndpoints } from "../../src/api/all.ts";
+import { containerOf, isContainer } from "../../src/api/containers.ts";
 import { type AnyEndpoint, fullPath, SCIM, servedPaths, versions } from "../../src/api/endpoint.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
+import { isNamed } from "../../src/server/core/http/unknown-keys.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 const endpoints = allEndpoints.map(({ endpoint }) => endpoint);
@@ -97,6 +100,93 @@ describe("every endpoint", () => {
           tried++;
         }
     expect(tried).toBeGreaterThan(100);
+  });
+
+  /** Keys that no schema has, at each place of the body where there is an object with named keys. */
+  const withUnknown = (schema: z.ZodType): { body: unknown; path: string }[] => {
+    const inner = containerOf(schema);
+    if (inner instanceof z.ZodArray)
+      return withUnknown(inner.element as z.ZodType).map(({ body, path }) => ({ body: [body], path: `0.${path}` }));
+    if (inner instanceof z.ZodRecord)
+      return withUnknown(inner.valueType as z.ZodType).map(({ body, path }) => ({
+        body: { a: body },
+        path: `a.${path}`,
+      }));
+    if (inner instanceof z.ZodUnion)
+      return withUnknown(
+        (inner.options.find((one) => isContainer(containerOf(one as z.ZodType))) as z.ZodType) ?? z.string(),
+      );
+    if (!(inner instanceof z.ZodObject) || (inner.def.catchall && !(inner.def.catchall instanceof z.ZodNever)))
+      return [];
+    return [
+      { body: { zz_unknown: 1 }, path: "zz_unknown" },
+      ...Object.entries(inner.shape).flatMap(([key, field]) =>
+        withUnknown(field as z.ZodType).map(({ body, path }) => ({ body: { [key]: body }, path: `${key}.${path}` })),
+      ),
+    ];
+  };
+  /** A path whose parameters are all valid. */
+  const validPath = (endpoint: AnyEndpoint) =>
+    fullPath(endpoint).replaceAll(/:([a-z_]+)/g, (_, name) => {
+      const schema = shapeOf(endpoint.params)[name]!;
+      return ["1", "CVE-2026-1234", "a"].find((value) => schema.safeParse(value).success)!;
+    });
+
+  it("refuses unknown query parameters, with their names and what was meant", async () => {
+    let tried = 0;
+    for (const endpoint of endpoints) {
+      if (acceptedKeys(endpoint).query === "any") continue;
+      const [known = ""] = Object.keys(shapeOf(endpoint.query)).filter((name) => name.length > 4);
+      const misspelt = `${known}x`;
+      const res = await send(endpoint, box.t.token, `${validPath(endpoint)}?zz_unknown=1&${misspelt}=1`);
+      expect(res.status, keyOf(endpoint)).toBe(400);
+      const { errors } = await refusal(res);
+      expect(
+        errors?.map(({ name }) => name),
+        keyOf(endpoint),
+      ).toEqual(["zz_unknown", misspelt]);
+      expect(errors![0]!.reason).toMatch(/^unsupported parameter provided: "zz_unknown"/);
+      if (known !== "") expect(errors![1]!.reason).toMatch(new RegExp(`Did you mean "${known}"|Did you mean "`));
+      tried++;
+    }
+    expect(tried).toBeGreaterThan(300);
+  });
+
+  it("refuses unknown keys in bodies at every depth, with their paths", async () => {
+    let tried = 0;
+    for (const endpoint of endpoints) {
+      if (endpoint.method === "GET" || acceptedKeys(endpoint).body === "any") continue;
+      if ((endpoint.hasBody && !takesJson(endpoint)) || !endpoint.query.safeParse({}).success) continue;
+      const all = endpoint.hasBody ? withUnknown(endpoint.body) : [{ body: { zz_unknown: 1 }, path: "zz_unknown" }];
+      for (const { body, path } of all) {
+        const res = await send(endpoint, box.t.token, validPath(endpoint), body);
+        const errors = (await refusal(res)).errors?.map(({ name }) => name);
+        const isAccepted = isNamed(path.split("."), (acceptedKeys(endpoint).body ?? []) as readonly string[]);
+        // The token in the path is checked before the body is read.
+        if (isAccepted || endpoint.path.startsWith("/device/:token")) continue;
+        expect([res.status, errors], `${keyOf(endpoint)} ${path}`).toEqual([400, [path]]);
+        tried++;
+      }
+    }
+    expect(tried).toBeGreaterThan(200);
+  });
+
+  it("has every endpoint whose other keys are accepted, and none of these keys has a meaning", () => {
+    for (const key of endpointsWithAcceptedKeys()) {
+      const endpoint = endpoints.find((one) => keyOf(one) === key);
+      expect(endpoint, key).toBeDefined();
+      const { query = [], body = [] } = acceptedKeys(endpoint!);
+      if (query !== "any")
+        expect(
+          query.filter((name) => Object.hasOwn(shapeOf(endpoint!.query), name)),
+          key,
+        ).toEqual([]);
+      if (body !== "any")
+        expect(
+          body.filter((name) => Object.hasOwn(shapeOf(endpoint!.body), name)),
+          key,
+        ).toEqual([]);
+    }
   });
 
   const takesJson = ({ hasBody, takes }: AnyEndpoint) =>

@@ -53,11 +53,18 @@ export const mobileconfig = (identifier = `com.example.made.${++made}`, payload 
 export const payload = (type: string, more = ""): string =>
   `<dict><key>PayloadType</key><string>${type}</string><key>PayloadIdentifier</key><string>com.example.payload</string>${more}</dict>`;
 
+/** The ending of files of the content's kind. */
+function endingOf(content: string | Uint8Array | null): string {
+  const text = typeof content === "string" ? content : Buffer.from(content ?? []).toString("latin1");
+  if (/^\s*[{[]/.test(text)) return "json";
+  return /<plist\b|^bplist/.test(text) || text.startsWith("0") ? "mobileconfig" : "xml";
+}
+
 /** The body of an upload. A field with several values is repeated. */
 export function profileForm(
   content: string | Uint8Array<ArrayBuffer> | null,
   fields: Readonly<Record<string, string | readonly string[]>>,
-  fileName = "profile.json",
+  fileName = `profile.${endingOf(content)}`,
 ): FormData {
   const form = new FormData();
   for (const [name, values] of Object.entries(fields)) for (const value of [values].flat()) form.append(name, value);

@@ -33,10 +33,14 @@ export interface Difference {
 
 const nothing: Difference = { patch: undefined, changes: [], gone: [] };
 
-/** Settings are sent individually. Values without settings below them (lists, maps, agent options) are sent whole. */
+/**
+ * Settings are sent individually. Values without settings below them (lists, maps) are sent whole. Maps of agent options
+ * can be removed: without one, agents have no such options, as with an empty one.
+ */
 export function difference(schema: z.ZodType | undefined, before: unknown, after: unknown, path: string): Difference {
   if (isDeepStrictEqual(before, after)) return nothing;
-  const named = schema instanceof z.ZodObject && path !== "agent_options" && isRecord(before) && isRecord(after);
+  if (path === AGENT_OPTIONS && isRecord(before) && isRecord(after)) return differenceOfOptions(before, after);
+  const named = schema instanceof z.ZodObject && isRecord(before) && isRecord(after);
   if (!named) return { patch: after, changes: [{ field: path, from: before, to: after }], gone: [] };
   const at = (key: string) => (path === "" ? key : `${path}.${key}`);
   const parts = Object.keys(after).map(
@@ -52,6 +56,21 @@ export function difference(schema: z.ZodType | undefined, before: unknown, after
         .map(at),
       ...parts.flatMap(([, { gone }]) => gone),
     ],
+  };
+}
+
+const AGENT_OPTIONS = "agent_options";
+
+function differenceOfOptions(before: Json, after: Json): Difference {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const isGone = (key: string) => !Object.hasOwn(after, key);
+  const changed = keys.filter((key) => !isDeepStrictEqual(before[key], after[key]));
+  const sent = changed.filter((key) => !isGone(key) || isRecord(before[key]));
+  const at = (key: string) => `${AGENT_OPTIONS}.${key}`;
+  return {
+    patch: sent.length === 0 ? undefined : Object.fromEntries(sent.map((key) => [key, isGone(key) ? {} : after[key]])),
+    changes: sent.map((key) => ({ field: at(key), from: before[key], to: isGone(key) ? {} : after[key] })),
+    gone: changed.filter((key) => !sent.includes(key)).map(at),
   };
 }
 

@@ -16,6 +16,7 @@ const environment: HelpTopic["rows"] = [
   ["SVC_CA_FILE", "File with certificates to trust (PEM): --ca-file."],
   ["SVC_INSECURE", "1: do not check the server's certificate: --insecure."],
   ["SVC_REQUEST_TIMEOUT", "Time to wait for a reply, such as 5s or 10m (30s): --request-timeout."],
+  ["SVC_GITOPS_OVERRIDE", "Reason to change, in GitOps mode, what the files determine; it is recorded."],
   ["SVC_OUTPUT", "Output format: --output."],
   ["SVC_NO_INPUT", "If set to anything, commands never ask: --no-input. The variable CI has the same effect."],
   ["NO_COLOR", "If set to anything, no colours: --no-color. TERM=dumb and CI have the same effect."],

@@ -430,6 +430,8 @@ export interface ActivityTypes extends CaActivities {
   deleted_directory_graph_credentials: DirectoryDetails;
   /** The account of the person who uses a host. Empty: it was removed. */
   edited_host_idp_data: HostDetails & { host_idp_username: string };
+  /** A person changed what configuration files determine, although GitOps mode is on. */
+  overrode_gitops_mode: { method: string; path: string; reason: string };
   /** A scheduled job was started manually. */
   triggered_job: { job_name: string };
   ran_automation_webhook: AutomationDetails & { status_code?: number };

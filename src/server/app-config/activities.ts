@@ -186,7 +186,7 @@ export function activitiesOfConfig(
   ];
   const rest = sections.flatMap((section) => {
     const [from, to] = [was, is].map((values) => shapeOf(section, values)) as [object, object];
-    const computed = section.returned.map((path) => `${section.name}.${path}`);
+    const computed = Object.keys(section.returned).map((path) => `${section.name}.${path}`);
     return changesBetween({
       from,
       to,

@@ -96,7 +96,7 @@ function checkKeys(given: Record<string, unknown>, at: string): void {
     else if (key === "extensions") checkExtensions(value, here);
     else if (key === "update_channels") checkTexts(value, here, updated);
     else if (key === "script_execution_timeout") checkTimeout(value, here);
-    else throw misplaced(here, key);
+    else throw misplaced(here, key, topLevel);
   }
 }
 
@@ -111,7 +111,7 @@ function checkTexts(value: unknown, at: string, allowed: Allowed): void {
   for (const [key, text] of Object.entries(value)) {
     const here = under(at, key);
     const values = Object.hasOwn(allowed, key) ? allowed[key] : undefined;
-    if (values === undefined) throw unsupportedKey(here);
+    if (values === undefined) throw unsupportedKey(here, Object.keys(allowed));
     if (typeof text !== "string") throw wrongType(here, "string", text);
     if (text === "" || text.length > 255) throw badRequest("must have 1 to 255 characters", here);
     if (values !== null && !values.includes(text)) throw badRequest(`must be one of ${values.join(", ")}`, here);
@@ -136,12 +136,14 @@ function checkOverrides(value: unknown, at: string): void {
   if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const key of Object.keys(value))
     if (key !== "platforms")
-      throw platforms.has(key) ? belongs(under(at, key), key, "overrides.platforms") : misplaced(under(at, key), key);
+      throw platforms.has(key)
+        ? belongs(under(at, key), key, "overrides.platforms")
+        : misplaced(under(at, key), key, ["platforms"]);
   const named = value.platforms ?? {};
   if (!isRecord(named)) throw wrongType(under(at, "platforms"), "object", named);
   for (const [platform, config] of Object.entries(named)) {
     const here = under(at, `platforms.${platform}`);
-    if (!platforms.has(platform)) throw unsupportedKey(here);
+    if (!platforms.has(platform)) throw unsupportedKey(here, platforms);
     if (config === null)
       throw badRequest(`platforms cannot be null: '${here}'; leave it out, or give it a configuration`, here);
     checkConfig(config, here);
@@ -153,7 +155,7 @@ function checkConfig(value: unknown, at: string): void {
   for (const [key, part] of Object.entries(value)) {
     const here = under(at, key);
     const type = configKeys.get(key);
-    if (!type) throw misplaced(here, key);
+    if (!type) throw misplaced(here, key, configKeys.keys());
     if (type === "object" ? !isRecord(part) : !Array.isArray(part) && !isRecord(part))
       throw wrongType(here, type, part);
   }
@@ -167,7 +169,8 @@ function checkOptions(value: unknown, at: string): void {
   for (const [key, option] of Object.entries(value ?? {})) {
     const here = under(at, key);
     const type = settable.get(key) ?? custom(key);
-    if (!type) throw commandLine.has(key) ? belongs(here, key, "command_line_flags") : unsupportedKey(here);
+    if (!type)
+      throw commandLine.has(key) ? belongs(here, key, "command_line_flags") : unsupportedKey(here, settable.keys());
     checkOption(here, type, option);
   }
 }
@@ -177,7 +180,7 @@ function checkFlags(value: unknown, at: string): void {
   for (const [key, option] of Object.entries(value)) {
     const here = under(at, key);
     const type = commandLine.get(key) ?? settable.get(key) ?? custom(key);
-    if (!type) throw misplaced(here, key);
+    if (!type) throw misplaced(here, key, [...commandLine.keys(), ...settable.keys()]);
     checkOption(here, type, option);
   }
 }
@@ -201,12 +204,12 @@ const belongs = (at: string, key: string, place: string) =>
 const topLevel = new Set(Object.keys(AgentOptions.shape));
 
 /** The error for an unknown key. If the key is valid elsewhere in the options, the message names that place. */
-function misplaced(at: string, key: string) {
+function misplaced(at: string, key: string, candidates: Iterable<string>) {
   if (configKeys.has(key)) return belongs(at, key, "config");
   if (key === "platforms") return belongs(at, key, "overrides");
   if (topLevel.has(key))
     return badRequest(`"${key}" should be at the top of the agent options: unsupported key provided: "${key}"`, at);
   if (settable.has(key)) return belongs(at, key, "config.options");
   if (commandLine.has(key)) return belongs(at, key, "command_line_flags");
-  return unsupportedKey(at);
+  return unsupportedKey(at, candidates);
 }

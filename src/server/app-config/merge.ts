@@ -4,14 +4,16 @@ import { issueText, typeName } from "../../api/issue-text.ts";
 import { isRecord } from "../../text/record.ts";
 import { badRequest, type FieldError, invalid } from "../core/errors.ts";
 import { withoutNulls } from "../core/http/nulls.ts";
+import { unsupported } from "../core/http/unknown-keys.ts";
 
 type Json = Record<string, unknown>;
 
 export const kindOf = (value: unknown): string =>
   value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 
-export const unsupportedKey = (path: string) =>
-  badRequest(`unsupported key provided: "${path.split(".").at(-1)}"`, path);
+/** 400 for a key that does not exist; the candidates are those that do. */
+export const unsupportedKey = (path: string, candidates: Iterable<string>) =>
+  unsupported("key", [{ path: path.split("."), candidates: [...candidates] }]);
 export const wrongType = (path: string, expected: string, value: unknown) =>
   badRequest(`invalid value type at '${path}': expected ${expected} but got ${kindOf(value)}`, path);
 
@@ -31,7 +33,7 @@ export function merge(schema: z.ZodType, base: unknown, given: unknown, path: st
   const result: Json = isRecord(base) ? { ...base } : {};
   for (const [key, value] of Object.entries(given)) {
     const at = `${path}.${key}`;
-    if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(at);
+    if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(at, Object.keys(inner.shape));
     result[key] = merge(inner.shape[key] as z.ZodType, result[key], value, at);
   }
   return result;
@@ -55,7 +57,8 @@ export function withoutUnset(schema: z.ZodType, given: unknown): unknown {
 function checkKeys(schema: z.ZodType, given: unknown, path: string): void {
   const inner = unwrapped(schema);
   if (!(inner instanceof z.ZodObject) || !isRecord(given)) return;
-  for (const key of Object.keys(given)) if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(`${path}.${key}`);
+  for (const key of Object.keys(given))
+    if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(`${path}.${key}`, Object.keys(inner.shape));
 }
 
 /** Merges two well-formed values: objects are merged, everything else is replaced. */

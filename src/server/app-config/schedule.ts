@@ -33,7 +33,7 @@ export function checkPacks(value: unknown, at: string): void {
     const here = `${at}.${name}`;
     // A text here would name a file on the host.
     if (!isRecord(pack)) throw wrongType(here, "object", pack);
-    for (const key of Object.keys(pack)) if (!packKeys.has(key)) throw unsupportedKey(`${here}.${key}`);
+    for (const key of Object.keys(pack)) if (!packKeys.has(key)) throw unsupportedKey(`${here}.${key}`, packKeys);
     checkShard(pack.shard, `${here}.shard`);
     checkTexts(pack.discovery, `${here}.discovery`);
     checkSchedule(pack.queries, `${here}.queries`);
@@ -47,7 +47,7 @@ function checkQuery(name: string, query: unknown, at: string): void {
       at,
     );
   if (!isRecord(query)) throw wrongType(at, "object", query);
-  for (const key of Object.keys(query)) if (!queryKeys.has(key)) throw unsupportedKey(`${at}.${key}`);
+  for (const key of Object.keys(query)) if (!queryKeys.has(key)) throw unsupportedKey(`${at}.${key}`, queryKeys);
   if (typeof query.query !== "string") throw wrongType(`${at}.query`, "string", query.query);
   if (query.query.trim() === "") throw badRequest(`'${at}.query' must not be empty`, `${at}.query`);
   checkNumber(query.interval, `${at}.interval`, 1, MAX_INTERVAL);
@@ -77,7 +77,7 @@ export function checkDecorators(value: unknown, at: string): void {
     const here = `${at}.${key}`;
     if (key === "load" || key === "always") checkTexts(part, here);
     else if (key === "interval") checkIntervals(part, here);
-    else throw unsupportedKey(here);
+    else throw unsupportedKey(here, ["load", "always", "interval"]);
   }
 }
 

@@ -25,11 +25,16 @@ export interface Section<T extends object = object> {
   readonly boundTo: Readonly<Record<string, readonly string[]>>;
   /** Paths that can be set only on the premium tier. */
   readonly premium: readonly string[];
-  /** Read-only paths: ignored in a change. */
-  readonly returned: readonly string[];
+  /** Read-only paths, with what determines their values. A change may contain them as they are shown. */
+  readonly returned: Readonly<Record<string, string>>;
+  /** Paths whose values are stored by other endpoints, which the text names. They can only be set to nothing. */
+  readonly elsewhere: Readonly<Record<string, string>>;
   /** Paths of URLs to which the server sends requests. */
   readonly outbound: readonly string[];
-  /** Whether a change replaces the whole section instead of single fields. */
+  /**
+   * Whether a change replaces each of its fields as a whole, because maps in them have keys that can be removed. With
+   * `overwrite`, the section is what the change contains.
+   */
   readonly whole: boolean;
   /** Converts alternative spellings of a change to the stored ones. */
   respell(given: Json): unknown;
@@ -51,7 +56,8 @@ export const section = <T extends object>(
   entries: {},
   boundTo: {},
   premium: [],
-  returned: [],
+  returned: {},
+  elsewhere: {},
   outbound: [],
   whole: false,
   respell: (input) => input,

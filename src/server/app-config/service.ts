@@ -14,7 +14,8 @@ import { checkIntegrations } from "../tickets/check.ts";
 import { checkVariables } from "../variables/use.ts";
 import { activitiesOfConfig } from "./activities.ts";
 import { betweenSections } from "./between.ts";
-import { type ChangeOptions, changed, type SectionValues } from "./change.ts";
+import { type ChangeOptions, changed, isPartOf, readOnly, type SectionValues } from "./change.ts";
+import { metadataProblems } from "./identity-providers.ts";
 import { readSections, writeSection } from "./rows.ts";
 import { under } from "./sections/rules.ts";
 import { allSections } from "./sections.ts";
@@ -65,8 +66,22 @@ export const getConfig = async (ctx: Context): Promise<AppConfig> =>
 type Changing = Pick<ChangeOptions, "force" | "overwrite">;
 
 export async function modifyConfig(ctx: Context, given: Record<string, unknown>, query: Changing): Promise<AppConfig> {
-  await askTrackers(ctx, given, query);
-  return inTurn(ctx, async (inside) => viewConfig(inside, await changeSections(inside, given, query)));
+  await askServices(ctx, given, query);
+  return inTurn(ctx, async (inside) => {
+    await checkReadOnly(inside, given);
+    return viewConfig(inside, await changeSections(inside, given, query));
+  });
+}
+
+/** 422 for read-only parts with other values than those that are shown. */
+async function checkReadOnly(inside: Context, given: Record<string, unknown>): Promise<void> {
+  const sent = Object.keys(readOnly).filter((name) => (given[name] ?? undefined) !== undefined);
+  if (sent.length === 0) return;
+  const shown = (await getConfig(inside)) as Record<string, unknown>;
+  const errors = sent
+    .filter((name) => !isPartOf(given[name], shown[name]))
+    .map((name) => ({ name, reason: `is read-only: ${readOnly[name]}` }));
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
 async function changeSections(
@@ -178,18 +193,19 @@ async function keepMail(
 }
 
 /**
- * Checks with the ticket trackers that they accept tickets (422 if not). It uses the network, so it runs before the
- * transaction.
+ * Checks with the ticket trackers that they accept tickets, and with identity providers that their metadata can be used
+ * (422 if not). It uses the network, so it runs before the transaction.
  */
-export async function askTrackers(ctx: Context, given: Record<string, unknown>, options: Changing): Promise<void> {
-  if (given.integrations === undefined || options.force || !ctx.settings.check_integrations) return;
+export async function askServices(ctx: Context, given: Record<string, unknown>, options: Changing): Promise<void> {
+  const asked = [given.integrations, given.sso_settings, given.mdm];
+  if (asked.every((section) => section === undefined) || options.force || !ctx.settings.check_integrations) return;
   const before = await readSections(ctx.store, allSections);
   const after = sectionsAfter(ctx, before, given, options);
-  const errors = await checkIntegrations(
-    ctx,
-    before.get("integrations") as Integrations,
-    after.get("integrations") as Integrations,
-  );
+  const trackers = [before, after].map((values) => values.get("integrations") as Integrations) as [
+    Integrations,
+    Integrations,
+  ];
+  const errors = [...(await checkIntegrations(ctx, ...trackers)), ...(await metadataProblems(ctx, before, after))];
   if (errors.length > 0) throw invalidFields(errors);
 }
 

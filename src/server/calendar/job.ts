@@ -178,7 +178,7 @@ async function follow(run: Run, row: EventRow, host: HostRow, wanted: Wanted): P
   if (span === null) return planAgain(services, row);
   if (isoAt(span.start) <= now) return begin(services, row, { host, wanted, span });
   if (hasNewText) await client.describe(row.event_id, description);
-  await settle(services, row, span, description);
+  await settle(services, row, { span, description, timezone: row.timezone });
 }
 
 async function create(services: Services, row: EventRow, wanted: Wanted, description: string): Promise<void> {
@@ -188,7 +188,7 @@ async function create(services: Services, row: EventRow, wanted: Wanted, descrip
   const time = chooseTime(now, timeZone, spans);
   const span = await client.create({ ...time, id: row.event_id, summary: TITLE, description, timeZone });
   const isKept = await services.store.tx(async (store) => {
-    if (!(await settle({ ...services, store }, row, span, description))) return false;
+    if (!(await settle({ ...services, store }, row, { span, description, timezone: timeZone }))) return false;
     const ctx = within(serviceContext(services), store);
     for (const { id: policy_id, name: policy_name } of wanted.policies)
       await recordActivity(ctx, "ran_automation_calendar_event", { policy_id, policy_name, status_code: 200 });
@@ -200,11 +200,16 @@ async function create(services: Services, row: EventRow, wanted: Wanted, descrip
 type Writing = Pick<Services, "clock"> & { readonly store: ServerTx };
 
 /** The event is in the calendar. Returns false if the row is about another one now. */
-async function settle({ store, clock }: Writing, row: EventRow, span: Span, description: string): Promise<boolean> {
+async function settle(
+  { store, clock }: Writing,
+  row: EventRow,
+  { span, description, timezone }: { span: Span; description: string; timezone: string },
+): Promise<boolean> {
   const set = {
     state: "planned",
     starts_at: isoAt(span.start),
     ends_at: isoAt(span.end),
+    timezone,
     text_hash: hashOf(description),
     check_at: isoAt(Math.min(clock.now() + CHECKED_EVERY, span.start)),
     failures: 0,
@@ -222,6 +227,7 @@ async function planAgain(services: Services, row: EventRow): Promise<void> {
     state: "new",
     starts_at: null,
     ends_at: null,
+    timezone: "",
     text_hash: "",
     check_at: services.clock.iso(),
     failures: 0,

@@ -20,6 +20,8 @@ export const calendarEvents = table("calendar_events", {
   state: text<"new" | "planned" | "notified">(),
   starts_at: time().nullable(),
   ends_at: time().nullable(),
+  /** Of the calendar, an IANA name. Empty if it is not known. */
+  timezone: text().default(""),
   /** Of the description, which changes with the policies that the host fails. */
   text_hash: text().default(""),
   /** When the calendar is asked next; moved by the server that asks. */

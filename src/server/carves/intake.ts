@@ -14,14 +14,12 @@ import {
   isComplete,
   isExpired,
   judgeBlock,
-  lostBlock,
   type Plan,
   planOf,
   RETENTION,
   STALLED_AFTER,
   unexpected,
   wholeNumber,
-  withBlock,
 } from "./rules.ts";
 
 export interface CarveIntake {
@@ -88,7 +86,7 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
       where: and(eq("host_id", hostId), isNull("error"), alive(now), gt("updated_at", isoAt(now - STALLED_AFTER))),
     });
     // Failed and stalled carves do not count towards the limit of open ones.
-    return rows.filter((carve) => !isComplete(carve) && lostBlock(carve, now) === null);
+    return rows.filter((carve) => !isComplete(carve));
   }
 
   async function block(body: Buffer, authorization: string | undefined): Promise<AgentReply> {
@@ -120,8 +118,6 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     if (!sameText(given.requestId, carve.request_id)) return failure(400, "request_id does not match");
     if (isExpired(carve, clock.now())) return failure(400, "the carve has expired");
     if (carve.error !== null) return failure(400, carve.error);
-    const lost = lostBlock(carve, clock.now());
-    if (lost !== null) return spoil(carve, lost);
     const { blockId, data } = given;
     const verdict = judgeBlock(carve, blockId, data?.length ?? null);
     if (verdict.kind === "wrong") return spoil(carve, verdict.text);
@@ -133,7 +129,7 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     const moved = await store.carves.update({
       where: and(eq("id", carve.id), eq("revision", carve.revision), eq("expired", false), isNull("error")),
       set: {
-        ...withBlock(carve, blockId),
+        max_block: blockId,
         last_block: blockId,
         last_block_hash: kept.sha256,
         updated_at: isoAt(now),

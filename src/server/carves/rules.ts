@@ -1,5 +1,5 @@
 // Validation of carves and their blocks (agent protocol, section 7), with the protocol's error texts.
-import { hours, isoAt, minutes } from "../core/clock.ts";
+import { hours, isoAt } from "../core/clock.ts";
 import { type ApiError, notOnThisServer } from "../core/errors.ts";
 import type { Settings } from "../core/settings/settings.ts";
 import { and, eq, gt, isNull, or, type Predicate } from "../store/query.ts";
@@ -70,27 +70,17 @@ export type Verdict = { readonly kind: "new" | "repeated" } | { readonly kind: "
 
 const wrong = (text: string): Verdict => ({ kind: "wrong", text });
 
-/** Maximum number of blocks stored ahead of a missing one. Agents send in order, but proxies may reorder. */
-const AHEAD_MAX = 1_024;
-
-/** Progress of the carve after storing this block. */
-export function withBlock({ max_block: last, ahead }: Pick<CarveRow, "max_block" | "ahead">, blockId: number) {
-  const beyond = [...ahead, blockId].sort((a, b) => a - b);
-  let max_block = last;
-  while (beyond[0] === max_block + 1) max_block = beyond.shift()!;
-  return { max_block, ahead: beyond };
-}
-
 /** Classifies a block by its number and length. `null`: the data was not base64. */
 export function judgeBlock(carve: CarveRow, blockId: number, length: number | null): Verdict {
   const { block_count: count, block_size: size, carve_size: total, max_block: last } = carve;
   if (Number.isNaN(blockId)) return wrong("block_id must be a whole number");
   if (blockId > count - 1) return wrong(`block_id exceeds expected max (${count - 1}): ${blockId}`);
-  if (blockId < 0 || blockId > last + 1 + AHEAD_MAX) return wrong(unexpected(carve, blockId));
+  // Agents send one block at a time, in order, and repeat one whose answer they have lost.
+  if (blockId < 0 || blockId > last + 1) return wrong(unexpected(carve, blockId));
   if (length === null) return wrong("data is not base64");
   if (length > size) return wrong(`exceeded declared block size ${size}: ${length}`);
   // A repeated block is compared with the stored one, whatever its length.
-  if (blockId <= last || carve.ahead.includes(blockId)) return { kind: "repeated" };
+  if (blockId <= last) return { kind: "repeated" };
   if (blockId < count - 1)
     return length < size ? wrong(`block ${blockId} is shorter than block size ${size}: ${length}`) : { kind: "new" };
   const sum = blockId * size + length;
@@ -102,25 +92,13 @@ export const unexpected = (carve: CarveRow, blockId: number): string =>
 
 export const isComplete = (carve: CarveRow): boolean => carve.max_block === carve.block_count - 1;
 
-/**
- * Agents send blocks one at a time and try each up to three times within a minute. So a block that later ones have
- * passed counts as lost after nothing has arrived for this long.
- */
-const GAP_LIMIT = minutes(2);
 /** An agent that has sent nothing for this long has given up. */
 export const STALLED_AFTER = hours(1);
-
-/** The error for a lost block; null if it may still arrive. */
-export function lostBlock(carve: CarveRow, now: number): string | null {
-  if (carve.ahead.length === 0 || now - Date.parse(carve.updated_at) < GAP_LIMIT) return null;
-  return `block ${carve.max_block + 1} is missing: later blocks arrived, and then nothing for 2 minutes`;
-}
 
 /** Why a carve failed or stalled; null: it is complete or in progress. */
 export function errorOf(carve: CarveRow, now: number): string | null {
   if (carve.error !== null || isComplete(carve)) return carve.error;
-  const lost = lostBlock(carve, now);
-  if (lost !== null || now - Date.parse(carve.updated_at) < STALLED_AFTER) return lost;
+  if (now - Date.parse(carve.updated_at) < STALLED_AFTER) return null;
   return `block ${carve.max_block + 1} is missing: the host has sent nothing for an hour`;
 }
 

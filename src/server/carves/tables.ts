@@ -1,4 +1,4 @@
-import { bool, id, int, json, ref, table, text, time } from "../store/table.ts";
+import { bool, id, int, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
@@ -23,8 +23,6 @@ export const carves = table("carves", {
   session_id: text().unique(),
   /** All blocks up to this one are stored; -1: none. */
   max_block: int().default(-1),
-  /** Stored blocks after a gap, ascending. */
-  ahead: json<readonly number[]>().default([]),
   /** The block that arrived last and its SHA-256 (hexadecimal). A repeated block is usually this one. */
   last_block: int().nullable(),
   last_block_hash: text().default(""),

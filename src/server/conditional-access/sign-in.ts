@@ -4,7 +4,7 @@ import { type Context, within } from "../core/context.ts";
 import { measuredAsync } from "../core/http/strangers.ts";
 import { tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { identityBySerial, verifyIdentity } from "../device-ca/identities.ts";
+import { presentedIdentity } from "../device-ca/presented.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { IDP_SOURCE } from "../hosts/emails.ts";
 import { countCall } from "../rate-limits/attempts.ts";
@@ -23,7 +23,6 @@ export type Outcome =
   /** What the browser posts, and where to. */
   { readonly acs: string; readonly response: string } | { readonly redirect: string };
 
-const SERIAL = "x-client-cert-serial";
 /** A whole office may sign in from one address. */
 const LIMIT = { scope: "conditional access", most: 300, ofAll: 6_000, span: minutes(1) };
 
@@ -63,10 +62,7 @@ async function answer(ctx: Context, field: string): Promise<Outcome> {
 
 /** The host whose certificate the connection proves: to this server, or to a trusted proxy, which names its serial number. */
 async function callingHost(ctx: Context): Promise<number> {
-  const serial = ctx.proxyHeader?.(SERIAL) ?? null;
-  const presented = ctx.clientCertificate?.() ?? null;
-  const identity =
-    serial !== null ? await identityBySerial(ctx, serial) : presented && (await verifyIdentity(ctx, presented));
+  const identity = await presentedIdentity(ctx);
   if (!identity) refuse("the browser presented no certificate of a host, or one that is not valid");
   if (identity.purpose !== CONDITIONAL_ACCESS || identity.host_id === null)
     refuse("the certificate is for something else, or its host was deleted");

@@ -16,6 +16,7 @@ import { viewerOf } from "../sessions/viewer.ts";
 import { and, eq, gt, lte, oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import type { RowOf } from "../store/table.ts";
+import { provenPhone } from "./phones.ts";
 import type { deviceLinks } from "./tables.ts";
 
 type LinkRow = RowOf<typeof deviceLinks>;
@@ -56,9 +57,10 @@ const failures = part("failures of device tokens", (services) =>
   createFailureLimit(services, { scope: "device tokens", most: FAILURES_AN_HOUR, span: hours(1) }),
 );
 
-/** The host of a token: 401 if the token is unknown or expired, 429 after too many of those. */
+/** The host of a token, or the phone with this hardware UUID. 401 if there is none, 429 after too many of those. */
 export async function hostOfToken(ctx: Context, token: string): Promise<HostRow> {
-  const host = token.length > TOKEN_MAX ? null : await hostOfHash(ctx, tokenHash(token));
+  const known = token.length > TOKEN_MAX ? null : await hostOfHash(ctx, tokenHash(token));
+  const host = known ?? (await provenPhone(ctx, token));
   if (host) {
     proved(ctx);
     return host;

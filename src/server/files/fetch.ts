@@ -1,6 +1,6 @@
 // Files that the server downloads itself, from addresses that users or catalogues name.
 import { createHash } from "node:crypto";
-import { hours, minutes } from "../core/clock.ts";
+import { hours, minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { paced } from "../core/http/bodies/paced.ts";
 import { fetchOutbound, OutboundError, type OutboundReply } from "../core/outbound/fetch.ts";
@@ -16,7 +16,14 @@ type FileRow = RowOf<typeof files>;
 type Needs = Pick<Services, "blobs" | "clock" | "random" | "running" | "dryRun"> & { readonly store: ServerTx };
 
 /** The file could not be downloaded. The message may be shown to users: it names the host only. */
-export class DownloadError extends Error {}
+export class DownloadError extends Error {
+  readonly isTemporary: boolean;
+
+  constructor(message: string, isTemporary = false) {
+    super(message);
+    this.isTemporary = isTemporary;
+  }
+}
 
 interface Wanted {
   readonly url: string;
@@ -29,6 +36,8 @@ interface Wanted {
 }
 
 const TRIES = 3;
+/** Before the second try; twice as long before the third. */
+const WAIT = seconds(1);
 const TIMEOUT = hours(1);
 const REDIRECTS = 5;
 /** Few downloads run at a time: one that trickles must not delay those of all teams. */
@@ -41,7 +50,7 @@ const STRETCH_MS = minutes(1);
 export async function fetchFile(services: Needs, wanted: Wanted): Promise<FileRow> {
   const { sha256 } = wanted;
   const stored = sha256 === undefined ? null : await storedFile(services, sha256);
-  return stored ?? (await trying(() => download(services, wanted, {}))).row;
+  return stored ?? (await trying(services, () => download(services, wanted, {}))).row;
 }
 
 async function storedFile(services: Needs, sha256: string): Promise<FileRow | null> {
@@ -63,7 +72,7 @@ export async function fetchLatest(
   const known = origin && (await storedFile(services, origin.sha256));
   // A file with another digest than the wanted one is of no use.
   const isUsable = known && (wanted.sha256 ?? known.sha256) === known.sha256;
-  const got = await trying(() => download(services, wanted, isUsable ? { known, etag: origin!.etag } : {}));
+  const got = await trying(services, () => download(services, wanted, isUsable ? { known, etag: origin!.etag } : {}));
   const { row, headers } = got;
   if (got.isNew) {
     const etag = headers.get("etag") ?? "";
@@ -80,17 +89,25 @@ export async function fetchLatest(
   return { row, name: origin!.name };
 }
 
-async function trying<R>(work: () => Promise<R>): Promise<R> {
+async function trying<R>({ clock }: Pick<Needs, "clock">, work: () => Promise<R>): Promise<R> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof OutboundError)) throw error;
-      const isPassing = error.reason === "timeout" || error.reason === "unreachable";
-      if (!isPassing || attempt === TRIES) throw new DownloadError(error.message);
+      if (attempt === TRIES || !mayPass(error))
+        throw error instanceof OutboundError ? new DownloadError(error.message) : error;
+      await clock.sleep(attempt * WAIT);
     }
   }
 }
+
+/** Whether the next try may succeed: the server was not reached, or says that it has a problem at the moment. */
+const mayPass = (error: unknown): boolean =>
+  error instanceof OutboundError
+    ? error.reason === "timeout" || error.reason === "unreachable"
+    : error instanceof DownloadError && error.isTemporary;
+
+const isTemporary = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
 interface Known {
   /** What the server has sent before, with its tag. */
@@ -125,7 +142,7 @@ async function download(
     });
     if (kept !== null) return { row: kept, headers, isNew: true };
     if (status === 304 && known !== undefined) return { row: known, headers, isNew: false };
-    throw new DownloadError(`${hostname} answered with status ${status}`);
+    throw new DownloadError(`${hostname} answered with status ${status}`, isTemporary(status));
   } catch (error) {
     if (error instanceof BlobDiffers) throw new DownloadError(`the file of ${hostname} has another SHA-256 digest`);
     throw error;

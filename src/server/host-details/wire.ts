@@ -17,6 +17,7 @@ import { softwareOfHosts } from "../software/service.ts";
 import { oneOf, type Select } from "../store/query.ts";
 import { type Batch, type SidesOf, side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
+import { maintenanceWindowOf } from "./maintenance-window.ts";
 import { packStatsOfHost, packsOfHost } from "./packs.ts";
 import { conflictsOfHosts, deviceMapping, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
 
@@ -229,10 +230,12 @@ async function addPacks(
     const conflict = conflicts.get(row.id);
     if (conflict !== undefined) host.agent_conflict = conflict;
     const labelIds = (host.labels ?? []).map(({ id }) => id);
-    const [packs, stats] = await Promise.all([
+    const [packs, stats, window] = await Promise.all([
       packsOfHost(ctx.store, row, labelIds),
       packStatsOfHost(ctx.store, row.id, details.get(row.id)?.pack_stats ?? []),
+      maintenanceWindowOf(ctx, row.id),
     ]);
+    if (window !== undefined) host.maintenance_window = window;
     host.packs = packs;
     host.pack_stats = stats;
     const geolocation = geolocationOf(ctx, row.public_ip);

@@ -98,7 +98,6 @@ const needs = [
   ["os_version", "os_name"],
   ["policy_response", "policy_id"],
   ["software_status", "software_title_id"],
-  ["software_status", "team_id"],
   ["profile_uuid", "profile_status"],
   ["profile_status", "profile_uuid"],
 ] as const satisfies readonly (readonly [keyof HostFilter, keyof HostFilter])[];

@@ -10,7 +10,8 @@ export const orderBy: PageOptions["orderBy"] = (key, direction) => {
   if (key === "seen_time") return { column: "seen_time", direction, of: hostSeen, on: "id" };
   if (key === "team_name") return { column: "name", direction, of: teams, on: "team_id" };
   if (key === "issues") return { column: "issues_count", direction, of: hostPolicies, on: "id" };
-  return key.startsWith("h.") ? { column: key.slice(2), direction } : undefined;
+  const dot = key.indexOf(".");
+  return dot === -1 ? undefined : { column: key.slice(dot + 1), direction };
 };
 
 /** Consecutive hosts of a list that have a sort order of their own. */

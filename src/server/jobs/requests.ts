@@ -10,7 +10,7 @@ import { isBusy, type Run } from "./schedule.ts";
 
 const LOCK = "jobs";
 
-/** Names of job groups in part C, and the jobs that do their work here. */
+/** Documented names of jobs and groups of them that have other names here, and the jobs that do their work. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   cleanups_then_aggregation: [
     "host_expiry",
@@ -29,6 +29,10 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     "query_stats",
     "task_cleanup",
   ],
+  vendora_mdm_dep_profile_assigner: ["dep_sync"],
+  mdm_vendora_profile_manager: ["profiles", "agent_profile", "filevault", "apple_updates"],
+  usage_statistics: ["counts", "policy_counts", "query_stats"],
+  software_counts: ["counts"],
 };
 
 /** Jobs by the names with which they can be requested: their own, and the group names of part C. */

@@ -17,6 +17,7 @@ import type { jobRuns } from "./tables.ts";
 const RETRY_AFTER = minutes(5);
 /** How often a server checks for due jobs. Messages about requests may be lost, so requests are found then too. */
 const LOOK_EVERY = seconds(15);
+const SHORTEST_LOOK = seconds(1);
 /** The maximum random delay of the first check, so that servers started together do not all work at the same time. */
 const JITTER = seconds(60);
 
@@ -145,12 +146,18 @@ export async function runDue(
   );
 }
 
+/** Jobs whose period is configured may have to start more often than this server usually looks. */
+async function untilNextLook(services: Services, jobs: readonly Job[]): Promise<number> {
+  const periods = await Promise.all(jobs.flatMap(({ period }) => period?.(services) ?? [])).catch(() => []);
+  return Math.max(SHORTEST_LOOK, Math.min(LOOK_EVERY, ...periods));
+}
+
 /** Checks at intervals and whenever a run is requested, until the signal aborts. */
 export async function runSchedule(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { store, log } = services;
   if (isAlone(services)) await store.jobRuns.update({ where: not(isNull("runner_until")), set: noLease });
-  const first = performance.now() + LOOK_EVERY + services.random.int(JITTER);
+  const first = performance.now() + (await untilNextLook(services, jobs)) + services.random.int(JITTER);
   const running = new Set<Promise<void>>();
   const places = createPlaces();
   const look = () => {
@@ -162,11 +169,20 @@ export async function runSchedule(services: Services, jobs: readonly Job[], sign
   };
   const unlisten = await store.listen(channels.jobs, look, look);
   // Real time: the injected clock decides when a job is due, not how often to look.
-  const timer = setInterval(look, LOOK_EVERY);
-  timer.unref();
+  let timer: NodeJS.Timeout | undefined;
+  const lookLater = async (): Promise<void> => {
+    const wait = await untilNextLook(services, jobs);
+    if (signal.aborted) return;
+    timer = setTimeout(() => {
+      look();
+      void lookLater();
+    }, wait);
+    timer.unref();
+  };
+  void lookLater();
   look();
   if (!signal.aborted) await once(signal, "abort");
-  clearInterval(timer);
+  clearTimeout(timer);
   await unlisten();
   await Promise.all(running);
 }

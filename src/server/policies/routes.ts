@@ -1,7 +1,6 @@
 import { policiesApi } from "../../api/policies.ts";
-import type { Context } from "../core/context.ts";
-import { ApiError, badRequest } from "../core/errors.ts";
 import { type Route, route } from "../core/http/route.ts";
+import { autofillPolicy } from "./autofill.ts";
 import { countGlobal, countOfTeam, getPolicy, listGlobal, listOfTeam } from "./list.ts";
 import { resetAutomations } from "./reset.ts";
 import { createPolicy, deletePolicies, modifyPolicy } from "./service.ts";
@@ -22,13 +21,5 @@ export const policyRoutes: readonly Route[] = [
   route(policiesApi.deleteTeam, ({ params, body }, ctx) => deletePolicies(ctx, params.team_id, body.ids)),
   route(policiesApi.resetAutomations, ({ body }, ctx) => resetAutomations(ctx, body)),
   route(policiesApi.applySpecs, ({ body }, ctx) => applySpecs(ctx, body.specs)),
-  route(policiesApi.autofill, ({ body }, ctx) => autofill(ctx, body.sql)),
+  route(policiesApi.autofill, ({ body }, ctx) => autofillPolicy(ctx, body.sql)),
 ];
-
-/** Validates the request, then fails: this server has no text-generation service. */
-async function autofill(ctx: Context, sql: string | undefined): Promise<never> {
-  if (sql === undefined || sql.trim() === "") throw badRequest("'sql' cannot be empty", "sql");
-  if ((await ctx.config.current()).server_settings.ai_features_disabled)
-    throw badRequest("AI features are disabled by server_settings.ai_features_disabled");
-  throw new ApiError(422, "Unprocessable Entity", [{ name: "base", reason: "no text service is configured" }]);
-}

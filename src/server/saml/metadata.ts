@@ -16,6 +16,9 @@ export interface IdentityProvider {
 /** The metadata cannot be used. The message is for admins. */
 export class MetadataProblem extends Error {}
 
+/** The provider can be reached, but not by the binding that is supported: no sign-in could ever work. */
+export class NoRedirectBinding extends MetadataProblem {}
+
 export const METADATA_MAX = 1024 * 1024;
 const PARTS_MAX = 50_000;
 const CERTIFICATES_MAX = 16;
@@ -49,15 +52,24 @@ function documentOf(text: string): XmlElement {
   }
 }
 
-/** Why the text cannot be a metadata document, independent of its content. Null if it can be one. */
-export function documentProblem(text: string): string | null {
+/**
+ * Why no sign-in could ever use the metadata: it is no document at all, or its provider (empty: the only one) cannot be
+ * used. Null if one could, now or when the metadata is complete.
+ */
+export function documentProblem(text: string, entityId: string): string | null {
   try {
     documentOf(text);
-    return null;
   } catch (error) {
     if (error instanceof MetadataProblem) return error.message;
     throw error;
   }
+  try {
+    readMetadata(text, entityId);
+  } catch (error) {
+    if (error instanceof NoRedirectBinding) return error.message;
+    if (!(error instanceof MetadataProblem)) throw error;
+  }
+  return null;
 }
 
 function entityOf(root: XmlElement, entityId: string): XmlElement {
@@ -95,7 +107,11 @@ function redirectUrlOf(descriptor: XmlElement): string {
     // The browser is sent there, so no scheme that executes scripts is allowed.
     .find((url) => /^https?:\/\//i.test(url) && URL.canParse(url));
   if (location === undefined)
-    throw new MetadataProblem("the metadata contains no address for single sign-on by the HTTP-Redirect binding");
+    throw services.length === 0
+      ? new MetadataProblem("the metadata contains no address for single sign-on by the HTTP-Redirect binding")
+      : new NoRedirectBinding(
+          "the metadata contains no http or https address for single sign-on by the HTTP-Redirect binding, which alone is supported: turn it on at the identity provider",
+        );
   return new URL(location).href;
 }
 

@@ -29,7 +29,7 @@ export async function login(ctx: Context, given: Credentials): Promise<LoginRepl
     throw await refused(ctx, started);
   }
   // The password is only half of a sign-in: attempts continue to count, which also limits the number of mails.
-  if (user.mfa_enabled) return mailSignInLink(ctx, user, given.supports_email_verification ?? false);
+  if (user.mfa_enabled) return mailSignInLink(ctx, user, given.supports_email_verification ?? true);
   await loginSucceeded(ctx, ctx.address, email);
   return signedIn(ctx, user, "password");
 }

@@ -14,7 +14,7 @@ const LIFETIME = minutes(15);
 export async function mailSignInLink(ctx: Context, user: UserRow, isSupported: boolean): Promise<{ message: string }> {
   if (!isSupported)
     throw badRequest(
-      "this account signs in with a link that is mailed: use the web page or the command line, or send supports_email_verification",
+      "this account signs in with a link that is mailed, and supports_email_verification is false: use the web page or the command line",
       "supports_email_verification",
     );
   if (!(await mailConfigured(ctx))) throw notConfigured();

@@ -1,20 +1,17 @@
 // Metadata from a URL: fetched at the first sign-in, cached in memory, renewed in the background, and used for a
 // while if renewal fails.
 import type { SsoSettings } from "../../api/app-config.ts";
-import { decodeXml } from "../../xml/decode.ts";
-import { XmlProblem } from "../../xml/xml.ts";
 import { hours, minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
-import { fetchOutbound, OutboundError } from "../core/outbound/fetch.ts";
 import { part } from "../core/running.ts";
-import { type IdentityProvider, METADATA_MAX, MetadataProblem, readMetadata } from "../saml/metadata.ts";
+import { fetchMetadata } from "../saml/fetch-metadata.ts";
+import { type IdentityProvider, MetadataProblem, readMetadata } from "../saml/metadata.ts";
 
 const FRESH = minutes(5);
 /** How long metadata may be used if it cannot be renewed. */
 const STALE = hours(24);
 /** The wait after a failed fetch. */
 const PAUSE = seconds(15);
-const TIMEOUT = seconds(10);
 
 type Needs = Pick<Services, "running" | "clock" | "log" | "dryRun">;
 
@@ -91,20 +88,4 @@ function renew(services: Needs, sso: ProviderSettings, entry: Entry): Promise<Id
       entry.fetching = null;
     });
   return entry.fetching;
-}
-
-async function fetchMetadata(services: Needs, { metadata_url: url, issuer_uri: issuer }: ProviderSettings) {
-  try {
-    const reply = await fetchOutbound(services, url, {
-      headers: { accept: "application/samlmetadata+xml, application/xml, text/xml" },
-      timeout: TIMEOUT,
-      maxBytes: METADATA_MAX,
-    });
-    if (reply.status !== 200) throw new MetadataProblem(`metadata_url returned status ${reply.status}`);
-    return readMetadata(decodeXml(reply.body), issuer);
-  } catch (error) {
-    if (error instanceof OutboundError) throw new MetadataProblem(`metadata_url: ${error.message}`);
-    if (error instanceof XmlProblem) throw new MetadataProblem(`the metadata cannot be read: ${error.message}`);
-    throw error;
-  }
 }

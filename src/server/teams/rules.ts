@@ -5,7 +5,7 @@ import type { ConfigSections } from "../../api/app-config.ts";
 import type { NoTeam, TeamMdm } from "../../api/teams.ts";
 import { isConnected } from "../app-config/between.ts";
 import { entryKeys } from "../app-config/sections/integrations.ts";
-import { osSettingsProblems } from "../app-config/sections/mdm-rules.ts";
+import { elsewhereProblems, osSettingsProblems, storedElsewhere } from "../app-config/sections/mdm-rules.ts";
 import { features as featuresSection } from "../app-config/sections/organization.ts";
 import { expiryProblem, isHttpUrl, under } from "../app-config/sections/rules.ts";
 import { failingPoliciesProblems, hostStatusProblems } from "../app-config/sections/webhooks.ts";
@@ -18,10 +18,12 @@ interface Change {
   readonly after: WholeSettings;
   readonly given: GivenSettings;
   readonly config: ConfigSections;
+  /** Whether settings can be turned on only while the device management that they need is on. */
+  readonly isGated: boolean;
 }
 
 /** Checks only the given settings: existing ones stay valid if the organization's configuration has changed. */
-export function settingsProblems({ before, after, given, config }: Change): FieldError[] {
+export function settingsProblems({ before, after, given, config, isGated }: Change): FieldError[] {
   const errors: FieldError[] = [];
   const { host_expiry_enabled, host_expiry_window } = after.host_expiry_settings;
   const reason = given.host_expiry_settings && expiryProblem(host_expiry_enabled, host_expiry_window);
@@ -33,7 +35,13 @@ export function settingsProblems({ before, after, given, config }: Change): Fiel
   errors.push(...automationProblems(after, given, config));
   if (given.integrations) errors.push(...integrationProblems(after.integrations, config));
   if (given.mdm)
-    errors.push(...under("mdm", [...offProblems(before.mdm, after.mdm, config), ...osSettingsProblems(after.mdm)]));
+    errors.push(
+      ...under("mdm", [
+        ...elsewhereProblems(storedElsewhere, given.mdm, before.mdm),
+        ...(isGated ? offProblems(before.mdm, after.mdm, config) : []),
+        ...osSettingsProblems(after.mdm),
+      ]),
+    );
   return errors;
 }
 

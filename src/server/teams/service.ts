@@ -112,8 +112,13 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
 }
 
 /** 422 for violated rules. */
-async function settingsAfter(inside: Context, team: TeamRow, given: GivenSettings): Promise<WholeSettings> {
-  const after = changedSettings(team.settings, given, await readConfig(inside.store));
+async function settingsAfter(
+  inside: Context,
+  team: TeamRow,
+  given: GivenSettings,
+  { isGated = true } = {},
+): Promise<WholeSettings> {
+  const after = changedSettings(team.settings, given, await readConfig(inside.store), { isGated });
   await checkChange(inside, team, after);
   return after;
 }
@@ -130,12 +135,20 @@ async function writeTeam(inside: Context, before: TeamRow, set: TeamChange): Pro
   return team;
 }
 
-/** Changes settings of a team by the rules of PATCH /teams/:id. The caller has authorized the change. */
-export async function setTeamSettings(ctx: Context, id: number, given: GivenSettings): Promise<void> {
+/**
+ * Changes settings of device management through endpoints of their own. Some take them while device management is off, too
+ * (`isGated`: false). The caller has authorized the change.
+ */
+export async function setTeamSettings(
+  ctx: Context,
+  id: number,
+  given: GivenSettings,
+  { isGated = true } = {},
+): Promise<void> {
   await changingSecrets(ctx, async (inside) => {
     const before = await inside.store.teams.get(id);
     if (!before) throw notFound("team", id);
-    await writeTeam(inside, before, { settings: await settingsAfter(inside, before, given) });
+    await writeTeam(inside, before, { settings: await settingsAfter(inside, before, given, { isGated }) });
   });
 }
 

@@ -1,5 +1,5 @@
 // Team settings other than name and agent options: how they are shown, and how changes are applied.
-import type { ConfigSections, Features, HostStatusWebhook } from "../../api/app-config.ts";
+import type { ConfigSections, HostStatusWebhook } from "../../api/app-config.ts";
 import type { Team, TeamIntegrations, TeamMdm, TeamSettingsChange, TeamWebhooks } from "../../api/teams.ts";
 import { over } from "../app-config/merge.ts";
 import { completeOsSettings, respellMdm } from "../app-config/sections/mdm-rules.ts";
@@ -28,15 +28,19 @@ export const shownSettings = (settings: TeamSettings): WholeSettings => ({
   mdm: over(noMdm, settings.mdm) as TeamMdm,
 });
 
-/** A change of settings. Only the endpoints for configuration files accept features. */
-export type GivenSettings = TeamSettingsChange & { readonly features?: Features | undefined };
+export type GivenSettings = TeamSettingsChange;
 
-/** The settings after a change. 422 for violated rules. */
-export function changedSettings(before: TeamSettings, given: GivenSettings, config: ConfigSections): WholeSettings {
+/** The settings after a change. 422 for violated rules; those that need device management to be on only if it is gated. */
+export function changedSettings(
+  before: TeamSettings,
+  given: GivenSettings,
+  config: ConfigSections,
+  { isGated = true } = {},
+): WholeSettings {
   const old = shownSettings(before);
   const mdm = given.mdm === undefined ? undefined : respellMdm(given.mdm);
   const merged: WholeSettings = {
-    features: given.features ?? old.features,
+    features: { ...old.features, ...given.features },
     host_expiry_settings: over(
       old.host_expiry_settings,
       given.host_expiry_settings,
@@ -54,7 +58,7 @@ export function changedSettings(before: TeamSettings, given: GivenSettings, conf
     integrations: over(old.integrations, given.integrations) as TeamIntegrations,
     mdm: completeOsSettings(over(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
   };
-  const errors = settingsProblems({ before: old, after: merged, given, config });
+  const errors = settingsProblems({ before: old, after: merged, given, config, isGated });
   if (errors.length > 0) throw invalidFields(errors);
   return merged;
 }

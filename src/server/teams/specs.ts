@@ -2,18 +2,16 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigSections } from "../../api/app-config.ts";
-import { TeamSpec } from "../../api/teams.ts";
-import { isRecord } from "../../text/record.ts";
+import { TeamSpec, teamsApi } from "../../api/teams.ts";
 import { recordActivities, recordActivity } from "../activities/record.ts";
 import { parseAgentOptions } from "../app-config/agent-options.ts";
-import { merge, unsupportedKey } from "../app-config/merge.ts";
-import { respellMdm } from "../app-config/sections/mdm-rules.ts";
 import { readConfig } from "../app-config/service.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, invalid, locatedAt } from "../core/errors.ts";
 import { withoutNulls } from "../core/http/nulls.ts";
 import { bodyErrors } from "../core/http/route.ts";
+import { checkKeys } from "../core/http/unknown-keys.ts";
 import { nameKey } from "../core/name-key.ts";
 import { authorize, may } from "../core/security/access.ts";
 import { changingSecrets, checkSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
@@ -23,7 +21,6 @@ import { writeAgentOptions } from "./agent-options.ts";
 import { checkName } from "./names.ts";
 import { firstSettings, insertTeams } from "./service.ts";
 import { changedSettings, checkChange, shownSettings, type WholeSettings } from "./settings.ts";
-import { WholeTeam } from "./whole.ts";
 
 interface Options {
   readonly force: boolean;
@@ -68,7 +65,7 @@ export async function applyTeamSpecs(
 
 function read(raw: Record<string, unknown>, at: string, { force }: Options): Wanted {
   const given = withoutNulls(TeamSpec, raw) as Record<string, unknown>;
-  if (!force) for (const key of Object.keys(given)) if (!(key in TeamSpec.shape)) throw unsupportedKey(`${at}.${key}`);
+  if (!force) checkKeys("key", teamsApi.applySpecs, { schema: TeamSpec, value: given, at: at.split(".") });
   const result = TeamSpec.safeParse(given, { reportInput: true });
   if (!result.success)
     throw new ApiError(
@@ -104,7 +101,7 @@ async function keepAll(
     if (before && may(inside.user, "teams:list", before.id)) authorizeTeam(inside, "teams:edit", before.id);
     else authorize(inside, "teams:create", null);
   }
-  const settings = wanted.map((one) => settingsOf(one, held.get(nameKey(one.name)), config, force));
+  const settings = wanted.map((one) => settingsOf(one, held.get(nameKey(one.name)), config));
   for (const [i, { at, name }] of wanted.entries()) {
     const before = held.get(nameKey(name));
     await checkChange(inside, before ?? null, settings[i]!, at);
@@ -144,28 +141,8 @@ async function keepAll(
   return rows;
 }
 
-const settingKeys = ["host_expiry_settings", "features", "webhook_settings", "integrations", "mdm"] as const;
-
-function settingsOf(
-  { at, given, spec }: Wanted,
-  before: TeamRow | undefined,
-  config: ConfigSections,
-  force: boolean,
-): WholeSettings {
-  const old = shownSettings(before?.settings ?? firstSettings(config));
-  if (!force) checkKeys(given, old, at);
-  const features = spec.features && { ...old.features, ...spec.features };
-  return locating(at, () => changedSettings(before?.settings ?? firstSettings(config), { ...spec, features }, config));
-}
-
-/** 400 for unknown keys at any depth. */
-function checkKeys(given: Record<string, unknown>, old: WholeSettings, at: string): void {
-  for (const key of settingKeys) {
-    const value = given[key];
-    if (value === undefined) continue;
-    const spelled = key === "mdm" && isRecord(value) ? respellMdm(value) : value;
-    merge(WholeTeam.shape[key], old[key], spelled, `${at}.${key}`);
-  }
+function settingsOf({ at, spec }: Wanted, before: TeamRow | undefined, config: ConfigSections): WholeSettings {
+  return locating(at, () => changedSettings(before?.settings ?? firstSettings(config), spec, config));
 }
 
 function locating<R>(at: string, work: () => R): R {

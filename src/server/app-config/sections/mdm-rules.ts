@@ -1,9 +1,11 @@
 // Rules of the device management settings, both of the organization and of teams.
 
+import { isDeepStrictEqual } from "node:util";
 import type { AppleUpdates, DiskEncryption, MdmSettings } from "../../../api/app-config.ts";
 import { isRecord } from "../../../text/record.ts";
 import { LATEST } from "../../apple-versions/offered.ts";
 import type { FieldError } from "../../core/errors.ts";
+import { getPath } from "../merge.ts";
 import { templateProblem } from "./name-template.ts";
 import { under } from "./rules.ts";
 
@@ -29,6 +31,36 @@ export const noMacosSetup: MdmSettings["macos_setup"] = {
   enable_managed_local_account: false,
   end_user_local_account_type: "admin",
 };
+
+const PROFILES =
+  "profiles are stored by POST /configuration_profiles (svc mdm profiles add), or from files by svc apply";
+
+/** Settings that only show what other endpoints store, and where to store it. */
+export const storedElsewhere: Readonly<Record<string, string>> = {
+  "macos_settings.custom_settings": PROFILES,
+  "windows_settings.custom_settings": PROFILES,
+  "android_settings.custom_settings": PROFILES,
+  "macos_setup.bootstrap_package": "POST /bootstrap stores the package (svc mdm bootstrap upload)",
+  "macos_setup.macos_setup_assistant":
+    "POST /enrollment_profiles/automatic stores the profile (svc mdm enrollment-profile set)",
+  "macos_setup.script": "POST /setup_experience/script stores the script (svc setup-experience script upload)",
+  "macos_setup.software": "PUT /setup_experience/software chooses the software (svc setup-experience software set)",
+};
+
+/** Whatever a change sets at one of these paths would be shown, and have no effect. */
+export function elsewhereProblems(
+  elsewhere: Readonly<Record<string, string>>,
+  given: unknown,
+  before: unknown,
+): FieldError[] {
+  return Object.entries(elsewhere).flatMap(([name, where]) => {
+    const value = getPath(given, name);
+    const isNothing = isUnset(value) || value === "" || (Array.isArray(value) && value.length === 0);
+    return isNothing || isDeepStrictEqual(value, getPath(before, name))
+      ? []
+      : [{ name, reason: `cannot be set here: ${where}` }];
+  });
+}
 
 export type OsSettings = Pick<
   MdmSettings,

@@ -9,6 +9,7 @@ import {
   noUpdates,
   osSettingsProblems,
   respellMdm,
+  storedElsewhere,
 } from "./mdm-rules.ts";
 import { badUrls, missing, under } from "./rules.ts";
 import { noIdentityProvider, providerProblems, trimmed } from "./sign-on.ts";
@@ -61,7 +62,11 @@ export const mdm = section({
     end_user_authentication: noIdentityProvider,
     vendora_server_url: "",
   },
-  returned: ["enabled_and_configured", "android_enabled_and_configured"],
+  returned: {
+    enabled_and_configured: "a push certificate turns it on (POST /mdm/vendora/apns_certificate)",
+    android_enabled_and_configured: "a connection with Google turns it on (GET /android_enterprise/signup_url)",
+  },
+  elsewhere: storedElsewhere,
   premium,
   outbound: ["macos_migration.webhook_url", "end_user_authentication.metadata_url"],
   respell: respellMdm,

@@ -20,7 +20,7 @@ export function providerProblems(value: IdentityProvider, required: boolean, wha
   if (required && value.metadata === "" && value.metadata_url === "")
     errors.push({ name: "metadata", reason: `either metadata or metadata_url is required to ${what}` });
   errors.push(...badUrls(value, ["metadata_url"]));
-  const problem = value.metadata === "" ? null : documentProblem(value.metadata);
+  const problem = value.metadata === "" ? null : documentProblem(value.metadata, value.issuer_uri);
   if (problem) errors.push({ name: "metadata", reason: problem });
   return errors;
 }
@@ -46,7 +46,6 @@ export const ssoSettings = section({
   outbound: ["metadata_url"],
   complete: trimmed,
   check: (value) => [
-    ...(value.enable_sso ? missing(value, ["issuer_uri"], "enable SSO") : []),
     ...providerProblems(value, value.enable_sso, "enable SSO"),
     ...badLinks(value, ["idp_image_url"]),
     ...badUrls(value, ["sso_server_url"]),
@@ -73,7 +72,7 @@ export const conditionalAccess = section({
     provider_certificate: "",
     bypass_disabled: false,
   },
-  returned: ["directory_connection_configured"],
+  returned: { directory_connection_configured: "POST /conditional-access/directory/confirm sets it" },
   premium: ["directory_tenant_id", ...providerFields, "bypass_disabled"],
   complete: (value, _given, before) => withConnection(trimmed(value), before),
   check(value) {

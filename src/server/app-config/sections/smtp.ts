@@ -35,7 +35,7 @@ export const smtpSettings = section({
   },
   ...configSecrets.smtp_settings,
   boundTo: { password: ["server", "port"] },
-  returned: ["configured"],
+  returned: { configured: "it follows from the other settings of mail" },
   respell(given) {
     const { authentication_type: type } = given;
     if (typeof type !== "string" || !Object.hasOwn(authenticationTypes, type)) return given;

@@ -1,6 +1,7 @@
 // Many clients send `null` for every field that is not set. If a field is optional and null has no meaning of its
 // own, null is treated like a missing field.
 import { z } from "zod";
+import { containerOf, isContainer } from "../../../api/containers.ts";
 import { nullsRefused } from "../../../api/fields.ts";
 
 /** Removes, at every depth, fields that are null although their schema is optional and does not accept null. */
@@ -35,17 +36,3 @@ export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
 
 /** Whether the field is optional and does not accept null. */
 const isUnset = (field: z.ZodType): boolean => !field.safeParse(null).success && field.safeParse(undefined).success;
-
-/** The schema inside wrappers such as optional, default, nullable and transform. */
-function containerOf(schema: z.ZodType): z.ZodType {
-  const { def } = schema;
-  if ("innerType" in def) return containerOf(def.innerType as z.ZodType);
-  return schema instanceof z.ZodPipe ? containerOf(schema.in as z.ZodType) : schema;
-}
-
-/** Lists of numbers or texts can be long and contain no fields, so they are skipped. */
-const isContainer = (schema: z.ZodType): boolean =>
-  schema instanceof z.ZodObject ||
-  schema instanceof z.ZodArray ||
-  schema instanceof z.ZodRecord ||
-  schema instanceof z.ZodUnion;

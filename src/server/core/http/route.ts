@@ -1,6 +1,7 @@
 // Combines an endpoint's declaration and a handler to a route: authenticate, authorize, check the tier, validate,
 // run.
 import type { z } from "zod";
+import { acceptedKeys } from "../../../api/accepted-keys.ts";
 import { DRY_RUN, DRY_RUN_UNCHECKED, dryRunOf } from "../../../api/dry-run.ts";
 import { type AnyEndpoint, noParams, type ParsedOf, type ReplyOf } from "../../../api/endpoint.ts";
 import { issueText, plainIssues, typeName } from "../../../api/issue-text.ts";
@@ -25,6 +26,7 @@ import { EACH, measured } from "./strangers.ts";
 import type { JsonStream, JsonWithBytes } from "./text-stream.ts";
 import { checkLicenseRuns } from "./tier.ts";
 import { checkTokenScope } from "./token-scope.ts";
+import { checkKeys } from "./unknown-keys.ts";
 
 /** Additions to a reply: another success status of the endpoint, and headers. */
 export interface Reply {
@@ -79,9 +81,8 @@ export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>, ga
     const query = parseQuery(endpoint, raw.query, ctx);
     checkTeam(endpoint, ctx, query);
     await passGate(gate, ctx, { params, query } as ParsedOf<E>);
-    const sent = endpoint.hasBody
-      ? await raw.body((texts) => checkTexts(endpoint, ctx, texts), admissionOf(endpoint, gate, ctx))
-      : undefined;
+    const admission = admissionOf(endpoint, gate, ctx);
+    const sent = await sentBody(endpoint, raw, (texts) => checkTexts(endpoint, ctx, texts), admission);
     const body = endpoint.hasBody ? measured(ctx, () => parseBody(endpoint, sent)) : undefined;
     checkTeam(endpoint, ctx, body);
     const input = { params, query, body } as ParsedOf<E>;
@@ -189,6 +190,7 @@ function checkTexts(endpoint: AnyEndpoint, ctx: Context, { team_id: text }: Read
 }
 
 function parseQuery(endpoint: AnyEndpoint, raw: Record<string, string | string[]>, ctx: Context): unknown {
+  checkKeys("parameter", endpoint, { schema: endpoint.query, value: raw });
   if (endpoint.query === noParams) return {};
   // The last value of a repeated parameter is used; lists are comma-separated.
   const single = Object.fromEntries(
@@ -243,10 +245,29 @@ function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
   const { takes } = endpoint;
   // Bytes that are not decoded have no other form.
   if (takes.kind === "raw" && takes.format === null) return value;
+  checkKeys("key", endpoint, { schema: endpoint.body, value });
   const result = endpoint.body.safeParse(withoutNulls(endpoint.body, value), { reportInput: true });
   if (result.success) return result.data;
   const errors = bodyErrors(result.error);
   throw endpoint.strict ? new ApiError(400, "Bad request", errors) : invalidFields(errors);
+}
+
+/**
+ * The body before validation. An endpoint without a body accepts an empty object, as many clients send one with every
+ * request.
+ */
+async function sentBody(
+  endpoint: AnyEndpoint,
+  raw: RawInput,
+  checkTexts: CheckTexts,
+  admission: Admission | undefined,
+): Promise<unknown> {
+  if (endpoint.hasBody) return raw.body(checkTexts, admission);
+  if (endpoint.method === "GET" || endpoint.method === "HEAD" || acceptedKeys(endpoint).body === "any")
+    return undefined;
+  const value = await raw.body(checkTexts, admission);
+  checkKeys("key", endpoint, { schema: noParams, value });
+  return undefined;
 }
 
 /** Validation errors of a value in the format of the API. */

@@ -241,8 +241,16 @@ export const Settings = z.strictObject({
     .describe(
       "where vulnerability data is imported from: the URL or directory of a mirror, or publishers for the feeds at their publishers; without it, none is imported; see docs/vulnerabilities.md",
     ),
+  text_service_url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      "base URL of a text service with the OpenAI-compatible API, for example https://api.openai.com/v1; it writes descriptions of policies on request, and gets their SQL",
+    ),
+  text_service_key: z.string().optional().describe("API key of the text service"),
+  text_service_model: z.string().min(1).default("gpt-4o-mini").describe("model that the text service uses"),
   check_integrations: flag(true).describe(
-    "check with a ticket system that it accepts tickets before its settings are saved",
+    "check with ticket systems and identity providers that their settings can be used before they are saved",
   ),
   shutdown_grace: duration("3s").describe(
     "after SIGTERM, how long new connections are still accepted while /healthz answers 503, so that load balancers notice; see docs/operations.md",

@@ -27,6 +27,7 @@ export const secretSettings: readonly SettingName[] = [
   "license_key",
   "blobs_secret_access_key",
   "android_pubsub_token",
+  "text_service_key",
   "https_proxy",
 ];
 

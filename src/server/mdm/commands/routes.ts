@@ -1,4 +1,5 @@
 import { commandsApi } from "../../../api/commands.ts";
+import { olderApi } from "../../../api/older.ts";
 import { type Route, route } from "../../core/http/route.ts";
 import { listCommands, resultsOf } from "./list.ts";
 import { runCommand } from "./run.ts";
@@ -6,6 +7,9 @@ import { cancelCommand } from "./waiting.ts";
 
 export const commandRoutes: readonly Route[] = [
   route(commandsApi.run, ({ body }, ctx) => runCommand(ctx, body)),
+  route(olderApi.enqueue, ({ body: { command, device_ids } }, ctx) =>
+    runCommand(ctx, { command, host_uuids: device_ids }),
+  ),
   route(commandsApi.results, ({ query }, ctx) => resultsOf(ctx, query)),
   route(commandsApi.list, ({ query }, ctx) => listCommands(ctx, query)),
   route(commandsApi.cancel, async ({ params }, ctx) => {

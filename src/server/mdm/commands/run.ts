@@ -25,6 +25,7 @@ interface Request {
 }
 
 export async function runCommand(ctx: Context, request: Request) {
+  await requireAnyMdm(ctx);
   const bytes = bytesOf(request.command);
   const hosts = await targetsOf(ctx, request.host_uuids);
   const platform = familyOf(ctx, hosts);
@@ -66,7 +67,6 @@ async function targetsOf(ctx: Context, uuids: readonly string[]): Promise<Target
   if (missing.length > 0) throw notThere(`no host has ${named(missing, "the uuid", "these uuids")}`);
   const known = [...found.values()].flat();
   if (!known.every(({ team_id }) => may(ctx.user, "commands:run", team_id))) throw forbidden();
-  await requireAnyMdm(ctx);
   const managed = await managedAmong(ctx, known);
   const unmanaged: string[] = [];
   const targets: Target[] = [];

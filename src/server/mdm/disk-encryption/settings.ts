@@ -37,7 +37,7 @@ export async function changeDiskEncryption(
     ...(isOn && pin === undefined ? {} : { windows_require_bitlocker_pin: isOn && pin === true }),
   };
   if (teamId === null) await setMdmSettings(ctx, mdm);
-  else await setTeamSettings(ctx, teamId, { mdm });
+  else await setTeamSettings(ctx, teamId, { mdm }, { isGated: false });
   return {};
 }
 

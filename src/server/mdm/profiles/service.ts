@@ -69,7 +69,20 @@ export interface File {
   readonly name: string;
 }
 
-const withoutExtension = (name: string): string => name.replace(/\.[A-Za-z0-9]{1,12}$/, "");
+const ENDING = /\.([A-Za-z0-9]{1,12})$/;
+
+/** 422 if the file has the ending of another format. A name without an ending says nothing. */
+function checkEnding(name: string, { platform, kind }: Upload): void {
+  const [, ending] = ENDING.exec(name) ?? [];
+  const [, own] = ENDING.exec(platform.fileName({ name: "", kind }))!;
+  if (ending !== undefined && ending.toLowerCase() !== own)
+    throw invalid(
+      "profile",
+      `the file is called ${name}, but its content is that of a .${own} file: rename it, or choose another file`,
+    );
+}
+
+const withoutExtension = (name: string): string => name.replace(ENDING, "");
 
 export interface SentProfile {
   readonly profile: File;
@@ -83,6 +96,7 @@ export async function createProfile(ctx: Context, teamId: number | undefined, se
   const { profile: file, activation } = sent;
   const files = { bytes: file.bytes, name: withoutExtension(file.name), activation: activation?.bytes ?? null };
   const upload = await readUpload(ctx, files, "profile");
+  checkEnding(file.name, upload);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const resolved = (await resolveTargets(inside, labels, "profile")) ?? [];
@@ -98,6 +112,7 @@ export async function updateProfile(ctx: Context, uuid: string, sent: Partial<Se
   await requireAnyMdm(ctx);
   const upload = await readChange(ctx, profile, sent);
   if (upload !== null) checkSame(profile, upload);
+  if (upload !== null && sent.profile !== undefined) checkEnding(sent.profile.name, upload);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const resolved = await resolveTargets(inside, labels, "profile");

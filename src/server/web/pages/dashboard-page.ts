@@ -30,6 +30,7 @@ export async function dashboard({ ctx, url }: Visit): Promise<Answer> {
   return {
     title: "Dashboard",
     body: html`<div class="head"><h1>Dashboard</h1></div>
+${await gitopsNote(ctx)}
 ${
   teams.length > 0 &&
   hosts !== null &&
@@ -46,6 +47,15 @@ ${
 ${latest.activities.length === 0 ? html`<p class="quiet">No activity yet.</p>` : feed(ctx, latest.activities)}</section>`
 }`,
   };
+}
+
+/** Where the configuration is changed while GitOps mode is on. */
+async function gitopsNote({ config }: Visit["ctx"]): Promise<Html | false> {
+  const { gitops } = await config.current();
+  return (
+    gitops.gitops_mode_enabled &&
+    html`<div class="card" role="note"><p><strong>GitOps mode is on.</strong> The configuration is changed in the files of <a href="${gitops.repository_url}" rel="noreferrer">${gitops.repository_url}</a>. Changes made elsewhere are refused, unless a reason is given, which is recorded.</p></div>`
+  );
 }
 
 interface Counts {

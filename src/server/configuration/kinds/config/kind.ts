@@ -1,6 +1,6 @@
 import { readSections } from "../../../app-config/rows.ts";
 import { allSections } from "../../../app-config/sections.ts";
-import { askTrackers } from "../../../app-config/service.ts";
+import { askServices } from "../../../app-config/service.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { Kind } from "../../kind.ts";
 import { configDefaults, configThings, givenOf, namingSections, optionsOf, readSection } from "./value.ts";
@@ -17,11 +17,11 @@ export const config: Kind<null, unknown, void> = {
   defaults: () => ({ config: configDefaults() }),
   read: (_, given, texts) => readSection(given, texts),
   async prepare(ctx, steps, skip) {
-    const integrations = steps.filter(({ name }) => name === "integrations");
-    if (integrations.length === 0 || skip) return;
-    const given = givenOf(await readSections(ctx.store, allSections), integrations);
-    await askTrackers(ctx, given, optionsOf(integrations)).catch((error: unknown) => {
-      throw error instanceof ApiError ? namingSections(error, integrations) : error;
+    const asking = steps.filter(({ name }) => ["integrations", "sso_settings", "mdm"].includes(name));
+    if (asking.length === 0 || skip) return;
+    const given = givenOf(await readSections(ctx.store, allSections), asking);
+    await askServices(ctx, given, optionsOf(asking)).catch((error: unknown) => {
+      throw error instanceof ApiError ? namingSections(error, asking) : error;
     });
   },
   write: (work, { steps }) => writeConfig(work, steps),

@@ -56,7 +56,7 @@ export function sectionThing(section: Section, value: object): object {
 
 /** Paths of a section that its object does not contain. */
 const omittedPaths = ({ name, returned }: Section): readonly string[] =>
-  name === sections.webhook_settings.name ? [...returned, POLICY_IDS] : returned;
+  name === sections.webhook_settings.name ? [...Object.keys(returned), POLICY_IDS] : Object.keys(returned);
 
 /**
  * The value in the form of PATCH /config. Only secrets are checked here; everything else is checked when the section

@@ -1,6 +1,6 @@
 // Reads the body of a request in the encoding that its endpoint takes.
 import type { Incoming, Multipart, RawBody, StreamBody } from "../../../../api/bodies.ts";
-import { type AnyEndpoint, SCIM } from "../../../../api/endpoint.ts";
+import { type AnyEndpoint, JSON_TYPE, SCIM } from "../../../../api/endpoint.ts";
 import { isDigestOf } from "../../../../pki/http-signature.ts";
 import { bytesOfBase64 } from "../../../../text/base64.ts";
 import { isRecord } from "../../../../text/record.ts";
@@ -28,6 +28,7 @@ export async function readBody(
   const { headers } = sent;
   const { takes, bodyLimit: limit } = endpoint;
   const type = mediaType(headers.get("content-type"));
+  if (!endpoint.hasBody && type !== JSON_TYPE) return undefined;
   const bytes = async () => {
     // Whatever room there is: the sender must not try again.
     if (Number(headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
@@ -48,7 +49,7 @@ export async function readBody(
     case "stream":
       return streamed(sent, takes, type, limit);
     case "multipart":
-      if (takes.isJsonToo && type === "application/json") return filesOfJson(takes, await json());
+      if (takes.isJsonToo && type === JSON_TYPE) return filesOfJson(takes, await json());
       return readMultipart(sent, endpoint, takes, from, files, checkTexts);
     case "form":
       if (type === "application/x-www-form-urlencoded") {
@@ -69,7 +70,7 @@ const isFromPage = (headers: Headers): boolean => headers.has("origin") || heade
 
 /** A browser page of another site can post forms and text, but not JSON. */
 function checkJsonSender(type: string, headers: Headers): void {
-  if (isFromPage(headers) && type !== "application/json" && type !== SCIM)
+  if (isFromPage(headers) && type !== JSON_TYPE && type !== SCIM)
     throw unsupportedMediaType("Content-Type must be application/json");
 }
 

@@ -7,6 +7,7 @@ import { authorize } from "../../../core/security/access.ts";
 import { eq } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
 import { getTeamRow } from "../../../teams/access.ts";
+import { requireAppleMdm } from "../../gate.ts";
 import { defaultAssistant, digestOf, profileUuid, teamKey, wholeProfile } from "./assign.ts";
 import { PortalError } from "./client.ts";
 import type { setupAssistants } from "./tables.ts";
@@ -71,6 +72,7 @@ const view = (row: Row): SetupAssistant => ({
 
 export async function setAssistant(ctx: Context, given: SetSetupAssistant): Promise<SetupAssistant> {
   const team = await chosenTeam(ctx, "setup:write", given.team_id);
+  await requireAppleMdm(ctx);
   const { name, enrollment_profile } = given;
   checkProfile(enrollment_profile);
   await tryProfile(ctx, enrollment_profile, team?.id ?? null);
@@ -134,11 +136,19 @@ async function assistantOf(ctx: Context, action: "setup:read" | "setup:write", g
   return { team, row };
 }
 
+/** The rights are checked first: those who may not know of the team learn nothing else. */
+async function admit(ctx: Context, action: "setup:read" | "setup:write", teamId: number | undefined): Promise<void> {
+  await chosenTeam(ctx, action, teamId);
+  await requireAppleMdm(ctx);
+}
+
 export async function getAssistant(ctx: Context, teamId: number | undefined): Promise<SetupAssistant> {
+  await admit(ctx, "setup:read", teamId);
   return view((await assistantOf(ctx, "setup:read", teamId)).row);
 }
 
 export async function deleteAssistant(ctx: Context, teamId: number | undefined): Promise<Record<string, never>> {
+  await admit(ctx, "setup:write", teamId);
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const { team, row } = await assistantOf(inside, "setup:write", teamId);
@@ -149,6 +159,7 @@ export async function deleteAssistant(ctx: Context, teamId: number | undefined):
 
 /** The profile of teams without one of their own. */
 export async function getDefaultAssistant(ctx: Context) {
+  await requireAppleMdm(ctx);
   const digest = digestOf(await wholeProfile(ctx, defaultAssistant));
   const used = await ctx.store.portalProfiles.first({ where: eq("digest", digest) });
   return {

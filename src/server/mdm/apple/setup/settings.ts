@@ -23,7 +23,7 @@ export async function changeSetup(ctx: Context, { team_id, ...given }: Given): P
   if (given.enable_end_user_authentication) await requireIdentityProvider(ctx);
   const mdm = { macos_setup: given };
   if (teamId === null) await setMdmSettings(ctx, mdm);
-  else await setTeamSettings(ctx, teamId, { mdm });
+  else await setTeamSettings(ctx, teamId, { mdm }, { isGated: false });
   return {};
 }
 

@@ -100,6 +100,7 @@ import { migration as m0113 } from "./0113-links-of-users-and-nonces-slow.ts";
 import { migration as m0114 } from "./0114-host-usage-and-contacts.ts";
 import { migration as m0115 } from "./0115-devices-and-query-errors.ts";
 import { migration as m0116 } from "./0116-devices-and-query-errors-slow.ts";
+import { migration as m0117 } from "./0117-calendar-zones-and-carve-blocks.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -204,4 +205,5 @@ export const migrations: readonly Migration[] = [
   m0114,
   m0115,
   m0116,
+  m0117,
 ];

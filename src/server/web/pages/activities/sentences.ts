@@ -90,6 +90,7 @@ export const sentences: Readonly<Partial<Record<keyof ActivityTypes, Sentence>>>
   created_enroll_token: `created a command that enrolls hosts${TEAM}`,
   enabled_gitops_mode: "turned on GitOps mode",
   disabled_gitops_mode: "turned off GitOps mode",
+  overrode_gitops_mode: "changed something in spite of GitOps mode ({method} {path}): {reason}",
   enabled_activity_automations: "turned on the webhook for activities[, {webhook_url}]",
   edited_activity_automations: "changed the webhook for activities[ to {webhook_url}]",
   disabled_activity_automations: "turned off the webhook for activities",
