@@ -20,6 +20,10 @@ const ofSecrets = (list: string) => ["created_at", "team_id", "expires_at"].map(
 /** By method and path of the endpoint. */
 const accepted: Readonly<Record<string, AcceptedKeys>> = {
   "POST /sso/callback": { query: "any", body: "any", why: "identity providers add fields of their own" },
+  "GET /hosts/report": {
+    query: ["page", "per_page"],
+    why: "clients send the parameters of the list; a report has all hosts",
+  },
   "POST /teams": { body: ofSecrets("secrets"), why: READ_BACK },
   "PATCH /teams/:id": {
     body: ["host_ids", "user_ids", ...ofSecrets("secrets")],

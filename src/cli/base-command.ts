@@ -312,7 +312,8 @@ export abstract class BaseCommand extends Command {
       return;
     }
     this.log(`would ${action}`);
-    if (Array.isArray(target)) this.#logTargets(target);
+    // The action names a single one.
+    if (Array.isArray(target) && target.length > 1) this.#logTargets(target);
     for (const { field, from, to } of changes) {
       this.log(`  ${field}: ${from === undefined ? "" : `${JSON.stringify(from)} -> `}${JSON.stringify(to)}`);
     }

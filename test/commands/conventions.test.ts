@@ -362,7 +362,7 @@ describe("usage", () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain("unknown flag --statsu");
     expect(stderr).toContain("Did you mean --status?");
-    expect((await run(["hosts", "list", "--sort", "id"])).stderr).toContain("Did you mean --order-key?");
+    expect((await run(["hosts", "list", "--sort-by", "id"])).stderr).toContain("Did you mean --sort?");
   });
 
   it.each([

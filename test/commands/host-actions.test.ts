@@ -105,7 +105,9 @@ describe("hosts lock", () => {
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([{ host: "box-1" }, { host: "box-2" }]);
     const dry = ["hosts", "lock", "--dry-run"];
-    expect((await fleet.run([...dry, "--all-hosts"])).stdout).toBe("would lock 5 hosts\n");
+    expect((await fleet.run([...dry, "--all-hosts"])).stdout).toMatch(
+      /^would lock 5 hosts\n {2}mac-1\.example\.com \(1\)\n/,
+    );
     for (const [argv, exit, stderr] of [
       [[], 2, "no hosts are given"],
       [["box-1", "--where", "hostname ~ box"], 2, "not both"],

@@ -97,17 +97,17 @@ describe("labels create", () => {
   });
 
   it("reports the reason of a refusal, and changes nothing", async () => {
-    const bad: [string[], string][] = [
-      [["--name", "X", "--where", "platfrm = darwin"], "column 1"],
-      [["--name", "macOS"], "built-in"],
-      [["--name", "X", "--query", "SELECT 1", "--hosts", "1"], "only one of"],
-      [["--name", "X", "--host-ids", "one"], "host_ids"],
-      [["--name", "Loaners"], "exists"],
+    const bad: [string[], string, number][] = [
+      [["--name", "X", "--where", "platfrm = darwin"], 'did you mean "platform"?\n  platfrm = darwin\n  ^', 2],
+      [["--name", "macOS"], "built-in", 1],
+      [["--name", "X", "--query", "SELECT 1", "--hosts", "1"], "only one of", 1],
+      [["--name", "X", "--host-ids", "one"], "host-ids", 1],
+      [["--name", "Loaners"], "exists", 5],
     ];
     const before = await fleet.app.store.labels.count();
-    for (const [flags, reason] of bad) {
+    for (const [flags, reason, code] of bad) {
       const { exitCode, stderr, stdout } = await fleet.run(["labels", "create", ...flags]);
-      expect(exitCode, stderr).toBe(flags[1] === "Loaners" ? 5 : 1);
+      expect(exitCode, stderr).toBe(code);
       expect(stderr).toContain(reason);
       expect(stdout).toBe("");
     }

@@ -141,7 +141,7 @@ describe("svc query", () => {
       [["query", "SELECT 1", "--hosts", "nobody"], 3, "there is no host nobody"],
       [["query", "SELECT 1", "--hosts", MAC, "--timeout", "soon"], 2, "soon is not a duration"],
       [["query", "SELECT 1", "--all-hosts", "--hosts", MAC], 2, "all-hosts"],
-      [["query", "SELECT 1", "--where", "nonsense ="], 1, "where"],
+      [["query", "SELECT 1", "--where", "nonsense ="], 2, "--where"],
       [["query", " ", "--hosts", MAC], 1, "one of query or query_id must be specified"],
     ];
     for (const [argv, code, text] of cases) {

@@ -205,7 +205,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
       const typo = { app_store_apps: [{ app_store_id: "1", selfservice: true }] };
       const refused = await t.post("/software/app_store_apps/batch?team_name=Macs", typo);
       expect([refused.status, await refused.text()]).toEqual([
-        422,
+        400,
         expect.stringContaining('"app_store_apps.0.selfservice"'),
       ]);
     });

@@ -162,8 +162,8 @@ describe.each(rulesEngines)("configuration on %s", (engine) => {
       },
       "directory_scep_proxy/directory_scep_proxy": { url, admin_url: url, username: "u", password: two },
       "custom_scep_proxy/B": { name: "B", url, challenge: three },
-      "custom_est_proxy/C": { name: "C", url, username: "u", password: four },
-      "hosted_est_ca/D": { name: "D", url, client_id: "c", client_secret: five },
+      "custom_est_proxy/C": { name: "C", url, username: "u", password: four, allow_hostname: false },
+      "hosted_est_ca/D": { name: "D", url, client_id: "c", client_secret: five, allow_hostname: false },
       "hosted_scep_ca/hosted_scep_ca": { url, challenge_url: url, username: "u", password: six },
     };
     const make = Object.entries(authorities).map(([name, value]) =>

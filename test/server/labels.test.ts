@@ -217,6 +217,8 @@ describe.each(bothEngines)("labels on %s", (engine) => {
     const label = await create({ name: " Dev  machines ", description: "d", query: "SELECT 1", platform: "ubuntu" });
     const me = (await t.store.users.list())[0]!;
     expect(label).toEqual({
+      error_host_count: 0,
+      error_message: null,
       id: expect.any(Number),
       created_at: t.clock.iso(),
       updated_at: t.clock.iso(),

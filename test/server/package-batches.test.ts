@@ -344,7 +344,7 @@ describe.each(rulesEngines)("a replacement of packages on %s", (engine) => {
       expect.stringContaining("package 2 (without a file): url: slug, url or hash_sha256 is required"),
     ]);
     expect((await refused({ url: "https://example.com/b.sh", selfservice: true } as Item)).slice(0, 2)).toEqual([
-      422,
+      400,
       "software.packages.1.selfservice",
     ]);
     expect((await refused({ url: "ftp://example.com/a.sh" })).slice(0, 2)).toEqual([422, "software.packages.1.url"]);

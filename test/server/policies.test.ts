@@ -31,6 +31,8 @@ describe.each(rulesEngines)("policies on %s", (engine) => {
   it("are created globally, with their author, and recorded in the feed", async () => {
     const policy = await create({ description: "d", resolution: "r", platform: "darwin, linux", critical: true });
     expect(policy).toEqual({
+      error_host_count: 0,
+      error_message: null,
       id: policy.id,
       name: "Encrypted",
       query: SQL,

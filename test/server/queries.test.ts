@@ -38,6 +38,8 @@ describe.each(rulesEngines)("queries on %s", (engine) => {
     const t = await startApp({ engine });
     const query = await made(t, "  Users e\u0301  ");
     expect(query).toEqual({
+      error_host_count: 0,
+      error_message: null,
       id: query.id,
       created_at: t.clock.iso(),
       updated_at: t.clock.iso(),

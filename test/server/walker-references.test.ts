@@ -48,7 +48,7 @@ const ofNobody =
   /(^|\.)(label_ids?(\[\])?|labels\[\]|os_version_id|software_(version_|title_)?id|software_title_ids\[\]|mdm_id|munki_issue_id|script_id|certificate_authority_id|group_id|(resend_)?profile_uuid|command_uuid|app_store_id|svc_maintained_app_id|custom_host_vital_id)$/;
 /** Names, not ids: `hosts` of labels by name or serial number, teams by name. */
 const byName =
-  /^(POST \/spec\/|POST \/labels body.hosts|PATCH \/labels\/:id body.hosts|POST \/queries\/run_by_identifiers)/;
+  /^(POST \/spec\/|POST \/labels body.hosts|PATCH \/labels\/:id body.hosts|POST \/queries\/run_by_identifiers|POST \/mdm\/vendora\/enqueue body.device_ids)/;
 
 interface World {
   readonly t: TestApp;

@@ -37,6 +37,9 @@ function shared(tier: "premium" | "free") {
   return box;
 }
 
+/** The token in the path is checked before the body is read, so that strangers cannot have it parsed. */
+const isNamedFirst = ({ path }: AnyEndpoint): boolean => path === "/device/:token/sso";
+
 describe("every endpoint", () => {
   const box = shared("premium");
   const send = (endpoint: AnyEndpoint, token: string | null, path = pathOf(endpoint), body?: unknown) =>
@@ -208,7 +211,7 @@ describe("every endpoint", () => {
   });
 
   it("refuses bodies that are missing, not JSON or of the wrong type", async () => {
-    for (const endpoint of endpoints.filter(takesJson)) {
+    for (const endpoint of endpoints.filter((one) => takesJson(one) && !isNamedFirst(one))) {
       const path = pathOf(endpoint);
       const raw = (body: string | undefined) =>
         box.t.raw(path, {
@@ -292,7 +295,7 @@ describe("every endpoint", () => {
   });
 
   it("accepts only JSON and files from pages of other sites", async () => {
-    for (const endpoint of endpoints.filter(({ hasBody }) => hasBody)) {
+    for (const endpoint of endpoints.filter((one) => one.hasBody && !isNamedFirst(one))) {
       // Where a token is needed, pages of other sites cannot act for a user.
       const { takes, access } = endpoint;
       if (takes.kind === "raw" && takes.types.length === 0 && access !== "none") continue;

@@ -182,6 +182,9 @@ export function everything(hosts: readonly (string | number)[]): {
         ticketing_b: [],
         calendar: [],
         conditional_access_enabled: false,
+        certificates_idp_introspection_urls: [],
+        certificates_idp_client_ids: [],
+        certificates_disable_host_end_user_binding: false,
       }),
       change("update", "agent_options", "agent_options", { config: { options: { logger_tls_period: 20 } } }),
       change("create", "certificate_authority", "custom_scep_proxy/WIFI", {

@@ -135,10 +135,9 @@ function distanceOf(given: readonly string[], known: readonly string[], mayBegin
 }
 
 const flagWords: Readonly<Record<string, readonly string[]>> = {
-  sort: ["order-key"],
-  "sort-by": ["order-key"],
-  order: ["order-key"],
-  "order-by": ["order-key"],
+  "sort-by": ["sort", "order-key"],
+  order: ["sort", "order-key"],
+  "order-by": ["sort", "order-key"],
   desc: ["order-direction"],
   asc: ["order-direction"],
   reverse: ["order-direction"],

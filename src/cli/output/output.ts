@@ -62,14 +62,14 @@ function validFields(unknown: string, valid: readonly string[]): string {
 }
 
 /** Refuses fields that no row can have, and names valid ones. */
-export function checkFields(fields: readonly string[], known: z.ZodType | readonly unknown[]): void {
+export function checkFields(fields: readonly string[], known: z.ZodType | readonly unknown[], flag = "--fields"): void {
   const rows = Array.isArray(known) ? known : null;
   const valid = rows ? [...new Set(rows.flatMap(flatKeys))] : fieldPaths(known as z.ZodType);
   const unknown = fields.filter((field) => (rows ? !valid.includes(field) : !isField(known as z.ZodType, field)));
   if (unknown.length === 0 || rows?.length === 0) return;
   const near = nearest(unknown[0]!, valid);
   throw usage(
-    `unknown field${unknown.length > 1 ? "s" : ""} ${unknown.join(", ")}${near ? `; did you mean ${near}?` : ""}`,
+    `unknown field${unknown.length > 1 ? "s" : ""} ${unknown.join(", ")} in ${flag}${near ? `; did you mean ${near}?` : ""}`,
     validFields(unknown[0]!, valid),
   );
 }
@@ -89,15 +89,18 @@ export async function writeList(pages: Pages, view: View, options: OutputOptions
   const { format } = options;
   const template = options.template === undefined ? undefined : parseTemplate(options.template);
   const fields = options.fields ?? template?.fields;
-  const named = [...(fields ?? []), ...(options.sort === undefined ? [] : [options.sort.field])];
+  const check = (known: z.ZodType | readonly unknown[]) => {
+    checkFields(fields ?? [], known, template ? "--template" : "--fields");
+    if (options.sort) checkFields([options.sort.field], known, "--sort");
+  };
   // If the schema is known, fields are validated before the first request.
-  if (view.schema) checkFields(named, view.schema);
+  if (view.schema) check(view.schema);
   const { page, end } = template
     ? templateWriter(template, write)
     : await listWriter(asColumns(view.columns), options, write);
   let count = 0;
   for await (const rows of options.sort === undefined ? pages : sorted(pages, options.sort)) {
-    if (!view.schema && count === 0) checkFields(named, rows);
+    if (!view.schema && count === 0) check(rows);
     count += rows.length;
     await page(
       fields && !template && (format === "json" || format === "ndjson") ? rows.map((row) => pick(row, fields)) : rows,
@@ -179,7 +182,7 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
   const { fields, format } = options;
   if (options.template !== undefined) {
     const template = parseTemplate(options.template);
-    checkFields(template.fields, view.schema ?? [object]);
+    checkFields(template.fields, view.schema ?? [object], "--template");
     return fillTemplate(template, object);
   }
   const select = await selectOf(options);
