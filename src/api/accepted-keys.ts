@@ -20,6 +20,7 @@ const ofSecrets = (list: string) => ["created_at", "team_id", "expires_at"].map(
 /** By method and path of the endpoint. */
 const accepted: Readonly<Record<string, AcceptedKeys>> = {
   "POST /sso/callback": { query: "any", body: "any", why: "identity providers add fields of their own" },
+  "GET /logo": { query: ["version"], why: "the address of a logo names its version, so that browsers may keep it" },
   "GET /hosts/report": {
     query: ["page", "per_page"],
     why: "clients send the parameters of the list; a report has all hosts",

@@ -59,7 +59,7 @@ describe("completion", () => {
     expect(await tab("hosts list --where plat")).toEqual(["platform", "platform_like"]);
     expect(await tab("hosts list --status ")).toEqual(["new", "online", "offline", "mia", "missing"]);
     expect(await tab("hosts list --status=on")).toEqual(["--status=online"]);
-    expect(await tab("hosts list --order-key host")).toEqual(["hostname"]);
+    expect(await tab("hosts list --order-key hostn")).toEqual(["hostname"]);
     expect(await tab("hosts list -o n")).toEqual(["ndjson"]);
     expect(await tab("hosts list --limit 3 --lim")).toEqual([]);
     expect(await tab("completion ")).toEqual([...shells]);

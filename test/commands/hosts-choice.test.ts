@@ -32,8 +32,10 @@ describe("--where", () => {
 
   it("reports the position of an error in the expression", async () => {
     const { exitCode, stderr } = await fleet.run(["hosts", "list", "--where", "online and platfrm = a"]);
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain('column 12: there is no field "platfrm"; did you mean "platform"?');
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      'Error: --where: there is no field "platfrm"; did you mean "platform"?\n  online and platfrm = a\n             ^\n',
+    );
   });
 
   it("distinguishes hosts that this server manages from others", async () => {

@@ -101,7 +101,7 @@ describe("labels create", () => {
       [["--name", "X", "--where", "platfrm = darwin"], 'did you mean "platform"?\n  platfrm = darwin\n  ^', 2],
       [["--name", "macOS"], "built-in", 1],
       [["--name", "X", "--query", "SELECT 1", "--hosts", "1"], "only one of", 1],
-      [["--name", "X", "--host-ids", "one"], "host-ids", 1],
+      [["--name", "X", "--host-ids", "one"], "host_ids", 1],
       [["--name", "Loaners"], "exists", 5],
     ];
     const before = await fleet.app.store.labels.count();

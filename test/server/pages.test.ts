@@ -20,7 +20,8 @@ describe("the API's description", () => {
     const ids = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).map(({ operationId }) => operationId),
     );
-    expect(ids.sort()).toEqual(allEndpoints.map(({ name }) => name).sort());
+    const originals = ids.filter((id) => !/\.alias\d+$/.test(id));
+    expect(originals.sort()).toEqual(allEndpoints.map(({ name }) => name).sort());
   });
 
   it("names every path parameter as required", async () => {

@@ -107,7 +107,7 @@ describe.each(rulesEngines)("replacing scripts on %s", (engine) => {
       [[{ name: "z.sh", script_contents: "%%%" }], "", [422, "scripts.0.script_contents", expect.any(String)]],
       [[good], "?team_id=1&team_name=Ops", [422, "team_name", expect.any(String)]],
       [[good], "?team_name=None", [404, expect.any(String), expect.any(String)]],
-      [[{ ...good, team: "Ops" }], "", [422, "scripts.0.team", expect.stringContaining("unsupported key")]],
+      [[{ ...good, team: "Ops" }], "", [400, "scripts.0.team", expect.stringContaining("unsupported key")]],
       [[good, item("v.sh", "echo $SVC_SECRET_NONE")], "", [422, "scripts.1", expect.stringContaining("NONE")]],
     ];
     for (const [scripts, query, expected] of cases)

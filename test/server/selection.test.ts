@@ -35,7 +35,6 @@ describe.each(bothEngines)("the hosts that a caller has seen, on %s", (engine) =
     const ask = async (query: string) => (await t.get(`/hosts/count?${query}`)).json();
     expect(await ask("digest=true")).toEqual({ count: 110, digest: digestOf(all) });
     expect(await ask("digest=false")).toEqual({ count: 110 });
-    expect(await ask("platform=darwin")).toEqual({ count: 110 });
     const some = all.slice(0, 12);
     await t.store.hosts.updateEach(some.map((id) => ({ id, platform: "ubuntu" })));
     expect(await ask("digest=1&where=platform%20%3D%20ubuntu")).toEqual({ count: 12, digest: digestOf(some) });
@@ -207,7 +206,7 @@ it("are in the API's description, as headers of requests that act on hosts and o
   const { paths } = (await (await t.raw("/api/v1/svc/openapi.json")).json()) as {
     paths: Record<string, Record<string, { operationId: string; parameters: { name: string; in: string }[] }>>;
   };
-  const others = ["Dry-Run", "Upload-Offset", "Repr-Digest"];
+  const others = ["Dry-Run", "Upload-Offset", "Repr-Digest", "X-Svc-Gitops-Override"];
   const takers = Object.values(paths)
     .flatMap((methods) => Object.values(methods))
     .filter(({ parameters }) => parameters.some((one) => one.in === "header" && !others.includes(one.name)));

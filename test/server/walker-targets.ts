@@ -552,15 +552,18 @@ const byQueryTeam = (path: string): Target => ({
   places: elsewhere,
   call: async (world, place) => ({ path: `${path}?team_id=${teamAt(world, place)}` }),
 });
-const onVariable: Target = {
+const onVariable = (method: "PATCH" | "DELETE"): Target => ({
   places: ["none", "missing"],
   call: async ({ t }, place) => {
     const at = { created_at: t.clock.iso(), updated_at: t.clock.iso() };
     const row = () =>
       t.store.customVariables.insert({ name: `MADE_${++names}`, value: "made-value", previous: null, ...at });
-    return { path: `/custom_variables/${place === "missing" ? MISSING : (await row()).id}` };
+    return {
+      path: `/custom_variables/${place === "missing" ? MISSING : (await row()).id}`,
+      body: method === "PATCH" ? { value: "changed" } : undefined,
+    };
   },
-};
+});
 const vitalAt = async ({ t }: World) => {
   const name = `made ${++names}`;
   const at = { created_at: t.clock.iso(), updated_at: t.clock.iso() };
@@ -1499,8 +1502,8 @@ export const targets: Record<string, Target> = {
   "POST /trigger": plain("/trigger?name=session_cleanup"),
   "GET /custom_variables": anywhere("/custom_variables"),
   "POST /custom_variables": plain("/custom_variables", () => ({ name: `MADE_${++names}`, value: "made-value" })),
-  "PATCH /custom_variables/:id": onVariable,
-  "DELETE /custom_variables/:id": onVariable,
+  "PATCH /custom_variables/:id": onVariable("PATCH"),
+  "DELETE /custom_variables/:id": onVariable("DELETE"),
   "PUT /spec/secret_variables": plain("/spec/secret_variables", () => ({
     secrets: [{ name: `MADE_${++names}`, value: "made-value" }],
   })),

@@ -53,7 +53,7 @@ const text = fc
     { maxLength: 8 },
   )
   .map((parts) => parts.join(""));
-const sql = text.map((tail) => `SELECT 1 ${tail}`);
+const sql = text.map((tail) => `SELECT '${tail.replaceAll("'", "''")}'`);
 const short = text.map((given) =>
   given
     .replace(/\p{Cc}/gu, " ")
@@ -320,6 +320,9 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
           },
         })),
         conditional_access_enabled: false,
+        certificates_idp_introspection_urls: [],
+        certificates_idp_client_ids: [],
+        certificates_disable_host_end_user_binding: false,
       }),
     ),
   });
@@ -476,8 +479,8 @@ const authority = fc.constantFrom(...caTypes).map((type): StateThing => {
     },
     directory_scep_proxy: { admin_url: "https://ca.example.com/admin", username: "u" },
     custom_scep_proxy: {},
-    custom_est_proxy: { username: "u$" },
-    hosted_est_ca: { client_id: "id" },
+    custom_est_proxy: { username: "u$", allow_hostname: false },
+    hosted_est_ca: { client_id: "id", allow_hostname: true },
     hosted_scep_ca: { challenge_url: "https://ca.example.com/c", username: "u" },
   };
   const value = { ...(isSingle(type) ? {} : { name: own }), ...urls, ...more[type], [secretFields[type]]: SECRET };

@@ -33,6 +33,12 @@ const environment: HelpTopic["rows"] = [
   ["SVC_APPLY_FILE", "Files for `plan`, `apply` and `drift`, separated as in PATH."],
   ["SVC_APPLY_DRY_RUN", "true: `apply` checks everything and changes nothing."],
   ["SVC_APPLY_DELETE_OTHER_TEAMS", "true: `apply` deletes teams that are in no file."],
+  [
+    "SVC_APPLY_ALLOW_UNKNOWN_HOSTS",
+    "true: hosts of labels that the server does not have are warnings instead of errors.",
+  ],
+  ["SVC_APPLY_ENV_ALLOW", "Variables of the environment that files may use, separated by commas."],
+  ["SVC_APPLY_ENV_ALLOW_FILE", "File with the names of the variables that files may use, one per line."],
   ["SVC_APPLY_ALLOW_UNKNOWN_KEYS", "true: unknown nested keys in files are warnings instead of errors."],
   ["SVC_SECRET_*", "Values of the custom variables that scripts and profiles of `plan` and `apply` name."],
   ["SVC_DATA_DIR", "Data directory for `serve` and `db`: --data-dir."],

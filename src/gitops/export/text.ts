@@ -71,12 +71,15 @@ export function yamlOf(value: Json, nameSecret: NameSecret): string {
       // In a literal block, a text of one line needs no quoting.
       if (index !== undefined)
         node.type = variables[Number(index)]!.form === "line" ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
-      else if (beginsBlank.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+      else if (beginsBlank.test(node.value) || node.value === MERGE_KEY) node.type = Scalar.QUOTE_DOUBLE;
     },
   });
   const text = escaped(document.toString({ lineWidth: 0, singleQuote: true }));
   return text.replace(new RegExp(`${mark}(\\d+)x`, "g"), (_, index) => `$${variables[Number(index)]!.name}`);
 }
+
+/** Without quotes it would merge another object. */
+const MERGE_KEY = "<<";
 
 /** The library writes such texts as blocks that lose their leading blanks. */
 const beginsBlank = /^\n*[ \t]+(?:\n|$)/;
