@@ -2,6 +2,8 @@
 
 const PLACEHOLDERS: ReadonlySet<string> = new Set([
   "-1",
+  "chassis serial number",
+  "default",
   "default string",
   "empty",
   "filled by o.e.m.",
@@ -21,6 +23,7 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
   "system product name",
   "system serial number",
   "system version",
+  "to be filled by o.e.m",
   "to be filled by o.e.m.",
   "to be filled by oem",
   "type1productconfigid",
