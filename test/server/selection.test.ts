@@ -212,8 +212,11 @@ it("are in the API's description, as headers of requests that act on hosts and o
     .filter(({ parameters }) => parameters.some((one) => one.in === "header" && !others.includes(one.name)));
   expect(takers.map(({ operationId }) => operationId).sort()).toEqual([
     "commands.run",
+    "commands.run.alias1",
     "host-actions.lock",
+    "host-actions.lock.alias1",
     "host-actions.wipe",
+    "host-actions.wipe.alias1",
     "hosts.delete",
     "hosts.deleteMany",
     "hosts.transfer",
