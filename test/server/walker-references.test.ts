@@ -1,5 +1,6 @@
 // Every id in a query or a body that a role on a team may send: the id of another team's object must get the same reply
 // as a missing one, reveal nothing of that object, and leave it unchanged.
+import { createHash, randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { roles } from "../../src/api/access.ts";
@@ -12,9 +13,11 @@ import { type MadeUser, makeHost, makePolicy, makeTeam, makeUser } from "../supp
 import { mayOnTeam, rules } from "./walker-rules.ts";
 
 const MISSING = 999_999;
+const MISSING_UUID = "a00000000-0000-4000-8000-000000000000";
+type Id = number | string;
 const CANARY = "canary";
 
-type Kind = "user" | "host" | "team" | "query" | "policy" | "template";
+type Kind = "user" | "host" | "team" | "query" | "policy" | "template" | "script" | "title" | "authority" | "profile";
 
 /** The kind of object of an id, by the name of its field. Other fields contain ids of objects without a team. */
 const kinds: Record<string, Kind> = {
@@ -34,6 +37,12 @@ const kinds: Record<string, Kind> = {
   query_ids: "query",
   policy_id: "policy",
   "policy_ids[]": "policy",
+  script_id: "script",
+  software_title_id: "title",
+  "software_title_ids[]": "title",
+  profile_uuid: "profile",
+  resend_profile_uuid: "profile",
+  certificate_authority_id: "authority",
 };
 /** Fields whose name alone is ambiguous. */
 const kindsOf: Record<string, Kind> = {
@@ -45,7 +54,7 @@ const kindsOf: Record<string, Kind> = {
 };
 /** Ids of objects without a team, or of something that is not an object here. */
 const ofNobody =
-  /(^|\.)(label_ids?(\[\])?|labels\[\]|os_version_id|software_(version_|title_)?id|software_title_ids\[\]|mdm_id|munki_issue_id|script_id|certificate_authority_id|group_id|(resend_)?profile_uuid|command_uuid|app_store_id|svc_maintained_app_id|custom_host_vital_id)$/;
+  /(^|\.)(label_ids?(\[\])?|labels\[\]|os_version_id|software_(version_)?id|mdm_id|munki_issue_id|group_id|command_uuid|app_store_id|svc_maintained_app_id|custom_host_vital_id)$/;
 /** Names, not ids: `hosts` of labels by name or serial number, teams by name. */
 const byName =
   /^(POST \/spec\/|POST \/labels body.hosts|PATCH \/labels\/:id body.hosts|POST \/queries\/run_by_identifiers|POST \/mdm\/vendora\/enqueue body.device_ids)/;
@@ -62,7 +71,7 @@ let serial = 0;
 const unique = () => `made ${++serial}`;
 const at = ({ t }: World) => ({ created_at: t.clock.iso(), updated_at: t.clock.iso() });
 
-async function make(world: World, kind: Kind, team: number, name: string): Promise<number> {
+async function make(world: World, kind: Exclude<Kind, "profile">, team: number, name: string): Promise<number> {
   const { t } = world;
   switch (kind) {
     case "team":
@@ -83,6 +92,22 @@ async function make(world: World, kind: Kind, team: number, name: string): Promi
       ).id;
     case "policy":
       return (await makePolicy(t, { scope: "team", team_id: team, name, query: `SELECT '${name}'` })).id;
+    case "script": {
+      const text = await t.store.scriptTexts.insert({ digest: sha256(name), content: `echo ${name}` });
+      return (await t.store.scripts.insert({ ...at(world), team_id: team, name: `${name}.sh`, text_id: text.id })).id;
+    }
+    case "title":
+      return makeOfferedTitle(world, team, name);
+    case "authority":
+      return (
+        await t.store.certificateAuthorities.insert({
+          ...at(world),
+          name: name.replaceAll(/\W/g, "_"),
+          type: "custom_est_proxy",
+          settings: { url: "https://ca.example.com", username: "c" },
+          secret: "c",
+        })
+      ).id;
     case "template": {
       const ca = {
         name: `ca_${++serial}`,
@@ -96,6 +121,54 @@ async function make(world: World, kind: Kind, team: number, name: string): Promi
   }
 }
 
+/** A software title that no host has, and of which only this team offers a package. */
+async function makeOfferedTitle({ t: { store, clock } }: World, team_id: number, name: string): Promise<number> {
+  const title = await store.softwareTitles.insert({ name, source: "deb_packages", key: `${name}|deb_packages` });
+  const now = clock.iso();
+  const file = { sha256: sha256(name), size: 1 };
+  const { id } = await store.files.insert({ ...file, key: name, created_at: now, used_at: now });
+  await store.softwareInstallers.insert({
+    team_id,
+    title_id: title.id,
+    file_id: id,
+    file_name: `${name}.deb`,
+    kind: "deb",
+    platform: "linux",
+    version: "1",
+    package_ids: [name],
+    installs_app: null,
+    install_script: `install ${name}`,
+    catalogue_app_id: null,
+    uploaded_at: now,
+    ...file,
+  });
+  return title.id;
+}
+
+const isProfile = (kind: Kind): kind is "profile" => kind === "profile";
+
+async function makeForeign(world: World, kind: Kind): Promise<Id> {
+  const name = `${CANARY}-${++serial}`;
+  if (!isProfile(kind)) return make(world, kind, world.other, name);
+  const uuid = `a${randomUUID()}`;
+  await world.t.store.configurationProfiles.insert({
+    ...at(world),
+    uuid,
+    team_id: world.other,
+    platform: "darwin",
+    kind: "declaration",
+    name,
+    identifier: `com.example.${name}`,
+    checksum: sha256(name),
+    activation_identifier: null,
+    host_platform: null,
+    uploaded_at: world.t.clock.iso(),
+  });
+  return uuid;
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
 const tables = {
   user: "users",
   host: "hosts",
@@ -103,10 +176,16 @@ const tables = {
   query: "queries",
   policy: "policies",
   template: "certificateTemplates",
-} as const satisfies Record<Kind, string>;
+  script: "scripts",
+  title: "softwareTitles",
+  authority: "certificateAuthorities",
+} as const satisfies Record<Exclude<Kind, "profile">, string>;
 
 /** The data that must not change. */
-async function stateOf({ t: { store } }: World, kind: Kind, id: number): Promise<string> {
+async function stateOf({ t: { store } }: World, kind: Kind, key: Id): Promise<string> {
+  if (isProfile(kind))
+    return JSON.stringify(await store.configurationProfiles.first({ where: eq("uuid", String(key)) }));
+  const id = Number(key);
   const more =
     kind === "user"
       ? [await store.userTeams.list({ where: eq("user_id", id) }), await store.sessions.count(eq("user_id", id))]
@@ -170,7 +249,30 @@ const bases: Record<string, (world: World, field: string) => Call | Promise<Call
   }),
   "GET /spec/queries/:name": () => ({ path: "/spec/queries/none%20such" }),
   "POST /teams/:id/schedule": ({ own }) => ({ path: `/teams/${own}/schedule`, body: { interval: 60 } }),
-  "POST /teams/:id/policies": ({ own }) => ({ path: `/teams/${own}/policies`, body: {} }),
+  "POST /teams/:id/policies": ({ own }, field) => ({
+    path: `/teams/${own}/policies`,
+    body: field === "body.query_id" ? {} : { name: unique(), query: "SELECT 1" },
+  }),
+  "PATCH /teams/:team_id/policies/:policy_id": async (world) => ({
+    path: `/teams/${world.own}/policies/${await make(world, "policy", world.own, unique())}`,
+    body: {},
+  }),
+  "POST /scripts/run": async (world, field) => ({
+    path: "/scripts/run",
+    body: field === "body.script_id" ? { host_id: await make(world, "host", world.own, unique()) } : {},
+  }),
+  "POST /scripts/run/sync": async (world, field) => ({
+    path: "/scripts/run/sync",
+    body: field === "body.script_id" ? { host_id: await make(world, "host", world.own, unique()) } : {},
+  }),
+  "POST /scripts/run/batch": async (world, field) => ({
+    path: "/scripts/run/batch",
+    body: field === "body.script_id" ? { host_ids: [await make(world, "host", world.own, unique())] } : {},
+  }),
+  "PUT /setup_experience/software": ({ own }) => ({
+    path: "/setup_experience/software",
+    body: { team_id: own, platform: "linux" },
+  }),
   "POST /teams/:team_id/policies/delete": ({ own }) => ({ path: `/teams/${own}/policies/delete`, body: {} }),
   "PATCH /teams/:id": ({ own }) => ({
     path: `/teams/${own}`,
@@ -269,7 +371,7 @@ function references(): { known: Reference[]; unknown: string[] } {
 const covers = (fields: readonly string[], field: string) => fields.some((other) => other.startsWith(`${field}.`));
 
 /** Sets what `a.b[].c` names. */
-function put(body: Record<string, unknown>, path: readonly string[], value: number): void {
+function put(body: Record<string, unknown>, path: readonly string[], value: Id): void {
   const [name, ...rest] = path as [string, ...string[]];
   const list = name.endsWith("[]");
   const key = list ? name.slice(0, -2) : name;
@@ -279,7 +381,7 @@ function put(body: Record<string, unknown>, path: readonly string[], value: numb
   else put(body[key] as Record<string, unknown>, rest, value);
 }
 
-async function callWith(world: World, { key, endpoint, field }: Reference, id: number): Promise<Call> {
+async function callWith(world: World, { key, endpoint, field }: Reference, id: Id): Promise<Call> {
   const base = await (bases[key]?.(world, field) ?? {
     path: endpoint.path.replaceAll(/:\w+/g, String(MISSING)),
     ...(endpoint.hasBody ? { body: {} } : {}),
@@ -294,11 +396,11 @@ async function callWith(world: World, { key, endpoint, field }: Reference, id: n
 }
 
 /** Values that differ from call to call anyway. */
-const comparable = (text: string, id: number): string =>
+const comparable = (text: string, id: Id): string =>
   text
+    .replaceAll(/made[ -]\d+/g, "made")
     .replaceAll(new RegExp(`\\b${id}\\b`, "g"), "ID")
-    .replaceAll(/"uuid":"[^"]*"/g, '"uuid":""')
-    .replaceAll(/made[ -]\d+/g, "made");
+    .replaceAll(/"uuid":"[^"]*"/g, '"uuid":""');
 
 const { known, unknown } = references();
 
@@ -325,10 +427,10 @@ describe.each(bothEngines)("on %s", (engine) => {
     async (_, reference) => {
       const { endpoint, kind } = reference;
       for (const person of world.people) {
-        const foreign = await make(world, kind, world.other, `${CANARY}-${++serial}`);
+        const foreign = await makeForeign(world, kind);
         const before = await stateOf(world, kind, foreign);
         const answers: string[] = [];
-        for (const id of [foreign, MISSING]) {
+        for (const id of [foreign, isProfile(kind) ? MISSING_UUID : MISSING]) {
           const { path, body } = await callWith(world, reference, id);
           const res = await person.request(endpoint.method, path, body);
           const text = await res.text();
@@ -341,6 +443,53 @@ describe.each(bothEngines)("on %s", (engine) => {
       }
     },
   );
+
+  it("names no objects of other teams that use a label of the caller", async () => {
+    const { t, own, other } = world;
+    const [admin] = world.people;
+    const row = { name: unique(), label_type: "regular", label_membership_type: "manual" } as const;
+    const label = await t.store.labels.insert({ ...at(world), ...row, author_id: admin!.id });
+    const remove = async () => {
+      const res = await admin!.request("DELETE", `/labels/id/${label.id}`);
+      expect(res.status).toBe(422);
+      return ((await res.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
+    };
+    const limit = async (team: number, name: string) => {
+      const policy = await make(world, "policy", team, `${name} policy`);
+      const query = await make(world, "query", team, `${name} query`);
+      const title = await make(world, "title", team, `${name} title ${++serial}`);
+      const installer = await t.store.softwareInstallers.first({ where: eq("title_id", title) });
+      const link = { label_id: label.id, rule: "include_any", name: label.name } as const;
+      await t.store.policyLabels.insert({ policy_id: policy, label_id: label.id });
+      await t.store.queryLabels.insert({ query_id: query, label_id: label.id });
+      await t.store.installerLabels.insert({ installer_id: installer!.id, ...link });
+    };
+    await limit(other, CANARY);
+    expect(await remove()).toMatch(/in use \(foreign key\) by 3 objects of other teams$/);
+    await limit(own, "mine");
+    expect(await remove()).toMatch(/policy "mine policy", query "mine query", package "mine title \d+", 3 objects of/);
+  });
+
+  it("repeats the name of a team as it was sent, not as the other team spells it", async () => {
+    const { t, own } = world;
+    const admin = await makeUser(t, { teams: [{ id: own, role: "admin" }] });
+    const res = await admin.patch(`/teams/${own}`, { name: `${CANARY.toUpperCase()} TEAM` });
+    const text = await res.text();
+    expect(res.status, text).toBe(409);
+    expect(text).not.toContain(CANARY);
+  });
+
+  it("does not name an authority that the caller may not list", async () => {
+    const { own } = world;
+    const maintainer = await makeUser(world.t, { teams: [{ id: own, role: "maintainer" }] });
+    const certificate_authority_id = await make(world, "authority", own, `${CANARY}-${++serial}`);
+    const template = { name: "x", team_id: own, certificate_authority_id, subject_name: "/CN=x" };
+    const res = await maintainer.post("/certificates", template);
+    const text = await res.text();
+    expect(res.status, text).toBe(400);
+    expect(text).toContain(`authority ${certificate_authority_id} is a custom_est_proxy`);
+    expect(text).not.toContain(CANARY);
+  });
 
   it("finds the caller's own objects with the same calls", async () => {
     const [admin] = world.people;

@@ -59,7 +59,7 @@ function checkNames(text: string, field: string, parse: () => unknown): void {
 
 export function checkAuthority(ca: CaRow, field = "certificate_authority_id"): void {
   if (ca.type !== "custom_scep_proxy")
-    throw badRequest(`templates require a custom_scep_proxy authority; ${ca.name} is a ${ca.type}`, field);
+    throw badRequest(`templates require a custom_scep_proxy authority; the authority ${ca.id} is a ${ca.type}`, field);
 }
 
 /** Names are unique within a team: 409, also if a concurrent request took the name first. */

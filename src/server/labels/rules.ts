@@ -6,7 +6,7 @@ import { alreadyExists, forbidden, invalid, notFound } from "../core/errors.ts";
 import { linuxPlatforms } from "../core/platforms.ts";
 import { may, maySomewhere } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { eq, oneOf } from "../store/query.ts";
+import { eq } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import type { LabelRow } from "./wire.ts";
 
@@ -104,57 +104,3 @@ export async function checkNameFree(store: ServerTx, name: string, but = 0): Pro
   const holder = await store.labels.first({ where: eq("name", name) });
   if (holder && holder.id !== but) throw alreadyExists(taken(name));
 }
-
-/** 422 that lists what the label narrows: without the label it would apply to every host. */
-export async function checkUnused(store: ServerTx, label: LabelRow): Promise<void> {
-  const reason = (await checkAllUnused(store, [label])).get(label.id);
-  if (reason !== undefined) throw invalid("base", reason);
-}
-
-/** The reasons why labels cannot be deleted, by label id: the objects that they narrow. */
-export async function checkAllUnused(store: ServerTx, labels: readonly LabelRow[]): Promise<Map<number, string>> {
-  const names = new Map(labels.map(({ id, name }) => [id, name]));
-  const where = oneOf("label_id", [...names.keys()]);
-  const byPolicies = await store.policyLabels.pick(["label_id", "policy_id"], { where, limit: MOST_USES });
-  const byQueries = await store.queryLabels.pick(["label_id", "query_id"], { where, limit: MOST_USES });
-  const ids = { policies: byPolicies.map((row) => row.policy_id), queries: byQueries.map((row) => row.query_id) };
-  const policies = byId(await store.policies.pick(["id", "name"], { where: oneOf("id", ids.policies) }));
-  const queries = byId(await store.queries.pick(["id", "name"], { where: oneOf("id", ids.queries) }));
-  const byPackages = await store.installerLabels.pick(["label_id", "installer_id"], { where, limit: MOST_USES });
-  const byApps = await store.storeAppLabels.pick(["label_id", "store_app_id"], { where, limit: MOST_USES });
-  const packages = await store.softwareInstallers.pick(["id", "title_id"], {
-    where: oneOf(
-      "id",
-      byPackages.map((row) => row.installer_id),
-    ),
-  });
-  const apps = await store.storeApps.pick(["id", "title_id"], {
-    where: oneOf(
-      "id",
-      byApps.map((row) => row.store_app_id),
-    ),
-  });
-  const titleIds = [...packages, ...apps].map((row) => row.title_id);
-  const titles = byId(await store.softwareTitles.pick(["id", "name"], { where: oneOf("id", titleIds) }));
-  const titlesOf = (rows: typeof packages) => new Map(rows.map(({ id, title_id }) => [id, titles.get(title_id)]));
-  const [packageTitles, appTitles] = [titlesOf(packages), titlesOf(apps)];
-  const users = new Map<number, string[]>();
-  const use = (label: number, user: string) => users.set(label, [...(users.get(label) ?? []), user]);
-  for (const { label_id, policy_id } of byPolicies) use(label_id, `policy ${JSON.stringify(policies.get(policy_id))}`);
-  for (const { label_id, query_id } of byQueries) use(label_id, `query ${JSON.stringify(queries.get(query_id))}`);
-  for (const { label_id, installer_id } of byPackages)
-    if (label_id !== null) use(label_id, `package ${JSON.stringify(packageTitles.get(installer_id))}`);
-  for (const { label_id, store_app_id } of byApps) use(label_id, `app ${JSON.stringify(appTitles.get(store_app_id))}`);
-  return new Map(
-    [...users].map(([id, using]) => [
-      id,
-      `the label ${JSON.stringify(names.get(id))} is in use (foreign key) by ${using.slice(0, SHOWN).join(", ")}`,
-    ]),
-  );
-}
-
-/** Uses that are read in total; `SHOWN` of them are listed per label. */
-const MOST_USES = 1000;
-const SHOWN = 6;
-
-const byId = (rows: readonly { id: number; name: string }[]) => new Map(rows.map(({ id, name }) => [id, name]));

@@ -11,6 +11,7 @@ import { eq, everything } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import { labelCounts } from "./counts.ts";
 import { checkCriteria, checkCustomVital, findMembers } from "./criteria.ts";
+import { checkUnused } from "./label-uses.ts";
 import { againWithoutGone, hostsNamed, memberIds, replaceMembers } from "./members.ts";
 import { checkLabelName, labelName } from "./names.ts";
 import { admitLabelSql, reachOf } from "./reach.ts";
@@ -20,7 +21,6 @@ import {
   checkOneSource,
   checkPlatform,
   checkQuery,
-  checkUnused,
   getLabelRow,
   nameTaken,
 } from "./rules.ts";
@@ -160,11 +160,10 @@ async function remove(
 ): Promise<Record<string, never>> {
   try {
     await changingLabels(ctx, async (inside) => {
-      const { store } = inside;
       const row = await find(inside);
       await authorizeLabel(inside, row);
       if (row.label_type === "builtin") throw invalid(field, "built-in labels cannot be deleted");
-      await checkUnused(store, row);
+      await checkUnused(inside, row);
       await removeLabels(inside, [row]);
     });
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Action } from "../../api/access.ts";
 import type { Context } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
-import { authorize, may } from "../core/security/access.ts";
+import { authorize, may, mayListGlobal } from "../core/security/access.ts";
 import { authorizeTeam } from "../teams/access.ts";
 import { type Place, type PolicyRow, placeOf } from "./applies.ts";
 
@@ -19,10 +19,7 @@ export async function placeFor(ctx: Context, action: Action, teamId: number | nu
   return place;
 }
 
-/** Global policies are visible to every team user except those with only the gitops role. */
-export const readsGlobal = ({ user }: Pick<Context, "user">): boolean =>
-  may(user, "policies:list", null) ||
-  user.teams.some(({ id, role }) => role !== "gitops" && may(user, "policies:list", id));
+export const readsGlobal = ({ user }: Pick<Context, "user">): boolean => mayListGlobal(user, "policies:list");
 
 export function checkReadsGlobal(ctx: Context): void {
   if (!readsGlobal(ctx)) throw forbidden();

@@ -69,18 +69,14 @@ export async function checkAutomations({ store }: Context, { scope, team_id }: P
   const script = given.script_id ?? 0;
   if (title > 0) {
     if (scope === "global") throw refused("software_title_id cannot be set on a global policy", "software_title_id");
-    const known = await store.softwareTitles.get(title);
-    if (!known) throw refused(`software title ${title} does not exist`, "software_title_id");
     const ofTeam = and(inTeam(team_id ?? 0), eq("title_id", title));
     // Of store apps, only Macs answer policies.
     const offered =
       (await store.softwareInstallers.count(ofTeam)) +
       (await store.storeApps.count(and(ofTeam, eq("platform", "darwin"))));
+    // Unknown titles get the same reply: those of other teams are none of the caller's business.
     if (offered === 0)
-      throw refused(
-        `software title ${title} (${known.name}) has no package that the team could install`,
-        "software_title_id",
-      );
+      throw refused(`the team has no package or app of the software title ${title} to install`, "software_title_id");
   }
   if (script > 0) {
     if (scope === "global") throw refused("script_id cannot be set on a global policy", "script_id");

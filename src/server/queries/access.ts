@@ -1,17 +1,14 @@
 import type { Action } from "../../api/access.ts";
 import type { Context, Viewer } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
-import { may, visible } from "../core/security/access.ts";
+import { may, mayListGlobal, visible } from "../core/security/access.ts";
 import { isNull, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { queries } from "./tables.ts";
 
 export type QueryRow = RowOf<typeof queries>;
 
-/** Global queries are visible to everyone except users who have only the gitops role of teams. */
-const seesGlobal = (user: Viewer): boolean =>
-  may(user, "queries:list", null) ||
-  (user.kind === "user" && user.global_role === null && user.teams.some(({ role }) => role !== "gitops"));
+const seesGlobal = (user: Viewer): boolean => mayListGlobal(user, "queries:list");
 
 export const mayRead = (user: Viewer, teamId: number | null): boolean =>
   may(user, "queries:list", teamId) || (teamId === null && seesGlobal(user));

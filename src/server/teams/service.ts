@@ -190,7 +190,7 @@ export async function removeTeam(inside: Context, { id, name }: TeamRow): Promis
 
 async function checkNameFree({ store }: Context, name: string, but = 0): Promise<void> {
   const holder = await store.teams.first({ where: eq("name_key", nameKey(name)) });
-  if (holder && holder.id !== but) throw alreadyExists(`a team with the name ${holder.name} exists`);
+  if (holder && holder.id !== but) throw alreadyExists(`a team with the name ${name} exists`);
 }
 
 /** Each change is recorded once: in an activity of its own if there is one, otherwise together with the others. */

@@ -11,6 +11,14 @@ export const maySomewhere = (user: Viewer, action: Action): boolean =>
   user.kind === "service" || (user.kind === "user" && allowsSomewhere(user, action));
 
 /**
+ * Whether the viewer may list objects of all teams together, such as inherited policies and queries: global users, and
+ * users of teams except those who only apply files.
+ */
+export const mayListGlobal = (user: Viewer, action: Action): boolean =>
+  may(user, action, null) ||
+  (user.kind === "user" && user.teams.some(({ id, role }) => role !== "gitops" && may(user, action, id)));
+
+/**
  * Throws 403 unless the viewer may do the action on objects of that team. Null: objects without a team, or of all
  * teams.
  */

@@ -1,8 +1,9 @@
 import { channels } from "../../../core/channels.ts";
 import { invalid } from "../../../core/errors.ts";
 import { checkCustomVital } from "../../../labels/criteria.ts";
+import { checkAllUnused } from "../../../labels/label-uses.ts";
 import { hostsByName } from "../../../labels/members.ts";
-import { checkAllUnused, nameTaken } from "../../../labels/rules.ts";
+import { nameTaken } from "../../../labels/rules.ts";
 import { nameHosts } from "../../../labels/spec.ts";
 import type { LabelRow } from "../../../labels/wire.ts";
 import { keepLabels, removeLabels } from "../../../labels/write.ts";
@@ -55,7 +56,7 @@ export async function removeNamedLabels(work: Work, given: readonly Given[]): Pr
   const rows = new Map(work.shared.labels.map((row) => [row.name, row]));
   const named = given.map((one): [LabelRow, Given] => [rows.get(one.name)!, one]);
   const inUse = await checkAllUnused(
-    store,
+    work.ctx,
     named.map(([row]) => row),
   );
   for (const [row, one] of named) {
