@@ -10,6 +10,11 @@ export const selectorFields: readonly string[] = [
   ...["munki.version", "munki.issue", "locked"],
 ];
 
+/** Fields that take conditions on one related row in parentheses, and the fields of these conditions. */
+export const selectorGroups: Readonly<Record<string, readonly string[]>> = {
+  software: ["name", "version", "source", "vendor", "bundle_identifier", "cve"],
+};
+
 /** The possible values of fields that have only a few. */
 export const selectorValues: Readonly<Record<string, readonly string[]>> = {
   status: hostStatuses,

@@ -334,6 +334,11 @@ describe("selectors", () => {
     expect(await where("platform in (darwin, win")).toEqual(["platform in (darwin, windows"]);
     expect(await where("label = Lo")).toEqual(["label = Loaners"]);
     expect(await where("status = online an")).toEqual(["status = online and"]);
+    expect(await where("online and soft")).toContain("online and software(");
+    expect(await where("software(ver")).toEqual(["software(version"]);
+    expect(await where("software(name = a and (ver")).toEqual(["software(name = a and (version"]);
+    expect(await where("software(version ")).toContain("software(version < ");
+    expect(await where("software(name = a) and plat")).toContain("software(name = a) and platform");
     expect(await where("not (seen")).toEqual(expect.arrayContaining(["not (seen", "not (seen_time"]));
   });
 

@@ -19,6 +19,7 @@ import {
 } from "../../src/server/software/vulnerabilities/service.ts";
 import { writeSeverities } from "../../src/server/software/vulnerabilities/severity.ts";
 import type { InsertOf, RowOf } from "../../src/server/store/table.ts";
+import { versionKey } from "../../src/server/versions/ordering.ts";
 import type { Caller, TestApp } from "./app.ts";
 
 type Maker = Pick<TestApp, "store" | "clock">;
@@ -159,7 +160,8 @@ export async function makeResults(
 export async function makeSoftware({ store }: { store: ServerTx }, name: string, version: string, source = "apps") {
   const key = `${name}|${source}`;
   const [title] = await store.softwareTitles.upsert([{ name, source, key }], { on: ["key"] });
-  return store.software.insert({ title_id: title!.id, name, version, source, key: `${key}|${version}` });
+  const version_key = versionKey(source, version);
+  return store.software.insert({ title_id: title!.id, name, version, version_key, source, key: `${key}|${version}` });
 }
 
 /** The software of a host, which replaces the previous one. */

@@ -79,7 +79,7 @@ const afterValue = /(?:[=~<>]\s*(?:[^\s()=!<>~,"']+|"[^"]*"|'[^']*')|\))\s+$/;
 
 /** Continuations of the selector; each word includes the text before it. */
 async function selectorWords(start: string, names: Names): Promise<Word[]> {
-  const { selectorFields, selectorValues } = await import("../../api/selector-fields.ts");
+  const { selectorFields, selectorGroups, selectorValues } = await import("../../api/selector-fields.ts");
   const [word = ""] = /[^\s()=!<>~,"']*$/.exec(start) ?? [];
   const head = start.slice(0, start.length - word.length);
   const on = (words: readonly string[]): Word[] => words.map((one) => [`${head}${one}`]);
@@ -93,7 +93,19 @@ async function selectorWords(start: string, names: Names): Promise<Word[]> {
   }
   if (afterValue.test(head)) return on(["and", "or"]);
   const last = /([\w.]+|[()])\s*$/.exec(head)?.[1];
+  const group = ownOf(selectorGroups, groupAround(head));
+  const fields = group ?? [...selectorFields, ...Object.keys(selectorGroups).map((name) => `${name}(`)];
   if (last === undefined || ["and", "or", "not", "("].includes(last.toLowerCase()))
-    return [...on(["not"]), ...on(selectorFields)];
-  return selectorFields.includes(last) ? on(OPERATORS) : on(["and", "or"]);
+    return [...on(["not"]), ...on(fields)];
+  return fields.includes(last) ? on(OPERATORS) : on(["and", "or"]);
+}
+
+/** The word before the last parenthesis that is still open; empty: there is none. */
+function groupAround(head: string): string {
+  const open: string[] = [];
+  for (const [part] of head.matchAll(/"[^"]*"|'[^']*'|[\w.]*\(|\)/g)) {
+    if (part === ")") open.pop();
+    else if (part.endsWith("(")) open.push(part === "(" ? (open.at(-1) ?? "") : part.slice(0, -1).toLowerCase());
+  }
+  return open.at(-1) ?? "";
 }

@@ -2,8 +2,9 @@
 import type { Services } from "../core/context.ts";
 import { asCounts, countOf, without, writeCounts } from "../core/counts.ts";
 import { admitNames } from "../host-limits/shared-names.ts";
-import { and, exists, not, oneOf } from "../store/query.ts";
+import { and, exists, isNull, not, oneOf } from "../store/query.ts";
 import { removeUnused } from "../unused-rows/remove.ts";
+import { systemVersionKey } from "../versions/ordering.ts";
 import { hosts } from "./tables.ts";
 
 /** An operating system release, as used to group and filter hosts. */
@@ -56,7 +57,12 @@ export function createOsVersions(services: Pick<Services, "store" | "clock" | "l
       if (missing.length > 0) {
         const systems = await admitted(missing);
         const rows = await store.osVersions.upsert(
-          [...systems.values()].map(({ name, version, platform }) => ({ name, version, platform })),
+          [...systems.values()].map(({ name, version, platform }) => ({
+            name,
+            version,
+            version_key: systemVersionKey(version),
+            platform,
+          })),
           { on: ["name", "version", "platform"], set: [] },
         );
         if (cached.size >= CACHED_MAX) cached.clear();
@@ -69,6 +75,12 @@ export function createOsVersions(services: Pick<Services, "store" | "clock" | "l
     },
     forget: () => cached.clear(),
   };
+}
+
+/** Fills in the keys of releases that earlier versions of the server have stored. */
+export async function fillSystemVersionKeys({ store }: Pick<Services, "store">): Promise<void> {
+  const rows = await store.osVersions.pick(["id", "version"], { where: isNull("version_key") });
+  await store.osVersions.updateEach(rows.map(({ id, version }) => ({ id, version_key: systemVersionKey(version) })));
 }
 
 /** Corrects the host counts of all releases, and deletes releases that no host has any more. */

@@ -53,6 +53,7 @@ import { endUserLinks } from "../scim/links.ts";
 import { scriptBatchesJob } from "../scripts/batches/carry-out.ts";
 import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
+import { versionKeys } from "../software/version-keys-job.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
 import { vppSync } from "../store-apps/sync-job.ts";
 import { storeAppUpdates } from "../store-apps/updates.ts";
@@ -69,6 +70,7 @@ import { uploadCleanup } from "./upload-cleanup.ts";
 export const allJobs: readonly Job[] = [
   hostExpiry,
   counts,
+  versionKeys,
   deviceManagement,
   policyCounts,
   queryReports,

@@ -29,6 +29,7 @@ import {
   type StoredVersion,
 } from "./rows.ts";
 import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
+import { keyOfVersion } from "./version-keys-job.ts";
 
 /** All results, because unchanged ones are recognized without reading their rows. */
 export type SoftwareAnswer = Pick<Answers, "platform" | "platformLike" | "results">;
@@ -125,6 +126,7 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
     const rows = await store.software.upsert(
       missing.map(([, { version, installed_paths }], i) => ({
         ...version.software,
+        version_key: keyOfVersion(version.software),
         key: softwareKey(version.software),
         title_id: titleIds.get(titleKeys[i]!)!,
         usual_path: usualPathOf(installed_paths[0]),

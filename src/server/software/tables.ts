@@ -32,8 +32,10 @@ export const software = table(
   {
     id: id(),
     title_id: ref("software_titles"),
-    name: text().search(),
+    name: text().search().index(),
     version: text(),
+    /** Sorts as the versions of its source (../versions/ordering.ts). Null: not filled in yet. */
+    version_key: text().nullable().index(),
     source: text(),
     extension_for: text().default(""),
     extension_id: text().default(""),

@@ -27,6 +27,7 @@ import { bootstrapPackage, connectedToSvc, diskEncryption, enrolledAs, inSolutio
 import { answering } from "./policies.ts";
 import { vulnerableWhere } from "./software.ts";
 import type { Unit } from "./values.ts";
+import { namedSystemVersion, softwareVersion, systemVersion } from "./versions.ts";
 
 const unitOf: Readonly<Record<string, Unit>> = {
   memory: "bytes",
@@ -72,7 +73,8 @@ const encryption = ["verified", "verifying", "action_required", "enforcing", "fa
 /** Text fields of a software version, used by themselves or within `software(...)`. */
 const versionText = (wrap: (row: Predicate) => Predicate): [string, Field][] => [
   ["name", relatedText("name", wrap, { searchable: true })],
-  ...(["version", "source", "vendor", "bundle_identifier"] as const).map((column): [string, Field] => [
+  ["version", relatedText("version", wrap, { ordered: (operator, word) => wrap(softwareVersion(operator, word)) })],
+  ...(["source", "vendor", "bundle_identifier"] as const).map((column): [string, Field] => [
     column,
     relatedText(column, wrap),
   ]),
@@ -106,7 +108,14 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ...versionText(ofVersions).map(([name, field]): [string, Field] => [`software.${name}`, field]),
   ["cve", relatedText("cve", vulnerableWhere, { clean: capitals })],
   ["os.name", relatedText("name", onSystem)],
-  ["os.version", relatedText("version", onSystem)],
+  [
+    "os.version",
+    relatedText("version", onSystem, { ordered: (operator, word) => onSystem(systemVersion(operator, word)) }),
+  ],
+  [
+    "os_version",
+    textField("os_version", { ordered: (operator, word) => onSystem(namedSystemVersion(operator, word)) }),
+  ],
   ["email", email],
   ["user.email", email],
   ["mdm.name", relatedText("name", inSolutionWhere)],
@@ -132,7 +141,8 @@ export const groups: ReadonlyMap<
     {
       wrap: ofVersions,
       fields: new Map<string, Field>([
-        ...(["name", "version", "source", "vendor", "bundle_identifier"] as const).map((column): [string, Field] => [
+        ["version", textField("version", { ordered: softwareVersion })],
+        ...(["name", "source", "vendor", "bundle_identifier"] as const).map((column): [string, Field] => [
           column,
           textField(column, { searchable: column === "name" }),
         ]),

@@ -35,7 +35,7 @@ export interface Field {
 type Wrap = (row: Predicate) => Predicate;
 const itself: Wrap = (row) => row;
 const compares = { "<": lt, "<=": lte, ">": gt, ">=": gte } as const;
-type Comparison = keyof typeof compares;
+export type Comparison = keyof typeof compares;
 const isComparison = (operator: Operator): operator is Comparison => Object.hasOwn(compares, operator);
 
 const refused = ({ field, operator }: Test, kind: string, takes: string): SelectorError =>
@@ -58,10 +58,12 @@ interface TextOptions {
   /** Normalizes a value to its stored spelling. */
   readonly clean?: (text: string) => string;
   readonly equals?: (text: string) => Predicate;
+  /** The predicate for `<`, `<=`, `>` and `>=`, if the text is a version. */
+  readonly ordered?: (operator: Comparison, value: Word) => Predicate;
 }
 
 export function textField(column: string, options: TextOptions = {}): Field {
-  const { wrap = itself, searchable = false, anyCase = false, none, clean = (text: string) => text } = options;
+  const { wrap = itself, searchable = false, anyCase = false, none, clean = (text: string) => text, ordered } = options;
   const among = (texts: readonly string[]) => (anyCase ? same(column, ...texts) : oneOf(column, texts));
   const isAbsent = (value: Word) => none !== undefined && isNone(value);
   return {
@@ -75,6 +77,7 @@ export function textField(column: string, options: TextOptions = {}): Field {
         isAbsent(value) ? none! : (options.equals?.(clean(value.text)) ?? wrap(among([clean(value.text)]))),
       );
       if (equal) return equal;
+      if (ordered && isComparison(operator)) return ordered(operator, values[0]!);
       if (operator !== "~") throw refused(test, "text", "=, !=, ~, in and not in");
       const [{ text, at }] = values as readonly [Word];
       if (text === "") throw new SelectorError(at, "~ needs some text to look for");

@@ -1,6 +1,7 @@
 // Names and version ranges of NVD (CPE 2.3).
+
+import { compareGeneric } from "../../versions/generic.ts";
 import type { CpeRange, ProductRecord } from "../reference/records.ts";
-import { compareGeneric } from "./versions/generic.ts";
 
 /** The software as NVD describes it. */
 export interface Target {

@@ -1,17 +1,17 @@
 // Packages of distributions and registries: advisories of OSV, which know the names and versions of packages, so no
 // CPE is needed. An advisory that is fixed by a backport has the distribution's own version.
 
+import { compareApk } from "../../versions/apk.ts";
+import { compareDpkg } from "../../versions/dpkg.ts";
+import { comparePep440 } from "../../versions/pep440.ts";
+import { compareRpm } from "../../versions/rpm.ts";
+import { compareSemver } from "../../versions/semver.ts";
 import type { Library } from "../reference/library.ts";
 import type { PackageRecord } from "../reference/records.ts";
 import { debSources } from "./rules/deb-sources.ts";
 import { debKernelSources, isKernelSide, kernelSeries } from "./rules/kernels.ts";
 import { distributionOf, isOtherStream } from "./rules/rpm.ts";
 import type { SoftwareRow } from "./software.ts";
-import { compareApk } from "./versions/apk.ts";
-import { compareDpkg } from "./versions/dpkg.ts";
-import { comparePep440 } from "./versions/pep440.ts";
-import { compareRpm } from "./versions/rpm.ts";
-import { compareSemver } from "./versions/semver.ts";
 
 /** By CVE: the version that resolves it, or null if none is known. */
 export type Found = ReadonlyMap<string, string | null>;

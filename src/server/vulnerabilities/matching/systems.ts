@@ -1,10 +1,11 @@
 // Operating system versions: Windows by Microsoft's documents, macOS by its ranges in NVD. What Linux has are the
 // vulnerabilities of its kernels, which are packages.
+
+import { compareGeneric } from "../../versions/generic.ts";
 import type { Library } from "../reference/library.ts";
 import type { BuildRecord } from "../reference/records.ts";
 import { cpeName, resolvedIn, type Target } from "./cpe.ts";
 import type { Found } from "./packages.ts";
-import { compareGeneric } from "./versions/generic.ts";
 
 export interface System {
   readonly name: string;

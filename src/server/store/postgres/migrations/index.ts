@@ -101,6 +101,8 @@ import { migration as m0114 } from "./0114-host-usage-and-contacts.ts";
 import { migration as m0115 } from "./0115-devices-and-query-errors.ts";
 import { migration as m0116 } from "./0116-devices-and-query-errors-slow.ts";
 import { migration as m0117 } from "./0117-calendar-zones-and-carve-blocks.ts";
+import { migration as m0118 } from "./0118-version-keys.ts";
+import { migration as m0119 } from "./0119-version-keys-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -206,4 +208,6 @@ export const migrations: readonly Migration[] = [
   m0115,
   m0116,
   m0117,
+  m0118,
+  m0119,
 ];

@@ -1,5 +1,5 @@
 // Versions of RPM packages: [epoch:]version[-release], compared as rpm does it (rpm-version(7)).
-import { compareDigits } from "./digits.ts";
+import { compareDigits, digitsKey } from "./digits.ts";
 
 /** A part of digits or of letters, `~` (before the end of the version), or `^` (after it); the rest separates parts. */
 const PARTS = /\d+|[A-Za-z]+|~|\^/g;
@@ -57,4 +57,25 @@ export function compareRpm(a: string, b: string): number {
   const releases =
     left.release === "" || right.release === "" ? () => 0 : () => compareSegments(left.release, right.release);
   return epochs || compareSegments(left.version, right.version) || releases();
+}
+
+/** In the order of `compareSegments`; the end comes after `~` and before everything else. */
+const symbols: Readonly<Record<string, string>> = { "~": "!", "^": "%" };
+const END = "#";
+
+function segmentsKey(text: string): string {
+  let key = "";
+  // A space ends letters, because it comes before all of them.
+  for (const part of text.match(PARTS) ?? [])
+    key += symbols[part] ?? (isDigits(part) ? `*${digitsKey(part)}` : `(${part} `);
+  return `${key}${END}`;
+}
+
+/**
+ * A text that sorts as `compareRpm` for versions without epochs, which inventories lack. The key of a version without a
+ * release is the beginning of the keys of its releases.
+ */
+export function rpmKey(text: string): string {
+  const { version, release } = rpmParts(text.trim());
+  return release === "" ? segmentsKey(version) : `${segmentsKey(version)}${segmentsKey(release)}`;
 }

@@ -1,6 +1,6 @@
 // Versions of Alpine's packages: digits{.digits}[letter]{_suffix[number]}[~hash][-r number], compared as apk does it
 // (apk-package(5)).
-import { compareDigits } from "./digits.ts";
+import { compareDigits, digitsKey } from "./digits.ts";
 
 const PARTS = /^(\d+(?:\.\d+)*)([a-z]?)((?:_(?:alpha|beta|pre|rc|cvs|svn|git|hg|p)\d*)*)(?:~([0-9a-f]+))?(?:-r(\d+))?$/;
 /** Before the version without a suffix, which is 0, and after it. */
@@ -81,4 +81,21 @@ export function compareApk(a: string, b: string): number {
     compareTexts(left.hash, right.hash) ||
     compareDigits(left.revision, right.revision)
   );
+}
+
+const END = "-";
+/** Before and after `SUFFIXES` of the same value: 0 is a version without a further suffix. */
+const suffixSymbol = (order: number): string => String.fromCharCode("5".charCodeAt(0) + order);
+
+/** Numbers behind the first one that begin with 0 are compared as texts, and come before all others. */
+const numberKey = (number: string, isFirst: boolean): string =>
+  !isFirst && number.startsWith("0") ? `0${number} ` : digitsKey(number);
+
+/** A text that sorts as `compareApk`. */
+export function apkKey(text: string): string {
+  const version = parse(text);
+  if (version === null) return `!${text}`;
+  const numbers = version.numbers.map((number, i) => numberKey(number, i === 0)).join(".");
+  const suffixes = version.suffixes.map(({ order, number }) => `${suffixSymbol(order)}${digitsKey(number)}`).join("");
+  return `#${numbers}${END}${version.letter || "!"}${suffixes}${suffixSymbol(0)}${version.hash} ${digitsKey(version.revision)}`;
 }

@@ -1,5 +1,5 @@
 // Versions of Debian packages: [epoch:]upstream[-revision], compared as in Debian Policy, section 5.6.12.
-import { compareDigits } from "./digits.ts";
+import { compareDigits, digitsKey } from "./digits.ts";
 
 /** `~` sorts before the end of a part, letters before all other characters. */
 function orderOf(char: string | undefined): number {
@@ -57,4 +57,33 @@ export function compareDpkg(a: string, b: string): number {
     compareParts(left.upstream, right.upstream) ||
     compareParts(left.revision, right.revision)
   );
+}
+
+const END = "#";
+
+/** Sorts as `orderOf`: `~`, the end, letters, all other characters. */
+function symbolOf(char: string): string {
+  if (char === "~") return "!";
+  if (/[A-Za-z]/.test(char)) return char;
+  const code = char.charCodeAt(0);
+  return code < 0x7f ? `~${char}` : `~\x7f${code.toString(16).padStart(4, "0")}`;
+}
+
+/** Texts of other characters and numbers in turn. The first pair is always there, so an end follows a whole pair. */
+function partsKey(part: string): string {
+  let key = "";
+  let at = 0;
+  do {
+    for (; at < part.length && !isDigit(part[at]); at++) key += symbolOf(part[at]!);
+    const start = at;
+    while (isDigit(part[at])) at++;
+    key += `${END}${digitsKey(part.slice(start, at))}`;
+  } while (at < part.length);
+  return `${key}${END}`;
+}
+
+/** A text that sorts as `compareDpkg`. */
+export function dpkgKey(version: string): string {
+  const { epoch, upstream, revision } = partsOf(version.trim());
+  return `${digitsKey(epoch)}${partsKey(upstream)}${partsKey(revision)}`;
 }

@@ -1,6 +1,7 @@
 // Versions that follow no particular rules: apps, programs and products of NVD. Parts of digits are compared by value,
-// words such as "beta" come before the release, and letters after it (1.0.2 < 1.0.2k). Zeros at the end do not count.
-import { compareDigits } from "./digits.ts";
+// words such as "beta" come before the release, and letters after it (1.0.2 < 1.0.2k). Zeros at the end, and before a word,
+// do not count: otherwise 1.0-beta < 1 < 1a < 1.0-beta.
+import { compareDigits, digitsKey } from "./digits.ts";
 
 /** A word in front of the number says nothing, except that this is not a release yet: "RELEASE.2024-01-31", "jq-1.7". */
 const LEADING_WORD =
@@ -50,8 +51,24 @@ function partsOf(version: string): Part[] {
       text: synonyms[text] ?? text,
     };
   });
-  while (parts.length > 1 && parts.at(-1)!.order === 0 && /^0+$/.test(parts.at(-1)!.text)) parts.pop();
-  return parts;
+  return withoutZeros(parts);
+}
+
+const isZero = ({ order, text }: Part): boolean => order === 0 && /^0+$/.test(text);
+
+/** Leaves out zeros at the end and before a word. */
+function withoutZeros(parts: readonly Part[]): Part[] {
+  const kept: Part[] = [];
+  for (const part of parts) {
+    if (part.order !== 0) dropZeros(kept);
+    kept.push(part);
+  }
+  dropZeros(kept);
+  return kept;
+}
+
+function dropZeros(parts: Part[]): void {
+  while (parts.length > 0 && isZero(parts.at(-1)!)) parts.pop();
 }
 
 export function compareGeneric(a: string, b: string): number {
@@ -65,13 +82,12 @@ export function compareGeneric(a: string, b: string): number {
   return 0;
 }
 
-const zero: Part = { order: 0, text: "0" };
-
 function compareOne(a: Part | undefined, b: Part | undefined): number {
   if (a === undefined || b === undefined) {
     const present = (a ?? b)!;
     const sign = a === undefined ? -1 : 1;
-    return present.order === 0 ? sign * compareDigits(present.text, zero.text) : sign * Math.sign(present.order);
+    // Zeros at the end were left out, so a number that follows is not zero, or another one is.
+    return sign * (present.order === 0 ? 1 : Math.sign(present.order));
   }
   if (a.order === 0 && b.order === 0) return compareDigits(a.text, b.text);
   // A number continues the release: 1.0.1 comes after 1.0rc1 and after 1.0a.
@@ -79,3 +95,14 @@ function compareOne(a: Part | undefined, b: Part | undefined): number {
   if (a.order !== b.order || a.order < 0) return Math.sign(a.order - b.order);
   return a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
 }
+
+const END = "(";
+
+/** Words before a release, by their order, come before the end; other words and numbers after it. */
+function partKey({ order, text }: Part): string {
+  if (order === 0) return `*${digitsKey(text)}`;
+  return order < 0 ? String.fromCharCode(END.charCodeAt(0) + order) : `)${text} `;
+}
+
+/** A text that sorts as `compareGeneric`. */
+export const genericKey = (version: string): string => `${partsOf(version).map(partKey).join("")}${END}`;

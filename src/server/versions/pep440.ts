@@ -1,0 +1,45 @@
+// Versions of Python packages, compared as in PEP 440. In a text that is no such version, the longest beginning that is one
+// counts, and the rest comes after it.
+import { digitsKey, numbersKey } from "./digits.ts";
+import { compareKeys } from "./keys.ts";
+
+const BEGINNING =
+  /^\s*v?(?:(?<epoch>\d+)!)?(?<release>\d+(?:\.\d+)*)(?:[-_.]?(?<pre>alpha|beta|preview|pre|rc|a|b|c)(?![a-z])[-_.]?(?<preNumber>\d*))?(?:-(?<postDash>\d+)|[-_.]?(?<post>post|rev|r)(?![a-z])[-_.]?(?<postNumber>\d*))?(?:[-_.]?(?<dev>dev)(?![a-z])[-_.]?(?<devNumber>\d*))?(?:\+(?<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*/i;
+
+/** In their order: dev alone, alpha, beta, candidate, release. */
+const kinds: Readonly<Record<string, number>> = { a: 1, alpha: 1, b: 2, beta: 2, c: 3, rc: 3, pre: 3, preview: 3 };
+const DEV_ONLY = 0;
+const RELEASE = 4;
+
+const ABSENT_FIRST = "!";
+const PRESENT = "#";
+const ABSENT_LAST = "~";
+const END = "!";
+/** Texts without numbers come before all versions. */
+const NO_VERSION = "!";
+
+/** Numbers come after texts, and fewer parts before more. A space ends a text. */
+const localKey = (part: string): string => (/^\d+$/.test(part) ? `)${digitsKey(part)}` : `(${part} `);
+
+/** A text that sorts as PEP 440. */
+export function pep440Key(version: string): string {
+  const found = BEGINNING.exec(version);
+  if (!found?.groups) return `${NO_VERSION}${version.toLowerCase()}`;
+  const { epoch = "", release = "", pre, preNumber, postDash, post, postNumber, dev, devNumber, local } = found.groups;
+  const after = postDash ?? (post === undefined ? undefined : (postNumber ?? ""));
+  const kind =
+    pre !== undefined ? kinds[pre.toLowerCase()]! : dev !== undefined && after === undefined ? DEV_ONLY : RELEASE;
+  const parts = local?.toLowerCase().split(/[-_.]/);
+  const rest = version.slice(found[0].length);
+  return [
+    digitsKey(epoch),
+    numbersKey(release),
+    `${kind}${digitsKey(preNumber ?? "")}`,
+    after === undefined ? ABSENT_FIRST : `${PRESENT}${digitsKey(after)}`,
+    dev === undefined ? ABSENT_LAST : `${PRESENT}${digitsKey(devNumber ?? "")}`,
+    parts === undefined ? ABSENT_FIRST : `${PRESENT}${parts.map(localKey).join("")}${END}`,
+    rest === "" ? "" : `${ABSENT_LAST}${rest.toLowerCase()}`,
+  ].join("");
+}
+
+export const comparePep440 = (a: string, b: string): number => compareKeys(pep440Key(a), pep440Key(b));
