@@ -276,6 +276,17 @@ describe.each(bothEngines)("management of Android on %s", (engine) => {
     ] as const)
       await enrollAndroid(t, service, { id, secret: SECRET, more: { hardwareInfo: { serialNumber } } });
     expect(await hostsNow(t)).toHaveLength(4);
+    const serials = (await t.store.hosts.list()).map(({ hardware_serial }) => hardware_serial);
+    expect(serials.sort()).toEqual(["", "", "SER-1", "SER-2"]);
+    // Unknown values of a later report erase nothing.
+    const unknown = { serialNumber: "unknown", manufacturer: "unknown", model: "" };
+    const later = { hardwareInfo: unknown, enrollmentTime: "2026-03-04T10:00:00Z", previousDeviceNames };
+    await enrollAndroid(t, service, { id: "d7", secret: SECRET, more: later });
+    expect(await t.store.hosts.get(host!.id)).toMatchObject({
+      hardware_serial: "SER-1",
+      hardware_vendor: "Google",
+      hardware_model: "Pixel 8",
+    });
   });
 
   it("finds out by itself what messages did not say", async () => {

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import si from "systeminformation";
+import { firmwareText, hardwareUuid, serialNumber } from "../../agent-wire/firmware.ts";
 
 export interface Hardware {
   readonly uuid: string;
@@ -24,14 +25,8 @@ export const readText = (path: string): Promise<string> =>
     () => "",
   );
 
-/** What boards report if nobody has set a value. */
-const UNSET =
-  /^(|-1|0+|none|n\/a|not (specified|applicable|available|settable)|default string|to be filled.*|system serial number|[0f-]+|03000200-0400-0500-0006-000700080009)$/i;
-const set = (value: string | undefined): string =>
-  value === undefined || UNSET.test(value.trim()) ? "" : value.trim();
-
 async function linuxHardware(): Promise<Omit<Hardware, "hostname" | "computerName">> {
-  const dmi = async (name: string) => set(await readText(`/sys/class/dmi/id/${name}`));
+  const dmi = async (name: string) => firmwareText(await readText(`/sys/class/dmi/id/${name}`));
   const [uuid, machineId, serial, vendor, model, version, boardVendor, boardModel, boardVersion, boardSerial] =
     await Promise.all([
       dmi("product_uuid"),
@@ -46,21 +41,31 @@ async function linuxHardware(): Promise<Omit<Hardware, "hostname" | "computerNam
       dmi("board_serial"),
     ]);
   const fromId = machineId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-  return { uuid: uuid || fromId, serial, vendor, model, version, boardVendor, boardModel, boardVersion, boardSerial };
+  return {
+    uuid: hardwareUuid(uuid) || fromId,
+    serial: serialNumber(serial),
+    vendor,
+    model,
+    version,
+    boardVendor,
+    boardModel,
+    boardVersion,
+    boardSerial: serialNumber(boardSerial),
+  };
 }
 
 async function otherHardware(): Promise<Omit<Hardware, "hostname" | "computerName">> {
   const [system, board] = await Promise.all([si.system(), si.baseboard()]);
   return {
-    uuid: set(system.uuid),
-    serial: set(system.serial),
-    vendor: system.manufacturer,
-    model: system.model,
-    version: system.version,
-    boardVendor: board.manufacturer,
-    boardModel: board.model,
-    boardVersion: board.version,
-    boardSerial: set(board.serial),
+    uuid: hardwareUuid(system.uuid),
+    serial: serialNumber(system.serial),
+    vendor: firmwareText(system.manufacturer),
+    model: firmwareText(system.model),
+    version: firmwareText(system.version),
+    boardVendor: firmwareText(board.manufacturer),
+    boardModel: firmwareText(board.model),
+    boardVersion: firmwareText(board.version),
+    boardSerial: serialNumber(board.serial),
   };
 }
 

@@ -1,4 +1,4 @@
-import { serialNumber } from "../agent-protocol/placeholders.ts";
+import { serialNumber } from "../../agent-wire/firmware.ts";
 
 /** Whether the text is a serial number that names one machine: no placeholder, and not one character over and over. */
 export const isSerialNumber = (text: string): boolean =>

@@ -1,10 +1,13 @@
 // Enrollment of managed agents (agent protocol, section 11). The query engine of the same machine uses the same host
 // row. See enrollment/README.md.
+
+import { hardwareUuid } from "../../agent-wire/firmware.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, authenticationFailed, invalid, limitExceeded, overBudget } from "../core/errors.ts";
 import { proved } from "../core/http/strangers.ts";
 import { tokenHash } from "../core/random.ts";
 import { checkEnrollSecret } from "../enrollment/secret-check.ts";
+import { isSerialNumber } from "../hosts/serial-number.ts";
 import { managedAgents } from "./agents.ts";
 import { copyRefused, recordCopy } from "./copies.ts";
 import { signer } from "./identity.ts";
@@ -17,15 +20,23 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
   const secret = await checkEnrollSecret(ctx, given.enroll_secret, ctx);
   if ("wait" in secret) throw secret.wait > 0 ? limitExceeded(secret.wait) : authenticationFailed();
   const details = detailsOf(given);
-  if (details.uuid === "") throw invalid("hardware_uuid", "hardware_uuid is required");
+  if (given.hardware_uuid.trim() === "") throw invalid("hardware_uuid", "hardware_uuid is required");
   const identity = await signer(ctx);
-  if (identity && identity.hardware_uuid?.toLowerCase() !== details.uuid.toLowerCase())
+  if (identity && identity.hardware_uuid?.toLowerCase() !== given.hardware_uuid.trim().toLowerCase())
     throw invalid("hardware_uuid", "is not that of the identity that has signed the request");
-  const named = (given.qengine_identifier || given.osquery_identifier).trim();
+  const named = hardwareUuid(given.qengine_identifier || given.osquery_identifier);
+  const serial = isSerialNumber(details.hardware_serial) ? details.hardware_serial : "";
+  const identifier = named || details.uuid || serial;
+  if (identifier === "")
+    throw invalid(
+      "hardware_uuid",
+      "other machines have the same hardware UUID, which is a placeholder of their boards: set another one with " +
+        "--hardware-uuid",
+    );
   const key = ctx.random.token(KEY_BYTES);
   const outcome = await ctx.running.of(managedAgents).enrollment.enroll({
-    identifier: named || details.uuid,
-    ...(named === "" ? { uuid: details.uuid } : {}),
+    identifier,
+    ...(named === "" && details.uuid !== "" ? { uuid: details.uuid } : {}),
     ...(details.platform === "darwin" ? { hardware: { uuid: details.uuid, serial: details.hardware_serial } } : {}),
     teamId: secret.teamId,
     ...(identity?.host_id ? { hostId: identity.host_id } : {}),

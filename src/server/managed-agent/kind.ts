@@ -1,7 +1,7 @@
 // What only the managed agent knows when a host enrolls: a few details, and its key.
 
+import { firmwareText, hardwareUuid, serialNumber } from "../../agent-wire/firmware.ts";
 import { displayName } from "../agent/inventory/fields.ts";
-import { firmwareText, serialNumber } from "../agent-protocol/placeholders.ts";
 import { isoAt } from "../core/clock.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { bindIdentity, type Identity } from "../device-ca/identities.ts";
@@ -46,7 +46,7 @@ export const detailsOf = ({
   computer_name,
   hardware_model,
 }: EnrollBody) => ({
-  uuid: hardware_uuid.trim(),
+  uuid: hardwareUuid(hardware_uuid),
   hardware_serial: serialNumber(hardware_serial),
   hostname: hostname.trim(),
   platform: platform.trim(),
@@ -110,7 +110,11 @@ export const managedAgent: EnrollmentKind<AgentRequest> = {
   async write(tx, enrolled, now) {
     for (const { request, row } of enrolled) {
       const { identity, details } = request;
-      const device = { host_id: row.id, hardware_serial: row.hardware_serial, hardware_uuid: details.uuid };
+      const device = {
+        host_id: row.id,
+        hardware_serial: row.hardware_serial,
+        hardware_uuid: identity?.hardware_uuid ?? details.uuid,
+      };
       if (identity) await bindIdentity({ store: tx }, identity, device);
     }
     const hosts = enrolled.map(({ row }) => row);

@@ -1,12 +1,13 @@
 // A failed reading does not erase what is known: blank values and placeholders of firmware are unknown.
 import { describe, expect, it } from "vitest";
-import { hardwareUuid, serialNumber } from "../../../src/server/agent-protocol/placeholders.ts";
+import { hardwareUuid, serialNumber } from "../../../src/agent-wire/firmware.ts";
 import { certificateName } from "../../../src/server/certificates/inventory.ts";
 import { hostBatteries } from "../../../src/server/hosts/inventory/batteries.ts";
 import { hostUsers } from "../../../src/server/hosts/inventory/users.ts";
 import { startApp } from "../../support/app.ts";
 import { rulesEngines } from "../../support/engines.ts";
-import { enroll, makeSecret, throughApp } from "../agents.ts";
+import { agentCall } from "../../support/managed.ts";
+import { enroll, makeSecret, SECRET, throughApp } from "../agents.ts";
 
 describe.each(rulesEngines)("values that a host could not read, on %s", (engine) => {
   it.each([
@@ -40,6 +41,72 @@ describe.each(rulesEngines)("values that a host could not read, on %s", (engine)
       cpu_logical_cores: 8,
       cpu_brand: "Fast",
     });
+  });
+});
+
+describe.each(rulesEngines)("placeholders of firmware in enrollments, on %s", (engine) => {
+  const NO_UUID = "03000200-0400-0500-0006-000700080009";
+  const details = { hostname: "", computer_name: "", hardware_model: "Default string" };
+
+  it("are not stored by the managed agent, and name no host", async () => {
+    const t = await startApp({ engine });
+    await makeSecret(t);
+    const enrollManaged = (more: Record<string, string>) =>
+      agentCall(t, "/enroll", { enroll_secret: SECRET, hardware_uuid: NO_UUID, ...details, ...more });
+    for (const serial of ["S1", "S2"]) expect((await enrollManaged({ hardware_serial: serial })).status).toBe(200);
+    expect((await enrollManaged({ hardware_serial: "0", qengine_identifier: "own-id" })).status).toBe(200);
+    const hosts = await t.store.hosts.list({ order: [{ column: "id", direction: "asc" }] });
+    expect(hosts.map(({ identifier, uuid, hardware_serial }) => [identifier, uuid, hardware_serial])).toEqual([
+      ["s1", "", "S1"],
+      ["s2", "", "S2"],
+      ["own-id", "", ""],
+    ]);
+    const refused = await enrollManaged({ hardware_serial: "Default string" });
+    expect([refused.status, refused.json.errors[0].name]).toEqual([422, "hardware_uuid"]);
+    expect(await t.store.hosts.count()).toBe(3);
+  });
+
+  it("do not erase what the managed agent has stored", async () => {
+    const t = await startApp({ engine });
+    await makeSecret(t);
+    const enrollManaged = (more: Record<string, string>) =>
+      agentCall(t, "/enroll", { enroll_secret: SECRET, qengine_identifier: "id-1", ...details, ...more });
+    await enrollManaged({ hardware_uuid: "U1", hardware_serial: "S1", hardware_model: "M1", hostname: "h1" });
+    await enrollManaged({ hardware_uuid: NO_UUID, hardware_serial: "None", hardware_model: "OEM" });
+    expect(await t.store.hosts.list()).toMatchObject([
+      { uuid: "U1", hardware_serial: "S1", hardware_model: "M1", hostname: "h1" },
+    ]);
+  });
+
+  it("do not make one host of several machines whose UUID identifies them", async () => {
+    const t = await startApp({ engine, settings: { host_identifier: "uuid" } });
+    await makeSecret(t);
+    const send = throughApp(t);
+    for (const instance_id of ["i1", "i2"])
+      await enroll(send, {
+        host_identifier: NO_UUID,
+        host_details: { osquery_info: { uuid: NO_UUID, instance_id } },
+      });
+    expect((await t.store.hosts.list()).map(({ identifier }) => identifier).sort()).toEqual(["i1", "i2"]);
+  });
+
+  it("find no Mac by a serial number that is none", async () => {
+    const t = await startApp({ engine });
+    await makeSecret(t);
+    const send = throughApp(t);
+    const mac = (id: string) => ({
+      host_identifier: id,
+      host_details: {
+        os_version: { platform: "darwin" },
+        system_info: { uuid: NO_UUID, hardware_serial: "System Serial Number", hostname: id },
+      },
+    });
+    await enroll(send, mac("a"));
+    await enroll(send, mac("b"));
+    expect((await t.store.hosts.list()).map(({ uuid, hardware_serial }) => [uuid, hardware_serial])).toEqual([
+      ["", ""],
+      ["", ""],
+    ]);
   });
 });
 

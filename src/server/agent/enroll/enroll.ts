@@ -1,5 +1,6 @@
 // Enrollment of query engines (agent protocol, section 3). See enrollment/README.md.
-import { rowsOf, text } from "../../agent-protocol/rows.ts";
+import { hardwareUuid, serialNumber } from "../../../agent-wire/firmware.ts";
+import { type Row, rowsOf, text } from "../../agent-protocol/rows.ts";
 import { type AgentReply, failure, nodeInvalid } from "../../agent-protocol/wire.ts";
 import type { Services } from "../../core/context.ts";
 import type { Caller } from "../../core/http/proxies.ts";
@@ -25,7 +26,9 @@ function appleHardware({ host_details: given, platform_type: mask }: Record<stri
   const [os = {}] = rowsOf([details.os_version]);
   const [system = {}] = rowsOf([details.system_info]);
   if ((text(os, "platform") || platformOfMask(mask)) !== "darwin") return {};
-  return { hardware: { uuid: text(system, "uuid").trim(), serial: text(system, "hardware_serial").trim() } };
+  return {
+    hardware: { uuid: hardwareUuid(text(system, "uuid")), serial: serialNumber(text(system, "hardware_serial")) },
+  };
 }
 
 const refusal = (reason: string): AgentReply => nodeInvalid(`enroll failed: ${reason}`);
@@ -50,7 +53,11 @@ export function createEnrollment(services: Services, { hosts: cache, configs }: 
     const row = name === null ? undefined : rowsOf([details?.[name]])[0];
     const provided = typeof body.host_identifier === "string" ? cleanText(body.host_identifier) : "";
     // Not truncated, since two hosts may share a prefix.
-    return (row ? text(row, column[kind], Number.POSITIVE_INFINITY).trim() : "") || provided.trim();
+    const whole = (cells: Row | undefined, name: string) =>
+      cells ? text(cells, name, Number.POSITIVE_INFINITY).trim() : "";
+    if (kind !== "uuid") return whole(row, column[kind]) || provided.trim();
+    // Boards without a UUID of their own have the same one.
+    return hardwareUuid(whole(row, "uuid")) || hardwareUuid(provided) || whole(row, "instance_id");
   }
 
   return {

@@ -1,5 +1,6 @@
 // What the vendor's description of a device means. Pure functions.
 import { z } from "zod";
+import { firmwareText, serialNumber as meaningfulSerial } from "../../../../agent-wire/firmware.ts";
 import { clip, type Row } from "../../../agent-protocol/rows.ts";
 import { isoAt } from "../../../core/clock.ts";
 import { limit } from "../../../core/limits.ts";
@@ -112,7 +113,7 @@ const idOf = ({ name }: Pick<AndroidDevice, "name">): string => name.slice(name.
 export function identityOf(device: AndroidDevice): { uuid: string; serial: string } {
   const { enterpriseSpecificId = "", serialNumber = "" } = device.hardwareInfo;
   const uuid = clip(enterpriseSpecificId.trim() || idOf(device));
-  return { uuid, serial: isPersonal(device) ? uuid : clip(serialNumber.trim()) };
+  return { uuid, serial: isPersonal(device) ? uuid : clip(meaningfulSerial(serialNumber)) };
 }
 
 function timeIn(text: string): string | null {
@@ -127,7 +128,10 @@ export const reportedAt = ({ lastStatusReportTime }: AndroidDevice): string | nu
 export const enrolledAt = ({ enrollmentTime }: AndroidDevice): string | null => timeIn(enrollmentTime);
 
 export function factsOf(device: AndroidDevice): Partial<HostRow> {
-  const { brand = "", manufacturer = "", model = "" } = device.hardwareInfo;
+  const { hardwareInfo } = device;
+  const brand = firmwareText(hardwareInfo.brand ?? "");
+  const manufacturer = firmwareText(hardwareInfo.manufacturer ?? "");
+  const model = firmwareText(hardwareInfo.model ?? "");
   const { androidVersion = "", androidBuildNumber = "" } = device.softwareInfo;
   const name = clip([capital(brand || manufacturer), model].filter(Boolean).join(" "));
   const set: Partial<HostRow> = {};

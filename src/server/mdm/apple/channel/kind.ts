@@ -1,5 +1,6 @@
 // What an Apple device reports about itself when it enrolls.
 
+import { hardwareUuid, serialNumber } from "../../../../agent-wire/firmware.ts";
 import { type PlistDict, stringIn } from "../../../../plist/value.ts";
 import type { Services } from "../../../core/context.ts";
 import { startedPart } from "../../../core/running.ts";
@@ -33,8 +34,8 @@ export function deviceOf(message: PlistDict): AppleDevice {
   const text = (key: string) => (stringIn(message, key) ?? "").trim().slice(0, appleFact.max);
   const model = text("ProductName") || text("Model");
   return {
-    serial: text("SerialNumber"),
-    udid: text("UDID"),
+    serial: serialNumber(text("SerialNumber")),
+    udid: hardwareUuid(text("UDID")),
     name: text("DeviceName"),
     model,
     platform:

@@ -13,6 +13,7 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
   "none",
   "not applicable",
   "not available",
+  "not settable",
   "not specified",
   "null",
   "o.e.m.",
@@ -49,7 +50,7 @@ export function firmwareText(text: string): string {
 /** Empty for placeholders, and for texts of one repeated character, such as 0 or xxxx. */
 export function serialNumber(text: string): string {
   const serial = firmwareText(text);
-  return /^([0x.*\-_ ])\1*$/i.test(serial) ? "" : serial;
+  return /^([0x.*\-_ ])\1*$/i.test(serial) || /^to be filled\b/i.test(serial) ? "" : serial;
 }
 
 export function hardwareUuid(text: string): string {
