@@ -1,5 +1,5 @@
-import { msToIso, toCount, toInt, toSeconds } from "../../agent-protocol/numbers.ts";
 import { firmwareText, hardwareUuid, serialNumber } from "../../../agent-wire/firmware.ts";
+import { msToIso, toCount, toInt, toSeconds } from "../../agent-protocol/numbers.ts";
 import { has, type Row, text } from "../../agent-protocol/rows.ts";
 import { displayName, type HostContext, type InventoryFields } from "./fields.ts";
 import { platformOf, unixOsVersion, type WindowsRelease, windowsName, windowsOsVersion } from "./os-version.ts";

@@ -1,8 +1,8 @@
 // What answers of iPhones and iPads mean for their hosts. Pure functions.
 
 import { X509Certificate } from "node:crypto";
-import { bytesIn, dictIn, dictsIn, numberIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { serialNumber } from "../../../../agent-wire/firmware.ts";
+import { bytesIn, dictIn, dictsIn, numberIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { clip, type Row } from "../../../agent-protocol/rows.ts";
 import { certificateName, certificatesLimit } from "../../../certificates/inventory.ts";
 import type { HostRow } from "../../../hosts/access.ts";
