@@ -1,10 +1,13 @@
 // The role table: which role may do what. Letters: A admin, M maintainer, O observer, P observer_plus, G gitops, T
-// technician.
+// technician, L plan.
 // The first column lists sufficient global roles, the second sufficient roles on the object's team ("" = no team role
 // suffices).
 
-export const roles = ["admin", "maintainer", "observer", "observer_plus", "gitops", "technician"] as const;
+export const roles = ["admin", "maintainer", "observer", "observer_plus", "gitops", "technician", "plan"] as const;
 export type Role = (typeof roles)[number];
+
+/** Roles of programs only. */
+export const apiOnlyRoles: readonly Role[] = ["gitops", "plan"];
 
 /** Roles of the premium tier. All team roles are premium too. */
 export const premiumRoles: readonly Role[] = ["observer_plus", "gitops", "technician"];
@@ -16,6 +19,7 @@ const letters: Record<string, Role> = {
   P: "observer_plus",
   G: "gitops",
   T: "technician",
+  L: "plan",
 };
 
 const rule = (global: string, team: string) => ({
@@ -121,6 +125,8 @@ export const actions = {
   "config:read_secrets": rule("AG", ""),
   "config:write": rule("AG", ""),
   "configuration:apply": rule("AG", "AG"),
+  /** Reads what an apply may write, without files and secrets, and tries applies out. */
+  "configuration:plan": rule("AGL", "AGL"),
 } satisfies Record<string, ReturnType<typeof rule>>;
 
 export type Action = keyof typeof actions;
@@ -149,6 +155,12 @@ export function teamsFor(held: Roles, action: Action): "all" | number[] {
   const { global, team } = actions[action];
   if (held.global_role !== null) return global.includes(held.global_role) ? "all" : [];
   return held.teams.filter(({ role }) => team.includes(role)).map(({ id }) => id);
+}
+
+/** Whether all of the roles are for reading only: then the user may not even change its own account. */
+export function isReadOnly({ global_role, teams }: Roles): boolean {
+  const all = global_role === null ? teams.map(({ role }) => role) : [global_role];
+  return all.length > 0 && all.every((role) => role === "plan");
 }
 
 /** Whether the roles allow the action on any object at all. */

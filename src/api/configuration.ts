@@ -112,8 +112,6 @@ export const ConfigurationState = z.object({
 });
 export type ConfigurationState = z.infer<typeof ConfigurationState>;
 
-const access = { action: "configuration:apply", scope: "team" } as const;
-
 export const configurationApi = {
   state: endpoint({
     method: "POST",
@@ -121,7 +119,7 @@ export const configurationApi = {
     summary:
       "Read everything that configuration files can contain and the caller may write, from one consistent snapshot.",
     stability: "experimental",
-    access,
+    access: { action: "configuration:plan", scope: "team" },
     bodyLimit: 64 * 1024 * 1024,
     body: z.object({
       secrets: Secrets.optional(),
@@ -130,7 +128,10 @@ export const configurationApi = {
         .max(1_000_000)
         .optional()
         .meta({ description: "host names as in files, to be resolved to the names that labels use" }),
-      files: z.boolean().optional().meta({ description: "true: with the files that values refer to" }),
+      files: z
+        .boolean()
+        .optional()
+        .meta({ description: "true: with the files that values refer to; not for the role plan" }),
     }),
     response: ConfigurationState,
   }),
@@ -139,7 +140,7 @@ export const configurationApi = {
     path: "/spec/apply",
     summary: "Apply all changes in one transaction; refused (409) if anything that the request pins has changed.",
     stability: "experimental",
-    access,
+    access: { action: "configuration:apply", scope: "team", dryRunAction: "configuration:plan" },
     bodyLimit: 64 * 1024 * 1024,
     body: z.object({
       changes: z.array(ThingChange).max(CHANGES_MAX),

@@ -14,7 +14,8 @@ export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
  * Who may call. `none`: no token needed. `user`: any signed-in user, for its own data. `reset`: like `user`, and also
  * while a password reset is required. An action with scope `global` needs a global role. With scope `team`, a role on
  * a team may suffice: the route refuses callers without the role on any team and checks a `team_id` in query or body;
- * the service checks the object. With `nodeKey`, a host may also call with its node key, for its own data: the
+ * the service checks the object. With `dryRunAction`, requests with the header for dry runs need the right to that action
+ * instead. With `nodeKey`, a host may also call with its node key, for its own data: the
  * handler finds it in `ctx.host`. With `hostSignature`, the same holds for a request without a token that is signed with
  * the identity of a host (HTTP message signature, RFC 9421).
  */
@@ -25,6 +26,7 @@ export type Access =
   | {
       readonly action: Action;
       readonly scope: "global" | "team";
+      readonly dryRunAction?: Action;
       readonly nodeKey?: true;
       readonly hostSignature?: true;
     };

@@ -196,7 +196,12 @@ function accessText({ access }: AnyEndpoint): Json | string {
   if (typeof access === "string") return access === "none" ? "no token" : "any signed-in user";
   const names = (held: readonly Role[]) => held.join(", ");
   const { global, team } = actions[access.action];
-  return { action: access.action, global: names(global), team: access.scope === "team" ? names(team) : "" };
+  return {
+    action: access.action,
+    global: names(global),
+    team: access.scope === "team" ? names(team) : "",
+    ...(access.dryRunAction === undefined ? {} : { dry_run_action: access.dryRunAction }),
+  };
 }
 
 function parameters(schema: z.ZodType, place: "path" | "query" | "header"): Json[] {

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { configurationApi, type Pin } from "../api/configuration.ts";
 import { UPLOAD_MAX } from "../api/uploads.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
-import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
+import { filesFlags, GitopsCommand, inDryRun } from "../cli/features/gitops-command.ts";
 import { textOf } from "../cli/files/file-errors.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
 import { plural } from "../cli/output/text.ts";
@@ -192,17 +192,16 @@ export default class Apply extends GitopsCommand {
     const client = this.clientFor({ ...connection, timeout }, await connection.token());
     const progress = this.progress(dryRun ? "checking ..." : "applying ...");
     try {
-      await client.call(configurationApi.apply, {
-        body: {
-          changes: changes.map(toThingChange),
-          pins: [...pins],
-          secrets: { ...secrets },
-          ...(Object.keys(files).length > 0 ? { files: { ...files } } : {}),
-          ...(Object.keys(variables).length > 0 ? { variables: { ...variables } } : {}),
-          dry_run: dryRun,
-          skip_checks: skipChecks,
-        },
-      });
+      const body = {
+        changes: changes.map(toThingChange),
+        pins: [...pins],
+        secrets: { ...secrets },
+        ...(Object.keys(files).length > 0 ? { files: { ...files } } : {}),
+        ...(Object.keys(variables).length > 0 ? { variables: { ...variables } } : {}),
+        dry_run: dryRun,
+        skip_checks: skipChecks,
+      };
+      await client.call(configurationApi.apply, { body }, dryRun ? inDryRun : {});
     } catch (error) {
       progress.done();
       if (error instanceof ApiCallError && error.status === 409) throw this.#conflict(error);

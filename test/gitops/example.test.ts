@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { startApp } from "../support/app.ts";
 import { root } from "../support/cli.ts";
 import { gitops, stateOf } from "../support/gitops-cli.ts";
+import { makeUser } from "../support/make.ts";
 
 const dir = join(root, "examples", "gitops");
 const teams = (await readdir(join(dir, "teams"))).sort().map((name) => join(dir, "teams", name));
@@ -48,17 +49,29 @@ describe("the example repository", () => {
     const app = await startApp();
     const env = await variables();
     const github = parse(await readFile(join(dir, ".github/workflows/svc.yml"), "utf8")) as {
-      jobs: Record<string, { steps: { run?: string }[] }>;
+      jobs: Record<string, { env?: Record<string, string>; steps: { run?: string }[] }>;
     };
-    const gitlab = parse(await readFile(join(dir, ".gitlab-ci.yml"), "utf8")) as Record<string, { script?: string[] }>;
+    const gitlab = parse(await readFile(join(dir, ".gitlab-ci.yml"), "utf8")) as Record<
+      string,
+      { variables?: Record<string, string>; script?: string[] }
+    >;
+    const tokens = {
+      SVC_API_TOKEN: (await makeUser(app, "gitops", { api_only: true })).token,
+      SVC_PLAN_TOKEN: (await makeUser(app, "plan", { api_only: true })).token,
+    };
     for (const job of ["plan", "apply", "drift"]) {
       const lines = [...github.jobs[job]!.steps.map(({ run }) => run ?? ""), ...gitlab[job]!.script!];
       const commands = lines.filter((line) => line.startsWith("svc "));
       const each = commands.length / 2;
       expect(each).toBe(job === "plan" ? 2 : 1);
       expect(commands.slice(0, each)).toEqual(commands.slice(each));
+      // Only the job that applies has a token that can write.
+      const variable = job === "apply" ? "SVC_API_TOKEN" : "SVC_PLAN_TOKEN";
+      expect(github.jobs[job]!.env!.SVC_API_TOKEN).toBe(`\${{ secrets.${variable} }}`);
+      expect(gitlab[job]!.variables?.SVC_API_TOKEN).toBe(job === "apply" ? undefined : `$${variable}`);
+      const SVC_API_TOKEN = tokens[variable];
       for (const command of commands.slice(0, each)) {
-        const result = await gitops(app, inDir(command), { env: { ...env, CI: "true" } });
+        const result = await gitops(app, inDir(command), { env: { ...env, SVC_API_TOKEN, CI: "true" } });
         expect(result.exitCode, `${command}: ${result.stderr}`).toBe(0);
       }
       expect(await app.store.teams.count()).toBe(job === "plan" ? 0 : 2);

@@ -159,6 +159,7 @@ describe.each(rulesEngines)("activities of a host on %s", (engine) => {
       observer: [200, 403],
       observer_plus: [200, 403],
       gitops: [403, 403],
+      plan: [403, 403],
     };
     for (const [role, [read, remove]] of Object.entries(expected) as [Role, [number, number]][]) {
       for (const who of [role, { teams: [{ id: team.id, role }] }]) {

@@ -1,5 +1,5 @@
 // Permissions, copied manually from part C's table of roles: the server's own table is not used.
-// A admin, M maintainer, T technician, O observer, P observer_plus, G gitops; first globally, then on the team.
+// A admin, M maintainer, T technician, O observer, P observer_plus, G gitops, L plan; first globally, then on the team.
 import type { Role } from "../../src/api/access.ts";
 
 const partC = {
@@ -76,6 +76,8 @@ const partC = {
   "edit agent options": ["AG", "AG"],
   // Beyond part C: users who may change everything in the files; for a team, its own objects.
   "configuration files": ["AG", "AG"],
+  // Beyond part C, which has no role plan.
+  "plan configuration files": ["AGL", "AGL"],
   "sessions of others": ["A", ""],
   "view host activities": ["AMTOP", "AMTOP"],
   "cancel upcoming activity": ["AM", "AM"],
@@ -485,7 +487,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /sso/callback": "open",
   "GET /sso/metadata": "open",
   "POST /sso/cli_token": "open",
-  "POST /spec/state": "configuration files",
+  "POST /spec/state": "plan configuration files",
   "POST /spec/apply": "configuration files",
   "POST /spec/teams": "edit teams",
   "GET /teams": "view teams",
@@ -536,6 +538,7 @@ const letters: Record<Role, string> = {
   observer: "O",
   observer_plus: "P",
   gitops: "G",
+  plan: "L",
 };
 
 export const mayGlobally = (row: Row, role: Role): boolean => partC[row][0].includes(letters[role]);

@@ -3,6 +3,7 @@ import { delimiter } from "node:path";
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
 import { type ConfigurationState, configurationApi, NO_TEAM_NAME } from "../../api/configuration.ts";
+import { DRY_RUN } from "../../api/dry-run.ts";
 import { packageBatchesApi } from "../../api/package-batches.ts";
 import { ApiCallError, type FieldReason } from "../../client/errors.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";
@@ -83,6 +84,9 @@ export interface Planned {
   readonly variables: Readonly<Record<string, string>>;
   readonly masks: Masks;
 }
+
+/** The role plan may only send requests with this header. The body says it too, for older servers. */
+export const inDryRun = { headers: { [DRY_RUN]: "true" } };
 
 /** In one request. */
 const DOWNLOADS_MAX = 500;
@@ -171,13 +175,13 @@ export abstract class GitopsCommand extends PackageBatchCommand {
       skip_checks: true,
     };
     try {
-      await this.call(configurationApi.apply, { body });
+      await this.call(configurationApi.apply, { body }, inDryRun);
     } catch (error) {
       if (!(error instanceof ApiCallError) || error.status !== 403) throw error;
       const named = beyond.slice(0, 3).map(titleOf).join(", ");
       throw denied(
         `your role may not read or write these: ${named}${beyond.length > 3 ? `, and ${beyond.length - 3} more` : ""}`,
-        "Give only files of teams on which you have the role gitops or admin.",
+        "Give only files of teams on which you have the role gitops, plan or admin.",
       );
     }
   }

@@ -14,6 +14,7 @@ import { resolveFiles } from "./files.ts";
 import type { Kind, Part } from "./kind.ts";
 import { kindOf, kinds, locks } from "./kinds.ts";
 import { checkPins } from "./pins.ts";
+import { asWriter, mayApply } from "./planner.ts";
 import { authorizeOn, checkKinds, contentsIn, type Request, readRequest } from "./request.ts";
 import { readAllRows, thingsOf } from "./state.ts";
 import { keyOf, revisionKey, type Texts, type Thing } from "./values.ts";
@@ -31,14 +32,18 @@ const locked = <R>(
   return lock === undefined ? work(store) : store.tx((inside) => locked(inside, work, others), { lock });
 };
 
-export async function applyConfiguration(ctx: Context, body: Body): Promise<Reply> {
+export async function applyConfiguration(caller: Context, body: Body): Promise<Reply> {
+  const isPlanner = caller.dryRun !== null && !mayApply(caller);
+  const ctx = isPlanner ? asWriter(caller) : caller;
   const texts: Texts = new Map(Object.entries(body.secrets ?? {}));
   checkKinds({ changes: body.changes, pins: body.pins });
   const changes = body.changes.map((change, index): Given => ({ ...change, index, shape: kindOf(change) }));
   const request = await readRequest(ctx, changes, texts, contentsIn(body.files ?? {}));
   const variables = Object.entries(body.variables ?? {}).map(([name, value]) => ({ name, value }));
   if (variables.length > 0) authorize(ctx, "variables:write", null);
-  const asked = await askOutside(ctx, request, body.skip_checks ?? false);
+  const asked = await askOutside(ctx, request, isPlanner || (body.skip_checks ?? false));
+  // Whoever may only plan must not have the server connect anywhere.
+  if (isPlanner) ctx.dryRun?.unchecked("the connections to certificate authorities, trackers and the directory");
   const key = await revisionKey(ctx);
   let done: Work | undefined;
   await againWithoutGone(() =>

@@ -3,17 +3,22 @@ import type { z } from "zod";
 import type { ConfigurationState, configurationApi } from "../../api/configuration.ts";
 import { inTurns } from "../core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
+import { forbiddenFor } from "../core/errors.ts";
 import { hostsByName } from "../labels/members.ts";
 import { nameHosts } from "../labels/spec.ts";
 import { everything } from "../store/query.ts";
 import type { Kind } from "./kind.ts";
 import { kindOf, kinds } from "./kinds.ts";
+import { asWriter, mayApply } from "./planner.ts";
 import { type HostName, readSharedRows, type SharedRows } from "./shared-rows.ts";
 import { type Refs, revisionKey, revisionOf, shown, type Thing } from "./values.ts";
 
 type Body = z.output<(typeof configurationApi)["state"]["body"]>;
 
-export async function configurationState(ctx: Context, body: Body): Promise<ConfigurationState> {
+export async function configurationState(caller: Context, body: Body): Promise<ConfigurationState> {
+  if (body.files === true && !mayApply(caller))
+    throw forbiddenFor("this role reads no files: an export needs the role gitops or admin");
+  const ctx = asWriter(caller);
   const key = await revisionKey(ctx);
   const { shared, rows, files, downloads, vitals, hosts } = await ctx.store.tx(
     async (store) => {

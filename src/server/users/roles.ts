@@ -1,5 +1,5 @@
 // The rules for assigning roles, and the effects of a change.
-import { premiumRoles, type Role, roles as roleNames } from "../../api/access.ts";
+import { apiOnlyRoles, premiumRoles, type Role, roles as roleNames } from "../../api/access.ts";
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, roleError } from "../core/errors.ts";
@@ -23,13 +23,14 @@ export function parseRole(name: string): Role {
   return role;
 }
 
-/** The role gitops is only for API-only users. Premium roles and team roles require the premium tier. */
+/** Some roles are only for API-only users. Premium roles and team roles require the premium tier. */
 export function checkRole(
   ctx: Context,
   role: Role,
   user: { readonly apiOnly: boolean; readonly onTeam: boolean },
 ): void {
-  if (role === "gitops" && !user.apiOnly) throw roleError(4, "role gitops can only be set for API-only users");
+  if (apiOnlyRoles.includes(role) && !user.apiOnly)
+    throw roleError(4, `role ${role} can only be set for API-only users`);
   if (user.onTeam || premiumRoles.includes(role)) needPremium(ctx);
 }
 

@@ -2,8 +2,9 @@
 // run.
 import type { z } from "zod";
 import { acceptedKeys } from "../../../api/accepted-keys.ts";
+import type { Action } from "../../../api/access.ts";
 import { DRY_RUN, DRY_RUN_UNCHECKED, dryRunOf } from "../../../api/dry-run.ts";
-import { type AnyEndpoint, noParams, type ParsedOf, type ReplyOf } from "../../../api/endpoint.ts";
+import { type Access, type AnyEndpoint, noParams, type ParsedOf, type ReplyOf } from "../../../api/endpoint.ts";
 import { issueText, plainIssues, typeName } from "../../../api/issue-text.ts";
 import { type Context, isPremium } from "../context.ts";
 import {
@@ -13,6 +14,7 @@ import {
   cannotDryRun,
   type FieldError,
   forbidden,
+  forbiddenFor,
   invalidFields,
   passwordResetRequired,
   premiumRequired,
@@ -25,7 +27,7 @@ import { withoutNulls } from "./nulls.ts";
 import { EACH, measured } from "./strangers.ts";
 import type { JsonStream, JsonWithBytes } from "./text-stream.ts";
 import { checkLicenseRuns } from "./tier.ts";
-import { checkTokenScope } from "./token-scope.ts";
+import { checkReadOnly, checkTokenScope } from "./token-scope.ts";
 import { checkKeys } from "./unknown-keys.ts";
 
 /** Additions to a reply: another success status of the endpoint, and headers. */
@@ -156,17 +158,22 @@ function admit(endpoint: AnyEndpoint, ctx: Context): void {
     if (ctx.user.kind === "nobody") throw authorizationHeaderRequired();
     checkTokenScope(ctx.user, endpoint);
     if (ctx.user.force_password_reset && access !== "reset") throw passwordResetRequired();
-    if (typeof access === "object") {
-      const allowed =
-        access.scope === "global"
-          ? isGlobal(ctx) && maySomewhere(ctx.user, access.action)
-          : maySomewhere(ctx.user, access.action);
-      if (!allowed) throw forbidden();
-    }
+    if (typeof access === "object") checkAction(access, ctx);
+    else checkReadOnly(ctx.user, endpoint);
   }
   if (tier !== "premium") return;
   if (!isPremium(ctx)) throw premiumRequired();
   if (method !== "GET" && method !== "HEAD") checkLicenseRuns(ctx);
+}
+
+function checkAction({ action, scope, dryRunAction }: Exclude<Access, string>, ctx: Context): void {
+  const allows = (one: Action) => (scope === "team" || isGlobal(ctx)) && maySomewhere(ctx.user, one);
+  if (dryRunAction === undefined) {
+    if (!allows(action)) throw forbidden();
+  } else if (!allows(wantsDryRun(ctx) ? dryRunAction : action))
+    throw allows(dryRunAction)
+      ? forbiddenFor(`this role may only try it out: send the header ${DRY_RUN}: true`)
+      : forbidden();
 }
 
 const isGlobal = (ctx: Context): boolean => ctx.user.kind === "service" || ctx.user.global_role !== null;
