@@ -23,6 +23,7 @@ interface Application {
   readonly pins: readonly Pin[];
   readonly secrets: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
+  /** Of plans that older versions of svc have saved; otherwise custom variables are among the changes. */
   readonly variables: Readonly<Record<string, string>>;
   readonly uploads: readonly LargeFile[];
   /** The current objects, to compute the share that is removed. */
@@ -86,13 +87,13 @@ export default class Apply extends GitopsCommand {
   }
 
   async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0], dryRun: boolean): Promise<Application> {
-    const { changes, state, secrets, contents, variables, uploads } = await this.planned(flags, !dryRun);
+    const { changes, state, secrets, contents, uploads } = await this.planned(flags, !dryRun);
     return {
       changes,
       pins: pinsOf(state.things, changes, false),
       secrets: secretsOf(changes, secrets),
       files: filesOf(changes, contents),
-      variables,
+      variables: {},
       uploads: uploadsOf(changes, uploads),
       current: state.things,
     };

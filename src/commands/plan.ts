@@ -31,8 +31,6 @@ export default class Plan extends GitopsCommand {
     const tooMany = guardRemovals(changes, state.things, DEFAULT_MAX_DELETES);
     if (flags.out === "-") await this.write(await this.#saved(planned));
     else await this.printChanges(changes, planned.secrets, flags.markdown);
-    const names = Object.keys(planned.variables);
-    if (names.length > 0) this.remark(`applying it also sends the values of these variables: ${names.join(", ")}`);
     if (tooMany !== null) this.remark(`${tooMany}: applying it needs --allow-delete`);
     if (flags.out !== undefined && flags.out !== "-") {
       await writePrivate(flags.out, await this.#saved(planned));
@@ -43,7 +41,7 @@ export default class Plan extends GitopsCommand {
     if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");
   }
 
-  async #saved({ changes, state, secrets, contents, variables, uploads, masks }: Planned): Promise<string> {
+  async #saved({ changes, state, secrets, contents, uploads, masks }: Planned): Promise<string> {
     const { serverUrl } = await this.connection();
     const pins = pinsOf(state.things, changes, true);
     if (pins.length > CHANGES_MAX)
@@ -58,7 +56,7 @@ export default class Plan extends GitopsCommand {
       pins,
       secrets: secretsOf(changes, secrets),
       files: filesOf(changes, contents),
-      variables,
+      variables: {},
       masks: masks.entries(),
       uploads: uploadsOf(changes, uploads).map(({ origin, sha256 }) => ({ origin, sha256 })),
     });

@@ -7,6 +7,7 @@ import { certificateTemplate } from "./kinds/certificate-template.ts";
 import { config } from "./kinds/config.ts";
 import { configurationProfile } from "./kinds/configuration-profile.ts";
 import { customHostVital } from "./kinds/custom-host-vital.ts";
+import { customVariable } from "./kinds/custom-variable.ts";
 import { declarationAsset } from "./kinds/declaration-asset.ts";
 import { directoryCredentials } from "./kinds/directory-credentials.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
@@ -38,6 +39,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   custom_host_vital: customHostVital,
   label,
   team,
+  custom_variable: customVariable,
   agent_options: agentOptions,
   team_settings: teamSettings,
   enroll_secrets: enrollSecrets,

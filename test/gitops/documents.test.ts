@@ -74,7 +74,7 @@ describe("documents", () => {
       "no kind",
       "apiVersion: v1\nspec: {}\n",
       [
-        "all.yml:1:1: kind is missing: it is one of config, custom_host_vital, enroll_secret, label, pack, policy, query, team, user_roles",
+        "all.yml:1:1: kind is missing: it is one of config, custom_host_vital, custom_variable, enroll_secret, label, pack, policy, query, team, user_roles",
       ],
     ],
     ["an unknown kind", document("polcy", "name: p"), ["all.yml:2:7: unknown kind polcy; did you mean policy?"]],

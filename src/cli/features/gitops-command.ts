@@ -80,8 +80,6 @@ export interface Planned {
   readonly contents: ReadonlyMap<string, Buffer>;
   /** Large files by their digests. */
   readonly uploads: ReadonlyMap<string, LargeFile>;
-  /** Values of the custom variables that these files name. */
-  readonly variables: Readonly<Record<string, string>>;
   readonly masks: Masks;
 }
 
@@ -140,16 +138,19 @@ export abstract class GitopsCommand extends PackageBatchCommand {
       );
     const things = await this.withFiles(wanted.things, valuesOf(state.things), downloads);
     const changes = planOf(state, { ...wanted, things, isComplete: (thing) => wanted.isComplete(thing) });
-    await this.#checkRights(changes, state, files);
-    const unseen = changes.filter(isUnseen);
-    for (const one of unseen) this.remark(`${titleOf(one)}: your role does not see them, so they are kept unchanged`);
+    const unseen = changes.filter((one) => isUnseen(one, state));
+    for (const one of unseen)
+      this.remark(
+        `${this.masks.hide(titleOf(one))}: your role does not see ${one.kind === "custom_variable" ? "it, so it is" : "them, so they are"} kept unchanged`,
+      );
+    const seen = changes.filter((one) => !unseen.includes(one));
+    await this.#checkRights(seen, state, files);
     return {
-      changes: changes.filter((one) => !unseen.includes(one)),
+      changes: seen,
       state,
       secrets: files.secrets,
       contents: files.contents,
       uploads: files.uploads,
-      variables: Object.fromEntries(files.variables),
       masks: files.masks,
     };
   }
@@ -163,8 +164,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     { things }: ConfigurationState,
     { secrets, contents }: Pick<Planned, "secrets" | "contents">,
   ): Promise<void> {
-    // Whoever may write the organization's settings may write everything.
-    if (things.some(({ kind, owner }) => owner === null && kind !== "team")) return;
+    if (ofAll(things)) return;
     const beyond = changes.filter(({ kind, owner, name }) => !this.#teams.has(kind === "team" ? name : (owner ?? "")));
     if (beyond.length === 0) return;
     const body = {
@@ -368,8 +368,16 @@ export abstract class GitopsCommand extends PackageBatchCommand {
 export const valuesOf = (things: readonly Thing[]): ReadonlyMap<string, Json> =>
   new Map(things.map((thing) => [keyOf(thing), thing.value]));
 
-/** Every scope has enroll secrets. A caller whose state contains none may not write them. */
-const isUnseen = ({ kind, action }: Change): boolean => kind === "enroll_secrets" && action === "create";
+/** Whether it is the state of somebody who may write the organization's settings, and so everything. */
+const ofAll = (things: ConfigurationState["things"]): boolean =>
+  things.some(({ kind, owner }) => owner === null && kind !== "team");
+
+/**
+ * Every scope has enroll secrets: a caller whose state contains none may not write them. Custom variables belong to the
+ * organization, though files of teams name them.
+ */
+const isUnseen = ({ kind, action }: Change, { things }: ConfigurationState): boolean =>
+  action === "create" && (kind === "enroll_secrets" || (kind === "custom_variable" && !ofAll(things)));
 
 const byPlace = (a: Problem, b: Problem): number =>
   (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) || a.line - b.line || a.column - b.column;

@@ -8,7 +8,7 @@ import type { Thing } from "../plan/diff.ts";
 import { Current } from "./current.ts";
 import { desiredOfDocuments } from "./documents.ts";
 import { checkLabelUse, remainingUses } from "./labels.ts";
-import { newRun } from "./run.ts";
+import { newRun, teamsAfter } from "./run.ts";
 
 export interface DesiredOptions {
   /** Teams that no file names are deleted. */
@@ -40,11 +40,16 @@ export function desiredOf(
   const run = newRun(files, new Current(state, allowUnknownHosts), deleteOtherTeams);
   const { current, global, owners } = run;
   const items = new Map(
-    [...files.items].map(([kind, all]) => [kind, all.filter(({ owner }) => owners.has(owner))] as const),
+    [...files.items].map(
+      ([kind, all]) =>
+        [kind, kinds[kind]?.items?.isOfAllFiles ? all : all.filter(({ owner }) => owners.has(owner))] as const,
+    ),
   );
   checkLabelUse(items, state, global !== undefined, problems);
+  const teams = teamsAfter(run);
   const things = kindList.flatMap(
-    ([name, kind]) => kind.items?.desired(items.get(name) ?? [], current, problems) ?? kind.desired?.(run, items) ?? [],
+    ([name, kind]) =>
+      kind.items?.desired(items.get(name) ?? [], current, problems, teams) ?? kind.desired?.(run, items) ?? [],
   );
   const isComplete = (thing: ThingKey): boolean => {
     const kind = kinds[thing.kind];

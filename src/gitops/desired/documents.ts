@@ -24,8 +24,10 @@ export function desiredOfDocuments(
   };
   const own = usableItems(items, run, problems);
   checkLabelUse(own, state, false, problems);
+  const teams = new Set([...current.namesOf("team"), ...run.ofTeams.map(({ name }) => name)]);
   return kindList.flatMap(
-    ([name, kind]) => kind.items?.desired(own.get(name) ?? [], current, problems) ?? kind.ofDocuments?.(run) ?? [],
+    ([name, kind]) =>
+      kind.items?.desired(own.get(name) ?? [], current, problems, teams) ?? kind.ofDocuments?.(run) ?? [],
   );
 }
 

@@ -55,6 +55,12 @@ export function newRun(files: Files, current: Current, deleteOtherTeams: boolean
   };
 }
 
+/** The names of the teams that will exist. */
+export function teamsAfter({ current, teams, deletesTeam }: Run): ReadonlySet<string> {
+  const kept = current.namesOf("team").filter((name) => !deletesTeam(name));
+  return new Set([...kept, ...teams.flatMap(({ name }) => name ?? [])]);
+}
+
 /** The free tier has no teams: team files are skipped. */
 function usable({ scopes, problems }: Files, { isPremium }: Current): readonly FileScope[] {
   if (isPremium) return scopes;

@@ -4,7 +4,7 @@ import { isRecord } from "../../text/record.ts";
 import type { Place } from "../files/problems.ts";
 import { placeOf } from "../files/tree.ts";
 import type { Thing } from "../plan/diff.ts";
-import type { Run } from "./run.ts";
+import { type Run, teamsAfter } from "./run.ts";
 import { thing } from "./values.ts";
 
 interface Tokens<T> {
@@ -49,8 +49,7 @@ export function tokensOf<T extends object>(
 
 /** Reports names of teams that will not exist after the run. */
 export function checkTeams(run: Run, names: readonly string[], at: Place): void {
-  const kept = run.current.namesOf("team").filter((name) => !run.deletesTeam(name));
-  const known = new Set([...kept, ...run.teams.map(({ name }) => name)]);
+  const known = teamsAfter(run);
   for (const name of names)
     if (!known.has(name)) run.problems.error(at, `the team ${JSON.stringify(name)} will not exist`);
 }

@@ -50,6 +50,12 @@ export class Environment {
     this.#masked.add(name);
     return value;
   }
+
+  /** The value; empty if there is none that files may use. */
+  optionalValueOf(name: string): string {
+    const value = this.valueOf(name);
+    return typeof value === "string" ? value : "";
+  }
 }
 
 /** What a name or pattern may look like. */

@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.ts";
+import { SECRET_PREFIX } from "../../api/variables.ts";
 import { isRecord } from "../../text/record.ts";
 import { customVariablesIn } from "../files/substitute.ts";
 import { kindList, listKinds } from "../kinds.ts";
@@ -55,6 +56,8 @@ export function exportFiles({
   const names = new FileNames();
   for (const { name } of objects.all(null, "team")) writeTeam(writerOf("team", name, names.of(name)));
   writeNoTeam(writerOf("no_team", NO_TEAM_NAME, "no-team"));
+  for (const { name } of objects.all(null, "custom_variable"))
+    if (!usedIn.has(SECRET_PREFIX + name)) usedIn.set(SECRET_PREFIX + name, []);
   for (const name of [...usedIn.keys()].sort(compareTexts)) variables.addNamed(name, aboutVariable(usedIn.get(name)!));
   files.set(".gitignore", ".env\nplan.json\n");
   files.set(".env.example", environmentFile(variables.all));
@@ -67,6 +70,7 @@ const FILES_SHOWN = 3;
 function aboutVariable(files: readonly string[]): string {
   const all = [...new Set(files)];
   const more = all.length > FILES_SHOWN ? ` and ${all.length - FILES_SHOWN} more` : "";
+  if (all.length === 0) return "custom variable; left empty, its value stays";
   return `custom variable in ${all.slice(0, FILES_SHOWN).join(", ")}${more}`;
 }
 

@@ -15,6 +15,7 @@ import { readScopes, type Scope } from "./scope.ts";
 import { SecretTexts } from "./secrets.ts";
 import { type SectionValues, sectionValues } from "./section-values.ts";
 import type { Spec } from "./spec.ts";
+import { withVariables } from "./variables.ts";
 
 export interface ReadOptions {
   /** The environment in which `$NAME` is looked up. */
@@ -79,11 +80,20 @@ export async function readFiles(
 
 function filesOf(
   scopes: readonly FileScope[],
-  items: Collected,
-  { problems, contents, uploads, variables, environment: { masks } }: Sources,
-  { texts }: SecretTexts,
+  collected: Collected,
+  sources: Sources,
+  secrets: SecretTexts,
   specs: readonly Spec[] | null,
 ): Files {
+  const {
+    problems,
+    contents,
+    uploads,
+    variables,
+    environment: { masks },
+  } = sources;
+  const { texts } = secrets;
+  const items = withVariables(collected, sources, secrets);
   const hosts = [
     ...new Set(
       itemKinds.flatMap(

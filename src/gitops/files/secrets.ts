@@ -49,6 +49,12 @@ export class SecretTexts {
     return secretRef(text);
   }
 
+  /** The reference of a custom variable's value. */
+  ofVariable(value: string): Json {
+    this.texts.set(refOf(value), value);
+    return secretRef(value);
+  }
+
   /** The settings of one owner with references in place of their secrets. */
   ofSettings(settings: Value, tree: Tree, called: string): Value {
     return Object.fromEntries(

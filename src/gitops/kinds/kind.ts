@@ -35,6 +35,8 @@ export interface Items<T extends Named = Named> {
   readonly files?: readonly ItemFiles[];
   /** If the items are software: the lists in the section `software`. */
   readonly software?: readonly SoftwareList[];
+  /** Whether items count whichever files apply, because they come with what all files say. */
+  readonly isOfAllFiles?: true;
   /** The fields of a value that contain names of labels. */
   readonly labelFields: readonly string[];
   /** Keys of its documents in the older format that are ignored. */
@@ -49,8 +51,8 @@ export interface Items<T extends Named = Named> {
   linked?(item: Placed<T>, items: Collected, problems: Problems): T;
   /** Hosts that an item names, which the server has to look up. */
   hosts?(value: T): readonly (string | number)[];
-  /** The objects that the items ask for. */
-  desired(items: readonly Placed<T>[], current: Current, problems: Problems): Thing[];
+  /** The objects that the items ask for. `teamsAfter`: names of the teams that will exist after the run. */
+  desired(items: readonly Placed<T>[], current: Current, problems: Problems, teamsAfter: ReadonlySet<string>): Thing[];
 }
 
 /** A file that the server has to download before an apply. */

@@ -8,7 +8,7 @@ import { ApiError, alreadyExists, hasChanged, invalid, notFound } from "../core/
 import { authorize } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { againWithoutGone } from "../labels/members.ts";
-import { applyVariables } from "../variables/secrets.ts";
+import { setVariables } from "../variables/secrets.ts";
 import { type Given, refusal } from "./changes.ts";
 import { resolveFiles } from "./files.ts";
 import type { Kind, Part } from "./kind.ts";
@@ -93,7 +93,7 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, varia
     kept: new Map(),
     later: [],
   };
-  if (variables.length > 0) await applyVariables(ctx, { secrets: variables });
+  if (variables.length > 0) await setVariables(ctx, variables);
   await checkPins(pins, work.current, key);
   const made = namesOf("create");
   for await (const given of inTurns(changes)) checkPlace(work, given, made);

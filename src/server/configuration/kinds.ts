@@ -8,6 +8,7 @@ import { certificateTemplate } from "./kinds/certificate-template/kind.ts";
 import { config } from "./kinds/config/kind.ts";
 import { configurationProfile } from "./kinds/configuration-profile/kind.ts";
 import { customHostVital } from "./kinds/custom-host-vital/kind.ts";
+import { customVariable } from "./kinds/custom-variable/kind.ts";
 import { declarationAsset } from "./kinds/declaration-asset/kind.ts";
 import { directoryCredentials } from "./kinds/directory-credentials/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
@@ -35,6 +36,7 @@ export const kinds: readonly Kind[] = [
   customHostVital,
   label,
   team,
+  customVariable,
   agentOptions,
   teamSettings,
   enrollSecrets,

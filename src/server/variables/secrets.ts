@@ -33,9 +33,9 @@ export async function listVariables({ store }: Context, query: z.output<typeof v
   };
 }
 
-type Row = RowOf<typeof customVariables>;
+export type VariableRow = RowOf<typeof customVariables>;
 
-const onWire = ({ id, name, team_ids, uses, created_at, updated_at }: Row): CustomVariable => ({
+const onWire = ({ id, name, team_ids, uses, created_at, updated_at }: VariableRow): CustomVariable => ({
   id,
   name,
   team_ids: team_ids === null ? null : [...team_ids],
@@ -62,19 +62,19 @@ async function scopeOf(store: ServerTx, given: Partial<VariableScope>, field = "
 
 const NAME = /^[A-Za-z0-9_]{1,255}$/;
 
-function checkName(name: string, field: string): void {
+export function checkVariableName(name: string, field: string): void {
   if (!NAME.test(name))
     throw invalid(field, "a name consists of letters of the English alphabet, digits and underscores, 255 at most");
 }
 
 /** Serializes changes, so that two requests cannot both create a name. */
-const CHANGES = { lock: "custom-variables" };
+export const CHANGES = { lock: "custom-variables" };
 
 export async function createVariable(
   ctx: Context,
   { name, value, ...scope }: z.output<typeof variablesApi.create.body>,
 ) {
-  checkName(name, "name");
+  checkVariableName(name, "name");
   if (name.startsWith(SECRET_PREFIX)) throw invalid("name", `the name is given without the prefix ${SECRET_PREFIX}`);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
@@ -102,7 +102,7 @@ async function add(inside: Context, given: readonly SecretVariable[]) {
   return rows;
 }
 
-const named = ({ id, name }: Pick<Row, "id" | "name">) => ({
+const named = ({ id, name }: Pick<VariableRow, "id" | "name">) => ({
   custom_variable_id: id,
   custom_variable_name: name,
 });
@@ -121,7 +121,7 @@ export async function modifyVariable(
 }
 
 interface VariableChange {
-  readonly row: Row;
+  readonly row: VariableRow;
   readonly change: Partial<VariableScope> & { readonly value?: string | undefined };
 }
 
@@ -147,11 +147,16 @@ export async function deleteVariable(ctx: Context, id: number): Promise<Record<s
     const inside = within(ctx, store);
     const row = await store.customVariables.get(id);
     if (!row) throw notFound("custom variable", id);
-    await checkUnused(inside, secretKey(row.name), `the custom variable ${JSON.stringify(row.name)}`);
-    await store.customVariables.delete(eq("id", id));
-    await recordActivity(inside, "deleted_custom_variable", named(row));
+    await removeVariable(inside, row);
   }, CHANGES);
   return {};
+}
+
+/** Under the lock of changes. 409 that names a use. */
+export async function removeVariable(inside: Context, row: VariableRow): Promise<void> {
+  await checkUnused(inside, secretKey(row.name), `the custom variable ${JSON.stringify(row.name)}`);
+  await inside.store.customVariables.delete(eq("id", row.id));
+  await recordActivity(inside, "deleted_custom_variable", named(row));
 }
 
 /** Creates those that do not exist, and changes the values of the others. */
@@ -159,26 +164,29 @@ export async function applyVariables(
   ctx: Context,
   { secrets }: { readonly secrets: readonly SecretVariable[] },
 ): Promise<Record<string, never>> {
+  await ctx.store.tx((store) => setVariables(within(ctx, store), secrets), CHANGES);
+  return {};
+}
+
+/** The same, under the lock of changes. */
+export async function setVariables(inside: Context, secrets: readonly SecretVariable[]): Promise<void> {
   const given = new Map<string, SecretVariable & { readonly field: string }>();
   for (const [i, { name: written, ...rest }] of secrets.entries()) {
     const name = written.startsWith(SECRET_PREFIX) ? written.slice(SECRET_PREFIX.length) : written;
-    checkName(name, `secrets.${i}.name`);
+    checkVariableName(name, `secrets.${i}.name`);
     if (given.has(name)) throw invalid(`secrets.${i}.name`, `${name} is given more than once`);
     given.set(name, { name, ...rest, field: `secrets.${i}.` });
   }
-  if (given.size === 0) return {};
-  await ctx.store.tx(async (store) => {
-    const inside = within(ctx, store);
-    const known = await store.customVariables.list({ where: oneOf("name", [...given.keys()]) });
-    const wanted: SecretVariable[] = [];
-    for (const { field, ...one } of given.values()) wanted.push({ ...one, ...(await scopeOf(store, one, field)) });
-    const rows = new Map(known.map((row) => [row.name, row]));
-    await change(
-      inside,
-      wanted.flatMap((one) => (rows.has(one.name) ? [{ row: rows.get(one.name)!, change: one }] : [])),
-    );
-    const added = wanted.filter(({ name }) => !rows.has(name));
-    if (added.length > 0) await add(inside, added);
-  }, CHANGES);
-  return {};
+  if (given.size === 0) return;
+  const { store } = inside;
+  const known = await store.customVariables.list({ where: oneOf("name", [...given.keys()]) });
+  const wanted: SecretVariable[] = [];
+  for (const { field, ...one } of given.values()) wanted.push({ ...one, ...(await scopeOf(store, one, field)) });
+  const rows = new Map(known.map((row) => [row.name, row]));
+  await change(
+    inside,
+    wanted.flatMap((one) => (rows.has(one.name) ? [{ row: rows.get(one.name)!, change: one }] : [])),
+  );
+  const added = wanted.filter(({ name }) => !rows.has(name));
+  if (added.length > 0) await add(inside, added);
 }
