@@ -5,8 +5,6 @@ import type { AnyEndpoint } from "./endpoint.ts";
 
 /** Changes something nevertheless. The value is the reason, which is recorded. */
 export const GITOPS_OVERRIDE = "X-Svc-Gitops-Override";
-/** The message of refusals. */
-export const GITOPS_MODE_IS_ON = "GitOps mode is on";
 const REASON_MAX = 500;
 
 export const GitopsOverrideHeaders = z.object({

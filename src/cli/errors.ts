@@ -1,7 +1,7 @@
-import { GITOPS_MODE_IS_ON } from "../api/gitops-mode.ts";
 import { ApiCallError, type FieldReason, NotInPath, Unreachable } from "../client/errors.ts";
 import { isCertificateError, isNotTls, isTlsError } from "../client/transport.ts";
 import { durationText } from "../text/duration.ts";
+import { GITOPS_MODE_IS_ON } from "../text/gitops-mode.ts";
 import { type ExitName, exitCodes } from "./exit-codes.ts";
 import { wrongOf } from "./parse-errors.ts";
 

@@ -124,12 +124,17 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (/^mdm:(bootstrap|eula):/.test(id)) await makeSetupFiles(id, { app, files });
   if (id === "mdm:disk-encryption:enable" || id === "mdm:setup" || id === "mdm:local-account")
     await turnOnAppleMdm(app);
+  if (id.startsWith("mdm:enrollment-profile:")) await turnOnAppleMdm(app);
   if (id === "device:trigger-escrow" || id === "device:rotate-key") {
     const isLinux = id === "device:trigger-escrow";
     const set = { platform: isLinux ? "ubuntu" : "darwin", disk_encryption_enabled: true };
     await app.store.hosts.update({ where: everything, set });
     await app.store.managedAgents.insert({ id: 1, agent_key_hash: "of 1", enrolled_at: app.clock.iso() });
+    const { team_id } = (await app.store.hosts.get(1))!;
+    await app.patch("/config", { mdm: { enable_disk_encryption: true } });
+    if (team_id !== null) await app.patch(`/teams/${team_id}`, { mdm: { enable_disk_encryption: true } });
   }
+  if (id === "alias:remove") await run(["alias", "set", "gone", "hosts list --fields hostname"]);
   if (id.startsWith("scripts:")) await makeScripts(app, files);
   if (/^scripts:batch:(get|hosts|cancel)$/.test(id)) await makeBatch(app);
   if (id.startsWith("setup-experience:")) await makeSetupItems(id, { app, files });

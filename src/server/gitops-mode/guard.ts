@@ -3,7 +3,8 @@
 import { appConfigApi } from "../../api/app-config.ts";
 import { DRY_RUN } from "../../api/dry-run.ts";
 import type { AnyEndpoint } from "../../api/endpoint.ts";
-import { GITOPS_MODE_IS_ON, GITOPS_OVERRIDE, GitopsOverrideHeaders, kindInFiles } from "../../api/gitops-mode.ts";
+import { GITOPS_OVERRIDE, GitopsOverrideHeaders, kindInFiles } from "../../api/gitops-mode.ts";
+import { GITOPS_MODE_IS_ON } from "../../text/gitops-mode.ts";
 import { isRecord } from "../../text/record.ts";
 import { recordActivity } from "../activities/record.ts";
 import { isPartOf } from "../app-config/change.ts";
