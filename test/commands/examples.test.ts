@@ -131,10 +131,9 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await app.store.hosts.update({ where: everything, set });
     await app.store.managedAgents.insert({ id: 1, agent_key_hash: "of 1", enrolled_at: app.clock.iso() });
     const { team_id } = (await app.store.hosts.get(1))!;
-    await app.patch("/config", { mdm: { enable_disk_encryption: true } });
-    if (team_id !== null) await app.patch(`/teams/${team_id}`, { mdm: { enable_disk_encryption: true } });
+    await app.post("/disk_encryption", { team_id, enable_disk_encryption: true });
   }
-  if (id === "alias:remove") await run(["alias", "set", "gone", "hosts list --fields hostname"]);
+  if (id === "alias:remove") await run(["alias", "set", "gone", "--", "hosts", "list", "--status", "offline"]);
   if (id.startsWith("scripts:")) await makeScripts(app, files);
   if (/^scripts:batch:(get|hosts|cancel)$/.test(id)) await makeBatch(app);
   if (id.startsWith("setup-experience:")) await makeSetupItems(id, { app, files });
