@@ -113,7 +113,7 @@ describe("hosts lock", () => {
       [["box-1", "--where", "hostname ~ box"], 2, "not both"],
       [["--where", "hostname ~ nothing"], 3, "no host matches"],
       [["--where", "id > 0"], 2, "--all-hosts"],
-      [["--where", "label in (Typo)"], 1, "Typo"],
+      [["--where", "label in (Typo)"], 2, "Typo"],
     ] as const) {
       const run = await fleet.run([...dry, ...argv]);
       expect([argv, run.exitCode, run.stderr]).toEqual([argv, exit, expect.stringContaining(stderr)]);
