@@ -18,7 +18,7 @@ import {
 import { Host } from "./host.ts";
 import { BodyHostFilter, Gigabytes, HostListQuery, HostReportQuery, Where } from "./host-filters.ts";
 import { SelectionHeaders } from "./selection.ts";
-import { HostSoftwareItem } from "./software.ts";
+import { HostSoftwareItem, importTime } from "./software.ts";
 
 const DestinationTeam = z.int().min(0).nullable().meta({ description: "null or 0 = no team" });
 
@@ -139,7 +139,7 @@ export const hostsApi = {
     access: { action: "hosts:read", scope: "team" },
     params,
     query: z.object({ exclude_software: QueryFlag.default(false) }),
-    response: z.object({ host: Host }),
+    response: z.object({ host: Host, ...importTime }),
   }),
   byIdentifier: endpoint({
     method: "GET",
@@ -151,7 +151,7 @@ export const hostsApi = {
       exclude_software: QueryFlag.default(false),
       exclude_svc_maintained_policies: QueryFlag.default(false),
     }),
-    response: z.object({ host: Host }),
+    response: z.object({ host: Host, ...importTime }),
   }),
   delete: endpoint({
     method: "DELETE",
@@ -206,6 +206,6 @@ export const hostsApi = {
       max_cvss_score: QueryInt.optional().meta({ premium: true }),
       exploit: QueryFlag.optional().meta({ premium: true }),
     }),
-    response: z.object({ count: z.int(), software: z.array(HostSoftwareItem), meta: Meta }),
+    response: z.object({ count: z.int(), software: z.array(HostSoftwareItem), ...importTime, meta: Meta }),
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, Meta, pagingAfter, QueryInt, QueryTeam, Timestamp } from "./fields.ts";
-import { Vulnerability } from "./software.ts";
+import { importTime, Vulnerability } from "./software.ts";
 
 const platforms = ["darwin", "windows", "linux", "chrome", "ios", "ipados", "android"] as const;
 export type OsPlatform = (typeof platforms)[number];
@@ -50,6 +50,7 @@ export const osVersionsApi = {
       count: z.int(),
       counts_updated_at: Timestamp.nullable(),
       os_versions: z.array(OsVersion),
+      ...importTime,
       meta: Meta,
     }),
   }),
@@ -60,6 +61,6 @@ export const osVersionsApi = {
     access: read,
     params: z.object({ id: IdParam }),
     query: z.object(shared),
-    response: z.object({ counts_updated_at: Timestamp.nullable(), os_version: OsVersionDetails }),
+    response: z.object({ counts_updated_at: Timestamp.nullable(), os_version: OsVersionDetails, ...importTime }),
   }),
 };

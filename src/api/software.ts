@@ -135,6 +135,14 @@ export const SoftwareTitle = z.object({
 });
 export type SoftwareTitle = z.infer<typeof SoftwareTitle>;
 
+/** In every reply with vulnerabilities, so that "none" and "not known" differ. */
+export const importTime = {
+  vulnerability_data_imported_at: Timestamp.nullable().meta({
+    description:
+      "when vulnerability data was last imported; null: never, so that nothing is known about vulnerabilities",
+  }),
+};
+
 export const SoftwareTitleDetails = SoftwareTitle.extend({
   versions: z.array(TitleVersion.extend({ hosts_count: z.int() })),
   software_package: Package.nullable(),
@@ -210,6 +218,7 @@ export const softwareApi = {
       counts_updated_at: Timestamp.nullable(),
       count: z.int(),
       software_titles: z.array(SoftwareTitle),
+      ...importTime,
       meta: Meta,
     }),
   }),
@@ -220,7 +229,7 @@ export const softwareApi = {
     access: read,
     params,
     query: z.object(team),
-    response: z.object({ software_title: SoftwareTitleDetails }),
+    response: z.object({ software_title: SoftwareTitleDetails, ...importTime }),
   }),
   rename: endpoint({
     method: "PATCH",
@@ -257,6 +266,7 @@ export const softwareApi = {
       counts_updated_at: Timestamp.nullable(),
       count: z.int(),
       software: z.array(SoftwareVersion),
+      ...importTime,
       meta: Meta,
     }),
   }),
@@ -268,7 +278,7 @@ export const softwareApi = {
     access: read,
     params,
     query: z.object(team),
-    response: z.object({ software: SoftwareVersion }),
+    response: z.object({ software: SoftwareVersion, ...importTime }),
   }),
   count: endpoint({
     method: "GET",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id, Meta, pagingAfter, QueryFlag, QueryTeam, QueryText, Timestamp } from "./fields.ts";
-import { Vulnerability } from "./software.ts";
+import { importTime, Vulnerability } from "./software.ts";
 
 /** A CVE that affects hosts. Details are premium, and null if no source provides them. */
 export const HostVulnerability = Vulnerability.omit({ resolved_in_version: true, created_at: true }).extend({
@@ -94,6 +94,7 @@ export const vulnerabilitiesApi = {
       data_imported: z
         .boolean()
         .meta({ description: "false: vulnerability data was never imported, so that nothing can be found" }),
+      ...importTime,
       meta: Meta,
     }),
   }),

@@ -45,6 +45,11 @@ describe("vulnerabilities of a title", () => {
 describe("a software title", () => {
   it("is named by its id or its name", async () => {
     const id = await offer("tidy.sh", team);
+    await fleet.app.store.vulnerabilityFeeds.insert({
+      name: "nvd",
+      state: "current",
+      imported_at: fleet.app.clock.iso(),
+    });
     for (const title of ["tidy", String(id)]) {
       const got = await fleet.run(["software", "get", title, "--team", "Bench", "-o", "json"]);
       expect(got.stderr).toBe("");

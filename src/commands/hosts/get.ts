@@ -1,12 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { Host } from "../../api/host.ts";
 import { hostsApi } from "../../api/hosts.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
+import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/views/host.ts";
 
 /** Hosts that have not yet reported their memory have 0. */
-export default class HostsGet extends ClientCommand {
+export default class HostsGet extends VulnerabilityCommand {
   static override summary = "Show a host.";
   static override endpoints = [hostsApi.get, hostsApi.byIdentifier];
   static override args = { host: args.host };
@@ -23,10 +23,11 @@ export default class HostsGet extends ClientCommand {
     const { id } = await this.host(given.host);
     // The software is only shown in structured output and in chosen fields.
     const whole = this.structured || flags.fields !== undefined;
-    const { host } = await this.call(hostsApi.get, {
+    const reply = await this.call(hostsApi.get, {
       params: { id },
       query: { exclude_software: flags["exclude-software"] || !whole },
     });
+    const { host } = reply;
     const now = this.io.now();
     const time = (key: string, header: string) => timeColumn(key, header, this.relativeTimes, now);
     await this.printOne(host, {
@@ -109,5 +110,6 @@ export default class HostsGet extends ClientCommand {
               time("last_restarted_at", "restarted"),
             ],
     });
+    if ((host.software ?? []).length > 0) await this.noteMissingData(reply);
   }
 }

@@ -1,11 +1,11 @@
 import { hostsApi } from "../../api/hosts.ts";
 import { HostSoftwareItem } from "../../api/software.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
+import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { cvesIn } from "../../cli/views/software.ts";
 
-export default class HostsSoftware extends ClientCommand {
+export default class HostsSoftware extends VulnerabilityCommand {
   static override summary = "List the software on a host.";
   static override endpoints = [hostsApi.software];
   static override args = { host: args.host };
@@ -32,5 +32,6 @@ export default class HostsSoftware extends ClientCommand {
         },
       ],
     });
+    await this.noteMissingData();
   }
 }

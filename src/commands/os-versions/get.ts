@@ -1,10 +1,10 @@
 import { OsVersionDetails, osVersionsApi } from "../../api/os-versions.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
+import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { osVersionView } from "../../cli/views/software.ts";
 
-export default class OsVersionsGet extends ClientCommand {
+export default class OsVersionsGet extends VulnerabilityCommand {
   static override summary = "Show an operating system version; on Linux, with its kernels.";
   static override endpoints = [osVersionsApi.get];
   static override args = { id: args.required("id of the version") };
@@ -14,7 +14,8 @@ export default class OsVersionsGet extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(OsVersionsGet);
     const query = queryOf(osVersionsApi.get, flags, await this.teamFilter(flags.team));
-    const { os_version: version } = await this.call(osVersionsApi.get, { params: { id: given.id }, query });
+    const reply = await this.call(osVersionsApi.get, { params: { id: given.id }, query });
+    const version = reply.os_version;
     await this.printOne(version, {
       schema: OsVersionDetails,
       columns: [
@@ -29,5 +30,6 @@ export default class OsVersionsGet extends ClientCommand {
             ]),
       ],
     });
+    await this.noteMissingData(reply);
   }
 }

@@ -1,10 +1,10 @@
 import { SoftwareTitleDetails, softwareApi } from "../../api/software.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
 import { titleArg, titleNamed } from "../../cli/features/software/titles.ts";
+import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { teamFlag } from "../../cli/flags.ts";
 import { titleColumns } from "../../cli/views/software.ts";
 
-export default class SoftwareGet extends ClientCommand {
+export default class SoftwareGet extends VulnerabilityCommand {
   static override summary = "Show a software title with its versions.";
   static override endpoints = [softwareApi.title];
   static override args = { title: titleArg };
@@ -18,7 +18,8 @@ export default class SoftwareGet extends ClientCommand {
     const { args: given, flags } = await this.parse(SoftwareGet);
     const query = await this.teamFilter(flags.team);
     const id = await titleNamed(await this.client(), given.title, query);
-    const { software_title: title } = await this.call(softwareApi.title, { params: { id }, query });
+    const reply = await this.call(softwareApi.title, { params: { id }, query });
+    const title = reply.software_title;
     await this.printOne(title, {
       schema: SoftwareTitleDetails,
       columns: [
@@ -32,5 +33,6 @@ export default class SoftwareGet extends ClientCommand {
         { key: "counts_updated_at", header: "counted at" },
       ],
     });
+    await this.noteMissingData(reply);
   }
 }

@@ -1,9 +1,9 @@
 import { SoftwareVersion, softwareApi } from "../../api/software.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
+import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { versionView } from "../../cli/views/software.ts";
 
-export default class SoftwareVersionGet extends ClientCommand {
+export default class SoftwareVersionGet extends VulnerabilityCommand {
   static override summary = "Show a software version.";
   static override endpoints = [softwareApi.version];
   static override args = { id: args.required("id of the version") };
@@ -13,8 +13,8 @@ export default class SoftwareVersionGet extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(SoftwareVersionGet);
     const query = await this.teamFilter(flags.team);
-    const { software } = await this.call(softwareApi.version, { params: { id: given.id }, query });
-    await this.printOne(software, {
+    const reply = await this.call(softwareApi.version, { params: { id: given.id }, query });
+    await this.printOne(reply.software, {
       schema: SoftwareVersion,
       columns: [
         ...versionView.columns,
@@ -24,5 +24,6 @@ export default class SoftwareVersionGet extends ClientCommand {
         { key: "title_id", header: "title id" },
       ],
     });
+    await this.noteMissingData(reply);
   }
 }

@@ -1,11 +1,11 @@
 import * as Flags from "@oclif/core/flags";
 import { softwareApi } from "../../api/software.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
+import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { versionView } from "../../cli/views/software.ts";
 
-export default class SoftwareVersions extends ClientCommand {
+export default class SoftwareVersions extends VulnerabilityCommand {
   static override summary = "List software versions, and how many hosts have them.";
   static override endpoints = [softwareApi.versions, softwareApi.count];
   static override flags = {
@@ -28,5 +28,6 @@ export default class SoftwareVersions extends ClientCommand {
     }
     const query = queryOf(softwareApi.versions, flags, team);
     await this.printList(this.pages(softwareApi.versions, { query }, "software"), versionView);
+    await this.noteMissingData();
   }
 }

@@ -1,12 +1,11 @@
 import { HostVulnerabilityDetails, vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
-import { NO_DATA } from "../../cli/features/vulnerabilities/no-data.ts";
+import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { vulnerabilityColumns } from "../../cli/views/software.ts";
 
 const counted = ({ name, hosts_count }: { name: string; hosts_count: number }): string => `${name} (${hosts_count})`;
 
-export default class VulnerabilitiesGet extends ClientCommand {
+export default class VulnerabilitiesGet extends VulnerabilityCommand {
   static override summary = "Show a vulnerability, and the software and operating systems that it affects.";
   static override description =
     "Prints nothing if the CVE is known but affects none of the hosts that you may see. Exit code 3 if it is not known.";
@@ -23,8 +22,8 @@ export default class VulnerabilitiesGet extends ClientCommand {
     const query = await this.teamFilter(flags.team);
     const { vulnerability } = await this.call(vulnerabilitiesApi.get, { params: { cve: given.cve }, query });
     if (vulnerability === undefined) {
-      const { data_imported } = await this.call(vulnerabilitiesApi.list, { query: { per_page: 1 } });
-      return this.note(data_imported ? `${given.cve.toUpperCase()} affects no hosts` : NO_DATA);
+      if (!(await this.noteMissingData())) this.note(`${given.cve.toUpperCase()} affects no hosts`);
+      return;
     }
     await this.printOne(vulnerability, {
       schema: HostVulnerabilityDetails,

@@ -1,11 +1,10 @@
 import { vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
-import { NO_DATA } from "../../cli/features/vulnerabilities/no-data.ts";
+import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { vulnerabilityView } from "../../cli/views/software.ts";
 
-export default class VulnerabilitiesList extends ClientCommand {
+export default class VulnerabilitiesList extends VulnerabilityCommand {
   static override summary = "List vulnerabilities, and how many hosts they affect.";
   static override description =
     "Lists the CVEs that affect software or operating systems of hosts that you may see, those found last first. " +
@@ -22,7 +21,6 @@ export default class VulnerabilitiesList extends ClientCommand {
     const { flags } = await this.parse(VulnerabilitiesList);
     const query = queryOf(vulnerabilitiesApi.list, flags, await this.teamFilter(flags.team));
     await this.printList(this.pages(vulnerabilitiesApi.list, { query }, "vulnerabilities"), vulnerabilityView);
-    const { data_imported } = await this.call(vulnerabilitiesApi.list, { query: { per_page: 1 } });
-    if (!data_imported) this.note(NO_DATA);
+    await this.noteMissingData();
   }
 }

@@ -12,13 +12,14 @@ import { resultsOf } from "../mdm/commands/list.ts";
 import { requireAppleMdm } from "../mdm/gate.ts";
 import { resultOf } from "../scripts/run.ts";
 import { type HostSoftwareQuery, titlesOfHost } from "../software/service.ts";
+import { withImportTime } from "../software/vulnerabilities/imported.ts";
 import { requestInstall } from "../software-installs/service.ts";
 import { and, eq } from "../store/query.ts";
 import { asOwner } from "./view.ts";
 
 /** Icons have an address that the host's token opens. */
 export async function softwareForOwner(ctx: Context, host: HostRow, token: string, query: HostSoftwareQuery) {
-  const { software, ...page } = await titlesOfHost(ctx, host, query);
+  const { software, ...page } = await withImportTime(ctx, titlesOfHost(ctx, host, query));
   return { ...page, software: software.map((item) => ({ ...item, icon_url: ownIcon(item, token) })) };
 }
 

@@ -4,6 +4,7 @@ import { type Reply, route } from "../core/http/route.ts";
 import { getHost, getHostByIdentifier, refetchHost } from "../host-details/service.ts";
 import { hostFor } from "../hosts/access.ts";
 import { titlesOfHost } from "../software/service.ts";
+import { withImportTime } from "../software/vulnerabilities/imported.ts";
 import { type Deletion, deleteHost, deleteManyHosts } from "./delete.ts";
 import { explainHost } from "./explain.ts";
 import { countHosts, digestHosts, listHosts, totalOfList } from "./list.ts";
@@ -38,12 +39,12 @@ export const hostRoutes = [
     return {};
   }),
   route(hostsApi.explain, ({ params, query }, ctx) => explainHost(ctx, params.id, query.where)),
-  route(hostsApi.get, async ({ params, query }, ctx) => ({
-    host: await getHost(ctx, params.id, query.exclude_software),
-  })),
-  route(hostsApi.byIdentifier, async ({ params, query }, ctx) => ({
-    host: await getHostByIdentifier(ctx, params.identifier, query.exclude_software),
-  })),
+  route(hostsApi.get, async ({ params, query }, ctx) =>
+    withImportTime(ctx, { host: await getHost(ctx, params.id, query.exclude_software) }),
+  ),
+  route(hostsApi.byIdentifier, async ({ params, query }, ctx) =>
+    withImportTime(ctx, { host: await getHostByIdentifier(ctx, params.identifier, query.exclude_software) }),
+  ),
   route(hostsApi.delete, async ({ params }, ctx, reply) => withStatus(await deleteHost(ctx, params.id), reply)),
   route(hostsApi.deleteMany, async ({ body }, ctx, reply) => withStatus(await deleteManyHosts(ctx, body), reply)),
   route(hostsApi.refetch, async ({ params }, ctx) => {
@@ -52,6 +53,6 @@ export const hostRoutes = [
   }),
   route(hostsApi.software, async ({ params, query }, ctx) => {
     const host = await hostFor(ctx, "software:list", params.id);
-    return titlesOfHost(ctx, host, query);
+    return withImportTime(ctx, titlesOfHost(ctx, host, query));
   }),
 ];

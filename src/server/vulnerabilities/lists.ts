@@ -12,6 +12,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { vulnerable } from "../host-list/selector/software.ts";
 import { type Scopes, scopesFor } from "../software/scopes.ts";
 import { NO_TEAM } from "../software/tables.ts";
+import { dataImportedAt } from "../software/vulnerabilities/imported.ts";
 import { countedAt } from "../software/vulnerabilities/state.ts";
 import { vulnerabilities, vulnerabilityCounts } from "../software/vulnerabilities/tables.ts";
 import { detailsOf, linkOf } from "../software/vulnerabilities/wire.ts";
@@ -20,7 +21,6 @@ import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
 import { systemCpes } from "./matching/systems.ts";
 import { referenceLookup } from "./reference/lookup.ts";
-import { isDataImported } from "./status.ts";
 
 type ListQuery = z.output<typeof vulnerabilitiesApi.list.query>;
 type Row = RowOf<typeof vulnerabilities>;
@@ -43,11 +43,13 @@ export async function listVulnerabilities(ctx: Context, query: ListQuery) {
   const { rows, counts, count, meta } = await (scopes !== null && isByHosts(query)
     ? mostHosts(store, scopes, filter, query)
     : inOwnOrder(store, scopes, filter, query));
+  const importedAt = await dataImportedAt(store);
   return {
     vulnerabilities: rows.map((row) => onWire(ctx, row, counts.get(row.id) ?? 0, counts_updated_at)),
     count,
     counts_updated_at,
-    data_imported: await isDataImported(store),
+    data_imported: importedAt !== null,
+    vulnerability_data_imported_at: importedAt,
     meta,
   };
 }
@@ -136,7 +138,7 @@ interface Asked {
 
 async function unknown(store: ServerTx, cve: string): Promise<ApiError> {
   const error = notFound("vulnerability", cve);
-  if (await isDataImported(store)) return error;
+  if ((await dataImportedAt(store)) !== null) return error;
   return notThere(`no vulnerability data was ever imported (vulnerability_data_url): ${error.errors[0]!.reason}`);
 }
 

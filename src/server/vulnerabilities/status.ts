@@ -1,9 +1,7 @@
 // How far the import of vulnerability data and the comparison with software are.
 import type { VulnerabilityStatus } from "../../api/vulnerabilities.ts";
 import type { Context } from "../core/context.ts";
-import type { ServerTx } from "../core/tables.ts";
 import { countedAt } from "../software/vulnerabilities/state.ts";
-import { isNull, not } from "../store/query.ts";
 
 export async function vulnerabilityStatus({ store, settings }: Context): Promise<VulnerabilityStatus> {
   const feeds = await store.vulnerabilityFeeds.list({ order: [{ column: "name", direction: "asc" }] });
@@ -29,12 +27,4 @@ export async function vulnerabilityStatus({ store, settings }: Context): Promise
     vulnerabilities_count: await store.vulnerabilities.count(),
     counts_updated_at: await countedAt(store),
   };
-}
-
-/** Whether there is anything that software can be compared with. */
-export async function isDataImported(
-  store: Pick<ServerTx, "vulnerabilityFeeds" | "vulnerabilities">,
-): Promise<boolean> {
-  if ((await store.vulnerabilityFeeds.count(not(isNull("imported_at")))) > 0) return true;
-  return (await store.vulnerabilities.first({})) !== null;
 }

@@ -161,3 +161,8 @@ export function size(bytes: number): string {
   const gib = bytes / 2 ** 30;
   return gib >= 1 ? `${gib.toFixed(gib < 10 ? 1 : 0)} GiB` : `${Math.round(bytes / 2 ** 20)} MiB`;
 }
+
+export const NO_VULNERABILITY_DATA =
+  "Vulnerability data was never imported, so nothing is known about vulnerabilities.";
+/** For those who can change the server. */
+export const SET_DATA_URL = "Set vulnerability_data_url on the server.";

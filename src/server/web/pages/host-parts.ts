@@ -5,7 +5,7 @@ import type { HostProfile } from "../../../api/host-mdm.ts";
 import type { hostsApi } from "../../../api/hosts.ts";
 import type { HostSoftwareItem } from "../../../api/software.ts";
 import { type Html, html } from "../html.ts";
-import { field, pageNumber, pager } from "../parts.ts";
+import { field, NO_VULNERABILITY_DATA, pageNumber, pager } from "../parts.ts";
 
 export const SOFTWARE_PER_PAGE = 25;
 const SEARCH = "software";
@@ -88,7 +88,11 @@ const installStates: Readonly<Record<string, Html>> = {
   failed_uninstall: html` <span class="badge bad">removal failed</span>`,
 };
 
-export function softwareCard(path: string, params: URLSearchParams, { software, count, meta }: Software): Html {
+export function softwareCard(
+  path: string,
+  params: URLSearchParams,
+  { software, count, meta, vulnerability_data_imported_at }: Software,
+): Html {
   const searched = params.get(SEARCH)?.trim() ?? "";
   return html`<section class="card" aria-labelledby="software"><div class="head"><h2 id="software">Software</h2><span class="quiet small">${count}${searched !== "" && " found"}</span></div>
 ${
@@ -105,5 +109,6 @@ ${software.map((item) => {
   return html`<tr><th scope="row">${icon(item)}${nameOf(item)}${cves.size > 0 && html` <span class="badge bad">${cves.size} CVE</span>`}${installStates[status ?? ""]}</th><td>${versions.map(({ version }) => version).join(", ")}</td><td>${source.replaceAll("_", " ")}</td></tr>`;
 })}</tbody></table>`
 }
+${count > 0 && vulnerability_data_imported_at === null && html`<p class="quiet">${NO_VULNERABILITY_DATA}</p>`}
 ${pager(path, params, meta, "software", PAGE)}</section>`;
 }

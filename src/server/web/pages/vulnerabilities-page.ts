@@ -8,7 +8,17 @@ import { reasonOf } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
 import { orderHeader } from "../order-header.ts";
 import type { Answer, Visit } from "../page.ts";
-import { alert, field, pageNumber, pager, plural, select, when } from "../parts.ts";
+import {
+  alert,
+  field,
+  NO_VULNERABILITY_DATA,
+  pageNumber,
+  pager,
+  plural,
+  SET_DATA_URL,
+  select,
+  when,
+} from "../parts.ts";
 import { teamChoices } from "../teams.ts";
 
 const PER_PAGE = 50;
@@ -96,21 +106,18 @@ ${found instanceof ApiError ? alert(reasonOf(found)) : results(ctx, params, foun
 interface Found {
   readonly vulnerabilities: readonly HostVulnerability[];
   readonly count: number;
-  readonly data_imported: boolean;
+  readonly vulnerability_data_imported_at: string | null;
   readonly meta: { readonly has_next_results: boolean; readonly has_previous_results: boolean };
 }
 
-const NO_DATA =
-  "Vulnerability data was never imported, so nothing is known about the software of your hosts. Set vulnerability_data_url on the server.";
-
 function results(ctx: Context, params: URLSearchParams, found: Found): Html {
-  const { vulnerabilities, count, data_imported, meta } = found;
+  const { vulnerabilities, count, vulnerability_data_imported_at, meta } = found;
   const shown = columns(ctx);
   const team = params.get("team_id") ?? "";
   return html`<section class="card" aria-labelledby="found"><h2 id="found">${plural(count, "CVE")}</h2>
 ${
   vulnerabilities.length === 0
-    ? html`<p class="quiet">${data_imported ? "No vulnerabilities found." : NO_DATA}</p>`
+    ? html`<p class="quiet">${vulnerability_data_imported_at === null ? `${NO_VULNERABILITY_DATA} ${SET_DATA_URL}` : "No vulnerabilities found."}</p>`
     : html`<div class="scroll" role="region" aria-labelledby="found" tabindex="0"><table class="hosts"><caption class="hidden">Vulnerabilities found</caption>
 <thead><tr>${orderHeader(PATH, params, { header: "CVE", order: "cve" })}${shown.map((column) => orderHeader(PATH, params, column))}</tr></thead>
 <tbody>${vulnerabilities.map(
