@@ -160,6 +160,10 @@ export async function run([part = ""]: readonly string[]): Promise<void> {
   try {
     console.log("| endpoint | worst body | status | CPU per request | flood of one address | served | CPU |");
     console.log("|---|---|---|---|---|---|---|");
+    const before = server.usage().cpu;
+    await pause(FLOOD_MS);
+    const idle = ((server.usage().cpu - before) * 1_000_000) / FLOOD_MS;
+    console.log(`| no requests | | | | | | ${idle.toFixed(0)} ms/s |`);
     for (const attack of attacks().filter(({ path }) => path.includes(part))) {
       let worst = { name: "", cost: -1, status: 0, body: attack.bodies[0]! };
       for (const body of attack.bodies) {

@@ -14,10 +14,11 @@ import { bodyRoom } from "./core/http/body-room.ts";
 import { errorForms } from "./core/http/error-forms.ts";
 import { allowLong } from "./core/http/long-request.ts";
 import type { Protocol } from "./core/http/protocol.ts";
-import { hasUntrustedProxy } from "./core/http/proxies.ts";
+import { callerOf, hasUntrustedProxy } from "./core/http/proxies.ts";
 import { responseOf } from "./core/http/replies.ts";
 import { count } from "./core/http/request-counts.ts";
 import type { RawInput, Reply, Route } from "./core/http/route.ts";
+import { EACH, strangerCost } from "./core/http/strangers.ts";
 import { memo } from "./core/memo.ts";
 import { baseHeaders, loggedError, refusal, renderError } from "./error-replies.ts";
 import type { Features } from "./features.ts";
@@ -63,6 +64,7 @@ const apiOf = memo((table: readonly Route[]) => {
   const of: ServicesOf = ({ context }) => context.services as Services;
   mountTable(app, table, of);
   app.all("/**", (event) => {
+    strangerCost(of(event), callerOf(of(event), event.req.ip ?? "", event.req.headers)).charge(EACH);
     if (isForBrowser(event)) return missingPage(of(event));
     throw noSuchPath(event.url.pathname);
   });

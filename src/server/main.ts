@@ -35,7 +35,9 @@ import { listExpiring } from "./mdm/expiry/service.ts";
 import { limitHeapGrowth } from "./process/heap-growth.ts";
 import { chooseAddress, type Listening, listen } from "./process/listen.ts";
 import { protocolsOf } from "./protocols.ts";
+import { routes } from "./routes.ts";
 import { timed } from "./store/timed.ts";
+import { StrangerRefusals } from "./stranger-refusals.ts";
 import { metricsResponse } from "./web/pages.ts";
 
 export interface RunningServer {
@@ -100,8 +102,9 @@ export async function startServer(settings: Settings, log: Logger, options: Star
     const sockets = createSockets(services);
     const agents = agentHandler(features.agent, services);
     const devices = directHandler(services, protocolsOf(settings));
+    const refusals = new StrangerRefusals(services, [{ routes }, ...protocolsOf(settings)]);
     const handler = (req: IncomingMessage, res: ServerResponse) => {
-      if (agents(req, res) || devices(req, res)) return;
+      if (refusals.handle(req, res) || agents(req, res) || devices(req, res)) return;
       closeWhenUnread(req, res);
       app(req, res);
     };
@@ -127,6 +130,7 @@ export async function startServer(settings: Settings, log: Logger, options: Star
       upgrade: sockets.upgrade,
       isHeld: true,
       isShared: options.isShared ?? false,
+      refuses: (peer) => refusals.refusesConnection(peer),
     });
     undo.unshift(async ({ withGrace = false, hurry }) => {
       announceStop(services);

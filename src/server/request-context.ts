@@ -6,7 +6,7 @@ import { type Context, nobody, type Services } from "./core/context.ts";
 import { authenticationRequired } from "./core/errors.ts";
 import { clientCertificate } from "./core/http/client-certificate.ts";
 import { callerOf, isTrustedProxy } from "./core/http/proxies.ts";
-import { strangerCost } from "./core/http/strangers.ts";
+import { EACH, strangerCost } from "./core/http/strangers.ts";
 import { signingHost } from "./managed-agent/signed-requests.ts";
 import { authenticate } from "./sessions/auth.ts";
 
@@ -32,7 +32,10 @@ export async function contextOf(services: Services, asked: Asked, access: Access
   const header = access === "none" ? null : headers.get("authorization");
   const key = header !== null && typeof access === "object" && access.nodeKey ? nodeKeyIn(header) : null;
   const user = header === null || key !== null ? nobody : await authenticate(services, header);
-  if (user === null) throw authenticationRequired();
+  if (user === null) {
+    strangerCost(services, caller).charge(EACH);
+    throw authenticationRequired();
+  }
   // Written out: copying the services into an object that then grows takes several times as long.
   const ctx: Context = {
     settings: services.settings,
@@ -61,5 +64,7 @@ export async function contextOf(services: Services, asked: Asked, access: Access
   if (key !== null) return { ...ctx, host: await hostOfKey(ctx, key) };
   const maySign = header === null && typeof access === "object" && access.hostSignature === true;
   const host = maySign ? await signingHost(ctx) : null;
-  return host === null ? ctx : { ...ctx, host };
+  if (host !== null) return { ...ctx, host };
+  if (access !== "none" && header === null) strangerCost(services, caller).charge(EACH);
+  return ctx;
 }

@@ -53,6 +53,15 @@ describe("password hashes", () => {
     expect(seen.most).toBe(2);
   });
 
+  it("are charged to a caller whose identity is not proved, without the time that they wait", async () => {
+    const charged: number[] = [];
+    const cost = { charge: (milliseconds: number) => void charged.push(milliseconds) };
+    await Promise.all(Array.from({ length: 6 }, () => verifyPassword(null, "same-Password-1", { cost })));
+    expect(charged).toHaveLength(6);
+    for (const milliseconds of charged) expect(milliseconds).toBeGreaterThan(1);
+    expect(Math.max(...charged)).toBeLessThanOrEqual(50);
+  });
+
   it("are refused if too many wait, and accepted again afterwards", async () => {
     const all = await Promise.allSettled(Array.from({ length: 210 }, () => verifyPassword(null, AT_ONCE)));
     const refused = all.filter((one) => one.status === "rejected");

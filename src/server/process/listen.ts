@@ -51,6 +51,8 @@ export interface ListenOptions {
   readonly isShared?: boolean;
   /** Time in which a request has to arrive. Tests make it shorter. */
   readonly limitMs?: number;
+  /** Whether connections from this address are closed at once. */
+  readonly refuses?: (peer: string | undefined) => boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ export interface ListenOptions {
 export async function listen(
   handler: RequestListener,
   { host, port, tls }: Address,
-  { upgrade, isHeld = false, isShared = false, limitMs = REQUEST_MS }: ListenOptions = {},
+  { upgrade, isHeld = false, isShared = false, limitMs = REQUEST_MS, refuses }: ListenOptions = {},
 ): Promise<Listening> {
   const connections = new Connections(handler);
   if (isHeld) connections.hold();
@@ -83,6 +85,7 @@ export async function listen(
   if (tls !== null) askForCertificates(http);
   if (tls !== null) meterHandshakes(http, (socket) => connections.begun(socket));
   connections.watch(http, tls !== null);
+  if (refuses) closeRefused(http, refuses);
   await closeListener(http);
   if (isShared) receiveConnections(http);
   else await listenAgain(http, host, port);
@@ -144,6 +147,13 @@ function tune(server: Server): void {
 }
 
 const LATE_CHECKS = 12;
+
+/** Before any other listener, and before a handshake. */
+function closeRefused(server: Server, refuses: (peer: string | undefined) => boolean): void {
+  server.prependListener("connection", (socket: Socket) => {
+    if (refuses(socket.remoteAddress)) socket.destroy();
+  });
+}
 
 /** Slow requests end as Node would end them, except uploads that may take longer (`core/http/long-request.ts`). */
 function endLateRequests(server: Server, connections: Connections, limitMs: number): NodeJS.Timeout {

@@ -1,5 +1,6 @@
 import { minutes } from "../core/clock.ts";
 import type { Services, Viewer } from "../core/context.ts";
+import { tokensInUse } from "../core/http/tokens-in-use.ts";
 import { tokenHash } from "../core/random.ts";
 import { eq } from "../store/query.ts";
 import { StoreUnavailable } from "../store/store.ts";
@@ -19,6 +20,7 @@ export async function authenticate(services: Services, header: string): Promise<
   if (!session) return null;
   const user = await store.users.get(session.user_id);
   if (!user || isOver(services, session, user.api_only)) return null;
+  services.running.of(tokensInUse).add(session.token_hash);
   if (isDue(session, clock.now())) await touch(services, session.id);
   return viewerOf(store, user, session);
 }

@@ -2,6 +2,7 @@ import type { LoginReply } from "../../api/sessions.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, nobody, within } from "../core/context.ts";
 import { authenticationFailed } from "../core/errors.ts";
+import { proved } from "../core/http/strangers.ts";
 import { verifyPassword } from "../core/security/passwords.ts";
 import { countLogin, loginSucceeded } from "../rate-limits/logins.ts";
 import { refused } from "../sessions/refusal.ts";
@@ -58,8 +59,10 @@ export async function signedIn(ctx: Context, user: UserRow, how: SignIn): Promis
 }
 
 /** The user with this email and password. Users of single sign-on have no password here. */
-async function userWith({ store }: Context, email: string, password: string): Promise<UserRow | null> {
-  const user = await store.users.first({ where: eq("email", email) });
-  const right = await verifyPassword(user?.password_hash ?? null, password);
-  return right && user ? atCurrentCost({ store }, user, password) : null;
+async function userWith(ctx: Context, email: string, password: string): Promise<UserRow | null> {
+  const user = await ctx.store.users.first({ where: eq("email", email) });
+  const right = await verifyPassword(user?.password_hash ?? null, password, ctx);
+  if (!right || !user) return null;
+  proved(ctx);
+  return atCurrentCost(ctx, user, password);
 }

@@ -72,8 +72,9 @@ async function visitOf(
   const token = readCookie(header, jar.session);
   const user = token === null ? null : await viewerOfSession(services, token);
   if (user !== null) proved(ctx);
-  // Whoever has the link to a device's page is not a stranger, and GET has no form.
-  else if (page.method !== "GET") ctx.cost?.admit();
+  // Whoever has the link to a device's page is not a stranger, which is found out later; GET has no form.
+  else if (page.method === "GET") ctx.cost?.accept();
+  else ctx.cost?.admit();
   const session = user === null ? null : token;
   const key = await ctx.running.of(formKey).get();
   const formCookie = readCookie(header, jar.form);

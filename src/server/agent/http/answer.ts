@@ -83,6 +83,7 @@ async function answerStranger({ agent, services, endpoint, request, proved, isPl
     return serve(agent, services, endpoint, request, bodyCaps[endpoint]);
   const cost = strangerCost(services, request);
   const wait = cost.wait();
+  if (wait > 0) cost.examined();
   if (wait > 0) return failure(429, `too many requests without a node key, retry after: ${wait}s`, wait);
   // Blocks of carves name their session instead.
   if (isPlain && request.bytes.length > strangerBodies.plain.max && endpoint !== "carve/block")
@@ -91,7 +92,7 @@ async function answerStranger({ agent, services, endpoint, request, proved, isPl
   const most = isPlain || isFamiliar ? Number.POSITIVE_INFINITY : strangerBodies.inflated.max;
   const cap = Math.min(bodyCaps[endpoint], most);
   const replied = await cost.measure(() => serve(agent, services, endpoint, request, cap, cost));
-  if (replied.status === 200) cost.prove();
+  if (replied.status === 200 && replied !== DROPPED) cost.prove();
   return replied;
 }
 
@@ -127,13 +128,16 @@ function serve(
       }
     },
     (error: unknown) => {
-      if (error instanceof Oversize) return oversize(services, endpoint);
+      if (error instanceof Oversize) return cap < bodyCaps[endpoint] ? tooLarge(cap) : oversize(services, endpoint);
       if (error instanceof BadGzip) return failure(400, "the body is not gzip");
       services.log.error({ err: error, endpoint }, "an agent request failed");
       return internal;
     },
   );
 }
+
+/** What a stranger can cause too, so that it proves nothing. */
+const DROPPED: AgentReply = { ...OK };
 
 /**
  * Reply to a body above its size limit. Distributed results are accepted and dropped: if they were refused, the agent
@@ -142,7 +146,7 @@ function serve(
 export function oversize({ metrics, log }: Services, endpoint: EndpointName): AgentReply {
   metrics.agentRequests.inc({ endpoint, outcome: "oversize" });
   log.warn({ endpoint, cap: bodyCaps[endpoint] }, "an agent's body is over the cap");
-  return endpoint === "distributed/write" ? OK : tooLarge(bodyCaps[endpoint]);
+  return endpoint === "distributed/write" ? DROPPED : tooLarge(bodyCaps[endpoint]);
 }
 
 /** The error reply to an unknown path, a method other than POST or a dry run; null when the request is acceptable. */

@@ -12,7 +12,7 @@ import {
 } from "../../agent-protocol/wire.ts";
 import type { Services } from "../../core/context.ts";
 import { bodyRoom } from "../../core/http/body-room.ts";
-import { type Caller, callerOf } from "../../core/http/proxies.ts";
+import { callerOfRequest } from "../../core/http/proxies.ts";
 import { closeWhenUnread } from "../../core/http/unread-bodies.ts";
 import type { Agent } from "../start.ts";
 import { answer, misdirected, oversize } from "./answer.ts";
@@ -54,7 +54,7 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
       encoding: req.headers["content-encoding"],
       authorization: req.headers.authorization,
       name: endpoint === "yara" ? nameIn(req.url ?? "") : undefined,
-      ...whoCalls(services, req),
+      ...callerOfRequest(services, req),
     });
     return replied instanceof Promise ? replied.then(done) : done(replied);
   }
@@ -74,7 +74,7 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
   /** Looks the sender up concurrently if its key is not cached. */
   function largeBody(req: IncomingMessage, endpoint: EndpointName, first: Buffer): LargeBody {
     const { authorization, "content-encoding": encoding } = req.headers;
-    const { sender, proved } = agent.senderOf({ first, encoding, authorization, ...whoCalls(services, req) });
+    const { sender, proved } = agent.senderOf({ first, encoding, authorization, ...callerOfRequest(services, req) });
     // If these were refused, the agent would send them again with every poll.
     const isAcknowledged = endpoint === "distributed/write";
     return new LargeBody(req, services.running.of(bodyRoom), {
@@ -125,18 +125,3 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
 }
 
 const nothing = Buffer.alloc(0);
-
-function whoCalls(services: Services, req: IncomingMessage): Caller {
-  const peer = req.socket.remoteAddress ?? "";
-  if (services.settings.trusted_proxies.length === 0) {
-    const address = peer.startsWith("::ffff:") ? peer.slice(7) : peer;
-    const { headers } = req;
-    if (headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) return { address };
-  }
-  return callerOf(services, peer, {
-    get: (name) => {
-      const value = req.headers[name];
-      return Array.isArray(value) ? value.join(",") : (value ?? null);
-    },
-  });
-}

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import type { Services } from "../context.ts";
 import { memo } from "../memo.ts";
@@ -113,4 +114,22 @@ export function callerOf(
     );
   }
   return { address, forwarded: true };
+}
+
+/** The origin of a request of Node. Without a proxy, no header is read. */
+export function callerOfRequest(
+  services: Pick<Services, "settings" | "log" | "running">,
+  { socket, headers }: IncomingMessage,
+): Caller {
+  const peer = socket.remoteAddress ?? "";
+  if (services.settings.trusted_proxies.length === 0) {
+    const address = peer.startsWith("::ffff:") ? peer.slice(7) : peer;
+    if (headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) return { address };
+  }
+  return callerOf(services, peer, {
+    get: (name) => {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(",") : (value ?? null);
+    },
+  });
 }

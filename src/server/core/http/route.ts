@@ -39,6 +39,8 @@ export interface Reply {
 export interface Route {
   readonly endpoint: AnyEndpoint;
   readonly run: (raw: RawInput, ctx: Context, reply: Reply) => Promise<unknown>;
+  /** Whether a gate looks for the caller's identity before anything else, also while strangers have no budget. */
+  readonly isGated?: boolean;
 }
 
 /** Called with the texts of a form that have arrived, before a file of it is read. May throw. */
@@ -76,6 +78,7 @@ export interface Gate<E extends AnyEndpoint = AnyEndpoint> {
 
 export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>, gate: Gate<E> = {}): Route => ({
   endpoint,
+  isGated: gate.before !== undefined || gate.isNamedBy !== undefined,
   async run(raw, ctx, reply) {
     admit(endpoint, ctx);
     const isDry = asksDryRun(endpoint, ctx);
@@ -121,14 +124,14 @@ function admissionOf<E extends AnyEndpoint>(
   return {
     strangerLimit,
     async check(bytes, isLarger) {
-      if (isLarger) {
-        if (await isNamedBy?.(ctx, bytes)) return;
-        throw tooLarge(strangerLimit);
+      // Without a gate, the caller was admitted before the body was read.
+      if (isNamedBy !== undefined) {
+        const isEmpty = cost.wait() > 0;
+        if (isEmpty) cost.examined();
+        if ((isEmpty || isLarger) && (await isNamedBy(ctx, bytes))) return;
+        cost.admit();
       }
-      // Others were admitted before the body was read.
-      if (isNamedBy === undefined) return;
-      if (cost.wait() > 0 && (await isNamedBy(ctx, bytes))) return;
-      cost.admit();
+      if (isLarger) throw tooLarge(strangerLimit);
     },
     measure: (work) => cost.measure(work),
     charge: (milliseconds) => cost.charge(milliseconds),

@@ -12,7 +12,7 @@ import { bodyRoom } from "./body-room.ts";
 import { type Caller, isLoopback } from "./proxies.ts";
 
 const beyond =
-  "Further requests without a proved identity are refused with 429 and Retry-After, before their bodies are read.";
+  "Further requests without a proved identity are refused with 429 and Retry-After, before their bodies are read; more than 20 refusals a second for one address are delayed.";
 
 export const strangerLimits = {
   address: limit({
@@ -48,7 +48,11 @@ export const strangerBody = limit({
  */
 const RESERVE = 0.25;
 /** Milliseconds that every request costs besides what is measured: the connection, routing, lookups, the reply. */
-export const EACH = 1;
+export const EACH = 2;
+/** Milliseconds that a refusal costs that is sent without the router (`stranger-refusals.ts`). */
+const REFUSAL = 0.2;
+/** How many seconds' budgets refusals can overdraw. */
+const DEEPEST = 2;
 /** Addresses whose balance is remembered. */
 const ADDRESSES_MAX = 20_000;
 
@@ -74,10 +78,28 @@ class Bucket {
     this.#balance = Math.min(this.#rate, this.balance(now) + milliseconds);
   }
 
+  /** Refusals must not keep the address out for long after a flood of requests has ended. */
+  mayChargeRefusal(now: number): boolean {
+    return this.balance(now) > -DEEPEST * this.#rate;
+  }
+
+  isDeep(now: number): boolean {
+    return this.balance(now) < -this.#rate;
+  }
+
   /** Seconds until the balance is above this share of what a second gives. */
   wait(share: number, now: number): number {
-    const missing = share * this.#rate - this.balance(now);
-    return missing < 0 ? 0 : Math.max(1, Math.ceil(missing / this.#rate));
+    const missing = this.#missing(share, now);
+    return missing < 0 ? 0 : Math.max(1, Math.ceil(missing));
+  }
+
+  /** When the balance will be above this share. */
+  until(share: number, now: number): number {
+    return now + 1000 * this.#missing(share, now);
+  }
+
+  #missing(share: number, now: number): number {
+    return (share * this.#rate - this.balance(now)) / this.#rate;
   }
 }
 
@@ -93,6 +115,8 @@ export class StrangerBudgets {
   readonly #now: () => number;
   readonly #all: Bucket;
   readonly #places = new Map<string, Bucket>();
+  /** Until then a budget may be empty. */
+  #emptyUntil = Number.NEGATIVE_INFINITY;
 
   constructor(rates: StrangerRates, now: () => number = () => performance.now()) {
     this.#rates = rates;
@@ -107,10 +131,33 @@ export class StrangerBudgets {
     return Math.max(own, this.#all.wait(isFamiliar ? 0 : RESERVE, now));
   }
 
+  /** Whether any budget may be empty. Every request asks this, most of them while nobody attacks. */
+  mayBeEmpty(): boolean {
+    return this.#now() <= this.#emptyUntil;
+  }
+
+  /** Whether the place has overdrawn its own budget by more than a second's. */
+  isDeep(place: string): boolean {
+    return this.#places.get(place)?.isDeep(this.#now()) ?? false;
+  }
+
   charge(place: string, milliseconds: number): void {
     const now = this.#now();
     this.#all.add(-milliseconds, now);
-    this.#bucketOf(place, now).add(-milliseconds, now);
+    const own = this.#bucketOf(place, now);
+    own.add(-milliseconds, now);
+    this.#noteEmpty(own, now);
+  }
+
+  /** Charges for finding out that the budget is empty. Returns what was charged. */
+  chargeRefusal(place: string, milliseconds = REFUSAL): number {
+    if (!this.#bucketOf(place, this.#now()).mayChargeRefusal(this.#now())) return 0;
+    this.charge(place, milliseconds);
+    return milliseconds;
+  }
+
+  #noteEmpty(own: Bucket, now: number): void {
+    this.#emptyUntil = Math.max(this.#emptyUntil, own.until(0, now), this.#all.until(RESERVE, now));
   }
 
   refund(place: string, milliseconds: number): void {
@@ -150,6 +197,8 @@ export class StrangerCost {
   readonly #isFamiliar: boolean;
   #isProved = false;
   #isMeasuring = false;
+  #isAdmitted = false;
+  #isExamined = false;
   #charged = 0;
 
   constructor(budgets: StrangerBudgets | null, place: string, isFamiliar: boolean) {
@@ -175,12 +224,28 @@ export class StrangerCost {
     return this.#isProved || !this.#budgets ? 0 : this.#budgets.wait(this.#place, this.#isFamiliar);
   }
 
-  /** Throws 429 if the budget is empty. Otherwise the request itself is charged. */
+  /** Throws 429 if the budget is empty. Otherwise the request itself is charged, once. */
   admit(): void {
-    if (this.#isProved) return;
+    if (this.#isProved || this.#isAdmitted) return;
     const wait = this.wait();
-    if (wait > 0) throw limitExceeded(wait);
-    if (this.#charged === 0) this.charge(EACH);
+    if (wait > 0) {
+      this.examined();
+      throw limitExceeded(wait);
+    }
+    this.accept();
+  }
+
+  /** Charges the request, and goes on with it. */
+  accept(): void {
+    if (!this.#isAdmitted) this.charge(EACH);
+    this.#isAdmitted = true;
+  }
+
+  /** The request is looked at although the budget is empty, because its sender may prove an identity. */
+  examined(): void {
+    if (this.#isProved || this.#isExamined || !this.#budgets) return;
+    this.#isExamined = true;
+    this.#charged += this.#budgets.chargeRefusal(this.#place, EACH);
   }
 
   /** Runs synchronous work, and charges the time that it takes. */
