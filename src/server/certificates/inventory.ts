@@ -16,6 +16,44 @@ export function certificateName(name: string): CertificateName {
     const equals = part.indexOf("=");
     if (equals > 0) parts.set(part.slice(0, equals).replace(/^\//, "").trim(), part.slice(equals + 1).trim());
   }
+  return nameOfParts(parts);
+}
+
+// One part of a name in the columns `subject2` and `issuer2`, with the sign that separates it from the next.
+const KEY = "\\s*([A-Za-z][A-Za-z0-9.-]{0,63}|[0-9.]{1,64})";
+const END = "\\s*(?:[,+]|$)";
+/** `O = "Example, Inc.", OU = IT + CN = caf\C3\A9`: by OpenSSL. */
+const SPACED = new RegExp(`^${KEY} = (?:"((?:[^"\\\\]|\\\\.)*)"|((?:[^,+"\\\\]|\\\\.)*))${END}`, "s");
+/** `O="Example, ""Inc.""", OU=IT + CN=host`: by Windows. */
+const UNSPACED = new RegExp(`^${KEY}=(?:"((?:[^"]|"")*)"|([^,+"]*))${END}`);
+
+/** Null if the text is no such name. */
+function separatedName(name: string): CertificateName | null {
+  const parts = new Map<string, string>();
+  const isSpaced = SPACED.test(name);
+  for (let rest = name; rest !== ""; ) {
+    const [whole, key, quoted, plain] = (isSpaced ? SPACED : UNSPACED).exec(rest) ?? [];
+    if (whole === undefined) return null;
+    const value = quoted ?? plain!.trim();
+    parts.set(key!, isSpaced ? unescaped(value) : value.replaceAll('""', '"'));
+    rest = rest.slice(whole.length);
+  }
+  return parts.size === 0 ? null : nameOfParts(parts);
+}
+
+/** `\C3\A9` are bytes of UTF-8, and another character after a backslash stands for itself. */
+function unescaped(value: string): string {
+  const withText = value.replaceAll(/(?:\\[0-9A-Fa-f]{2})+/g, (bytes) =>
+    Buffer.from(bytes.replaceAll("\\", ""), "hex").toString("utf8"),
+  );
+  return withText.replaceAll(/\\(.)/gs, "$1");
+}
+
+/** Agents before version 5.13 have only the column without a number, in which other than ASCII characters are mangled. */
+const nameIn = (row: Row, column: "subject" | "issuer"): CertificateName =>
+  separatedName(text(row, `${column}2`, 4096)) ?? certificateName(text(row, column, 4096));
+
+function nameOfParts(parts: ReadonlyMap<string, string>): CertificateName {
   return {
     country: parts.get("C") ?? "",
     organization: parts.get("O") ?? "",
@@ -57,7 +95,7 @@ export function hostCertificates(rows: readonly Row[], platform: "darwin" | "win
     const { scope, username } = owner(row, platform);
     const key = JSON.stringify([sha1, scope, username]);
     if (found.has(key)) continue;
-    const subject = certificateName(text(row, "subject", 4096));
+    const subject = nameIn(row, "subject");
     found.set(key, {
       sha1,
       scope,
@@ -72,7 +110,7 @@ export function hostCertificates(rows: readonly Row[], platform: "darwin" | "win
       serial: text(row, "serial"),
       signing_algorithm: text(row, "signing_algorithm"),
       subject,
-      issuer: certificateName(text(row, "issuer", 4096)),
+      issuer: nameIn(row, "issuer"),
     });
   }
   return found.size === 0 ? null : [...found.values()];

@@ -6,6 +6,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { countOsVersions } from "../hosts/os-versions.ts";
 import { has } from "../store/query.ts";
 import { addSoftwareCounts, recountSoftware } from "./counts.ts";
+import { nameTitles } from "./title-names.ts";
 import { removeUnusedSoftware } from "./unused.ts";
 import { addVulnerabilityCounts } from "./vulnerabilities/counts.ts";
 import { recountVulnerabilities } from "./vulnerabilities/recount.ts";
@@ -25,6 +26,9 @@ export const counts: Job = {
       const unknown = await recountSoftware(services, signal);
       const healed = await askAgain(store, unknown ?? []);
       if (healed > 0) log.warn({ hosts: healed }, "hosts with unknown software will report it again");
+      const renamed = await nameTitles(services, signal);
+      if (renamed > 0)
+        log.info({ titles: renamed }, "software titles were given the name that most of their copies have");
     }
     while (!signal.aborted && (await addSoftwareCounts(services)));
     const vulnerabilities = await stateOf(store);

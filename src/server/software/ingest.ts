@@ -119,6 +119,7 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
         source,
         extension_for,
         bundle_identifier,
+        named_by: "hosts" as const,
       })),
       { on: ["key"], set: [], returning: ["id", "key"] },
     );

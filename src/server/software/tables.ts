@@ -23,6 +23,8 @@ export const softwareTitles = table(
     bundle_identifier: text().default(""),
     /** The identity of the title: equal keys mean the same title. */
     key: text().unique(),
+    /** Who has given the name: hosts, which report it, or a user. Empty: an earlier version of the server. */
+    named_by: text<"" | "hosts" | "user">().default(""),
   },
   { indexes: [["name", "source"]] },
 );

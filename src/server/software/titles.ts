@@ -97,7 +97,7 @@ export async function titleIdFor(
   { name, source, bundle_identifier = "" }: TitleIdentity,
 ): Promise<number> {
   const title = { name, source, extension_for: "", bundle_identifier };
-  const [row] = await store.softwareTitles.upsert([{ ...title, key: titleKey(title) }], {
+  const [row] = await store.softwareTitles.upsert([{ ...title, key: titleKey(title), named_by: "hosts" }], {
     on: ["key"],
     set: [],
     returning: ["id"],

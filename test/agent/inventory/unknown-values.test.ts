@@ -1,7 +1,7 @@
 // A failed reading does not erase what is known: blank values and placeholders of firmware are unknown.
 import { describe, expect, it } from "vitest";
 import { hardwareUuid, serialNumber } from "../../../src/agent-wire/firmware.ts";
-import { certificateName } from "../../../src/server/certificates/inventory.ts";
+import { certificateName, hostCertificates } from "../../../src/server/certificates/inventory.ts";
 import { hostBatteries } from "../../../src/server/hosts/inventory/batteries.ts";
 import { hostUsers } from "../../../src/server/hosts/inventory/users.ts";
 import { startApp } from "../../support/app.ts";
@@ -134,13 +134,18 @@ it("an account without a uid is left out, instead of being root", () => {
 });
 
 it("batteries of Apple silicon are judged by percent", () => {
-  const healthOf = (designed_capacity: string, max_capacity: string) =>
-    hostBatteries([{ cycle_count: "10", designed_capacity, max_capacity }])[0]!.health;
+  const healthOf = (designed_capacity: string, max_capacity: string, platform = "darwin") =>
+    hostBatteries([{ cycle_count: "10", designed_capacity, max_capacity }], platform)[0]!.health;
   expect(healthOf("6249", "97")).toBe("Normal");
   expect(healthOf("6249", "79")).toBe("Service recommended");
   expect(healthOf("6249", "5100")).toBe("Normal");
   expect(healthOf("6249", "4000")).toBe("Service recommended");
+  expect(healthOf("100", "79")).toBe("Service recommended");
+  expect(healthOf("", "93")).toBe("Normal");
   expect(healthOf("", "")).toBe("Unknown");
+  // Batteries of other makers that hold nothing any more.
+  expect(healthOf("4200", "90", "windows")).toBe("Service recommended");
+  expect(healthOf("", "90", "windows")).toBe("Unknown");
 });
 
 it("names of certificates that are joined by + have all their values", () => {
@@ -150,4 +155,45 @@ it("names of certificates that are joined by + have all their values", () => {
     common_name: "host.example",
   });
   expect(certificateName("/CN=a+b").common_name).toBe("a+b");
+});
+
+it.each([
+  // OpenSSL, by agents on macOS.
+  [
+    'C = US, O = "Example, Inc.", OU = Engineering + OU = IT, CN = host.example',
+    { country: "US", organization: "Example, Inc.", organizational_unit: "IT", common_name: "host.example" },
+  ],
+  ["O = Caf\\C3\\A9 \\+ more, CN = \\D0\\90", { organization: "Café + more", common_name: "А" }],
+  ['CN = "say \\"a=b\\" \\\\ c"', { common_name: 'say "a=b" \\ c' }],
+  ["CN = a/b=c, O = ", { common_name: "a/b=c", organization: "" }],
+  // Windows.
+  ['C=US, O="Example, ""Inc.""", OU=A + OU=B, CN=host', { organization: 'Example, "Inc."', organizational_unit: "B" }],
+  ['OID.1.2.3=x, SERIALNUMBER=7, E=a@example.com, CN="O=fake"', { common_name: "O=fake", organization: "" }],
+  ["CN=DOMAIN\\user, O=x", { common_name: "DOMAIN\\user", organization: "x" }],
+  // What is no such name leaves the other column in place.
+  ["host.example", { common_name: "former", organization: "Former" }],
+  ["", { common_name: "former", organization: "Former" }],
+  ['CN = "unfinished', { common_name: "former" }],
+])("names in newer columns of certificates are read: %s", (subject2, expected) => {
+  const row = { sha1: "AA", subject: "/O=Former/CN=former", subject2, issuer: "/CN=i", issuer2: "CN = issuer 2" };
+  const [certificate] = hostCertificates([row], "darwin")!;
+  expect(certificate!.subject).toMatchObject(expected);
+  expect(certificate!.common_name).toBe(certificate!.subject.common_name);
+  expect(certificate!.issuer.common_name).toBe("issuer 2");
+});
+
+it("names of certificates are read in linear time", () => {
+  for (const bad of [
+    `CN=${"\\".repeat(4095)}`,
+    `CN="${'""'.repeat(2000)}`,
+    `CN = ${" ".repeat(4000)}`,
+    "A".repeat(4096),
+  ]) {
+    const started = performance.now();
+    hostCertificates(
+      Array.from({ length: 50 }, (_, i) => ({ sha1: `A${i}`, subject2: bad, issuer2: bad })),
+      "windows",
+    );
+    expect(performance.now() - started).toBeLessThan(2_500);
+  }
 });

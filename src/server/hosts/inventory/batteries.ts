@@ -11,14 +11,14 @@ const WORN_PERCENT = 80;
 const capacity = (row: Row, column: string): number =>
   text(row, column).trim() === "" ? 0 : (toNumber(row[column]) ?? 0);
 
-function health(row: Row, cycles: number): string {
+function health(row: Row, cycles: number, isMac: boolean): string {
   if (cycles >= WORN_CYCLES) return "Service recommended";
   const designed = capacity(row, "designed_capacity");
   const max = capacity(row, "max_capacity");
   if (max <= 0) return "Unknown";
-  // Apple silicon reports the maximum as a percentage of the designed capacity, or that one as 0 or 100.
-  if (max <= 100 && (designed <= 0 || designed === 100 || designed > 10 * max))
-    return max < WORN_PERCENT ? "Service recommended" : "Normal";
+  // On Apple silicon, agents before version 5.5 report the maximum in percent, and so does macOS 27 to all of them. The
+  // designed capacity is in mAh then, in percent, or missing.
+  if (isMac && max <= 100) return max < WORN_PERCENT ? "Service recommended" : "Normal";
   if (designed <= 0) return "Unknown";
   return max * 100 < WORN_PERCENT * designed ? "Service recommended" : "Normal";
 }
@@ -31,10 +31,10 @@ export const batteriesLimit = limit({
   beyond: "The rest is ignored.",
 });
 
-export function hostBatteries(rows: readonly Row[]): Battery[] {
+export function hostBatteries(rows: readonly Row[], platform: string): Battery[] {
   return rows.slice(0, batteriesLimit.max).map((row) => {
     const cycles = toCount(row.cycle_count) ?? 0;
-    return { cycle_count: cycles, health: health(row, cycles) };
+    return { cycle_count: cycles, health: health(row, cycles, platform === "darwin") };
   });
 }
 
@@ -47,9 +47,9 @@ export const batteryInventory: InventorySource<Battery[]> = {
       sql: "SELECT serial_number, cycle_count, designed_capacity, max_capacity FROM battery;",
     },
   ],
-  read({ rows }) {
+  read({ rows, platform }) {
     const found = rows("battery");
-    return found && hostBatteries(found);
+    return found && hostBatteries(found, platform);
   },
   details: (batteries) => ({ batteries }),
 };

@@ -103,6 +103,7 @@ import { migration as m0116 } from "./0116-devices-and-query-errors-slow.ts";
 import { migration as m0117 } from "./0117-calendar-zones-and-carve-blocks.ts";
 import { migration as m0118 } from "./0118-version-keys.ts";
 import { migration as m0119 } from "./0119-version-keys-slow.ts";
+import { migration as m0120 } from "./0120-title-names.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -210,4 +211,5 @@ export const migrations: readonly Migration[] = [
   m0117,
   m0118,
   m0119,
+  m0120,
 ];
