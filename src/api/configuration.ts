@@ -108,6 +108,16 @@ export const ConfigurationState = z.object({
   downloads: z.record(z.string(), z.string()).optional().meta({
     description: "only with files: by SHA-256 digest, the tokens with which larger files of values can be downloaded",
   }),
+  team_hosts: z
+    .array(
+      z.object({
+        team: z.string(),
+        count: z.int(),
+        hosts: z.array(z.string()).meta({ description: "some of them by name, if the caller may list them" }),
+      }),
+    )
+    .optional()
+    .meta({ description: "only if it was requested: the hosts of teams that have some" }),
   tier: z.enum(["free", "premium"]),
 });
 export type ConfigurationState = z.infer<typeof ConfigurationState>;
@@ -128,6 +138,11 @@ export const configurationApi = {
         .max(1_000_000)
         .optional()
         .meta({ description: "host names as in files, to be resolved to the names that labels use" }),
+      hosts_of_teams_except: z
+        .array(z.string().max(255))
+        .max(CHANGES_MAX)
+        .optional()
+        .meta({ description: "names of teams: the reply counts the hosts of all others" }),
       files: z
         .boolean()
         .optional()

@@ -44,7 +44,7 @@ export default class Export extends GitopsCommand {
         `${printable(flags.dir)} is not empty`,
         "Give an empty directory, or overwrite the files in it with --force.",
       );
-    const state = await this.state(undefined, undefined, true);
+    const state = await this.state({ files: true });
     const { files, contents, downloads, variables } = exportFiles(state);
     for (const use of deletedLabels(state)) this.remark(aboutDeleted(use));
     for (const [path, content] of [...files, ...contents]) {

@@ -14,6 +14,7 @@ import { type Problem, renderProblem } from "../../gitops/files/problems.ts";
 import { readFiles } from "../../gitops/files/read.ts";
 import type { Download } from "../../gitops/kinds/kind.ts";
 import { kinds } from "../../gitops/kinds.ts";
+import { withConsequences } from "../../gitops/plan/consequences.ts";
 import { type Change, type Json, keyOf, type Thing } from "../../gitops/plan/diff.ts";
 import { hidden } from "../../gitops/plan/hide.ts";
 import { filesOf, otherTeams, planOf, secretsOf, toThingChange } from "../../gitops/plan/plan.ts";
@@ -72,6 +73,17 @@ interface FilesFlags {
   readonly "env-allow-file"?: string | undefined;
 }
 
+interface StateRequest {
+  /** Secret texts by reference, which are compared. */
+  readonly secrets?: ReadonlyMap<string, string>;
+  /** Hosts that files name. */
+  readonly hosts?: readonly (string | number)[];
+  /** Whether the reply contains the files of objects. */
+  readonly files?: boolean;
+  /** If given, the hosts of all other teams are counted. */
+  readonly keptTeams?: readonly string[] | undefined;
+}
+
 export interface Planned {
   readonly changes: readonly Change[];
   readonly state: ConfigurationState;
@@ -118,8 +130,12 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     this.masks = files.masks;
     // Errors in the files themselves are reported without a call to the server.
     if (files.problems.failed) this.#refuse(files.problems.all);
-    const state = await this.state(files.secrets, files.hosts);
     const deleteOtherTeams = this.#isOn(flags["delete-other-teams"], "SVC_APPLY_DELETE_OTHER_TEAMS");
+    const { secrets, hosts } = files;
+    const keptTeams = deleteOtherTeams
+      ? files.scopes.flatMap(({ kind, name }) => (kind === "team" && name) || [])
+      : undefined;
+    const state = await this.state({ secrets, hosts, keptTeams });
     const wanted = desiredOf(files, state, {
       deleteOtherTeams,
       allowUnknownHosts: this.#isOn(flags["allow-unknown-hosts"], "SVC_APPLY_ALLOW_UNKNOWN_HOSTS"),
@@ -137,7 +153,8 @@ export abstract class GitopsCommand extends PackageBatchCommand {
         `${plural(others.length, "team")} in no file, kept unchanged: ${others.slice(0, 10).join(", ")}${others.length > 10 ? ", ..." : ""}`,
       );
     const things = await this.withFiles(wanted.things, valuesOf(state.things), downloads);
-    const changes = planOf(state, { ...wanted, things, isComplete: (thing) => wanted.isComplete(thing) });
+    const planned = planOf(state, { ...wanted, things, isComplete: (thing) => wanted.isComplete(thing) });
+    const changes = withConsequences(planned, state);
     const unseen = changes.filter((one) => isUnseen(one, state));
     for (const one of unseen)
       this.remark(
@@ -234,13 +251,19 @@ export abstract class GitopsCommand extends PackageBatchCommand {
   }
 
   /** The current state on the server of everything that files can describe. */
-  protected async state(
-    secrets: ReadonlyMap<string, string> = new Map(),
-    hosts: readonly (string | number)[] = [],
+  protected async state({
+    secrets,
+    hosts = [],
     files = false,
-  ): Promise<ConfigurationState> {
+    keptTeams,
+  }: StateRequest = {}): Promise<ConfigurationState> {
     const progress = this.progress("reading the server's state ...");
-    const body = { secrets: Object.fromEntries(secrets), hosts: [...hosts], ...(files ? { files } : {}) };
+    const body = {
+      secrets: Object.fromEntries(secrets ?? []),
+      hosts: [...hosts],
+      ...(files ? { files } : {}),
+      ...(keptTeams === undefined ? {} : { hosts_of_teams_except: [...keptTeams] }),
+    };
     const state = await this.call(configurationApi.state, { body }).finally(() => progress.done());
     this.#defaults = state.defaults;
     this.#teams = new Set(state.things.filter(({ kind }) => kind === "team").map(({ name }) => name));

@@ -99,6 +99,14 @@ export interface Kind<T extends Named = Named> {
   readonly ofNewTeam?: Json;
   /** The value of a new object of which the files say nothing: plans show only what differs from it. */
   usual?(defaults: ConfigurationState["defaults"]): Json;
+  /** How plans recognize that an object was renamed in the files, which removes it and adds another. */
+  readonly renamed?: {
+    /** The fields in which the new object equals the removed one. */
+    readonly by: readonly string[];
+    readonly lost: string;
+    /** The command that renames it on the server. */
+    readonly command: string;
+  };
   /** The list in the value whose order has no meaning. */
   readonly unordered?: string;
   /** The types of activities that can explain a change. */

@@ -135,6 +135,11 @@ export const label: Kind<LabelFile> = {
     },
     desired,
   },
+  renamed: {
+    by: ["query", "platform"],
+    lost: "the new one is empty until hosts have answered",
+    command: "svc labels update",
+  },
   typesOf: () => [...anyOf("label"), "edited_host_labels"],
   isAbout: (details, type, { name, fields }) =>
     type === "edited_host_labels"

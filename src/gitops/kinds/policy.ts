@@ -216,6 +216,11 @@ export const policy: Kind<PolicyFile> = {
     },
     desired,
   },
+  renamed: {
+    by: ["query", "platform", "type"],
+    lost: "the results of its hosts are lost",
+    command: "svc policies update",
+  },
   typesOf: () => [...anyOf("policy"), "applied_spec_policy", "edited_config", "edited_team"],
   isAbout: (details, type, { name, owner, fields }) => {
     if (type === "edited_config" || type === "edited_team")

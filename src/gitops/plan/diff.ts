@@ -42,6 +42,15 @@ export interface Change {
   readonly fields: readonly FieldChange[];
   /** The desired value; null for deletions. */
   readonly value: Json;
+  /** Of a team that is deleted: the number of its hosts, and some of their names. */
+  readonly hosts?: HostsOfTeam | undefined;
+  /** What people should know before they apply it. */
+  readonly note?: string | undefined;
+}
+
+export interface HostsOfTeam {
+  readonly count: number;
+  readonly names: readonly string[];
 }
 
 /** A secret in a value: only the server can compare it with the stored one. */

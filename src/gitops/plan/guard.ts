@@ -1,5 +1,6 @@
 // Refuses implausibly many deletions, such as those from an emptied file or from a glob that no longer matches.
 import { kindNames } from "../kinds.ts";
+import { hostsLosingTeam } from "./consequences.ts";
 import type { Change } from "./diff.ts";
 
 /** With fewer objects of a kind, a share means little. */
@@ -13,6 +14,8 @@ export function guardRemovals(
   current: readonly { readonly kind: string }[],
   most: number,
 ): string | null {
+  const hosts = hostsLosingTeam(changes);
+  if (hosts > most) return `the plan deletes the teams of ${hosts} hosts, more than ${most}`;
   const removed = changes.filter(({ action }) => action === "delete");
   if (removed.length > most) return `the plan removes ${removed.length} objects, more than ${most}`;
   for (const kind of kindNames) {

@@ -9,7 +9,7 @@ type Secrets = ReadonlyMap<string, string>;
 /** Changes as they may be printed. Only the ones before this are applied. */
 export const hidden = (changes: readonly Change[], masks: Masks, secrets: Secrets): Change[] =>
   changes.map((change) => {
-    const { name, owner, title, fields, value } = change;
+    const { name, owner, title, fields, value, hosts, note } = change;
     return {
       ...change,
       name: masks.hide(name),
@@ -17,6 +17,8 @@ export const hidden = (changes: readonly Change[], masks: Masks, secrets: Secret
       ...(title === undefined ? {} : { title: masks.hide(title) }),
       fields: fields.map((field) => hiddenField(field, value, masks, secrets)),
       value: hiddenValue(value, masks),
+      ...(hosts === undefined ? {} : { hosts: { ...hosts, names: hosts.names.map((one) => masks.hide(one)) } }),
+      ...(note === undefined ? {} : { note: masks.hide(note) }),
     };
   });
 

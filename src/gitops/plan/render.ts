@@ -63,8 +63,21 @@ export function renderChange(
   const colour = { create: paint.added, update: paint.changed, delete: paint.removed }[change.action];
   return [
     colour(`${words[change.action]} ${titleOf(change)}`),
+    ...aboutLines(change, paint),
     ...(change.action === "create" ? newLines(change, paint, defaults) : []),
     ...change.fields.flatMap((field) => fieldLines(field, paint)),
+  ];
+}
+
+function aboutLines({ action, hosts, note }: Change, paint: Paint): string[] {
+  const lines = note === undefined ? [] : [paint.faint(`    # ${printable(note)}`)];
+  if (action !== "delete" || hosts === undefined) return lines;
+  const { count, names } = hosts;
+  const some = names.map((name) => printable(name)).join(", ");
+  const named = names.length === 0 ? "" : `: ${some}${count > names.length ? ` and ${count - names.length} more` : ""}`;
+  return [
+    ...lines,
+    `    ${paint.removed(`${count === 1 ? "1 host loses its" : `${count} hosts lose their`} team`)}${named}`,
   ];
 }
 
@@ -172,7 +185,9 @@ export function renderMarkdown(changes: readonly Change[], defaults?: Defaults):
   const removed = changes.filter(({ action }) => action === "delete");
   const list = (some: readonly Change[]) =>
     capped(
-      some.map((one) => `- ${code(titleOf(one))}`),
+      some.map(
+        (one) => `- ${code(titleOf(one))}${one.hosts ? `: hosts that lose their team: ${one.hosts.count}` : ""}`,
+      ),
       LISTED,
     ).join("\n");
   return [
@@ -203,13 +218,15 @@ const fenced = (text: string): string => {
 /** For machines: complete, with long values in full. */
 export const planJson = (changes: readonly Change[]) => ({
   summary: summaryOf(changes),
-  changes: changes.map(({ action, kind, owner, name, title, fields, value }) => ({
+  changes: changes.map(({ action, kind, owner, name, title, fields, value, hosts, note }) => ({
     action,
     kind,
     team: owner,
     name,
     ...(title === undefined ? {} : { title }),
     ...(action === "create" ? { value: masked(value) } : {}),
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(note === undefined ? {} : { note }),
     ...(fields.length === 0
       ? {}
       : {

@@ -20,11 +20,22 @@ const Field = z.object({
   isSecret: z.literal(true).optional(),
 });
 
+const Hosts = z.object({ count: z.int(), names: z.array(z.string()) });
+
 const SavedPlan = z.object({
   format: z.literal(FORMAT),
   created_at: z.string(),
   server_url: z.string(),
-  changes: z.array(ThingChange.extend({ title: Title, fields: z.array(Field) })).max(CHANGES_MAX),
+  changes: z
+    .array(
+      ThingChange.extend({
+        title: Title,
+        fields: z.array(Field),
+        hosts: Hosts.optional(),
+        note: z.string().optional(),
+      }),
+    )
+    .max(CHANGES_MAX),
   /** The revisions of everything that was read. */
   pins: z.array(Pin).max(CHANGES_MAX),
   secrets: z.record(z.string(), z.string()).refine((secrets) => Object.keys(secrets).length <= SECRETS_MAX),

@@ -1,12 +1,13 @@
 // The current state of all configuration objects, from a single moment, with a revision of each object.
 import type { z } from "zod";
 import type { ConfigurationState, configurationApi } from "../../api/configuration.ts";
-import { inTurns } from "../core/concurrency/parts.ts";
+import { inTurns, parts } from "../core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
 import { forbiddenFor } from "../core/errors.ts";
+import { may } from "../core/security/access.ts";
 import { hostsByName } from "../labels/members.ts";
 import { nameHosts } from "../labels/spec.ts";
-import { everything } from "../store/query.ts";
+import { eq, everything, oneOf } from "../store/query.ts";
 import type { Kind } from "./kind.ts";
 import { kindOf, kinds } from "./kinds.ts";
 import { asWriter, mayApply } from "./planner.ts";
@@ -20,14 +21,16 @@ export async function configurationState(caller: Context, body: Body): Promise<C
     throw forbiddenFor("this role reads no files: an export needs the role gitops or admin");
   const ctx = asWriter(caller);
   const key = await revisionKey(ctx);
-  const { shared, rows, files, downloads, vitals, hosts } = await ctx.store.tx(
+  const { shared, rows, files, downloads, vitals, hosts, teamHosts } = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       const all = await readAllRows(inside);
       const files = body.files === true ? await contentsOf(inside, all.rows) : null;
       const downloads = body.files === true ? await downloadsOf(inside, all.rows) : null;
       const vitals = await store.customHostVitals.pick(["id"], { where: everything });
-      return { ...all, files, downloads, vitals, hosts: await hostsOf(inside, body.hosts ?? []) };
+      const kept = body.hosts_of_teams_except;
+      const teamHosts = kept === undefined ? null : await hostsOfTeams(within(caller, store), all.shared, kept);
+      return { ...all, files, downloads, vitals, hosts: await hostsOf(inside, body.hosts ?? []), teamHosts };
     },
     { snapshot: true },
   );
@@ -50,6 +53,7 @@ export async function configurationState(caller: Context, body: Body): Promise<C
     custom_host_vitals: vitals.map(({ id }) => id),
     ...(files === null ? {} : { files }),
     ...(downloads === null ? {} : { downloads }),
+    ...(teamHosts === null ? {} : { team_hosts: teamHosts }),
     tier: isPremium(ctx) ? "premium" : "free",
   };
 }
@@ -87,6 +91,32 @@ async function downloadsOf(ctx: Context, rows: Rows): Promise<Record<string, str
   for (const kind of kinds)
     for (const [sha256, token] of (await kind.downloads?.(ctx, rows.get(kind))) ?? []) tokens[sha256] = token;
   return tokens;
+}
+
+/** Names per team. */
+const HOSTS_NAMED = 10;
+
+/** Of the teams that have hosts. */
+async function hostsOfTeams(ctx: Context, { teams }: SharedRows, except: readonly string[]) {
+  const kept = new Set(except);
+  const others = teams.filter(({ name }) => !kept.has(name));
+  const counts = new Map<unknown, number>();
+  for await (const some of parts(others.map(({ id }) => id)))
+    for (const { value, count } of await ctx.store.hosts.groupCount("team_id", oneOf("team_id", some)))
+      counts.set(value, count);
+  const found: NonNullable<ConfigurationState["team_hosts"]> = [];
+  for (const { id, name } of others) {
+    const count = counts.get(id) ?? 0;
+    if (count > 0) found.push({ team: name, count, hosts: await namesOfHosts(ctx, id) });
+  }
+  return found;
+}
+
+async function namesOfHosts(ctx: Context, teamId: number): Promise<string[]> {
+  if (!may(ctx.user, "hosts:list", teamId)) return [];
+  const order = [{ column: "display_name", direction: "asc" }] as const;
+  const rows = await ctx.store.hosts.list({ where: eq("team_id", teamId), order, limit: HOSTS_NAMED });
+  return rows.map(({ display_name }) => display_name);
 }
 
 async function hostsOf(ctx: Context, given: readonly HostName[]): Promise<ConfigurationState["hosts"]> {

@@ -1,0 +1,62 @@
+// What a plan destroys besides the objects that it removes: hosts lose their team, and renamed objects their results.
+import type { ConfigurationState } from "../../api/configuration.ts";
+import { isRecord } from "../../text/record.ts";
+import { kinds } from "../kinds.ts";
+import { type Change, isSame, type Json, keyOf, type Thing } from "./diff.ts";
+
+type State = Pick<ConfigurationState, "things" | "team_hosts">;
+
+/** The changes with the hosts that lose their team, and with notes about objects that are renamed. */
+export function withConsequences(changes: readonly Change[], { things, team_hosts = [] }: State): Change[] {
+  const before = new Map((things as readonly Thing[]).map((thing) => [keyOf(thing), thing.value]));
+  const leaving = new Map(team_hosts.map(({ team, count, hosts }) => [team, { count, names: hosts }]));
+  const renamed = renamedFrom(changes, before);
+  return changes.map((change) => {
+    const hosts = change.kind === "team" && change.action === "delete" ? leaving.get(change.name) : undefined;
+    const former = renamed.get(change);
+    return {
+      ...change,
+      ...(hosts === undefined ? {} : { hosts }),
+      ...(former === undefined ? {} : { note: noteOf(change, former) }),
+    };
+  });
+}
+
+function noteOf({ kind, name }: Change, former: string): string {
+  const { noun, renamed } = kinds[kind]!;
+  const command = `${renamed!.command} ${JSON.stringify(former)} --name ${JSON.stringify(name)}`;
+  return `${noun} ${JSON.stringify(former)} with the same ${renamed!.by[0]} is removed, and ${renamed!.lost}. If it only has another name, rename it on the server first: ${command}`;
+}
+
+/** New objects that are like removed ones, with the names of these. */
+function renamedFrom(changes: readonly Change[], before: ReadonlyMap<string, Json>): Map<Change, string> {
+  const gone = changes.filter(({ action, kind }) => action === "delete" && kinds[kind]?.renamed);
+  const found = new Map<Change, string>();
+  const used = new Set<Change>();
+  for (const change of changes) {
+    const { by } = kinds[change.kind]?.renamed ?? {};
+    if (change.action !== "create" || by === undefined) continue;
+    const former = gone.find(
+      (one) =>
+        !used.has(one) &&
+        one.kind === change.kind &&
+        one.owner === change.owner &&
+        isAlike(before.get(keyOf(one)), change.value, by),
+    );
+    if (former === undefined) continue;
+    used.add(former);
+    found.set(change, former.name);
+  }
+  return found;
+}
+
+/** The first of the fields says what the object is about. */
+const isAlike = (former: Json | undefined, value: Json, by: readonly string[]): boolean =>
+  isRecord(former) &&
+  isRecord(value) &&
+  Boolean(value[by[0]!]) &&
+  by.every((key) => isSame(former[key] as Json, value[key] as Json));
+
+/** The number of hosts that lose their team. */
+export const hostsLosingTeam = (changes: readonly Change[]): number =>
+  changes.reduce((sum, { hosts }) => sum + (hosts?.count ?? 0), 0);
