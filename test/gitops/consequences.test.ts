@@ -77,7 +77,7 @@ labels: [{name: ${label}, query: SELECT 4}, {name: By hand, label_membership_typ
     const dir = await files("Disks", "Accounts", "Munich");
     const { stdout } = await gitops(app, ["plan", ...(await mainFiles(dir))]);
     expect(stdout).toMatch(
-      /\+ policy "Disks"\n {4}# policy "Disk" with the same query is removed, and the results of its hosts are lost\. .*: svc policies update "Disk" --name "Disks"\n/,
+      /\+ policy "Disks"\n {4}# policy "Disk" with the same SQL is removed, and the results of its hosts are lost\. .*: svc policies update "Disk" --name "Disks"\n/,
     );
     expect(stdout).toMatch(/\+ query "Accounts"\n {4}# query "Users" .* its report is lost.*svc queries update/);
     expect(stdout).toMatch(/\+ label "Munich"\n {4}# label "Berlin" .*svc labels update/);

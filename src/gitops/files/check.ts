@@ -26,7 +26,11 @@ export function check<S extends z.ZodType>(
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   let wrong = false;
-  for (const issue of plainIssues(result.error.issues)) {
+  const issues = plainIssues(result.error.issues);
+  const misspelled = allowUnknownKeys ? new Set() : meantKeys(schema, issues);
+  for (const issue of issues) {
+    // The key that was meant is missing because it is misspelled: one mistake.
+    if (issue.code !== "unrecognized_keys" && misspelled.has(JSON.stringify(issue.path))) continue;
     if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys) {
         const at = placeOf(tree, [...issue.path, key]);
@@ -48,6 +52,16 @@ export function check<S extends z.ZodType>(
   const again = schema.safeParse(value);
   return again.success ? again.data : null;
 }
+
+/** The paths of the keys that unknown ones were meant to be. */
+const meantKeys = (schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): ReadonlySet<unknown> =>
+  new Set(
+    issues.flatMap((issue) =>
+      issue.code === "unrecognized_keys"
+        ? issue.keys.map((key) => JSON.stringify([...issue.path, meant(key, keysAt(schema, issue.path)) ?? key]))
+        : [],
+    ),
+  );
 
 export const dotted = (name: string, path: Path): string =>
   [...(name === "" ? [] : [name]), ...path.map(String)].join(".");

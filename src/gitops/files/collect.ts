@@ -4,7 +4,7 @@ import { itemKinds, kinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import { type CheckOptions, check } from "./check.ts";
 import type { Item } from "./include.ts";
-import type { Place } from "./problems.ts";
+import { listOf, listsOf, type Place } from "./problems.ts";
 import type { Scope } from "./scope.ts";
 import { placeOf } from "./tree.ts";
 
@@ -70,8 +70,11 @@ function itemsOf(scope: Scope, one: ItemKind, options: CheckOptions): Placed<{ r
   const { [scope.kind]: refusal } = one.items.notIn ?? {};
   if (refusal) options.problems[refusal.as](list.key, refusal.message);
   if (refusal) return [];
-  return list.items.flatMap((item, i) =>
-    placed(one, item, `${item.called ?? list.called}.${item.index ?? i}`, ownerOf(scope), options),
+  const owner = ownerOf(scope);
+  return options.problems.checking(listOf(one.kind, owner), () =>
+    list.items.flatMap((item, i) =>
+      placed(one, item, `${item.called ?? list.called}.${item.index ?? i}`, owner, options),
+    ),
   );
 }
 
@@ -82,7 +85,7 @@ export function checkUniqueNames(collected: Collected, { problems }: CheckOption
       const key = JSON.stringify([owner, value.name]);
       const before = seen.get(key);
       if (!before) seen.set(key, at);
-      else
+      else if (!problems.isIncomplete(listsOf(owner)))
         problems.error(
           at,
           `the ${kinds[kind]?.noun} ${JSON.stringify(value.name)} is already defined in ${before.file}:${before.line}`,

@@ -15,10 +15,17 @@ export interface Problem extends Place {
 const NOT_QUOTED =
   "something is wrong here. The file is reached through a link, so nothing of it is quoted: replace the link by the file";
 
+/** The items of a kind in the files of an owner, for `Problems.isIncomplete`. */
+export const listOf = (kind: string, owner: string | null): string => JSON.stringify([kind, owner]);
+/** All lists of an owner. */
+export const listsOf = (owner: string | null): string => JSON.stringify([owner]);
+
 export class Problems {
   readonly all: Problem[] = [];
   readonly #reported = new Set<string>();
   readonly #unquoted = new Set<string>();
+  readonly #incomplete = new Set<string>();
+  #errors = 0;
 
   /** Problems in this file quote nothing of it: a link leads to it, and it may be another file than readers expect. */
   doNotQuote(file: string): void {
@@ -29,7 +36,29 @@ export class Problems {
     return this.#unquoted.has(file) ? NOT_QUOTED : message;
   }
 
+  /** The list could not be read whole, so that nothing which seems to be missing in it is a mistake of its own. */
+  markIncomplete(list: string): void {
+    this.#incomplete.add(list);
+  }
+  isIncomplete(list: string): boolean {
+    return this.#incomplete.has(list);
+  }
+  /** Marks the list if reading it finds an error. */
+  async reading<T>(list: string, read: () => Promise<T>): Promise<T> {
+    const before = this.#errors;
+    const found = await read();
+    if (this.#errors > before) this.markIncomplete(list);
+    return found;
+  }
+  checking<T>(list: string, check: () => T): T {
+    const before = this.#errors;
+    const found = check();
+    if (this.#errors > before) this.markIncomplete(list);
+    return found;
+  }
+
   error(at: Place, message: string): void {
+    this.#errors++;
     this.add("error", at, message);
   }
   warn(at: Place, message: string): void {

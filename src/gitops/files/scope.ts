@@ -3,9 +3,10 @@ import { basename } from "node:path";
 import { nearest } from "../../text/nearest.ts";
 import { itemKinds, kindList, listKinds, softwareLists } from "../kinds.ts";
 import { type ScopeKind, type SectionName, sectionNames } from "../schema/sections.ts";
+import { ownerOf } from "./collect.ts";
 import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
 import { readItemFiles } from "./item-files.ts";
-import { type Place, startOf } from "./problems.ts";
+import { listOf, listsOf, type Place, startOf } from "./problems.ts";
 import { type NamedFile, readSectionFile } from "./section-files.ts";
 import { checkSoftwareKeys, readSoftware } from "./software.ts";
 import { type Entry, type Mapping, shownKey, type Tree, textIn } from "./tree.ts";
@@ -79,6 +80,7 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
   const entries = topLevel(root, sources);
   const identity = identify(entries, root, shown, sources);
   if (identity === null) return null;
+  const owner = ownerOf(identity);
   const sections: Partial<Record<SectionName, Section>> = {};
   for (const name of sectionNames) {
     const entry = entries.get(name);
@@ -94,7 +96,10 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
     lists[kind] = { items: await listItems(entry.value, whole, called, sources), key: entry.key, called };
   }
   for (const { kind, items } of itemKinds) {
-    const found = items.files ? await readItemFiles((name) => sections[name], items.files, sources) : null;
+    const { files } = items;
+    const found = files
+      ? await problems.reading(listOf(kind, owner), () => readItemFiles((name) => sections[name], files, sources))
+      : null;
     if (found) lists[kind] = found;
   }
   const named: Partial<Record<string, NamedFile>> = {};
@@ -107,7 +112,7 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
     const keys = softwareLists.flatMap(([, some]) => some.map(({ key }) => key));
     checkSoftwareKeys(software, keys, sources);
     for (const [kind, some] of softwareLists) {
-      const found = await readSoftware(software, whole, some, sources);
+      const found = await problems.reading(listOf(kind, owner), () => readSoftware(software, whole, some, sources));
       if (found) lists[kind] = found;
     }
   }
@@ -189,10 +194,15 @@ export async function readScopes(paths: readonly string[], sources: Sources): Pr
     if (scope) scopes.push(scope);
   }
   const [first, ...others] = scopes.filter(({ kind }) => kind === "global");
-  for (const { nameAt } of others) problems.error(nameAt, `there is another global file: ${first!.file}`);
+  for (const { nameAt } of others) {
+    problems.error(nameAt, `there is another global file: ${first!.file}`);
+    problems.markIncomplete(listsOf(null));
+  }
   const [noTeam, ...more] = scopes.filter(({ kind }) => kind === "no_team");
-  for (const { nameAt } of more)
-    problems.error(nameAt, `there is another file for hosts without a team: ${noTeam!.file}`);
+  for (const scope of more) {
+    problems.error(scope.nameAt, `there is another file for hosts without a team: ${noTeam!.file}`);
+    problems.markIncomplete(listsOf(ownerOf(scope)));
+  }
   if (noTeam && !first)
     problems.error(noTeam.nameAt, "the file for hosts without a team needs the global file in the same run");
   uniqueTeams(scopes, sources);
@@ -207,11 +217,13 @@ function uniqueTeams(scopes: readonly Scope[], { problems }: Sources): void {
     const key = scope.name!.toLowerCase();
     const before = seen.get(key);
     if (!before) seen.set(key, scope);
-    else
+    else {
       problems.error(
         scope.nameAt,
         `team ${scope.name} is also in ${before.file} (names of teams must differ in more than letter case)`,
       );
+      problems.markIncomplete(listsOf(scope.name));
+    }
   }
 }
 

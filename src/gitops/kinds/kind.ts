@@ -101,8 +101,8 @@ export interface Kind<T extends Named = Named> {
   usual?(defaults: ConfigurationState["defaults"]): Json;
   /** How plans recognize that an object was renamed in the files, which removes it and adds another. */
   readonly renamed?: {
-    /** The fields in which the new object equals the removed one. */
-    readonly by: readonly string[];
+    /** What the new object has like the removed one: first its SQL. Without SQL, nothing is recognized. */
+    by(value: { readonly [key: string]: unknown }): readonly unknown[];
     readonly lost: string;
     /** The command that renames it on the server. */
     readonly command: string;

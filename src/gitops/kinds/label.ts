@@ -136,7 +136,7 @@ export const label: Kind<LabelFile> = {
     desired,
   },
   renamed: {
-    by: ["query", "platform"],
+    by: ({ query, platform }) => [query, platform],
     lost: "the new one is empty until hosts have answered",
     command: "svc labels update",
   },

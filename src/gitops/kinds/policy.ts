@@ -217,7 +217,7 @@ export const policy: Kind<PolicyFile> = {
     desired,
   },
   renamed: {
-    by: ["query", "platform", "type"],
+    by: ({ query, platform, type }) => [query, platform, type],
     lost: "the results of its hosts are lost",
     command: "svc policies update",
   },

@@ -84,7 +84,11 @@ export const query: Kind<QueryFile> = {
     },
     desired,
   },
-  renamed: { by: ["query", "platform"], lost: "its report is lost", command: "svc queries update" },
+  renamed: {
+    by: ({ query, platform }) => [query, platform],
+    lost: "its report is lost",
+    command: "svc queries update",
+  },
   typesOf: () => [...anyOf("saved_query"), "applied_spec_saved_query"],
   isAbout: (details, type, { name, owner }) =>
     type === "applied_spec_saved_query"

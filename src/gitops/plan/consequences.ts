@@ -25,7 +25,7 @@ export function withConsequences(changes: readonly Change[], { things, team_host
 function noteOf({ kind, name }: Change, former: string): string {
   const { noun, renamed } = kinds[kind]!;
   const command = `${renamed!.command} ${JSON.stringify(former)} --name ${JSON.stringify(name)}`;
-  return `${noun} ${JSON.stringify(former)} with the same ${renamed!.by[0]} is removed, and ${renamed!.lost}. If it only has another name, rename it on the server first: ${command}`;
+  return `${noun} ${JSON.stringify(former)} with the same SQL is removed, and ${renamed!.lost}. If it only has another name, rename it on the server first: ${command}`;
 }
 
 /** New objects that are like removed ones, with the names of these. */
@@ -34,7 +34,7 @@ function renamedFrom(changes: readonly Change[], before: ReadonlyMap<string, Jso
   const found = new Map<Change, string>();
   const used = new Set<Change>();
   for (const change of changes) {
-    const { by } = kinds[change.kind]?.renamed ?? {};
+    const by = kinds[change.kind]?.renamed?.by;
     if (change.action !== "create" || by === undefined) continue;
     const former = gone.find(
       (one) =>
@@ -50,12 +50,13 @@ function renamedFrom(changes: readonly Change[], before: ReadonlyMap<string, Jso
   return found;
 }
 
-/** The first of the fields says what the object is about. */
-const isAlike = (former: Json | undefined, value: Json, by: readonly string[]): boolean =>
-  isRecord(former) &&
-  isRecord(value) &&
-  Boolean(value[by[0]!]) &&
-  by.every((key) => isSame(former[key] as Json, value[key] as Json));
+function isAlike(former: Json | undefined, value: Json, by: (value: Fields) => readonly unknown[]): boolean {
+  if (!isRecord(former) || !isRecord(value)) return false;
+  const [before, after] = [by(former), by(value)] as Json[][];
+  return Boolean(after![0]) && isSame(before, after);
+}
+
+type Fields = { readonly [key: string]: unknown };
 
 /** The number of hosts that lose their team. */
 export const hostsLosingTeam = (changes: readonly Change[]): number =>

@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { NO_TEAM_NAME } from "../../../api/configuration.ts";
 import type { Collected, Placed } from "../../files/collect.ts";
-import type { Problems } from "../../files/problems.ts";
+import { listOf, type Problems } from "../../files/problems.ts";
 import type { Json } from "../../plan/diff.ts";
 import type { Package } from "../package.ts";
 import type { NamedSoftware, PolicyFile } from "../policy.ts";
@@ -41,19 +41,24 @@ export function linkedSoftware(policy: Policy, items: Collected, own: string, pr
   return wanted === null || wanted === true ? null : installs(policy, wanted, items, problems);
 }
 
+/** Reports what the policy names but its team does not have, unless the list could not be read whole. */
+function reportMissing({ owner, place }: Policy, kind: string, key: string, message: string, problems: Problems): null {
+  const isControl = kind === SCRIPTS || kind === PROFILES;
+  const owners = isControl && owner === NO_TEAM_NAME ? [owner, null] : [owner];
+  if (!owners.some((one) => problems.isIncomplete(listOf(kind, one)))) problems.error(place(key), `${key}: ${message}`);
+  return null;
+}
+
 function installs(policy: Policy, wanted: NamedSoftware, items: Collected, problems: Problems): Json {
   const { owner, file, place } = policy;
-  const wrong = (message: string): null => {
-    problems.error(place("install_software"), `install_software: ${message}`);
-    return null;
-  };
+  const missing = (kind: string, message: string) => reportMissing(policy, kind, "install_software", message, problems);
   if (wanted.app_store_id) {
     const app_store_id = wanted.app_store_id.trim();
     const names = new Set([app_store_id, `${app_store_id}/darwin`]);
     const isThere = ofOwner<StoreApp>(items, "store_app", owner).some((one) => names.has(one.name));
     return isThere || isDocument(policy)
       ? { app_store_id }
-      : wrong(`the software of the team has no app ${app_store_id} for Macs`);
+      : missing("store_app", `the software of the team has no app ${app_store_id} for Macs`);
   }
   const path = wanted.package_path && resolve(dirname(file), wanted.package_path);
   const found = ofOwner<Package>(items, "package", owner).filter((one) =>
@@ -63,20 +68,32 @@ function installs(policy: Policy, wanted: NamedSoftware, items: Collected, probl
         ? one.sha256 === wanted.hash_sha256
         : one.name === (wanted.svc_maintained_app_slug ?? wanted.package),
   );
-  if (found.length > 1) return wrong("the file has several packages: name one of them by its hash_sha256");
+  if (found.length > 1) {
+    problems.error(
+      place("install_software"),
+      "install_software: the file has several packages: name one of them by its hash_sha256",
+    );
+    return null;
+  }
   if (found.length === 1) return { package: found[0]!.name };
   const name = wanted.package_path ?? wanted.hash_sha256 ?? wanted.svc_maintained_app_slug ?? wanted.package!;
-  return isDocument(policy) && !path ? { package: name } : wrong(`the software of the team has no package ${name}`);
+  return isDocument(policy) && !path
+    ? { package: name }
+    : missing("package", `the software of the team has no package ${name}`);
 }
 
-function checkNamed({ value, owner, file, place }: Policy, items: Collected, problems: Problems): void {
+function checkNamed(policy: Policy, items: Collected, problems: Problems): void {
+  const { value, owner, file } = policy;
   const key = "resend_configuration_profile";
   const wanted = value[key];
   if (file === "" || wanted === null) return;
   if (!ofOwner<{ name: string }>(items, PROFILES, owner).some(({ name }) => name === wanted))
-    problems.error(
-      place(key),
-      `${key}: the controls of the team have no configuration profile ${JSON.stringify(wanted)}`,
+    reportMissing(
+      policy,
+      PROFILES,
+      key,
+      `the controls of the team have no configuration profile ${JSON.stringify(wanted)}`,
+      problems,
     );
 }
 
@@ -94,11 +111,13 @@ export function linkedScript(policy: Policy, items: Collected, problems: Problem
     path === null ? one.value.name === wanted.name : one.file === path,
   );
   if (found.length === 1) return found[0]!.value.name;
-  const problem =
-    found.length > 1
-      ? "the controls of the team have this file under several names: give one of them as name"
-      : `the controls of the team have no script ${JSON.stringify(wanted.name ?? wanted.path)}`;
-  problems.error(place("run_script"), `run_script: ${problem}`);
+  const named = JSON.stringify(wanted.name ?? wanted.path);
+  if (found.length === 0)
+    return reportMissing(policy, SCRIPTS, "run_script", `the controls of the team have no script ${named}`, problems);
+  problems.error(
+    place("run_script"),
+    "run_script: the controls of the team have this file under several names: give one of them as name",
+  );
   return null;
 }
 
@@ -117,9 +136,12 @@ function checkPatched(policy: Policy, items: Collected, own: string, problems: P
   if (isDocument(policy)) return;
   const app = ofOwner<Package>(items, "package", owner).find((one) => one.slug === slug);
   if (!app)
-    problems.error(
-      place("svc_maintained_app_slug"),
-      `svc_maintained_app_slug: the software of the team has no maintained app ${slug}`,
+    reportMissing(
+      policy,
+      "package",
+      "svc_maintained_app_slug",
+      `the software of the team has no maintained app ${slug}`,
+      problems,
     );
   else if (value.patch_when_closed && app.pre_install_query)
     problems.error(
