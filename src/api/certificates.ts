@@ -160,9 +160,10 @@ export const certificateAgentApi = {
       status: z.enum(["verified", "failed"], "must be verified or failed"),
       detail: z.string().max(10_000).nullish(),
       serial: z.string().max(128).nullish().meta({ description: "of the installed certificate" }),
-      not_valid_before: z.iso.datetime({ offset: true }).nullish(),
+      not_valid_before: z.iso.datetime({ offset: true }).max(64).nullish(),
       not_valid_after: z.iso
         .datetime({ offset: true })
+        .max(64)
         .nullish()
         .meta({ description: "when the installed certificate ends: the server lets the agent replace it before" }),
     }),

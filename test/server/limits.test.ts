@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { z } from "zod";
-import { managedAgentApi } from "../../src/api/managed-agent.ts";
+import { servedPaths } from "../../src/api/endpoint.ts";
 import { limits } from "../../src/server/limits.ts";
 import { limitsPage } from "../../src/server/limits-page.ts";
+import { textFields } from "../../src/server/managed-agent/field-limits.ts";
 import { appleFact, appleTexts, appleUsers } from "../../src/server/mdm/apple/channel/limits.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp } from "../support/app.ts";
@@ -75,40 +75,32 @@ describe.each(rulesEngines)("an Apple device on %s", (engine) => {
   });
 });
 
-/** Outputs of scripts and installations may be of any length: of those, the end is kept. */
-const CUT = ["output", "pre_install_condition_output", "install_script_output", "post_install_script_output"];
-
-/** The schema inside of defaults and the like. */
-function inner(schema: z.ZodType): z.ZodType {
-  const { def } = schema as unknown as { def: { innerType?: z.ZodType } };
-  return def.innerType ? inner(def.innerType) : schema;
-}
-
-describe("what a managed agent sends", () => {
-  const fields = Object.values(managedAgentApi).flatMap(({ method, path, body }) =>
-    "shape" in body
-      ? Object.entries(body.shape as Record<string, z.ZodType>).flatMap(([name, schema]) => {
-          const text = inner(schema);
-          return text.def.type === "string" && !CUT.includes(name)
-            ? [{ method, path: path.replace("/agent", ""), name, max: (text as z.ZodString).maxLength }]
-            : [];
-        })
-      : [],
-  );
-
+describe("what agents and devices send as JSON", () => {
   it("has a size for every text", () => {
-    expect(fields.length).toBeGreaterThan(20);
-    for (const { path, name, max } of fields) expect([path, name, max === null]).toEqual([path, name, false]);
+    expect(textFields.length).toBeGreaterThan(30);
+    for (const { endpoint, name, max } of textFields)
+      expect([endpoint.path, name, max === null]).toEqual([endpoint.path, name, false]);
   });
 
-  it("is refused beyond it, and never stored", async () => {
+  it("is refused beyond it, or the text is ignored", async () => {
     const t = await startApp();
     const agent = await makeManaged(t);
-    for (const { method, path, name, max } of fields) {
-      const body = { orbit_node_key: agent.key, [name]: "x".repeat(max! + 1) };
-      const { status } = await agentCall(t, path, body, method);
-      expect([path, name, status]).toEqual([path, name, 422]);
+    expect((await agent.call("/device_token", { device_auth_token: "a-device-token" })).status).toBe(200);
+    for (const { endpoint, name, max, isIgnored } of textFields) {
+      const path = servedPaths(endpoint)[0]!.replace(":token", "a-device-token").replace(":id", "1");
+      const isOfAgent = endpoint.path.startsWith("/agent/");
+      const text = { [name.split(".").at(-1)!]: "x".repeat(max! + 1) };
+      const body = {
+        ...(isOfAgent ? { orbit_node_key: agent.key } : {}),
+        ...(name.includes(".") ? { [name.split(".")[0]!]: text } : text),
+      };
+      const headers = { "content-type": "application/json", authorization: `Node key ${agent.key}` };
+      const reply = await t.raw(path, { method: endpoint.method, headers, body: JSON.stringify(body) });
+      const { errors = [] } = JSON.parse((await reply.text()) || "{}") as { errors?: { name: string }[] };
+      const isRefused = reply.status === (endpoint.strict ? 400 : 422) && errors.some((error) => error.name === name);
+      expect([path, name, isRefused]).toEqual([path, name, !isIgnored]);
     }
+    expect(await t.store.hosts.count()).toBe(1);
   });
 
   it("keeps the end of a long output", async () => {

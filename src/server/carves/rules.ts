@@ -1,6 +1,8 @@
 // Validation of carves and their blocks (agent protocol, section 7), with the protocol's error texts.
+
 import { hours, isoAt } from "../core/clock.ts";
 import { type ApiError, notOnThisServer } from "../core/errors.ts";
+import { limit } from "../core/limits.ts";
 import type { Settings } from "../core/settings/settings.ts";
 import { and, eq, gt, isNull, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -13,8 +15,18 @@ const MiB = 1024 * 1024;
 export const BLOCK_BODY_MAX = 16 * MiB;
 const MAX_BLOCK_SIZE = 256 * MiB;
 /** 8 GiB in the agents' default block size of 8 KiB. */
-const MAX_BLOCK_COUNT = 1_048_576;
-const MAX_TEXT = 255;
+export const carveBlocks = limit({
+  what: "blocks of a file carve",
+  max: 1_048_576,
+  unit: "entries",
+  beyond: "The carve is refused.",
+});
+export const carveNames = limit({
+  what: "`carve_id` and `request_id` of a file carve",
+  max: 255,
+  unit: "characters",
+  beyond: "The carve is refused.",
+});
 /** Contents are kept for this long after the first block, or after the start if there is none. */
 export const RETENTION = hours(24);
 
@@ -55,10 +67,10 @@ export function planOf(
   if (total > limits.carve_max_size) return "carve_size exceeds max";
   if (!((count - 1) * size < total && total <= count * size))
     return "carve_size does not match block_size and block_count";
-  if (count > MAX_BLOCK_COUNT) return "block_count exceeds max";
+  if (count > carveBlocks.max) return "block_count exceeds max";
   for (const name of ["carve_id", "request_id"] as const) {
     if (plan[name] === "") return `${name} must not be empty`;
-    if (plan[name].length > MAX_TEXT) return `${name} is longer than ${MAX_TEXT} characters`;
+    if (plan[name].length > carveNames.max) return `${name} is longer than ${carveNames.max} characters`;
   }
   return plan;
 }

@@ -1,10 +1,12 @@
 // Who gets a certificate for conditional access: hosts that know a global enroll secret. It is known to many, so it is not
 // enough to replace the certificate of a host that has one, and a certificate counts only once the host itself, through
 // its agent or its device management, has reported that it has it.
+
 import { createHash } from "node:crypto";
 import type { CertificateRequest } from "../../pki/request.ts";
 import type { Context } from "../core/context.ts";
 import { limitExceeded } from "../core/errors.ts";
+import { limit } from "../core/limits.ts";
 import { tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { type Identity, revokeIdentities } from "../device-ca/identities.ts";
@@ -58,7 +60,7 @@ async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest,
     throw new Refused("the host has a valid certificate since it enrolled");
   // Whoever enrolled the host again has its trust now, and nobody else. Of those that the host has not confirmed, a few
   // remain: the host's own may be among them.
-  const unconfirmed = current.toSorted((a, b) => b.id - a.id).slice(0, UNCONFIRMED_MAX - 1);
+  const unconfirmed = current.toSorted((a, b) => b.id - a.id).slice(0, unconfirmedCertificates.max - 1);
   const gone = valid.filter((one) => !unconfirmed.includes(one)).map(({ id }) => id);
   if (gone.length > 0) await revokeIdentities({ store: tx, clock: ctx.clock }, gone);
   return {
@@ -73,7 +75,13 @@ async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest,
 }
 
 /** Valid certificates of a host that it has not reported. Further ones replace the oldest. */
-const UNCONFIRMED_MAX = 10;
+export const unconfirmedCertificates = limit({
+  what: "certificates for conditional access that a host has not reported",
+  max: 10,
+  unit: "entries",
+  per: "host",
+  beyond: "The oldest are revoked.",
+});
 
 const sha1Of = ({ certificate }: { readonly certificate: string }): string =>
   createHash("sha1").update(Buffer.from(certificate, "base64")).digest("hex");

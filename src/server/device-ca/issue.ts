@@ -1,4 +1,5 @@
 // Decides whether a SCEP request gets a certificate, and issues it.
+
 import { createHash, randomBytes } from "node:crypto";
 import { type Element, element } from "../../pki/der.ts";
 import { issueLeaf } from "../../pki/issue.ts";
@@ -7,6 +8,7 @@ import { messageTypes, type ReceivedRequest } from "../../pki/scep.ts";
 import { type Certificate, curveOf, isRsaOf, readCertificate } from "../../pki/x509.ts";
 import { days, isoAt, minutes } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
+import { limit } from "../core/limits.ts";
 import { tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { eq } from "../store/query.ts";
@@ -25,8 +27,18 @@ const LEEWAY = minutes(10);
 /** How long a repeated request gets the same certificate. */
 const REPEATED = days(1);
 const KEY_BITS = { least: 2048, most: 8192 } as const;
-const SUBJECT_MAX = 2048;
-const NAMES_MAX = 10;
+export const certificateSubject = limit({
+  what: "subject of a certificate request of a device",
+  max: 2048,
+  unit: "bytes",
+  beyond: "The request is refused.",
+});
+export const certificateNames = limit({
+  what: "names in a certificate request of a device",
+  max: 10,
+  unit: "entries",
+  beyond: "The rest is left out of the certificate.",
+});
 const FAIL_FAST = { failFast: true };
 
 /** The request gets no certificate. The text is for the log only: replies to all refusals are alike. */
@@ -174,7 +186,7 @@ function checkRequest({ publicKey, subject }: Asking, acceptsEllipticKeys = fals
   const isElliptic = acceptsEllipticKeys && curveOf(publicKey) !== null;
   if (!isElliptic && !isRsaOf(publicKey, KEY_BITS.least, KEY_BITS.most))
     throw new Refused("the key is too small or too large, or of a kind that is not accepted");
-  if (subject.length > SUBJECT_MAX) throw new Refused("the subject is too long");
+  if (subject.length > certificateSubject.max) throw new Refused("the subject is too long");
 }
 
 /** Of the request only the key, the subject and checked alternative names are used. */
@@ -185,7 +197,7 @@ function make({ clock }: Pick<Context, "clock">, ca: DeviceCa, request: Asking, 
   const from = clock.now() - LEEWAY;
   const until = Math.min(clock.now() + LIFETIME, Date.parse(ca.certificate.parsed.validTo));
   const { subject, spki } = request;
-  const names = request.names.slice(0, NAMES_MAX).flatMap(checkedName);
+  const names = request.names.slice(0, certificateNames.max).flatMap(checkedName);
   const certificate = issueLeaf({ serial, subject, spki, names, from, until }, ca);
   const { parsed } = readBack(certificate);
   const row: Omit<Row, "id" | "revision" | keyof Origin> = {

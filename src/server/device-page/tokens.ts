@@ -1,9 +1,11 @@
 // Tokens of device pages: set by the host's agent every hour, sent by its user's browser and desktop app.
+
 import { recordActivity } from "../activities/record.ts";
 import { hours, isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { authenticationRequired, badRequest, conflict, limitExceeded } from "../core/errors.ts";
 import { proved } from "../core/http/strangers.ts";
+import { limit } from "../core/limits.ts";
 import { tokenHash } from "../core/random.ts";
 import { part } from "../core/running.ts";
 import { may } from "../core/security/access.ts";
@@ -23,14 +25,19 @@ type LinkRow = RowOf<typeof deviceLinks>;
 
 /** Validity of a token after its last update. */
 const LIFETIME = hours(1);
-const TOKEN_MAX = 255;
+export const deviceToken = limit({
+  what: "token for the page of a device",
+  max: 255,
+  unit: "characters",
+  beyond: "The token is refused with 400.",
+});
 /** Unreserved characters, which need no escaping in a URL (RFC 3986, 2.3). */
 const URL_SAFE = /^[A-Za-z0-9._~-]+$/;
 
 /** Replaces the token; the previous one becomes invalid immediately (agent protocol, section 11). */
 export async function setDeviceToken({ store, clock }: Context, hostId: number, token: string): Promise<void> {
   if (token === "") throw badRequest("device_auth_token is required", "device_auth_token");
-  if (!URL_SAFE.test(token) || token.length > TOKEN_MAX || /^\.+$/.test(token))
+  if (!URL_SAFE.test(token) || token.length > deviceToken.max || /^\.+$/.test(token))
     throw badRequest("device_auth_token must not need escaping in a URL", "device_auth_token");
   const now = clock.iso();
   try {
@@ -59,7 +66,7 @@ const failures = part("failures of device tokens", (services) =>
 
 /** The host of a token, or the phone with this hardware UUID. 401 if there is none, 429 after too many of those. */
 export async function hostOfToken(ctx: Context, token: string): Promise<HostRow> {
-  const known = token.length > TOKEN_MAX ? null : await hostOfHash(ctx, tokenHash(token));
+  const known = token.length > deviceToken.max ? null : await hostOfHash(ctx, tokenHash(token));
   const host = known ?? (await provenPhone(ctx, token));
   if (host) {
     proved(ctx);

@@ -1,8 +1,10 @@
 // The keys that a host has escrowed, the current one included. A key that replaces another may be wrong, or from a copy of the
 // host: the former one still opens the disk then.
+
 import type { EscrowedKey } from "../../api/host-details.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
+import { limit } from "../core/limits.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { hostFor } from "../hosts/access.ts";
 import { eq, oneOf } from "../store/query.ts";
@@ -10,7 +12,13 @@ import type { RowOf } from "../store/table.ts";
 import type { diskKeyHistory, hostDiskEncryption } from "./tables.ts";
 
 /** Of one host. Older ones are deleted. */
-const KEYS_MAX = 10;
+export const earlierKeys = limit({
+  what: "disk encryption keys of a host, with earlier ones",
+  max: 10,
+  unit: "entries",
+  per: "host",
+  beyond: "The oldest are deleted.",
+});
 
 type Kept = Pick<RowOf<typeof diskKeyHistory>, "key" | "sealed_key" | "key_salt" | "key_slot">;
 type Source = RowOf<typeof diskKeyHistory>["source"];
@@ -43,7 +51,7 @@ export async function recordEscrow(
     fresh.push({ host_id: hostId, ...key, source, escrowed_at: clock.iso() });
   if (fresh.length === 0) return;
   await store.diskKeyHistory.insertMany(fresh);
-  const gone = rows.slice(Math.max(0, KEYS_MAX - fresh.length)).map(({ id }) => id);
+  const gone = rows.slice(Math.max(0, earlierKeys.max - fresh.length)).map(({ id }) => id);
   if (gone.length > 0) await store.diskKeyHistory.delete(oneOf("id", gone));
 }
 

@@ -1,4 +1,5 @@
 // Lock, unlock and wipe as scripts of the managed agent.
+import { limit } from "../core/limits.ts";
 import { type Ending, HOST_LANE, type Operation, type OperationKind } from "../operations/kind.ts";
 import { shortened } from "../operations/script-output.ts";
 import type { ScriptResult } from "../operations/tables.ts";
@@ -8,7 +9,12 @@ import { actionView } from "./view.ts";
 
 /** An agent that was interrupted gets the action again: to lock or wipe twice does no harm. */
 const ATTEMPTS = 3;
-const FAILURE_OUTPUT_MAX = 1_000;
+export const actionOutput = limit({
+  what: "output of a failed lock, unlock or wipe that is shown",
+  max: 1_000,
+  unit: "characters",
+  beyond: "The end is kept.",
+});
 
 const actionKind = (action: HostAction): OperationKind<ScriptResult> => ({
   name: action,
@@ -48,7 +54,7 @@ function outcomeOf(action: HostAction, operation: Operation, { state, result }: 
 }
 
 function failureOf(action: HostAction, { timeout }: Operation, { exit_code, output }: ScriptResult): string {
-  const lastOutput = output.trim().slice(-FAILURE_OUTPUT_MAX);
+  const lastOutput = output.trim().slice(-actionOutput.max);
   const why =
     exit_code === -1
       ? `timed out after ${timeout} s, or was killed`

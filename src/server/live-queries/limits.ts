@@ -1,17 +1,55 @@
 import { days, hours, minutes, seconds } from "../core/clock.ts";
+import { limit } from "../core/limits.ts";
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /** Limits for the result of one host; a larger one is recorded as an error. */
-export const HOST_ROWS_MAX = 10_000;
-export const HOST_BYTES_MAX = 4 * MiB;
-export const CELL_MAX = 1 * MiB;
+export const liveRows = limit({
+  what: "rows of one host in a live query",
+  max: 10_000,
+  unit: "rows",
+  beyond: "The result of the host is recorded as an error.",
+});
+export const HOST_ROWS_MAX = liveRows.max;
+export const liveBytes = limit({
+  what: "rows of one host in a live query, together",
+  max: 4 * MiB,
+  unit: "bytes",
+  beyond: "The result of the host is recorded as an error.",
+});
+export const HOST_BYTES_MAX = liveBytes.max;
+export const liveCell = limit({
+  what: "cell of a live query",
+  max: 1 * MiB,
+  unit: "bytes",
+  beyond: "The result of the host is recorded as an error.",
+});
+export const CELL_MAX = liveCell.max;
 /** Maximum size of the rows of one live query. Results beyond it are recorded as errors, without their rows. */
-export const CAMPAIGN_BYTES_MAX = 128 * MiB;
-export const ERROR_MAX = 4 * KiB;
+export const campaignBytes = limit({
+  what: "rows of all hosts in one live query",
+  max: 128 * MiB,
+  unit: "bytes",
+  beyond: "Further results are recorded as errors, without their rows.",
+});
+export const CAMPAIGN_BYTES_MAX = campaignBytes.max;
+export const liveError = limit({
+  what: "error message of a host in a live query",
+  max: 4 * KiB,
+  unit: "bytes",
+  beyond: "The message is shortened.",
+});
+export const ERROR_MAX = liveError.max;
 /** Live results per distributed write. Hosts get one live query at a time, so agents do not send more. */
-export const ANSWERS_MAX = 16;
+export const liveAnswers = limit({
+  what: "results of live queries in one message of an agent",
+  max: 16,
+  unit: "entries",
+  per: "message",
+  beyond: "The rest is ignored.",
+});
+export const ANSWERS_MAX = liveAnswers.max;
 
 /** A connected reader extends the life of a query by this time. */
 export const READER_LEASE = seconds(60);
@@ -24,7 +62,14 @@ export const QUEUED_KEPT_FOR = days(7);
 /**
  * Maximum size of all finished queries, rows and targets. Above it the oldest are deleted, except within KEPT_AT_LEAST.
  */
-export const KEPT_BYTES_MAX = 256 * MiB;
+export const keptLiveQueries = limit({
+  what: "finished live queries",
+  max: 256 * MiB,
+  unit: "bytes",
+  per: "server",
+  beyond: "The oldest are deleted, except those of the last ten minutes.",
+});
+export const KEPT_BYTES_MAX = keptLiveQueries.max;
 export const TARGET_BYTES = 1 * KiB;
 export const KEPT_AT_LEAST = minutes(10);
 

@@ -25,7 +25,13 @@ export interface Sockets {
   close(): void;
 }
 
-const SOCKETS_MAX = 1_000;
+export const sockets = limit({
+  what: "websockets for results",
+  max: 1_000,
+  unit: "entries",
+  per: "server",
+  beyond: "Further ones are refused with 503 before they are opened.",
+});
 /** Clients send only a token and a campaign id. */
 const MESSAGE_MAX = 16 * 1024;
 const MESSAGES_MAX = 16;
@@ -244,7 +250,7 @@ export function createSockets(services: Services): Sockets {
         get: (name) => [req.headers[name] ?? []].flat().join(",") || null,
       });
       const place = placeOf(address);
-      const isFull = open.size >= SOCKETS_MAX || (unknown.get(place) ?? 0) >= unknownSockets.max;
+      const isFull = open.size >= sockets.max || (unknown.get(place) ?? 0) >= unknownSockets.max;
       if (isFull || services.running.of(liveQueries).isStopping()) {
         socket.end(
           "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\nRetry-After: 5\r\n\r\n",

@@ -7,6 +7,7 @@ import { Cached } from "../core/concurrency/cached.ts";
 import { isPremium, type Services } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
 import type { Caller } from "../core/http/proxies.ts";
+import { limit } from "../core/limits.ts";
 import { byId } from "../core/maps.ts";
 import { tokenHash } from "../core/random.ts";
 import { startedPart } from "../core/running.ts";
@@ -69,7 +70,12 @@ interface CachedHost {
 
 const AGENTS_MAX = 200_000;
 const UNKNOWN_KEYS_A_MINUTE = 1_000;
-const KEY_MAX = 256;
+export const agentKey = limit({
+  what: "key that a managed agent sends",
+  max: 256,
+  unit: "characters",
+  beyond: "The request is refused with 401.",
+});
 
 export const managedAgents = startedPart("managed agents", startManagedAgents);
 
@@ -157,7 +163,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
   async function hostOf(key: string, caller: Caller): Promise<AgentHost> {
     const cached = byKey.get(key);
     if (cached?.fresh) return cached.host;
-    if (key === "" || key.length > KEY_MAX) throw authenticationRequired();
+    if (key === "" || key.length > agentKey.max) throw authenticationRequired();
     const before = changes.notifications;
     const host = await lookups.add(tokenHash(key));
     if (host === null) {

@@ -1,11 +1,13 @@
 // Host identities: certificates with which managed agents sign their requests. Many know an enroll secret, so a host that
 // has an identity is reached only by requests that are signed with it.
+
 import { at, oidOf, readDer, textOf } from "../../pki/der.ts";
 import { readSignature, type SignedRequest, verifySignature } from "../../pki/http-signature.ts";
 import type { CertificateRequest } from "../../pki/request.ts";
 import { minutes } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
+import { limit } from "../core/limits.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { dropUnusedIdentities, type Identity, namedIdentity } from "../device-ca/identities.ts";
 import { type Issuing, type Origin, Refused } from "../device-ca/issue.ts";
@@ -14,7 +16,12 @@ import { checkEnrollSecret } from "../enrollment/secret-check.ts";
 import { and, eq, gt, isNull, oneOf, type Predicate } from "../store/query.ts";
 
 const HOST_IDENTITY = "host_identity";
-const UUID_MAX = 255;
+export const identityUuid = limit({
+  what: "UUID in the certificate request of a managed agent",
+  max: 255,
+  unit: "characters",
+  beyond: "The request is refused.",
+});
 
 /** Who gets an identity: whoever knows an enroll secret or token, for the hardware UUID that is the common name of the request. */
 export const issuing = (ctx: Context): Issuing => ({
@@ -60,7 +67,7 @@ function uuidOf({ subject }: Pick<CertificateRequest, "subject">): string | null
     .filter((field) => oidOf(at(field, 0)) === COMMON_NAME)
     .map((field) => textOf(at(field, 1)).trim());
   const [uuid] = names;
-  return names.length === 1 && uuid !== undefined && /^[\x21-\x7e]+$/.test(uuid) && uuid.length <= UUID_MAX
+  return names.length === 1 && uuid !== undefined && /^[\x21-\x7e]+$/.test(uuid) && uuid.length <= identityUuid.max
     ? uuid
     : null;
 }

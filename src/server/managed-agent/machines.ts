@@ -1,7 +1,9 @@
 // Which machine has an agent's key. A machine that was cloned with its agent has the key, and often the hardware UUID,
 // of the original. Our agent therefore sends with each call its hardware UUID and its run: a random text of this process
 // that no copy of its files has. Agents of others send neither, and are not compared.
+
 import { isoAt, seconds } from "../core/clock.ts";
+import { limit } from "../core/limits.ts";
 
 /** What an agent sends of its machine. */
 export interface Machine {
@@ -38,7 +40,13 @@ export type Verdict = "same" | "starts" | "late" | "returns" | "copy" | "other h
 /** Requests of a process that has ended do not arrive later than this. */
 export const LATE = seconds(10);
 /** Enough for many restarts and clones at the same time; the oldest ones are forgotten. */
-const RUNS_MAX = 64;
+export const agentRuns = limit({
+  what: "processes of an agent that are told apart, to find cloned machines",
+  max: 64,
+  unit: "entries",
+  per: "host",
+  beyond: "The oldest are forgotten.",
+});
 
 export const currentRun = ({ runs }: KnownMachine): string | null =>
   runs.find(({ replaced_at }) => replaced_at === null)?.run ?? null;
@@ -56,7 +64,7 @@ export function judge(known: KnownMachine, { run, hardware_uuid }: Machine, now:
   const at = runs.findIndex((one) => one.run === run);
   if (at < 0) {
     const replaced = runs.map((one) => (one.replaced_at === null ? { ...one, replaced_at: isoAt(now) } : one));
-    return ["starts", { hardware_uuid, runs: [...replaced, { run, replaced_at: null }].slice(-RUNS_MAX) }];
+    return ["starts", { hardware_uuid, runs: [...replaced, { run, replaced_at: null }].slice(-agentRuns.max) }];
   }
   if (at === current) return ["same", known];
   if (at > current) return ["copy", known];

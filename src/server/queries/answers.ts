@@ -4,6 +4,7 @@ import { isRecord } from "../../text/record.ts";
 import { isWideRow, parseExactly } from "../agent-protocol/json-scan.ts";
 import type { ResultLine } from "../agent-protocol/lines.ts";
 import { cellText } from "../agent-protocol/rows.ts";
+import { limit } from "../core/limits.ts";
 import { cleanText } from "../store/rows.ts";
 import type { KnownQuery, Plan } from "./plan.ts";
 
@@ -13,10 +14,26 @@ export interface Answer {
 }
 
 /** A host's result with more rows is not stored. */
-export const ROWS_MAX = 1000;
+export const reportRows = limit({
+  what: "rows of one host in the report of a query",
+  max: 1000,
+  unit: "rows",
+  beyond: "The result of the host is not stored.",
+});
+export const ROWS_MAX = reportRows.max;
 /** Maximum size of one result (characters). Agents drop longer lines. */
-const ANSWER_MAX = 4 * 1024 * 1024;
-const COLUMNS_MAX = 1000;
+export const reportText = limit({
+  what: "result of one host for the report of a query",
+  max: 4 * 1024 * 1024,
+  unit: "characters",
+  beyond: "The result of the host is not stored.",
+});
+export const reportColumns = limit({
+  what: "columns of a row in the report of a query",
+  max: 1000,
+  unit: "entries",
+  beyond: "The rest is left out.",
+});
 
 const none: readonly Answer[] = [];
 
@@ -51,7 +68,7 @@ export function answersIn(plan: Plan, teamId: number | null, lines: readonly Res
   if (newest === null) return none;
   const answers: Answer[] = [];
   for (const [query, { rows, size }] of newest)
-    if (rows.length <= ROWS_MAX && size <= ANSWER_MAX) answers.push({ query, rows: rows.flatMap(asText) });
+    if (rows.length <= ROWS_MAX && size <= reportText.max) answers.push({ query, rows: rows.flatMap(asText) });
   return answers;
 }
 
@@ -74,7 +91,7 @@ function timeOf(value: unknown): number {
 function asText(row: unknown): Record<string, string>[] {
   if (!isRecord(row)) return [];
   const cells = Object.entries(row)
-    .slice(0, COLUMNS_MAX)
+    .slice(0, reportColumns.max)
     .map(([column, cell]): [string, string] => [cleanText(column), cellText(cell) ?? ""]);
   return [Object.fromEntries(cells)];
 }

@@ -1,18 +1,31 @@
 // Agents report in their status log that they could not run a scheduled query (osquery's scheduler.cpp). They repeat it each
 // time; that it can be run again is not reported by all of them, so an error that is not repeated is dropped.
+
 import type { ResultLine } from "../agent-protocol/lines.ts";
 import { hours, isoAt, minutes, seconds } from "../core/clock.ts";
 import { createBatcher } from "../core/concurrency/batcher.ts";
 import type { Services } from "../core/context.ts";
 import type { Job } from "../core/job.ts";
+import { limit } from "../core/limits.ts";
 import { dropErrorsBefore, failingQueries, type HostErrors, planErrors, writeErrors } from "../query-errors/errors.ts";
 import type { KnownQuery, Plan, PlanCache } from "./plan.ts";
 
 const FAILED = "Error executing scheduled query ";
 /** Of one request. */
-const LINES_MAX = 1_000;
+export const failureLines = limit({
+  what: "lines about failed queries in one log message",
+  max: 1_000,
+  unit: "entries",
+  per: "message",
+  beyond: "The rest is ignored.",
+});
 /** Characters of a message. */
-const TEXT_MAX = 4_096;
+export const failureText = limit({
+  what: "message about a failed query",
+  max: 4_096,
+  unit: "characters",
+  beyond: "The rest is cut off.",
+});
 /** An error that is repeated is recorded again after this time. */
 const REFRESH = minutes(30);
 /** Hosts in one transaction. */
@@ -57,9 +70,9 @@ export function createFailureIntake({ store, clock, log }: Services, plans: Plan
 
   return {
     take({ id, teamId }, lines) {
-      const failed = lines.slice(0, LINES_MAX).flatMap(({ value: { message } }) => {
+      const failed = lines.slice(0, failureLines.max).flatMap(({ value: { message } }) => {
         const isFailure = typeof message === "string" && message.startsWith(FAILED);
-        return isFailure ? message.slice(FAILED.length, FAILED.length + TEXT_MAX) : [];
+        return isFailure ? message.slice(FAILED.length, FAILED.length + failureText.max) : [];
       });
       return failed.length === 0 ? undefined : keep(id, teamId, failed);
     },

@@ -1,9 +1,11 @@
 // Stores the result lines of hosts as reports. A log request is acknowledged only after its results are stored.
 // Requests that arrive while a batch is being written share the next transaction.
+
 import type { ResultLine } from "../agent-protocol/lines.ts";
 import { channels } from "../core/channels.ts";
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import { limit } from "../core/limits.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, oneOf } from "../store/query.ts";
 import { BadRow } from "../store/rows.ts";
@@ -48,7 +50,13 @@ const BATCH = 200;
 /** Maximum text (characters) per transaction, so that other requests are not delayed. */
 const BATCH_TEXT = 2 * 1024 * 1024;
 /** Maximum text (characters) of pending results. Beyond it requests are rejected, and agents keep their lines. */
-const WAITING_MAX = 128 * 1024 * 1024;
+export const waitingReports = limit({
+  what: "results of queries that wait to be stored",
+  max: 128 * 1024 * 1024,
+  unit: "characters",
+  per: "server",
+  beyond: "Log messages are refused until there is room; agents keep their lines.",
+});
 /** How long a count of stored rows is cached. Other servers add rows too; a job trims the excess. */
 const TOTAL_TTL = minutes(1);
 
@@ -71,7 +79,7 @@ export async function createReportIntake(services: Services, plans: PlanCache): 
     if (answers.length === 0) return undefined;
     const at = clock.iso();
     const sizes = answers.map(({ rows }) => sizeOf(rows));
-    if (bytes > 0 && bytes + sizes.reduce((sum, size) => sum + size, 0) > WAITING_MAX)
+    if (bytes > 0 && bytes + sizes.reduce((sum, size) => sum + size, 0) > waitingReports.max)
       return Promise.reject(new StoreUnavailable("too many query results are waiting to be written"));
     return new Promise((resolve, reject) => {
       let left = answers.length;

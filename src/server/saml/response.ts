@@ -3,6 +3,7 @@
 
 import { utf8 } from "../../xml/decode.ts";
 import { attribute, childrenOf, everyElement, parseXml, type XmlElement, XmlProblem } from "../../xml/xml.ts";
+import { limit } from "../core/limits.ts";
 import { ns } from "./names.ts";
 import { refuse, SsoRefusal } from "./refusal.ts";
 import { checkSignatureShape } from "./signature-shape.ts";
@@ -17,9 +18,20 @@ export interface SamlResponse {
 }
 
 /** A person in a thousand groups has a response of a tenth of a megabyte. */
-export const RESPONSE_MAX = 256 * 1024;
+export const samlResponse = limit({
+  what: "response of an identity provider",
+  max: 256 * 1024,
+  unit: "bytes",
+  beyond: "The sign-in is refused.",
+});
+export const RESPONSE_MAX = samlResponse.max;
 /** Elements and attributes: as many as a list of two thousand groups needs. */
-const PARTS_MAX = 5_000;
+export const samlParts = limit({
+  what: "elements, attributes and references in the response of an identity provider",
+  max: 5_000,
+  unit: "entries",
+  beyond: "The sign-in is refused.",
+});
 const SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success";
 
 /** Parses the response in the form field. */
@@ -27,7 +39,7 @@ export function readResponse(field: string): SamlResponse {
   const xml = decode(field);
   let root: XmlElement;
   try {
-    root = parseXml(utf8(xml), { most: PARTS_MAX, lenient: false });
+    root = parseXml(utf8(xml), { most: samlParts.max, lenient: false });
   } catch (error) {
     if (error instanceof XmlProblem) throw malformed(error.message);
     throw error;

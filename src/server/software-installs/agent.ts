@@ -1,10 +1,12 @@
 // What managed agents call to install what they were asked to. Each call is about the agent's own host.
+
 import type { z } from "zod";
 import type { Download } from "../../api/bodies.ts";
 import type { managedAgentApi } from "../../api/managed-agent.ts";
 import { recordEntries } from "../activities/record.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
+import { limit } from "../core/limits.ts";
 import { downloadOf } from "../files/service.ts";
 import type { Operation } from "../operations/kind.ts";
 import { answerOperation, operationInTurn, operationLock, sendContent } from "../operations/queue.ts";
@@ -79,8 +81,13 @@ export async function installPackage(ctx: Context, hostId: number, installerId: 
 }
 
 /** Maximum output of a step that is looked at (characters), of which a part is stored. The end is kept. */
-const OUTPUT_MAX = 100_000;
-const endOf = (text: string | null): string | null => text?.slice(-OUTPUT_MAX) ?? null;
+export const installOutput = limit({
+  what: "output of a step of an installation that is looked at",
+  max: 100_000,
+  unit: "characters",
+  beyond: "The end is kept, of which a part is stored.",
+});
+const endOf = (text: string | null): string | null => text?.slice(-installOutput.max) ?? null;
 
 /** An answer that decides nothing yet is ignored, and so is one that arrives again. */
 export async function installResult(

@@ -4,6 +4,7 @@ import type { Entry } from "../activities/record.ts";
 import { recordActivity } from "../activities/record.ts";
 import { nobody } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
+import { limit } from "../core/limits.ts";
 import { byId } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import {
@@ -161,7 +162,7 @@ export const softwareInstall: OperationKind<InstallAnswer> = {
   async stored({ store }, { content_id }, answer) {
     const content = content_id === null ? null : await store.operationContents.get(content_id);
     const masked = async (text: string | null) =>
-      text === null ? null : (await maskSecrets(store, content?.content ?? "", text)).slice(-OUTPUT_MAX);
+      text === null ? null : (await maskSecrets(store, content?.content ?? "", text)).slice(-storedInstallOutput.max);
     return {
       ...answer,
       pre_install_condition_output: await masked(answer.pre_install_condition_output),
@@ -176,7 +177,12 @@ export const softwareInstall: OperationKind<InstallAnswer> = {
 };
 
 /** Maximum stored output of each step (characters). The end is kept, since it usually contains the error. */
-const OUTPUT_MAX = 10_000;
+export const storedInstallOutput = limit({
+  what: "output of a step of an installation that is stored",
+  max: 10_000,
+  unit: "characters",
+  beyond: "The end is kept.",
+});
 
 export const softwareUninstall: OperationKind<ScriptResult> = {
   name: "software_uninstall",

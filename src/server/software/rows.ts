@@ -1,7 +1,9 @@
 // What one row of software results means.
+
 import { isRecord } from "../../text/record.ts";
 import { unixToIso } from "../agent-protocol/numbers.ts";
 import { clip, type DetailResult, type Row, text } from "../agent-protocol/rows.ts";
+import { limit } from "../core/limits.ts";
 
 /** One software version. */
 export interface SoftwareVersion {
@@ -55,7 +57,12 @@ export interface RowRules {
   readonly isPythonDeb: boolean;
 }
 
-const PATH_MAX = 4096;
+export const softwarePath = limit({
+  what: "path of software, before it is divided",
+  max: 4096,
+  unit: "characters",
+  beyond: "The rest is cut off.",
+});
 type Columns = Readonly<Partial<Record<keyof SoftwareVersion | "path", string>>>;
 
 /** The meaningful columns of each source. Columns of the same name in other sources are ignored. */
@@ -119,7 +126,7 @@ function read(row: Row, rules: RowRules): SoftwareEntry | null {
   const { path } = columnsOf(rules.source);
   return {
     version: { software, identity: softwareIdentity(software), stored: null },
-    installed_paths: path === undefined ? NO_PATHS : pathsOf(text(row, path, PATH_MAX)),
+    installed_paths: path === undefined ? NO_PATHS : pathsOf(text(row, path, softwarePath.max)),
     last_opened_at: rules.source === "apps" ? unixToIso(row[OPENED]) : null,
   };
 }
@@ -194,7 +201,7 @@ class KnownRow {
     if (entry === null || this.cells.length === 0) return entry;
     return {
       version: entry.version,
-      installed_paths: hasPath ? pathsOf(clip(path, PATH_MAX)) : entry.installed_paths,
+      installed_paths: hasPath ? pathsOf(clip(path, softwarePath.max)) : entry.installed_paths,
       last_opened_at: hasOpened ? unixToIso(opened) : entry.last_opened_at,
     };
   }

@@ -2,6 +2,7 @@
 // announced length, and divided by kind of sender: unauthenticated senders can use up neither the memory of
 // authenticated ones nor all of their own kind's.
 
+import { type Limit, limit } from "../limits.ts";
 import { part } from "../running.ts";
 import { placeOf } from "./place.ts";
 
@@ -47,15 +48,32 @@ export interface BodyRoom {
 
 const MiB = 1024 * 1024;
 
+/** Bodies of one kind of sender that are received or processed at the same time: of all together, and of each. */
+function room(senders: string, per: Limit["per"], { all, each }: { readonly all: number; readonly each: number }) {
+  const shared = {
+    unit: "bytes",
+    beyond:
+      "Unfinished uploads are cut off, the largest first; a message for which there is no room is refused with 503.",
+  } as const;
+  return {
+    all: limit({ ...shared, what: `bodies of ${senders} in memory, together`, max: all, per: "server" }),
+    each: limit({ ...shared, what: `bodies of ${senders} in memory`, max: each, per }),
+  };
+}
+
 /**
- * Maximum number of bytes for all senders of a kind together, and for each of them. The largest body of an agent is
- * 100 MB, and that of a device, which proves its identity with the whole message, 10 MiB.
+ * The largest body of an agent is 100 MB, and that of a device, which proves its identity with the whole message, 10 MiB.
  */
-const rooms: Readonly<Record<Trust, { readonly all: number; readonly each: number }>> = {
-  stranger: { all: 48 * MiB, each: 12 * MiB },
-  familiar: { all: 128 * MiB, each: 112 * MiB },
-  proved: { all: 208 * MiB, each: 128 * MiB },
-};
+const rooms = {
+  stranger: room("callers whose identity is not proved", "address", { all: 48 * MiB, each: 12 * MiB }),
+  familiar: room("such callers at addresses from which hosts have called", "address", {
+    all: 128 * MiB,
+    each: 112 * MiB,
+  }),
+  proved: room("hosts and users", "host", { all: 208 * MiB, each: 128 * MiB }),
+} satisfies Readonly<Record<Trust, unknown>>;
+
+export const roomLimits: readonly Limit[] = Object.values(rooms).flatMap(({ all, each }) => [all, each]);
 
 /**
  * An upload is aborted if fewer bytes than this arrive in a period. The whole request may take a minute (listen.ts).
@@ -102,7 +120,7 @@ export function createBodyRoom(): BodyRoom {
   /** Makes room by aborting larger unfinished uploads, largest first. Returns false if this upload is the largest. */
   function makeRoom(mine: Open, bytes: number): boolean {
     const { trust } = mine.sender;
-    while (taken[trust] + bytes > rooms[trust].all) {
+    while (taken[trust] + bytes > rooms[trust].all.max) {
       let largest = mine;
       for (const one of open)
         if (one.sender.trust === trust && !one.isReceived && one.bytes > largest.bytes) largest = one;
@@ -113,7 +131,7 @@ export function createBodyRoom(): BodyRoom {
   }
 
   const fits = (mine: Open, bytes: number): boolean =>
-    (shares.get(shareOf(mine.sender)) ?? 0) + bytes <= rooms[mine.sender.trust].each && makeRoom(mine, bytes);
+    (shares.get(shareOf(mine.sender)) ?? 0) + bytes <= rooms[mine.sender.trust].each.max && makeRoom(mine, bytes);
 
   return {
     claim(sender, onCut) {

@@ -1,8 +1,10 @@
 // What became of commands, as the vendor reports it (an `Operation` of the Android Management API).
+
 import { z } from "zod";
 import { printable } from "../../../../text/printable.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest, unavailable } from "../../../core/errors.ts";
+import { limit } from "../../../core/limits.ts";
 import type { Operation } from "../../../operations/kind.ts";
 import { openOperationRows, operationLock, storeAnswer } from "../../../operations/queue.ts";
 import { eq } from "../../../store/query.ts";
@@ -74,11 +76,16 @@ function answerIn({ error, metadata }: VendorOperation): AndroidAnswer {
   return { isDone: false, detail: printable(reasons.filter(Boolean).join(": ")) || "no reason was given" };
 }
 
-const RESULT_MAX = 64 * 1024;
+export const androidResult = limit({
+  what: "answer of an Android device to a command",
+  max: 64 * 1024,
+  unit: "characters",
+  beyond: "The answer is stored without its content.",
+});
 
 function resultIn(raw: unknown): string {
   const shown = JSON.stringify(masked(raw).value);
-  return Buffer.from(shown.length > RESULT_MAX ? "{}" : shown).toString("base64");
+  return Buffer.from(shown.length > androidResult.max ? "{}" : shown).toString("base64");
 }
 
 /**

@@ -1,7 +1,9 @@
 // What devices report about their declarations becomes the status of profiles.
+
 import { z } from "zod";
 import type { Context } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
+import { limit } from "../../../core/limits.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { and, eq } from "../../../store/query.ts";
 import { applyEvents, changingHosts } from "../../profiles/host-rows.ts";
@@ -12,8 +14,18 @@ import { keepUpdateReport, SoftwareUpdateItems, type Verdict } from "./update-re
 import { UPDATE_DEADLINE } from "./updates.ts";
 
 /** Of a report, and of the text shown for a profile. */
-const REPORT_MAX = 2 * 1024 * 1024;
-const DETAIL_MAX = 1_000;
+export const statusReport = limit({
+  what: "report of an Apple device about declarations",
+  max: 2 * 1024 * 1024,
+  unit: "bytes",
+  beyond: "The report is refused with 400.",
+});
+export const statusDetail = limit({
+  what: "reason why an Apple device could not use a declaration",
+  max: 1_000,
+  unit: "characters",
+  beyond: "The rest is cut off.",
+});
 
 const Reason = z.object({ code: z.string().catch(""), description: z.string().catch("") });
 const Reported = z.object({
@@ -44,7 +56,7 @@ export async function takeReport(ctx: Context, hostId: number, data: Uint8Array)
   const report = readReport(data);
   if (report.Errors.length > 0)
     ctx.log.warn(
-      { host_id: hostId, errors: JSON.stringify(report.Errors.slice(0, 10)).slice(0, DETAIL_MAX) },
+      { host_id: hostId, errors: JSON.stringify(report.Errors.slice(0, 10)).slice(0, statusDetail.max) },
       "a device could not report a part of its status",
     );
   await keepUpdateReport(ctx, hostId, report.StatusItems.softwareupdate, await verdictOn(ctx, hostId, report));
@@ -60,7 +72,7 @@ export async function takeReport(ctx: Context, hostId: number, data: Uint8Array)
 
 function readReport(data: Uint8Array): StatusReport {
   const refused = (reason: string) => badRequest(`Data is not a status report: ${reason}`, "Data");
-  if (data.byteLength > REPORT_MAX) throw refused(`it is larger than ${REPORT_MAX} bytes`);
+  if (data.byteLength > statusReport.max) throw refused(`it is larger than ${statusReport.max} bytes`);
   const report = StatusReport.safeParse(parsed(Buffer.from(data).toString("utf8")));
   if (!report.success) throw refused(`${report.error.issues[0]?.path.join(".")} is not as expected`);
   return report.data;
@@ -145,4 +157,4 @@ const detailOf = ({ reasons }: Reported): string =>
     .map(({ code, description }) => [code, description].filter((text) => text !== "").join(": "))
     .filter((text) => text !== "")
     .join("; ")
-    .slice(0, DETAIL_MAX) || "The device reports the declaration as invalid, without a reason.";
+    .slice(0, statusDetail.max) || "The device reports the declaration as invalid, without a reason.";

@@ -1,10 +1,12 @@
 // What a device says about itself before it is enrolled, signed with the certificate that Apple has given it.
+
 import { type KeyObject, X509Certificate } from "node:crypto";
 import { readSignedData, type SignedData, signerCertificate, verifySigned } from "../../../../pki/signed-data.ts";
 import { readPlistDict } from "../../../../plist/read.ts";
 import { booleanIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import type { Context, Services } from "../../../core/context.ts";
 import { measured } from "../../../core/http/strangers.ts";
+import { limit } from "../../../core/limits.ts";
 import { type Identity, verifyIdentity } from "../../../device-ca/identities.ts";
 import { isOfTrustedDevice } from "./device-anchors.ts";
 
@@ -23,9 +25,25 @@ export interface MachineInfo {
 export class BadMachineInfo extends Error {}
 
 /** A message is a few kilobytes, most of it certificates. */
-export const MACHINE_INFO_MAX = 64 * 1024;
-const CERTIFICATES_MAX = 10;
-const TEXT_MAX = 255;
+export const machineInfo = limit({
+  what: "description of itself that an Apple device enrolls with",
+  max: 64 * 1024,
+  unit: "bytes",
+  beyond: "The enrollment is refused.",
+});
+export const MACHINE_INFO_MAX = machineInfo.max;
+export const machineInfoCertificates = limit({
+  what: "certificates in the description of itself that an Apple device enrolls with",
+  max: 10,
+  unit: "entries",
+  beyond: "The rest is ignored.",
+});
+export const machineInfoText = limit({
+  what: "`UDID` and `SERIAL` with which an Apple device enrolls",
+  max: 255,
+  unit: "characters",
+  beyond: "The enrollment is refused.",
+});
 
 /** Throws `BadMachineInfo` unless a device that Apple has made has signed exactly this. */
 export const readMachineInfo = (services: Pick<Context, "running" | "cost">, message: Buffer): MachineInfo =>
@@ -42,7 +60,7 @@ export const readModel = (services: Pick<Context, "running" | "cost">, message: 
 
 function readByApple(services: Pick<Services, "running">, message: Buffer): PlistDict {
   const data = refusing(() => readSignedData(message));
-  const others = data.certificates.slice(0, CERTIFICATES_MAX);
+  const others = data.certificates.slice(0, machineInfoCertificates.max);
   return verifiedDict(data, (certificate) => keyOf(services, certificate, others));
 }
 
@@ -74,8 +92,8 @@ function machineInfoOf(dict: PlistDict): MachineInfo {
     updateDevice: text("SOFTWARE_UPDATE_DEVICE_ID"),
     canUpdate: booleanIn(dict, "MDM_CAN_REQUEST_SOFTWARE_UPDATE") ?? false,
   };
-  if (info.udid === "" || info.udid.length > TEXT_MAX) throw new BadMachineInfo("it has no UDID");
-  if (info.serial === "" || info.serial.length > TEXT_MAX) throw new BadMachineInfo("it has no SERIAL");
+  if (info.udid === "" || info.udid.length > machineInfoText.max) throw new BadMachineInfo("it has no UDID");
+  if (info.serial === "" || info.serial.length > machineInfoText.max) throw new BadMachineInfo("it has no SERIAL");
   return info;
 }
 

@@ -1,4 +1,5 @@
 // Recovery keys of Macs: they come enveloped to the certificate of the device CA, from the device itself or its agent.
+
 import type { DiskKeySource } from "../../../../api/host-details.ts";
 import { BadCms } from "../../../../pki/cms.ts";
 import { BadDer } from "../../../../pki/der.ts";
@@ -8,6 +9,7 @@ import { tableExists } from "../../../agent-protocol/detail-query.ts";
 import { text } from "../../../agent-protocol/rows.ts";
 import { days } from "../../../core/clock.ts";
 import { type Context, type Services, service, serviceContext, within } from "../../../core/context.ts";
+import { limit } from "../../../core/limits.ts";
 import { deviceCa } from "../../../device-ca/ca.ts";
 import { recordEscrow } from "../../../disk-encryption/history.ts";
 import { keepEnvelope } from "../../../disk-encryption/macs.ts";
@@ -25,7 +27,12 @@ declare module "../../../core/extensions.ts" {
 }
 
 /** An envelope has about 500 bytes. */
-const SEALED_MAX = 16_384;
+export const sealedKey = limit({
+  what: "sealed FileVault key of a Mac",
+  max: 16_384,
+  unit: "characters",
+  beyond: "The key is not stored.",
+});
 const KEY = /^[\x21-\x7e]{1,256}$/;
 
 export async function openDiskKey(ctx: Pick<Context, "running">, sealed: string): Promise<string | null> {
@@ -65,7 +72,7 @@ export async function keepSealedKey(
   sealed: string,
   source: DiskKeySource,
 ): Promise<void> {
-  if (sealed.length > SEALED_MAX) return;
+  if (sealed.length > sealedKey.max) return;
   const isReadable = (await openDiskKey(ctx, sealed)) !== null;
   await ctx.store.tx(
     async (store) => {
@@ -122,7 +129,7 @@ export const filevaultInventory: InventorySource<string> = {
   ],
   read({ single }) {
     const row = single("filevault_key");
-    const sealed = row === null ? "" : text(row, "base64_encrypted", SEALED_MAX).replace(/\s+/g, "");
+    const sealed = row === null ? "" : text(row, "base64_encrypted", sealedKey.max).replace(/\s+/g, "");
     return sealed === "" ? null : sealed;
   },
   start: startWriter,

@@ -151,7 +151,12 @@ export function asSentNow(sent: SyncCommand, { status, result }: CommandRow): Sy
   return replaced(sent);
 }
 
-const DETAIL_MAX = 1_000;
+export const windowsDetail = limit({
+  what: "reason why a Windows device could not carry out a command",
+  max: 1_000,
+  unit: "characters",
+  beyond: "The rest is cut off.",
+});
 
 function answerIn(sent: SyncCommand, replies: readonly SyncCommand[], status: string): WindowsAnswer {
   const failed = [...everyCommand([sent])].flatMap((command) => {
@@ -166,7 +171,11 @@ function answerIn(sent: SyncCommand, replies: readonly SyncCommand[], status: st
   const texts = shown.map((one) => `${one.node}: ${described(one.status)}`);
   if (isDone(status) && failed.length === 0) return { status, isDone: true, detail: "" };
   const detail = texts.length > 0 ? texts.join("; ") : described(status);
-  return { status: isDone(status) ? shown[0]!.status : status, isDone: false, detail: detail.slice(0, DETAIL_MAX) };
+  return {
+    status: isDone(status) ? shown[0]!.status : status,
+    isDone: false,
+    detail: detail.slice(0, windowsDetail.max),
+  };
 }
 
 function described(status: string): string {

@@ -1,4 +1,5 @@
 // Profiles that agents find on Windows devices: they read the nodes that the profiles set.
+
 import { readReplies } from "../../../../syncml/read.ts";
 import { BadSyncml } from "../../../../syncml/value.ts";
 import { writeCommands } from "../../../../syncml/write.ts";
@@ -6,6 +7,7 @@ import { tableExists } from "../../../agent-protocol/detail-query.ts";
 import { text } from "../../../agent-protocol/rows.ts";
 import { isoAt } from "../../../core/clock.ts";
 import type { Services } from "../../../core/context.ts";
+import { limit } from "../../../core/limits.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import {
   type InventorySource,
@@ -24,11 +26,21 @@ import { checksOfRows, differenceOf, getOf, type Replies } from "./checks.ts";
 
 const QUERY = "windows_profiles";
 const OUTPUT = "raw_mdm_command_output";
-const OUTPUT_MAX = 2 * 1024 * 1024;
+export const windowsOutput = limit({
+  what: "settings that the agent of a Windows device reads back",
+  max: 2 * 1024 * 1024,
+  unit: "characters",
+  beyond: "The rest is cut off, and the report counts as not answered.",
+});
 /** Of one question, which asks for each profile as a whole. */
 const NODES_MAX = 1_000;
 const TEXT_MAX = 256 * 1024;
-const DETAIL_MAX = 1_000;
+export const windowsMissing = limit({
+  what: "reason why settings of a Windows profile are missing",
+  max: 1_000,
+  unit: "characters",
+  beyond: "The rest is cut off.",
+});
 
 /** What is not known yet comes first. */
 const verifiable: readonly ProfileStatus[] = ["verifying", "failed", "verified"];
@@ -96,7 +108,7 @@ async function verdictsOf(
     const event: ProfileEvent =
       detail === ""
         ? { type: "listed", installed_at: null, reported_at }
-        : { type: "missing", reported_at, detail: detail.slice(0, DETAIL_MAX) };
+        : { type: "missing", reported_at, detail: detail.slice(0, windowsMissing.max) };
     return nextState(row, event) === row ? [] : [{ row, event }];
   });
 }
@@ -135,7 +147,7 @@ export const windowsProfileInventory: InventorySource<Replies> = {
     const [row] = rows(QUERY) ?? [];
     if (!row) return null;
     try {
-      return repliesIn(text(row, OUTPUT, OUTPUT_MAX));
+      return repliesIn(text(row, OUTPUT, windowsOutput.max));
     } catch (error) {
       if (!(error instanceof BadSyncml)) throw error;
       warn(QUERY, error.message);
