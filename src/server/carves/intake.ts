@@ -5,6 +5,7 @@ import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { sameText } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { type BlobDigest, NoRoom } from "../store/blobs/blobs.ts";
 import { and, eq, gt, isNull } from "../store/query.ts";
 import { readBlock } from "./block-body.ts";
 import {
@@ -37,6 +38,7 @@ type Parts = Pick<Services, "store" | "blobs" | "clock" | "random" | "settings" 
 const TRIES = 5;
 /** Format of session ids; anything else is rejected without reading the store. */
 const SESSION = /^[0-9a-f-]{36}$/;
+const FULL = "the disk of the server is almost full";
 const gone = failure(404, "session_id was not found");
 
 interface Block {
@@ -56,6 +58,7 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
   async function begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply> {
     const plan = planOf(body, settings);
     if (typeof plan === "string") return failure(400, plan);
+    if (!(await hasRoom(plan.carve_size))) return failure(507, `${FULL}: the carve cannot be stored`);
     return store.tx(
       async (tx) => {
         const open = await openCarves(tx, hostId);
@@ -78,6 +81,16 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
       },
       { lock: `carves of ${hostId}` },
     );
+  }
+
+  async function hasRoom(bytes: number): Promise<boolean> {
+    try {
+      await blobs.checkRoom(bytes);
+      return true;
+    } catch (error) {
+      if (error instanceof NoRoom) return false;
+      throw error;
+    }
   }
 
   async function openCarves(tx: ServerTx, hostId: number): Promise<CarveRow[]> {
@@ -124,7 +137,8 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     if (verdict.kind === "repeated")
       return (await isStored(carve, blockId, data!)) ? taken : spoil(carve, unexpected(carve, blockId));
 
-    const kept = await blobs.put(blockKey(carve.id, blockId), one(data!), { maxBytes: carve.block_size });
+    const kept = await put(carve, blockId, data!);
+    if (kept === null) return spoil(carve, `${FULL}: block ${blockId} was not stored`, 507);
     const now = clock.now();
     const moved = await store.carves.update({
       where: and(eq("id", carve.id), eq("revision", carve.revision), eq("expired", false), isNull("error")),
@@ -141,6 +155,16 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     return tried < TRIES ? take(given, tried + 1) : failure(503, "try again");
   }
 
+  /** Null: there is no room. */
+  async function put(carve: CarveRow, blockId: number, data: Uint8Array): Promise<BlobDigest | null> {
+    try {
+      return await blobs.put(blockKey(carve.id, blockId), one(data), { maxBytes: carve.block_size });
+    } catch (error) {
+      if (error instanceof NoRoom) return null;
+      throw error;
+    }
+  }
+
   /** Whether the stored block has the same bytes. */
   async function isStored(carve: CarveRow, blockId: number, data: Uint8Array): Promise<boolean> {
     if (blockId === carve.last_block) return sha256(data) === carve.last_block_hash;
@@ -149,10 +173,10 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     return hash.digest("hex") === sha256(data);
   }
 
-  async function spoil(carve: CarveRow, error: string): Promise<AgentReply> {
+  async function spoil(carve: CarveRow, error: string, status = 400): Promise<AgentReply> {
     await store.carves.update({ where: and(eq("id", carve.id), isNull("error")), set: { error } });
     log.warn({ carve: carve.id, host_id: carve.host_id, reason: error }, "a carve failed");
-    return failure(400, error);
+    return failure(status, error);
   }
 
   return { begin, block };

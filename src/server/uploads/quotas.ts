@@ -1,10 +1,7 @@
+import { sizeText } from "../../text/size.ts";
 import type { Context } from "../core/context.ts";
 import { quotaExceeded } from "../core/errors.ts";
 import { and, gt, oneOf } from "../store/query.ts";
-
-const GiB = 1024 ** 3;
-const text = (bytes: number): string =>
-  bytes >= GiB ? `${(bytes / GiB).toFixed(1)} GiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 
 const NEXT = "delete some (svc uploads list, svc uploads delete ID), or wait until they expire";
 
@@ -20,14 +17,14 @@ export async function checkQuotas(
   const { upload_max_per_user, upload_max_per_team } = settings;
   const own = await sizeOf([user.id]);
   if (own + size > upload_max_per_user)
-    throw quotaExceeded(`you have uploads of ${text(own)}, and may have ${text(upload_max_per_user)}: ${NEXT}`);
+    throw quotaExceeded(`you have uploads of ${sizeText(own)}, and may have ${sizeText(upload_max_per_user)}: ${NEXT}`);
   if (user.global_role !== null) return;
   for (const { id } of user.teams) {
     const members = await store.userTeams.pick(["user_id"], { where: oneOf("team_id", [id]) });
     const ofTeam = await sizeOf(members.map(({ user_id }) => user_id));
     if (ofTeam + size > upload_max_per_team)
       throw quotaExceeded(
-        `the users of your team ${id} have uploads of ${text(ofTeam)}, and may have ${text(upload_max_per_team)}: ${NEXT}`,
+        `the users of your team ${id} have uploads of ${sizeText(ofTeam)}, and may have ${sizeText(upload_max_per_team)}: ${NEXT}`,
       );
   }
 }

@@ -342,6 +342,14 @@ export const Settings = z.strictObject({
     .describe(
       "maximum size of the uploads of all users of one team together, in bytes; users with a global role do not count",
     ),
+  package_max_per_team: whole(1, 1e15)
+    .default(214_748_364_800)
+    .describe(
+      "maximum size of the packages that one team offers together, in bytes; hosts without a team count as one",
+    ),
+  package_max_total: whole(1, 1e15)
+    .default(1_099_511_627_776)
+    .describe("maximum size of the packages of all teams together, in bytes"),
   geoip_database: z
     .string()
     .optional()
