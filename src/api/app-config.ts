@@ -39,6 +39,21 @@ export const FailingPoliciesWebhook = z.object({
 });
 export type FailingPoliciesWebhook = z.infer<typeof FailingPoliciesWebhook>;
 
+/** Mails have no numbers of policies: they are about the policies of failing_policies_webhook. */
+export const MAIL_RECIPIENTS_MAX = 50;
+export const mailDigests = ["immediately", "hourly", "daily"] as const;
+export const FailingPoliciesMail = z.object({
+  enable_failing_policies_mail: z.boolean(),
+  recipients: z
+    .array(z.string().max(255))
+    .max(MAIL_RECIPIENTS_MAX)
+    .meta({ description: "addresses; each gets a mail of its own, with a link to unsubscribe" }),
+  digest: z
+    .enum(mailDigests)
+    .meta({ description: "how often a recipient gets a mail at most: what fails meanwhile is in the next one" }),
+});
+export type FailingPoliciesMail = z.infer<typeof FailingPoliciesMail>;
+
 export const HostStatusWebhook = z.object({
   enable_host_status_webhook: z.boolean(),
   destination_url: url,
@@ -60,6 +75,7 @@ export const WebhookSettings = z.object({
   interval: z.string().max(32).meta({ description: "period of the automation job, for example 24h" }),
   host_status_webhook: HostStatusWebhook,
   failing_policies_webhook: FailingPoliciesWebhook,
+  failing_policies_mail: FailingPoliciesMail,
   vulnerabilities_webhook: VulnerabilitiesWebhook,
   activities_webhook: ActivitiesWebhook,
 });

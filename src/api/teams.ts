@@ -4,6 +4,7 @@ import {
   AppleUpdates,
   CustomSettings,
   DiskEncryption,
+  FailingPoliciesMail,
   FailingPoliciesWebhook,
   Features,
   HostExpiry,
@@ -42,6 +43,7 @@ export type TeamIntegrations = z.infer<typeof TeamIntegrations>;
 export const TeamWebhooks = z.object({
   host_status_webhook: HostStatusWebhook.nullable(),
   failing_policies_webhook: FailingPoliciesWebhook,
+  failing_policies_mail: FailingPoliciesMail,
 });
 export type TeamWebhooks = z.infer<typeof TeamWebhooks>;
 
@@ -96,12 +98,13 @@ export type Team = z.infer<typeof Team>;
 export const NoTeam = z.object({
   id: z.literal(0),
   name: z.string(),
-  webhook_settings: TeamWebhooks.pick({ failing_policies_webhook: true }),
+  webhook_settings: TeamWebhooks.pick({ failing_policies_webhook: true, failing_policies_mail: true }),
   integrations: TeamIntegrations.pick({ ticketing_a: true, ticketing_b: true }),
 });
 export type NoTeam = z.infer<typeof NoTeam>;
 
 const failingPolicies = FailingPoliciesWebhook.partial().optional();
+const failingPoliciesMail = FailingPoliciesMail.partial().optional();
 const CalendarChange = Calendar.partial().optional();
 /** Changes of settings: omitted fields keep their value; lists are replaced as a whole. */
 export const TeamSettingsChange = z.object({
@@ -111,6 +114,7 @@ export const TeamSettingsChange = z.object({
     .object({
       host_status_webhook: HostStatusWebhook.partial().nullable().optional(),
       failing_policies_webhook: failingPolicies,
+      failing_policies_mail: failingPoliciesMail,
     })
     .optional(),
   integrations: TeamIntegrations.partial().extend({ calendar: CalendarChange }).optional(),
@@ -132,7 +136,10 @@ export const TeamSettingsChange = z.object({
 });
 export type TeamSettingsChange = z.output<typeof TeamSettingsChange>;
 const NoTeamChange = z.object({
-  webhook_settings: z.object({ failing_policies_webhook: failingPolicies }).nullable().optional(),
+  webhook_settings: z
+    .object({ failing_policies_webhook: failingPolicies, failing_policies_mail: failingPoliciesMail })
+    .nullable()
+    .optional(),
   integrations: z.object(ticketing).partial().optional(),
 });
 export type NoTeamChange = z.output<typeof NoTeamChange>;

@@ -6,6 +6,7 @@ import { Id, IdParam, Meta, paging, QueryId, Timestamp } from "./fields.ts";
 export const webhookEvents = ["activities", "host_status", "failing_policies", "vulnerabilities"] as const;
 /** Events of deliveries. The webhooks of `calendar_event` and `mdm_migration` have their own settings. */
 export const deliveryEvents = [...webhookEvents, "calendar_event", "mdm_migration", "test"] as const;
+export const deliveryKinds = ["webhook", "ticket", "mail"] as const;
 export const deliveryStates = ["pending", "delivered", "dead"] as const;
 
 const url = z.string().min(1).max(2048);
@@ -13,7 +14,7 @@ const url = z.string().min(1).max(2048);
 export const Delivery = z.object({
   id: Id,
   created_at: Timestamp,
-  kind: z.enum(["webhook", "ticket"]),
+  kind: z.enum(deliveryKinds),
   event: z.enum(deliveryEvents),
   state: z.enum(deliveryStates).meta({ description: "dead: given up" }),
   url: z.string(),
@@ -62,12 +63,12 @@ export const webhooksApi = {
   deliveries: endpoint({
     method: "GET",
     path: "/webhooks/deliveries",
-    summary: "List deliveries of webhooks and tickets (sent, pending or given up), newest first.",
+    summary: "List deliveries of webhooks, tickets and mails (sent, pending or given up), newest first.",
     access,
     query: paging("id", "created_at").extend({
       state: z.enum(deliveryStates).optional(),
       event: z.enum(deliveryEvents).optional(),
-      kind: z.enum(["webhook", "ticket"]).optional(),
+      kind: z.enum(deliveryKinds).optional(),
       url: z.string().max(2048).optional().meta({ description: "of the destination" }),
       policy_id: QueryId.optional(),
     }),

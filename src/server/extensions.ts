@@ -98,6 +98,7 @@ import type { OperationKind } from "./operations/kind.ts";
 import { scheduleInventory } from "./packs/inventory.ts";
 import { storeCritical } from "./policies/critical.ts";
 import { policiesLeave } from "./policies/service.ts";
+import { deliverMail } from "./policy-mails/deliver.ts";
 import { routes } from "./routes.ts";
 import { runScript } from "./scripts/kind.ts";
 import { scriptsUseVariables } from "./scripts/variables.ts";
@@ -131,7 +132,7 @@ export const extensions: Extensions = {
     wipe: (ctx, host, wipeType) => actNow(ctx, host, "wipe", wipeType ? { wipeType } : {}),
     remove: deleteInSteps,
   },
-  deliveries: { webhook: deliverWebhook, ticket: deliverTicket },
+  deliveries: { webhook: deliverWebhook, ticket: deliverTicket, mail: deliverMail },
   dropEntrusted: [
     endDeviceTokens,
     endAccess,

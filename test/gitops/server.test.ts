@@ -21,6 +21,7 @@ const DEFAULT = `org_settings:
   webhook_settings:
     interval: 12h
     failing_policies_webhook: {enable_failing_policies_webhook: true, destination_url: https://hooks.example.com/p, host_batch_size: 10}
+    failing_policies_mail: {enable_failing_policies_mail: true, recipients: [ops@example.com, it@example.com], digest: hourly}
     activities_webhook: {enable_activities_webhook: true, destination_url: https://hooks.example.com/a}
   integrations:
     ticketing_a: [{url: https://jira.example.com, username: bot, api_token: $JIRA, project_key: OPS}]
@@ -56,7 +57,7 @@ controls:
   ios_updates: {minimum_version: latest, deadline_days: 14}
   setup_experience: {enable_end_user_authentication: true, vendora_enable_release_device_manually: true}
 settings:
-  webhook_settings: {failing_policies_webhook: {enable_failing_policies_webhook: true, destination_url: https://hooks.example.com/n}}
+  webhook_settings: {failing_policies_webhook: {enable_failing_policies_webhook: true, destination_url: https://hooks.example.com/n}, failing_policies_mail: {enable_failing_policies_mail: true, recipients: [ops@example.com]}}
 policies:
   - {name: Patched, query: SELECT 1, webhooks_and_tickets_enabled: true}
 `;

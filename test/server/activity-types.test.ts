@@ -61,6 +61,7 @@ const own = [
   "deleted_directory_graph_credentials",
   "triggered_job",
   "overrode_gitops_mode",
+  "unsubscribed_from_policy_mails",
 ];
 
 const specified = new Set(readFileSync(join(root, "test/fixtures/activity-types.txt"), "utf8").trim().split("\n"));

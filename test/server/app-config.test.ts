@@ -150,6 +150,7 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
           policy_ids: [],
           host_batch_size: 0,
         },
+        failing_policies_mail: { enable_failing_policies_mail: false, recipients: [], digest: "daily" },
         vulnerabilities_webhook: { enable_vulnerabilities_webhook: false, destination_url: "", host_batch_size: 0 },
         activities_webhook: { enable_activities_webhook: false, destination_url: "" },
       },

@@ -75,6 +75,7 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
         policy_ids: [1, 2],
         host_batch_size: 0,
       },
+      failing_policies_mail: { enable_failing_policies_mail: false, recipients: [], digest: "daily" },
     });
     expect(second.host_expiry_settings).toEqual({ host_expiry_enabled: true, host_expiry_window: 9 });
     const third = await patched(t, id, {
@@ -336,10 +337,11 @@ describe.each(rulesEngines)("team 0 on %s", (engine) => {
       policy_ids: [],
       host_batch_size: 0,
     };
+    const noMail = { enable_failing_policies_mail: false, recipients: [], digest: "daily" as const };
     const none: NoTeam = {
       id: 0,
       name: "No team",
-      webhook_settings: { failing_policies_webhook: webhook },
+      webhook_settings: { failing_policies_webhook: webhook, failing_policies_mail: noMail },
       integrations: { ticketing_a: [], ticketing_b: [] },
     };
     expect(await ok(t.get("/teams/0"))).toEqual({ team: none });
@@ -348,7 +350,10 @@ describe.each(rulesEngines)("team 0 on %s", (engine) => {
     const { team } = await ok<{ team: NoTeam }>(
       t.patch("/teams/0", { webhook_settings: { failing_policies_webhook: on } }),
     );
-    expect(team).toEqual({ ...none, webhook_settings: { failing_policies_webhook: on } });
+    expect(team).toEqual({
+      ...none,
+      webhook_settings: { failing_policies_webhook: on, failing_policies_mail: noMail },
+    });
     expect(await fieldsOf(await t.patch("/teams/0", { integrations: { ticketing_a: [onA] } }))).toEqual([
       422,
       "integrations.ticketing_a.0.enable_failing_policies",

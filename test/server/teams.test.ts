@@ -55,6 +55,7 @@ describe.each(rulesEngines)("teams on %s", (engine) => {
           policy_ids: [],
           host_batch_size: 0,
         },
+        failing_policies_mail: { enable_failing_policies_mail: false, recipients: [], digest: "daily" },
       },
       integrations: {
         ticketing_a: [],

@@ -49,7 +49,7 @@ export const PolicyFile = z
     calendar_events_enabled: flag,
     conditional_access_enabled: flag,
     webhooks_and_tickets_enabled: flag.meta({
-      description: "report failing hosts with the webhook or ticket for failing policies",
+      description: "report failing hosts with the webhook, ticket or mail for failing policies",
     }),
     continuous_automations_enabled: z
       .boolean()

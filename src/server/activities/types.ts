@@ -432,6 +432,8 @@ export interface ActivityTypes extends CaActivities {
   edited_host_idp_data: HostDetails & { host_idp_username: string };
   /** A person changed what configuration files determine, although GitOps mode is on. */
   overrode_gitops_mode: { method: string; path: string; reason: string };
+  /** A recipient of mails about failing policies used the link in one of them. `team_id` null: global policies. */
+  unsubscribed_from_policy_mails: { email: string; team_id: number | null; team_name: string | null };
   /** A scheduled job was started manually. */
   triggered_job: { job_name: string };
   ran_automation_webhook: AutomationDetails & { status_code?: number };

@@ -3,6 +3,8 @@ import type { ConfigSections, Integrations } from "../../api/app-config.ts";
 import type { FieldError } from "../core/errors.ts";
 import type { SectionValues } from "./change.ts";
 import { deviceUrlProblems } from "./device-urls.ts";
+import { under } from "./sections/rules.ts";
+import { mailServerProblems } from "./sections/webhooks.ts";
 
 type Switch = readonly [path: string, on: boolean];
 
@@ -59,12 +61,24 @@ export function betweenSections(
       given,
     ),
   ];
+  errors.push(...mailProblems(sectionsOf(before), sections, given));
   if (integrations.conditional_access_enabled && !isConnected(access))
     errors.push({
       name: "integrations.conditional_access_enabled",
       reason: "needs conditional_access to be configured",
     });
   return [...errors, ...deviceUrlProblems(sectionsOf(before), sections, serverUrl)];
+}
+
+/** Reported for the setting that this change sets: mails are turned on, or the mail server off. */
+function mailProblems(before: ConfigSections, after: ConfigSections, given: Record<string, unknown>): FieldError[] {
+  const of = ({ webhook_settings, smtp_settings }: ConfigSections): FieldError[] =>
+    mailServerProblems(webhook_settings.failing_policies_mail, smtp_settings);
+  const problems = of(after);
+  if (problems.length === 0) return [];
+  if (given.webhook_settings !== undefined) return under("webhook_settings.failing_policies_mail", problems);
+  const reason = "failing policies are mailed: turn off webhook_settings.failing_policies_mail first";
+  return of(before).length === 0 ? [{ name: "smtp_settings.enable_smtp", reason }] : [];
 }
 
 const sectionsOf = (values: SectionValues) => Object.fromEntries(values) as unknown as ConfigSections;

@@ -8,6 +8,7 @@ import { type FieldError, invalid, invalidFields } from "../core/errors.ts";
 import { nameKey } from "../core/name-key.ts";
 import { blockedFields, blockedServer } from "../core/outbound/fields.ts";
 import type { ServerStore, ServerTx } from "../core/tables.ts";
+import { dropOptOuts } from "../mail/opt-outs.ts";
 import { freezeDeep } from "../store/freeze.ts";
 import { eq } from "../store/query.ts";
 import { checkIntegrations } from "../tickets/check.ts";
@@ -257,6 +258,12 @@ async function write(ctx: Context, before: SectionValues, after: SectionValues):
     if (isDeepStrictEqual(value, before.get(section.name))) continue;
     any = true;
     await writeSection(ctx.store, section, value, ctx.clock.iso());
+    if (section.name === "webhook_settings")
+      await dropOptOuts(
+        ctx.store,
+        null,
+        (value as ConfigSections["webhook_settings"]).failing_policies_mail.recipients,
+      );
     await ctx.store.notify(channels.config, section.name);
   }
   return any;

@@ -34,7 +34,7 @@ import { jobRuns } from "../jobs/tables.ts";
 import { labelMembers, labels } from "../labels/tables.ts";
 import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { logos } from "../logo/tables.ts";
-import { oneTimeTokens } from "../mail/tables.ts";
+import { mailOptOuts, oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents, usedSignatures } from "../managed-agent/tables.ts";
 import { androidCommandQueues, androidCommands } from "../mdm/android/commands/tables.ts";
 import { androidDevices, androidMessages } from "../mdm/android/devices/tables.ts";
@@ -77,6 +77,7 @@ import {
   policyInstalls,
   policyLabels,
 } from "../policies/tables.ts";
+import { policyMailStates } from "../policy-mails/tables.ts";
 import { queries, queryLabels, queryResults } from "../queries/tables.ts";
 import { queryErrors } from "../query-errors/tables.ts";
 import { rateLimits } from "../rate-limits/tables.ts";
@@ -132,7 +133,9 @@ export const tables: AllTables = {
   users,
   userTeams,
   sessions,
+  mailOptOuts,
   oneTimeTokens,
+  policyMailStates,
   rateLimits,
   invites,
   inviteTeams,

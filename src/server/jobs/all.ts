@@ -45,6 +45,7 @@ import { outboxCleanup } from "../outbox/cleanup-job.ts";
 import { integrations } from "../outbox/integrations-job.ts";
 import { policyCounts } from "../policies/counts-job.ts";
 import { policyActionsJob } from "../policy-actions/act.ts";
+import { policyMails } from "../policy-mails/job.ts";
 import { queryErrorsJob } from "../queries/failures.ts";
 import { queryReports } from "../queries/reports-job.ts";
 import { queryStats } from "../queries/stats-job.ts";
@@ -100,6 +101,7 @@ export const allJobs: readonly Job[] = [
   labelCriteria,
   liveQueryCleanup,
   automations,
+  policyMails,
   calendarJob,
   vulnerabilities,
   integrations,

@@ -20,7 +20,7 @@ const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) =
 
 const LONGEST_NAME = 100;
 /** A name for use in a sentence: truncated, on one line, and without anything that mail programs turn into a link. */
-const inSentence = (name: string): string =>
+export const inSentence = (name: string): string =>
   name
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
     .replaceAll("://", " ")

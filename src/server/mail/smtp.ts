@@ -11,6 +11,10 @@ export interface Letter {
   readonly subject: string;
   readonly text: string;
   readonly html?: string | undefined;
+  /** Another attempt to send the same mail has the same one, so that receivers recognize it. */
+  readonly messageId?: string;
+  /** Where the recipient can unsubscribe with a POST (RFC 8058). */
+  readonly unsubscribeUrl?: string;
 }
 
 export interface Posting {
@@ -62,7 +66,8 @@ export async function deliver(smtp: SmtpSettings, letter: Letter, posting: Posti
       ...(letter.html === undefined ? {} : { html: letter.html }),
       date: posting.date,
       // Suppresses automatic replies (RFC 3834).
-      headers: { "Auto-Submitted": "auto-generated" },
+      headers: { "Auto-Submitted": "auto-generated", ...unsubscribeHeaders(letter) },
+      ...(letter.messageId === undefined ? {} : { messageId: letter.messageId }),
       signal,
     });
   } catch (error) {
@@ -70,6 +75,9 @@ export async function deliver(smtp: SmtpSettings, letter: Letter, posting: Posti
     throw new NotSent(reasonOf(error, smtp, signal, posting.timeout));
   }
 }
+
+const unsubscribeHeaders = ({ unsubscribeUrl: url }: Letter): Record<string, string> =>
+  url === undefined ? {} : { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
 
 /** User-entered names used in headers, reduced to one line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what ends a header

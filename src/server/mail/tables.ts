@@ -1,8 +1,9 @@
-import { id, json, ref, table, text, time } from "../store/table.ts";
+import { bool, id, json, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
     readonly oneTimeTokens: typeof oneTimeTokens;
+    readonly mailOptOuts: typeof mailOptOuts;
   }
 }
 
@@ -18,3 +19,19 @@ export const oneTimeTokens = table("one_time_tokens", {
   /** Data of the kind, such as the new email address. */
   data: json<Record<string, string>>().nullable(),
 });
+
+/** Who has unsubscribed from the mails about failing policies of a team. */
+export const mailOptOuts = table(
+  "mail_opt_outs",
+  {
+    id: id(),
+    /** False: from mails about global policies. */
+    is_of_team: bool(),
+    /** Null with `is_of_team`: hosts without a team. */
+    team_id: ref("teams").nullable().onDelete("cascade"),
+    /** In lower case. */
+    email: text(),
+    created_at: time(),
+  },
+  { unique: [["is_of_team", "team_id", "email"]] },
+);

@@ -16,7 +16,7 @@ export const outbox = table(
     id: id(),
     created_at: time().index(),
     /** Selects the implementation that sends the row. */
-    kind: text<"webhook" | "ticket">(),
+    kind: text<"webhook" | "ticket" | "mail">(),
     /** Rows with the same destination are sent one at a time, in order of their ids. */
     destination: text(),
     /** The reported event: `activities`, `host_status`, `failing_policies`, `vulnerabilities`, `calendar_event`, `mdm_migration` or `test`. */

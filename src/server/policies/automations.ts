@@ -1,6 +1,6 @@
 // Failing-policy automations: which policies have one, and the queued events of newly failing hosts.
 import { isDeepStrictEqual } from "node:util";
-import type { FailingPoliciesWebhook } from "../../api/app-config.ts";
+import type { FailingPoliciesMail, FailingPoliciesWebhook } from "../../api/app-config.ts";
 import { readSection, writeSection } from "../app-config/rows.ts";
 import { sections } from "../app-config/sections.ts";
 import { channels } from "../core/channels.ts";
@@ -9,6 +9,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { and, eq, exists, has, not, oneOf } from "../store/query.ts";
 import { noWebhooks } from "../teams/defaults.ts";
 import { noTeamSettings, writeNoTeam } from "../teams/no-team.ts";
+import type { TeamSettings } from "../teams/tables.ts";
 import { writeTeamRows } from "../teams/write.ts";
 import { type TeamTrackers, trackerOfTeam, trackerWith } from "../tickets/destination.ts";
 import type { Tracker } from "../tickets/trackers.ts";
@@ -21,6 +22,8 @@ export interface PolicyAutomation extends Place {
   /** At most one of the two recipients is set. */
   readonly webhook: { readonly url: string; readonly batchSize: number } | null;
   readonly tracker: Tracker | null;
+  /** In addition to a webhook or tickets. */
+  readonly mail: { readonly recipients: readonly string[]; readonly digest: FailingPoliciesMail["digest"] } | null;
 }
 
 /**
@@ -36,26 +39,31 @@ export async function policyAutomations({
   const global = trackerWith(integrations, "enable_failing_policies");
   const chosen = (own: TeamTrackers | undefined) => own && trackerOfTeam(integrations, own);
   return [
-    automation(placeOf(null), webhook_settings.failing_policies_webhook, global),
-    automation(placeOf(0), noTeam.webhook_settings.failing_policies_webhook, chosen(noTeam.integrations)),
+    automation(placeOf(null), webhook_settings, global),
+    automation(placeOf(0), noTeam.webhook_settings, chosen(noTeam.integrations)),
     ...teams.map(({ id, settings }) =>
-      automation(placeOf(id), settings.webhook_settings?.failing_policies_webhook, chosen(settings.integrations)),
+      automation(placeOf(id), settings.webhook_settings, chosen(settings.integrations)),
     ),
-  ].filter(({ policyIds, webhook, tracker }) => policyIds.length > 0 && (webhook !== null || tracker !== null));
+  ].filter((one) => one.policyIds.length > 0 && (one.webhook ?? one.tracker ?? one.mail) !== null);
 }
 
 const automation = (
   place: Place,
-  hook: FailingPoliciesWebhook | undefined,
+  hooks: TeamSettings["webhook_settings"],
   tracker: Tracker | null | undefined,
-): PolicyAutomation => ({
-  ...place,
-  policyIds: hook?.policy_ids ?? [],
-  webhook: hook?.enable_failing_policies_webhook
-    ? { url: hook.destination_url, batchSize: hook.host_batch_size }
-    : null,
-  tracker: tracker ?? null,
-});
+): PolicyAutomation => {
+  const hook = hooks?.failing_policies_webhook;
+  const mail = hooks?.failing_policies_mail;
+  return {
+    ...place,
+    policyIds: hook?.policy_ids ?? [],
+    webhook: hook?.enable_failing_policies_webhook
+      ? { url: hook.destination_url, batchSize: hook.host_batch_size }
+      : null,
+    tracker: tracker ?? null,
+    mail: mail?.enable_failing_policies_mail ? { recipients: mail.recipients, digest: mail.digest } : null,
+  };
+};
 
 /** The ids of all policies with an enabled automation. */
 export async function automatedPolicies(
@@ -72,8 +80,9 @@ export async function recordFailing(
 ): Promise<void> {
   if (pairs.length === 0) return;
   await store.policyEvents.upsert(
-    pairs.map((pair) => ({ ...pair, at })),
-    { on: ["policy_id", "host_id"], set: [], returning: [] },
+    pairs.map((pair) => ({ ...pair, at, is_reported: false, is_mailed: false })),
+    // One that has been used by one of two automations is for both again.
+    { on: ["policy_id", "host_id"], set: ["is_reported", "is_mailed"], returning: [] },
   );
 }
 
@@ -104,14 +113,17 @@ export async function setNotice(store: ServerTx, id: number, notice_uuid: string
   await store.policyInstalls.update({ where: eq("id", id), set: { notice_uuid } });
 }
 
+const unused = and(eq("is_reported", false), eq("is_mailed", false));
+
 /** Hosts per write while resetting a policy. */
 const BATCH = 1000;
+const READ_BATCH_SIZE = 5_000;
 
 /** Queues an event for every host that fails the policy. */
 export async function resetPolicy(store: ServerTx, policy: PolicyRow, at: string): Promise<void> {
   const unqueued = and(
     has("failing", policy.result_id),
-    not(exists(policyEvents, "host_id", eq("policy_id", policy.id))),
+    not(exists(policyEvents, "host_id", and(eq("policy_id", policy.id), unused))),
   );
   for (;;) {
     const hosts = await store.hostPolicies.pick(["id"], { where: unqueued, limit: BATCH });
@@ -190,6 +202,30 @@ function withPolicies<T extends { failing_policies_webhook: FailingPoliciesWebho
 
 export async function deleteEvents(store: ServerTx, ids: readonly number[]): Promise<void> {
   await store.policyEvents.delete(oneOf("id", ids));
+}
+
+/** The webhook or ticket is queued. Events that still wait for the mail are kept. */
+export async function endReported(store: ServerTx, ids: readonly number[], waitsForMail: boolean): Promise<void> {
+  if (!waitsForMail) return deleteEvents(store, ids);
+  await store.policyEvents.delete(and(oneOf("id", ids), eq("is_mailed", true)));
+  await store.policyEvents.update({ where: oneOf("id", ids), set: { is_reported: true } });
+}
+
+/** The mail is queued. Events that still wait for the webhook or ticket are kept. */
+export async function endMailed(store: ServerTx, ids: readonly number[], waitsForReport: boolean): Promise<void> {
+  if (!waitsForReport) return deleteEvents(store, ids);
+  await store.policyEvents.delete(and(oneOf("id", ids), eq("is_reported", true)));
+  await store.policyEvents.update({ where: oneOf("id", ids), set: { is_mailed: true } });
+}
+
+/** Of these hosts, those that still fail the policy: others were transferred or pass again. */
+export async function stillFailing(store: ServerTx, policy: PolicyRow, hostIds: readonly number[]): Promise<number[]> {
+  const failing: number[] = [];
+  for (let at = 0; at < hostIds.length; at += READ_BATCH_SIZE) {
+    const where = and(oneOf("id", hostIds.slice(at, at + READ_BATCH_SIZE)), has("failing", policy.result_id));
+    failing.push(...(await store.hostPolicies.pick(["id"], { where })).map(({ id }) => id));
+  }
+  return failing;
 }
 
 /** Maximum number of queued events; the oldest are dropped. */

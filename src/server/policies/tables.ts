@@ -93,10 +93,19 @@ export type CountChanges = readonly (readonly [resultId: number, passing: number
 /** Written along with the results and added to the counts later, so that ingests do not contend for a policy's row. */
 export const policyCountChanges = table("policy_count_changes", { id: id(), changes: json<CountChanges>() });
 
-/** Hosts that newly fail a policy with an enabled automation, until it has run. Removed if the host passes again. */
+/** Hosts that newly fail a policy with enabled automations, until all have run. Removed if the host passes again. */
 export const policyEvents = table(
   "policy_events",
-  { id: id(), policy_id: ref("policies"), host_id: ref("hosts"), at: time().index() },
+  {
+    id: id(),
+    policy_id: ref("policies"),
+    host_id: ref("hosts"),
+    at: time().index(),
+    /** The webhook or ticket is in the outbox: the row waits for the mail. */
+    is_reported: bool().default(false),
+    /** The mail is in the outbox: the row waits for the webhook or ticket. */
+    is_mailed: bool().default(false),
+  },
   { unique: [["policy_id", "host_id"]] },
 );
 

@@ -1,10 +1,11 @@
 import type { TeamIntegrations, TeamMdm, TeamWebhooks } from "../../api/teams.ts";
 import { noDiskEncryption, noMacosSetup, noUpdates } from "../app-config/sections/mdm-rules.ts";
-import { noFailingPoliciesWebhook } from "../app-config/sections/webhooks.ts";
+import { noFailingPoliciesMail, noFailingPoliciesWebhook } from "../app-config/sections/webhooks.ts";
 
 export const noWebhooks: TeamWebhooks = {
   host_status_webhook: null,
   failing_policies_webhook: noFailingPoliciesWebhook,
+  failing_policies_mail: noFailingPoliciesMail,
 };
 export const noIntegrations: TeamIntegrations = {
   ticketing_a: [],

@@ -12,6 +12,7 @@ import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalidFields } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { dropOptOuts } from "../mail/opt-outs.ts";
 import { noIntegrations, noWebhooks } from "./defaults.ts";
 import { automationProblems } from "./rules.ts";
 import { checkAddresses } from "./settings.ts";
@@ -24,7 +25,10 @@ const noTeam = section<NoTeamSettings>({
   name: "no_team",
   schema: NoTeam.pick({ webhook_settings: true, integrations: true }),
   defaults: {
-    webhook_settings: { failing_policies_webhook: noWebhooks.failing_policies_webhook },
+    webhook_settings: {
+      failing_policies_webhook: noWebhooks.failing_policies_webhook,
+      failing_policies_mail: noWebhooks.failing_policies_mail,
+    },
     integrations: { ticketing_a: noIntegrations.ticketing_a, ticketing_b: noIntegrations.ticketing_b },
   },
 });
@@ -34,6 +38,7 @@ export const noTeamSettings = (store: ServerTx): Promise<NoTeamSettings> => read
 
 export async function writeNoTeam(ctx: Context, settings: NoTeamSettings): Promise<void> {
   await writeSection(ctx.store, noTeam, settings, ctx.clock.iso());
+  await dropOptOuts(ctx.store, 0, settings.webhook_settings.failing_policies_mail.recipients);
   await ctx.store.notify(channels.config, noTeam.name);
 }
 
@@ -71,8 +76,11 @@ export async function changeNoTeam(
   after: NoTeamSettings,
   given: NoTeamChange,
 ): Promise<boolean> {
-  const integrations = await readSection(inside.store, sections.integrations);
-  const errors = automationProblems(after, given, { integrations });
+  const [integrations, smtp_settings] = [
+    await readSection(inside.store, sections.integrations),
+    await readSection(inside.store, sections.smtp_settings),
+  ];
+  const errors = automationProblems(after, given, { integrations, smtp_settings });
   if (errors.length > 0) throw invalidFields(errors);
   await checkAddresses(inside, before, after);
   const changes = (Object.keys(after) as (keyof NoTeamSettings)[]).flatMap((at) =>

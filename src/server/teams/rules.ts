@@ -8,7 +8,12 @@ import { entryKeys } from "../app-config/sections/integrations.ts";
 import { elsewhereProblems, osSettingsProblems, storedElsewhere } from "../app-config/sections/mdm-rules.ts";
 import { features as featuresSection } from "../app-config/sections/organization.ts";
 import { expiryProblem, isHttpUrl, under } from "../app-config/sections/rules.ts";
-import { failingPoliciesProblems, hostStatusProblems } from "../app-config/sections/webhooks.ts";
+import {
+  failingPoliciesMailProblems,
+  failingPoliciesProblems,
+  hostStatusProblems,
+  mailServerProblems,
+} from "../app-config/sections/webhooks.ts";
 import type { FieldError } from "../core/errors.ts";
 import { noMdm } from "./defaults.ts";
 import type { GivenSettings, WholeSettings } from "./settings.ts";
@@ -51,11 +56,19 @@ type Automations = Pick<NoTeam, "webhook_settings" | "integrations">;
 export function automationProblems(
   { webhook_settings: hooks, integrations }: Automations,
   given: { webhook_settings?: unknown; integrations?: unknown },
-  config: Pick<ConfigSections, "integrations">,
+  config: Pick<ConfigSections, "integrations" | "smtp_settings">,
 ): FieldError[] {
   const errors: FieldError[] = [];
   const hook = "webhook_settings.failing_policies_webhook";
   if (given.webhook_settings) errors.push(...under(hook, failingPoliciesProblems(hooks.failing_policies_webhook)));
+  const mail = hooks.failing_policies_mail;
+  if (given.webhook_settings)
+    errors.push(
+      ...under("webhook_settings.failing_policies_mail", [
+        ...failingPoliciesMailProblems(mail),
+        ...mailServerProblems(mail, config.smtp_settings),
+      ]),
+    );
   if (given.integrations) errors.push(...ticketingProblems(integrations, config));
   const on = [
     ...(hooks.failing_policies_webhook.enable_failing_policies_webhook

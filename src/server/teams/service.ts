@@ -23,6 +23,7 @@ import { checkName } from "./names.ts";
 import { changedSettings, checkChange, type GivenSettings, shownSettings, type WholeSettings } from "./settings.ts";
 import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
+import { keepSubscriptions } from "./write.ts";
 
 /** Work to do after the transaction has been committed. */
 export type Afterwards = (ctx: Context) => void;
@@ -129,6 +130,7 @@ async function writeTeam(inside: Context, before: TeamRow, set: TeamChange): Pro
   const { store, clock } = inside;
   const { id } = before;
   await store.teams.update({ where: eq("id", id), set: { updated_at: clock.iso(), ...set } });
+  await keepSubscriptions(store, [{ id, ...set }]);
   const team = (await store.teams.get(id))!;
   await recordEntries(inside, activitiesOfTeam(before, team));
   await store.notify(channels.teams, String(id));

@@ -54,6 +54,10 @@ export function changedSettings(
         old.webhook_settings.failing_policies_webhook,
         given.webhook_settings?.failing_policies_webhook,
       ) as TeamWebhooks["failing_policies_webhook"],
+      failing_policies_mail: over(
+        old.webhook_settings.failing_policies_mail,
+        given.webhook_settings?.failing_policies_mail,
+      ) as TeamWebhooks["failing_policies_mail"],
     },
     integrations: over(old.integrations, given.integrations) as TeamIntegrations,
     mdm: completeOsSettings(over(old.mdm, mdm) as TeamMdm, mdm, old.mdm),

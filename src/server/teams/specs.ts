@@ -21,6 +21,7 @@ import { writeAgentOptions } from "./agent-options.ts";
 import { checkName } from "./names.ts";
 import { firstSettings, insertTeams } from "./service.ts";
 import { changedSettings, checkChange, shownSettings, type WholeSettings } from "./settings.ts";
+import { keepSubscriptions } from "./write.ts";
 
 interface Options {
   readonly force: boolean;
@@ -117,6 +118,7 @@ async function keepAll(
   });
   const updated_at = inside.clock.iso();
   await inside.store.teams.updateEach(changed.map(({ id, settings }) => ({ id, settings, updated_at })));
+  await keepSubscriptions(inside.store, changed);
   if (changed.length > 0) await inside.store.notify(channels.teams, "*");
   const teams = [...made.values(), ...changed].map(({ id, name }) => ({ id, name }));
   if (teams.length > 0) await recordActivity(inside, "applied_spec_team", { teams });

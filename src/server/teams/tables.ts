@@ -1,4 +1,10 @@
-import type { AgentOptions, FailingPoliciesWebhook, Features, HostStatusWebhook } from "../../api/app-config.ts";
+import type {
+  AgentOptions,
+  FailingPoliciesMail,
+  FailingPoliciesWebhook,
+  Features,
+  HostStatusWebhook,
+} from "../../api/app-config.ts";
 import type { TeamIntegrations, TeamMdm } from "../../api/teams.ts";
 import { id, json, table, text, time } from "../store/table.ts";
 
@@ -16,6 +22,8 @@ export interface TeamSettings {
   webhook_settings?: {
     host_status_webhook?: HostStatusWebhook | null;
     failing_policies_webhook: FailingPoliciesWebhook;
+    /** Absent if it was never set. */
+    failing_policies_mail?: FailingPoliciesMail;
   };
   /**
    * Absent if the team has none. Tickets use the entries of the global configuration with the same url and project or

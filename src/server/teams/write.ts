@@ -1,5 +1,7 @@
 import { channels } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { dropOptOuts } from "../mail/opt-outs.ts";
 import type { TeamRow } from "./access.ts";
 
 type Change = Pick<TeamRow, "id"> & Partial<Pick<TeamRow, "description" | "settings">>;
@@ -12,5 +14,16 @@ export async function writeTeamRows(
   if (changes.length === 0) return;
   const updated_at = clock.iso();
   await store.teams.updateEach(changes.map((change) => ({ ...change, updated_at })));
+  await keepSubscriptions(store, changes);
   await store.notify(channels.teams, "*");
+}
+
+/** Call it after settings of teams were written: whoever is no longer a recipient of mails may be added again. */
+export async function keepSubscriptions(
+  store: Pick<ServerTx, "mailOptOuts">,
+  changes: readonly Pick<Change, "id" | "settings">[],
+): Promise<void> {
+  for (const { id, settings } of changes)
+    if (settings !== undefined)
+      await dropOptOuts(store, id, settings.webhook_settings?.failing_policies_mail?.recipients ?? []);
 }

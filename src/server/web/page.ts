@@ -44,5 +44,7 @@ export interface Page {
   readonly part?: string;
   /** Of a POST: the route of the page with the form, which is the beginning of `path`. */
   readonly form?: string;
+  /** Of a POST: it also comes from mail programs, without cookies, so the path alone has to prove that it may. */
+  readonly isOneClick?: true;
   readonly answer: (visit: Visit) => Promise<Answer>;
 }

@@ -80,14 +80,14 @@ async function visitOf(
   const formCookie = readCookie(header, jar.form);
   const room = ctx.running.of(bodyRoom);
   const form =
-    page.method === "GET"
+    page.method === "GET" || page.isOneClick
       ? new URLSearchParams()
       : await readForm(event.req, {
           room,
           sender: user ? { trust: "proved", name: `user ${user.id}` } : room.byAddress(ctx.address),
         });
   // A viewer whose session has ended is asked to sign in again, so the form need not be checked.
-  if (page.method !== "GET" && (page.access === "open" || session !== null))
+  if (page.method !== "GET" && !page.isOneClick && (page.access === "open" || session !== null))
     await checkForm(ctx, event.req, form, wantedToken(key, session, formCookie));
   let own = formCookie;
   return {

@@ -6,9 +6,9 @@ import { checkDestination } from "../core/outbound/fetch.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { enqueueMany, type Outgoing } from "../outbox/service.ts";
 import type { PolicyRow } from "../policies/applies.ts";
-import { deleteEvents, type PolicyAutomation, policyAutomations } from "../policies/automations.ts";
+import { endReported, type PolicyAutomation, policyAutomations, stillFailing } from "../policies/automations.ts";
 import { policyOnWire } from "../policies/wire.ts";
-import { and, eq, has, oneOf } from "../store/query.ts";
+import { and, eq } from "../store/query.ts";
 import { destinationOfTracker } from "../tickets/destination.ts";
 import { policyTicket } from "../tickets/texts.ts";
 import { type RenderedHost, renderedHosts } from "./hosts.ts";
@@ -20,7 +20,7 @@ const SLICE = 5_000;
 export async function reportFailingPolicies(services: Services, signal: AbortSignal): Promise<void> {
   const automations = await policyAutomations(services);
   const url = await serverUrl(services);
-  const waiting = await services.store.policyEvents.groupCount("policy_id");
+  const waiting = await services.store.policyEvents.groupCount("policy_id", eq("is_reported", false));
   for (const { value: policyId } of waiting) {
     if (signal.aborted) return;
     await reportPolicy(services, Number(policyId), automations, url);
@@ -36,7 +36,10 @@ async function reportPolicy(
 ): Promise<void> {
   await services.store.tx(async (tx) => {
     const policy = await tx.policies.get(policyId);
-    const events = await tx.policyEvents.list({ where: eq("policy_id", policyId), order: byId });
+    const events = await tx.policyEvents.list({
+      where: and(eq("policy_id", policyId), eq("is_reported", false)),
+      order: byId,
+    });
     if (events.length === 0) return;
     // A team's settings apply to its own policies only, even if they list other ids.
     const automation = automations.find(
@@ -45,32 +48,24 @@ async function reportPolicy(
     );
     if (policy && automation) {
       if (automation.webhook && checkDestination(automation.webhook.url) !== null) return;
-      const hosts = await renderedHosts(tx, await stillFailing(tx, policy, events), url);
+      const hosts = await renderedHosts(
+        tx,
+        await stillFailing(
+          tx,
+          policy,
+          events.map(({ host_id }) => host_id),
+        ),
+        url,
+      );
       await enqueueMany(tx, services, await outgoing(services, tx, { policy, automation, hosts }));
     }
     for (let at = 0; at < events.length; at += SLICE)
-      await deleteEvents(
+      await endReported(
         tx,
         events.slice(at, at + SLICE).map(({ id }) => id),
+        automation?.mail != null,
       );
   });
-}
-
-/** Omits hosts that were transferred or pass again. */
-async function stillFailing(
-  tx: ServerTx,
-  policy: PolicyRow,
-  events: readonly { host_id: number }[],
-): Promise<number[]> {
-  const failing: number[] = [];
-  for (let at = 0; at < events.length; at += SLICE) {
-    const ids = events.slice(at, at + SLICE).map(({ host_id }) => host_id);
-    const found = await tx.hostPolicies.pick(["id"], {
-      where: and(oneOf("id", ids), has("failing", policy.result_id)),
-    });
-    failing.push(...found.map(({ id }) => id));
-  }
-  return failing;
 }
 
 interface Failing {

@@ -1,8 +1,15 @@
-import { type WebhookSettings, WebhookSettings as WebhookSettingsSchema } from "../../../api/app-config.ts";
+import {
+  type FailingPoliciesMail,
+  type SmtpSettings,
+  type WebhookSettings,
+  WebhookSettings as WebhookSettingsSchema,
+} from "../../../api/app-config.ts";
+import { isEmail, NOT_AN_EMAIL } from "../../../api/fields.ts";
 import { days, seconds } from "../../core/clock.ts";
 import { readDuration } from "../../core/duration.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { checkDestination, hasCredentials } from "../../core/outbound/fetch.ts";
+import { isUsable } from "../../mail/mail.ts";
 import { section } from "../section.ts";
 import { isHttpUrl, under } from "./rules.ts";
 
@@ -11,6 +18,11 @@ export const noFailingPoliciesWebhook = {
   destination_url: "",
   policy_ids: [],
   host_batch_size: 0,
+};
+export const noFailingPoliciesMail: FailingPoliciesMail = {
+  enable_failing_policies_mail: false,
+  recipients: [],
+  digest: "daily",
 };
 export const noHostStatusWebhook = {
   enable_host_status_webhook: false,
@@ -33,6 +45,28 @@ export function destinationProblem(url: string, on: boolean): FieldError[] {
 export const failingPoliciesProblems = (hook: WebhookSettings["failing_policies_webhook"]): FieldError[] =>
   destinationProblem(hook.destination_url, hook.enable_failing_policies_webhook);
 
+const ENABLES_MAIL = "enable_failing_policies_mail";
+
+export function failingPoliciesMailProblems({ recipients, ...mail }: FailingPoliciesMail): FieldError[] {
+  const seen = new Set<string>();
+  const errors = recipients.flatMap((address, i): FieldError[] => {
+    const name = `recipients.${i}`;
+    if (!isEmail(address)) return [{ name, reason: NOT_AN_EMAIL }];
+    if (seen.has(address.toLowerCase())) return [{ name, reason: "is listed twice" }];
+    seen.add(address.toLowerCase());
+    return [];
+  });
+  return mail.enable_failing_policies_mail && recipients.length === 0
+    ? [...errors, { name: "recipients", reason: "needs at least one address to enable the mail" }]
+    : errors;
+}
+
+/** Mails need a mail server, which only the organization's settings have. */
+export const mailServerProblems = (mail: FailingPoliciesMail, smtp: SmtpSettings): FieldError[] =>
+  mail.enable_failing_policies_mail && !(smtp.enable_smtp && isUsable(smtp))
+    ? [{ name: ENABLES_MAIL, reason: "needs a mail server: set smtp_settings of the global configuration first" }]
+    : [];
+
 export function hostStatusProblems(hook: WebhookSettings["host_status_webhook"]): FieldError[] {
   const errors = destinationProblem(hook.destination_url, hook.enable_host_status_webhook);
   if (hook.enable_host_status_webhook)
@@ -48,17 +82,20 @@ export const webhookSettings = section({
     interval: "24h",
     host_status_webhook: noHostStatusWebhook,
     failing_policies_webhook: noFailingPoliciesWebhook,
+    failing_policies_mail: noFailingPoliciesMail,
     vulnerabilities_webhook: { enable_vulnerabilities_webhook: false, destination_url: "", host_batch_size: 0 },
     activities_webhook: { enable_activities_webhook: false, destination_url: "" },
   },
   outbound: ["*.destination_url"],
-  check({ interval, host_status_webhook, failing_policies_webhook, vulnerabilities_webhook, activities_webhook }) {
+  check({ interval, host_status_webhook, failing_policies_webhook, failing_policies_mail, ...others }) {
+    const { vulnerabilities_webhook, activities_webhook } = others;
     const vulnerabilities = vulnerabilities_webhook.enable_vulnerabilities_webhook;
     const activities = activities_webhook.enable_activities_webhook;
     return [
       ...intervalProblem(interval),
       ...under("host_status_webhook", hostStatusProblems(host_status_webhook)),
       ...under("failing_policies_webhook", failingPoliciesProblems(failing_policies_webhook)),
+      ...under("failing_policies_mail", failingPoliciesMailProblems(failing_policies_mail)),
       ...under("vulnerabilities_webhook", destinationProblem(vulnerabilities_webhook.destination_url, vulnerabilities)),
       ...under("activities_webhook", destinationProblem(activities_webhook.destination_url, activities)),
     ];

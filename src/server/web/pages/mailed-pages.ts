@@ -5,6 +5,7 @@ import { invitesApi } from "../../../api/invites.ts";
 import { mailApi } from "../../../api/mail.ts";
 import { sessionsApi } from "../../../api/sessions.ts";
 import { ApiError } from "../../core/errors.ts";
+import { readUnsubscribeToken, UNSUBSCRIBE_PAGE, unsubscribe } from "../../policy-mails/unsubscribe.ts";
 import { call } from "../call.ts";
 import { reasonOf } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
@@ -206,6 +207,27 @@ async function confirmEmail({ ctx, params }: Visit): Promise<Answer> {
   return { to: "/profile?status=email" };
 }
 
+// Mails about failing policies. Mail programs send the form too, with one click (RFC 8058).
+
+async function unsubscribePage({ ctx, params }: Visit): Promise<Answer> {
+  const token = params.token ?? "";
+  const { email } = await readUnsubscribeToken(ctx, token);
+  return card(
+    "Unsubscribe",
+    html`<p><strong>${email}</strong> will get no more mails about failing policies of this team.</p>
+<form method="post" action="${UNSUBSCRIBE_PAGE}${encodeURIComponent(token)}"><button>Unsubscribe</button></form>`,
+  );
+}
+
+async function unsubscribeNow({ ctx, params }: Visit): Promise<Answer> {
+  const subscription = await readUnsubscribeToken(ctx, params.token ?? "");
+  await unsubscribe(ctx, subscription);
+  return card(
+    "You have unsubscribed",
+    html`<p><strong>${subscription.email}</strong> gets no more of these mails. An administrator can add the address again.</p>`,
+  );
+}
+
 export const mailedPages: readonly Page[] = [
   { method: "GET", path: "/login/mfa-sent", access: "open", answer: mfaSent },
   { method: "GET", path: "/login/mfa/:token", access: "open", answer: mfaPage },
@@ -221,6 +243,8 @@ export const mailedPages: readonly Page[] = [
   { method: "POST", path: "/login/reset/:token", access: "open", answer: reset },
   { method: "GET", path: "/login/invites/:token", access: "open", answer: invitePage },
   { method: "POST", path: "/login/invites/:token", access: "open", answer: acceptInvite },
+  { method: "GET", path: `${UNSUBSCRIBE_PAGE}:token`, access: "open", answer: unsubscribePage },
+  { method: "POST", path: `${UNSUBSCRIBE_PAGE}:token`, access: "open", isOneClick: true, answer: unsubscribeNow },
   { method: "GET", path: "/email/change/:token", access: "user", answer: emailPage },
   { method: "POST", path: "/email/change/:token", access: "user", answer: confirmEmail },
 ];

@@ -1,12 +1,16 @@
 // The settings of teams and of hosts without a team.
 
 import { z } from "zod";
-import { FailingPoliciesWebhook } from "../../../../api/app-config.ts";
+import { FailingPoliciesMail, FailingPoliciesWebhook } from "../../../../api/app-config.ts";
 import { TeamIntegrations, TeamWebhooks } from "../../../../api/teams.ts";
 import { isRecord } from "../../../../text/record.ts";
 import { merge } from "../../../app-config/merge.ts";
 import { noHostExpiry } from "../../../app-config/sections/rules.ts";
-import { noFailingPoliciesWebhook, noHostStatusWebhook } from "../../../app-config/sections/webhooks.ts";
+import {
+  noFailingPoliciesMail,
+  noFailingPoliciesWebhook,
+  noHostStatusWebhook,
+} from "../../../app-config/sections/webhooks.ts";
 import { sections } from "../../../app-config/sections.ts";
 import { noIntegrations, noMdm } from "../../../teams/defaults.ts";
 import type { NoTeamSettings } from "../../../teams/no-team.ts";
@@ -20,7 +24,7 @@ const SettingsValue = WholeTeam.extend({
 });
 export type SettingsValue = z.output<typeof SettingsValue>;
 const NoTeamValue = z.object({
-  webhook_settings: z.object({ failing_policies_webhook: Failing }),
+  webhook_settings: z.object({ failing_policies_webhook: Failing, failing_policies_mail: FailingPoliciesMail }),
   integrations: TeamIntegrations.pick({ ticketing_a: true, ticketing_b: true }),
 });
 export type NoTeamValue = z.output<typeof NoTeamValue>;
@@ -30,12 +34,16 @@ const { policy_ids: _none, ...noFailing } = noFailingPoliciesWebhook;
 export const teamSettingsDefaults: SettingsValue = {
   host_expiry_settings: noHostExpiry,
   features: sections.features.defaults,
-  webhook_settings: { host_status_webhook: null, failing_policies_webhook: noFailing },
+  webhook_settings: {
+    host_status_webhook: null,
+    failing_policies_webhook: noFailing,
+    failing_policies_mail: noFailingPoliciesMail,
+  },
   integrations: noIntegrations,
   mdm: noMdm,
 };
 export const noTeamDefaults: NoTeamValue = {
-  webhook_settings: { failing_policies_webhook: noFailing },
+  webhook_settings: { failing_policies_webhook: noFailing, failing_policies_mail: noFailingPoliciesMail },
   integrations: { ticketing_a: [], ticketing_b: [] },
 };
 

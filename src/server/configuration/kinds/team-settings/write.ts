@@ -57,7 +57,8 @@ export async function writeNoTeamSettings(work: Work, steps: readonly Step<NoTea
     const now = noTeamValue(before);
     const { policy_ids } = before.webhook_settings.failing_policies_webhook;
     const failing_policies_webhook = { ...value.webhook_settings.failing_policies_webhook, policy_ids };
-    const after = { webhook_settings: { failing_policies_webhook }, integrations: value.integrations };
+    const webhook_settings = { ...value.webhook_settings, failing_policies_webhook };
+    const after = { webhook_settings, integrations: value.integrations };
     const given: NoTeamChange = {
       ...(isDeepStrictEqual(value.webhook_settings, now.webhook_settings)
         ? {}

@@ -104,6 +104,7 @@ import { migration as m0117 } from "./0117-calendar-zones-and-carve-blocks.ts";
 import { migration as m0118 } from "./0118-version-keys.ts";
 import { migration as m0119 } from "./0119-version-keys-slow.ts";
 import { migration as m0120 } from "./0120-title-names.ts";
+import { migration as m0121 } from "./0121-policy-mails.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -212,4 +213,5 @@ export const migrations: readonly Migration[] = [
   m0118,
   m0119,
   m0120,
+  m0121,
 ];

@@ -112,6 +112,7 @@ export const sentences: Readonly<Partial<Record<keyof ActivityTypes, Sentence>>>
   applied_spec_pack: "applied packs",
   ran_automation_webhook: aboutPolicy("sent the webhook of the policy "),
   failed_automation_webhook: aboutPolicy("failed to send the webhook of the policy ", NOT_SENT),
+  unsubscribed_from_policy_mails: `unsubscribed {email} from mails about failing policies${TEAM}`,
   ran_automation_ticket: aboutPolicy("opened a ticket[ {ticket_key}] for the policy "),
   failed_automation_ticket: aboutPolicy("failed to open a ticket for the policy ", NOT_SENT),
   ran_automation_calendar_event: aboutPolicy("created a calendar event for the policy "),
