@@ -49,7 +49,7 @@ export const EntryFields = z.object({ ...entryFields, interval: Interval.optiona
 export type EntryFields = z.output<typeof EntryFields>;
 
 const Names = z.array(z.string().max(255)).max(10_000).nullable().optional();
-const GivenQuery = z.object({
+export const GivenQuery = z.object({
   query: z.string().max(255).meta({ description: "name of a global query" }),
   name: nameText().nullable().optional(),
   description: z.string().max(10_000).nullable().optional(),
@@ -57,7 +57,7 @@ const GivenQuery = z.object({
   denylist: z.boolean().nullable().optional(),
   ...scheduleFields,
 });
-const GivenPack = z.object({
+export const GivenPack = z.object({
   id: z.int().min(0).nullable().optional(),
   name: nameText().optional(),
   description: z.string().max(10_000).nullable().optional(),

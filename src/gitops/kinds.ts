@@ -15,6 +15,7 @@ import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
 import { licenceToken } from "./kinds/licence-token.ts";
 import { darkLogo, lightLogo } from "./kinds/logo.ts";
+import { pack } from "./kinds/pack.ts";
 import { packageKind } from "./kinds/package.ts";
 import { policy } from "./kinds/policy.ts";
 import { portalToken } from "./kinds/portal-token.ts";
@@ -60,6 +61,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   setup_order: setupOrder,
   policy,
   query,
+  pack,
 };
 
 export const kindList: readonly (readonly [string, Kind])[] = Object.entries(kinds);

@@ -74,7 +74,7 @@ describe("documents", () => {
       "no kind",
       "apiVersion: v1\nspec: {}\n",
       [
-        "all.yml:1:1: kind is missing: it is one of config, custom_host_vital, custom_variable, enroll_secret, label, pack, policy, query, team, user_roles",
+        "all.yml:1:1: kind is missing: it is one of config, custom_host_vital, custom_variable, enroll_secret, label, options, pack, policy, query, team, user_roles",
       ],
     ],
     ["an unknown kind", document("polcy", "name: p"), ["all.yml:2:7: unknown kind polcy; did you mean policy?"]],
@@ -86,9 +86,9 @@ describe("documents", () => {
       ["all.yml:9:3: there is already a config in all.yml:4: only one is allowed"],
     ],
     [
-      "packs",
-      document("pack", "name: p"),
-      ["all.yml:4:3: packs cannot be applied from files: use queries with an interval"],
+      "packs with unknown keys",
+      document("pack", "{name: p, queries: [{qury: q}]}"),
+      ["all.yml:4:24: unknown key spec.queries.0.qury; did you mean query?"],
     ],
     ["roles", document("user_roles", "roles: {}"), ["all.yml:4:3: users cannot be managed with files"]],
     [
@@ -129,7 +129,7 @@ describe("documents", () => {
 
   it("cannot be mixed with files of the current format", async () => {
     expect(await errors({ "default.yml": GLOBAL, ...file(document("query", "name: q\nquery: x")) })).toEqual([
-      "default.yml:1:1: documents with apiVersion and kind, as in all.yml, cannot be mixed with this file",
+      "default.yml:1:1: packs and documents with apiVersion and kind, as in all.yml, cannot be mixed with this file",
     ]);
   });
 

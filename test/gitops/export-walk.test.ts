@@ -98,6 +98,8 @@ const things: StateThing[] = [
   ...stateWith().things,
   thing("enroll_secrets", null, "enroll_secrets", { secrets: [] }),
   thing("custom_host_vital", null, "Site", {}),
+  thing("custom_variable", null, "KEY", { teams: ["Ops"], uses: ["scripts"], value: { $secret: "" } }),
+  thing("pack", null, "Old", { description: "", platform: "", disabled: false, targets: {}, queries: [] }),
   thing("label", null, "L", label),
   thing("policy", null, "P", policy),
   thing("query", null, "Q", query),
@@ -187,6 +189,9 @@ const leftOf = ({ slug }: typeof ofPackage): string[] =>
 /** Fields that files cannot express are not exported either. */
 const isLeft = ({ at, path }: Leaf): boolean => {
   const { kind, name, value } = things[at]!;
+  // Only older documents have packs, and values are secrets.
+  if (kind === "pack") return true;
+  if (kind === "custom_variable") return path[0] === "value";
   // Some fields are those of maintained apps, the others those of other packages.
   if (kind === "package") return leftOf(value as typeof ofPackage).includes(path.join("."));
   // The server determines the addresses of logos that are files.

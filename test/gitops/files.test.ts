@@ -150,7 +150,7 @@ describe("main files", () => {
       {
         "default.yml": GLOBAL,
         "teams/ops.yml": "name: '  Ope\u0301rations '\nsettings: {}\nreports: []\n",
-        "teams/no-team.yml": "name: no TEAM\npolicies:\n",
+        "teams/no-team.yml": "name: no TEAM\npolicies: []\n",
       },
       ["default.yml", "teams/ops.yml", "teams/no-team.yml"],
     );

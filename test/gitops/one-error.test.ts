@@ -1,6 +1,6 @@
 // One mistake in files is one error: what only seems to be wrong because of it is not reported.
 import { describe, expect, it } from "vitest";
-import { errorsOf, readGiven } from "../support/gitops-files.ts";
+import { errorsOf, readGiven, warningsOf } from "../support/gitops-files.ts";
 
 const ORG = "org_settings: {}\n";
 const policyWith = (more: string) => `policies:\n  - name: P\n    query: SELECT 1\n    ${more}\n`;
@@ -109,6 +109,27 @@ describe("one mistake is one error", () => {
     const files = { "default.yml": `${ORG}labels: [{name: L, qury: SELECT 1}]\n` };
     const { problems } = await readGiven(files, { allowUnknownKeys: true });
     expect(errorsOf(problems)).toEqual(["default.yml:2:10: labels.0.query: a dynamic label needs a query"]);
+  });
+
+  it("and keys without a value are noted", async () => {
+    const files = {
+      "default.yml": "org_settings:\nlabels:\nreports: # none\ncustom_variables:\nagent_options:\n",
+      "a.yml": "name: A\nsettings:\ncontrols:\nsoftware:\npolicies: []\n",
+    };
+    const { problems } = await readGiven(files, {}, mainOf(files));
+    expect(errorsOf(problems)).toEqual([]);
+    const deleted = "is empty: it counts as present without values, and what the server has of it is deleted";
+    const defaults = "is empty: it counts as present without values, and the defaults apply";
+    expect(warningsOf(problems).sort()).toEqual([
+      `a.yml:2:1: settings ${defaults}`,
+      `a.yml:3:1: controls ${defaults}`,
+      `a.yml:4:1: software ${deleted}`,
+      `default.yml:1:1: org_settings ${defaults}`,
+      `default.yml:2:1: labels ${deleted}`,
+      `default.yml:3:1: reports ${deleted}`,
+      "default.yml:4:1: custom_variables is empty: it counts as present without values, and changes nothing",
+      `default.yml:5:1: agent_options ${defaults}`,
+    ]);
   });
 
   it("controls may be left out of the global file, with and without a file for hosts without a team", async () => {

@@ -22,7 +22,11 @@ export default class PacksApply extends ClientCommand {
     const { flags } = await this.parse(PacksApply);
     const value = await readValue(this.io, flags.input);
     const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
-    if (!Array.isArray(specs)) throw usage("--input: must contain a list of packs");
+    if (!Array.isArray(specs))
+      throw usage(
+        "--input: must contain a list of packs",
+        "A pack of osquery is applied as a file: `svc apply -f FILE.conf`.",
+      );
     const body = { specs };
     this.validate(packsApi.applySpecs, body);
     const names = specs.map(({ name }: { name?: string }) => name ?? "");

@@ -1,11 +1,14 @@
 // Collects the items of the lists in all files.
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
+import { SECRET_PREFIX } from "../../api/variables.ts";
 import { itemKinds, kinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
+import type { CustomVariable } from "../schema/variables.ts";
 import { type CheckOptions, check } from "./check.ts";
-import type { Item } from "./include.ts";
-import { listOf, listsOf, type Place } from "./problems.ts";
+import type { Item, Sources } from "./include.ts";
+import { listOf, listsOf, type Place, startOf } from "./problems.ts";
 import type { Scope } from "./scope.ts";
+import type { SecretTexts } from "./secrets.ts";
 import { placeOf } from "./tree.ts";
 
 export interface Placed<T> {
@@ -25,6 +28,8 @@ export const ownerOf = ({ kind, name }: Pick<Scope, "kind" | "name">): Owner =>
   kind === "global" ? null : kind === "no_team" ? NO_TEAM_NAME : name;
 
 type ItemKind = (typeof itemKinds)[number];
+/** The kind of custom variables. */
+const ofVariables = itemKinds.find(({ items }) => items.isOfAllFiles)!;
 
 /** Adds to each item what it says of objects of other kinds. */
 export function link(
@@ -93,3 +98,36 @@ export function checkUniqueNames(collected: Collected, { problems }: CheckOption
     }
   }
 }
+
+/** The items with values from the environment. A variable that is listed, but has no value there, keeps its value. */
+export function withVariables(
+  items: Collected,
+  { environment, variables, main }: Sources,
+  secrets: SecretTexts,
+): Collected {
+  const listed = (items.get(ofVariables.kind) ?? []) as readonly Placed<CustomVariable>[];
+  for (const { value } of listed) {
+    const text = environment.optionalValueOf(SECRET_PREFIX + value.name);
+    if (text !== "") variables.set(value.name, text);
+  }
+  if (variables.size === 0 && listed.length === 0) return items;
+  const names = new Set(listed.map(({ value }) => value.name));
+  const at = startOf([...main][0] ?? "");
+  const all = [
+    ...listed.map((item) => ({ ...item, value: { ...item.value, isListed: true } })),
+    ...[...variables.keys()].filter((name) => !names.has(name)).map((name) => usedOnly(name, at)),
+  ];
+  const whole = all.map((item) => {
+    const text = variables.get(item.value.name);
+    return { ...item, value: { ...item.value, value: text === undefined ? null : secrets.ofVariable(text) } };
+  });
+  return new Map([...items, [ofVariables.kind, whole]]);
+}
+
+const usedOnly = (name: string, at: Place): Placed<CustomVariable> => ({
+  value: { name, isListed: false },
+  at,
+  owner: null,
+  file: "",
+  place: () => at,
+});

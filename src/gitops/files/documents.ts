@@ -7,7 +7,8 @@ import { itemKinds, kindList, listKinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import type { CheckOptions } from "./check.ts";
 import { type Collected, checkUniqueNames, link, type Placed, placed } from "./collect.ts";
-import { absolute, readSource, type Sources, shownAs } from "./include.ts";
+import { absolute, packNameOf, readSource, type Sources, shownAs } from "./include.ts";
+import { isPackFile, type OsqueryPack, readPack } from "./osquery-pack.ts";
 import { type Place, startOf } from "./problems.ts";
 import type { SecretTexts } from "./secrets.ts";
 import { type Reading, type Spec, teamNameOf } from "./spec.ts";
@@ -23,7 +24,6 @@ const ofItems = new Map(listKinds.map((one): [string, ItemKind] => [one.kind, on
 const ofSettings = new Map(kindList.flatMap(([, { document }]) => (document ? [[document.kind, document]] : [])));
 /** Documents that other systems of this format know. */
 const refused: Readonly<Record<string, string>> = {
-  pack: "packs cannot be applied from files: use queries with an interval",
   user_roles: "users cannot be managed with files",
 };
 const known: readonly string[] = [...ofSettings.keys(), ...ofItems.keys(), ...Object.keys(refused)].sort();
@@ -46,18 +46,22 @@ export async function readDocuments(
     const text = await readSource(whole, startOf(shownAs(whole, sources)), sources);
     if (text !== null) texts.set(whole, text);
   }
-  const older = [...texts].filter(([, text]) => isOlder(text));
+  const older = [...texts].filter(([path, text]) => isPackFile(path) || isOlder(text));
   if (older.length === 0) return null;
   for (const [path, text] of texts)
-    if (!isOlder(text))
+    if (!isPackFile(path) && !isOlder(text))
       options.problems.error(
         startOf(shownAs(path, sources)),
-        `documents with apiVersion and kind, as in ${shownAs(older[0]![0], sources)}, cannot be mixed with this file`,
+        `packs and documents with apiVersion and kind, as in ${shownAs(older[0]![0], sources)}, cannot be mixed with this file`,
       );
   const reader = new DocumentReader(secrets, options);
   for (const [path, text] of older) {
     const shown = shownAs(path, sources);
-    for (const tree of parseTrees(text, shown, { ...sources, problems: options.problems })) if (tree) reader.read(tree);
+    const pack = isPackFile(path) ? readPack(text, shown, packNameOf(path), sources) : undefined;
+    if (pack !== undefined) reader.addPack(pack);
+    else
+      for (const tree of parseTrees(text, shown, { ...sources, problems: options.problems }))
+        if (tree) reader.read(tree);
   }
   return reader.done();
 }
@@ -87,6 +91,15 @@ class DocumentReader {
     if (spec?.kind !== "map") problems.error(spec?.at ?? document.at, "spec is missing: it must be an object");
     else if (kind && Object.hasOwn(refused, kind)) problems.error(spec.at, refused[kind]!);
     else if (kind) this.#add(kind, spec);
+  }
+
+  addPack(pack: OsqueryPack | null): void {
+    if (pack === null) return;
+    for (const list of listKinds) {
+      const { inPacks } = list.items;
+      const trees = inPacks === "content" ? pack.queries : inPacks === "discovery" && pack.label ? [pack.label] : [];
+      for (const tree of trees) this.#item(list, tree as Mapping);
+    }
   }
 
   #kindOf(document: Mapping): string | null {

@@ -1,11 +1,12 @@
 // Files that are included from others: `path` (one file) and `paths` (a glob), relative to the file that names them.
 import { type PathLike, type Stats, stat } from "node:fs";
-import { dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
 import { glob } from "tinyglobby";
 import type { z } from "zod";
 import type { Environment } from "../environment/variables.ts";
 import { exists, FileProblem, isLinked, readUpTo, requireInside, requireOwn, requireRegular } from "./disk.ts";
 import type { LargeFile } from "./large-files.ts";
+import { isPackFile, readPack } from "./osquery-pack.ts";
 import type { Place, Problems } from "./problems.ts";
 import { type Entry, type Mapping, parseTree, type Tree } from "./tree.ts";
 
@@ -165,12 +166,20 @@ export interface Item {
   readonly called?: string;
   /** The schema of the list, if it is another than that of the kind. */
   readonly schema?: z.ZodType;
+  /** Another object that comes with the item: the label of a pack. */
+  readonly label?: Tree;
   /** For an item that is a file, or names files: its name and digests, and what its list adds. */
   readonly found?: { readonly name: string; readonly sha256: string };
 }
 
 /** The items of a list of labels, policies or queries: inline ones and those of the files in `path` and `paths`. */
-export async function listItems(list: Tree, file: string, what: string, sources: Sources): Promise<Item[]> {
+export async function listItems(
+  list: Tree,
+  file: string,
+  what: string,
+  sources: Sources,
+  hasPacks = false,
+): Promise<Item[]> {
   const { problems } = sources;
   if (list.kind === "leaf" && list.value === null) return [];
   if (list.kind !== "list") {
@@ -179,12 +188,25 @@ export async function listItems(list: Tree, file: string, what: string, sources:
   }
   const items: Item[] = [];
   for (const tree of list.items) {
-    const included = tree.kind === "map" ? await filesOf(tree, file, sources) : null;
+    const included = tree.kind === "map" ? await filesOf(tree, file, sources, hasPacks) : null;
     if (included === null) items.push({ tree, file });
-    else for (const one of included) items.push(...(await itemsOf(one.path, one.named, what, sources)));
+    else
+      for (const { path, named } of included)
+        items.push(
+          ...(await (isPackFile(path) ? packItems(path, named, sources) : itemsOf(path, named, what, sources))),
+        );
   }
   return items;
 }
+
+async function packItems(path: string, named: Place, sources: Sources): Promise<Item[]> {
+  const text = await readSource(path, named, sources);
+  const pack = text === null ? null : readPack(text, shownAs(path, sources), packNameOf(path), sources);
+  const label = pack?.label ?? undefined;
+  return (pack?.queries ?? []).map((tree, i) => ({ tree, file: path, ...(i === 0 && label ? { label } : {}) }));
+}
+
+export const packNameOf = (path: string): string => basename(path, extname(path));
 
 async function itemsOf(path: string, named: Place, what: string, sources: Sources): Promise<Item[]> {
   const tree = await readTree(path, named, sources);
@@ -208,13 +230,15 @@ async function filesOf(
   item: Mapping,
   file: string,
   sources: Sources,
+  hasPacks: boolean,
 ): Promise<{ path: string; named: Place }[] | null> {
   const { entries } = item;
   if (!entries.has("path") && !entries.has("paths")) return null;
   for (const [key, { key: beside }] of entries)
     if (key !== "path" && key !== "paths")
       sources.problems.warn(beside, `${key} is ignored: it does not apply to the items of an included file`);
-  return filesNamed(item, file, { matched: YAML, named: YAML }, sources);
+  const extensions = hasPacks ? [...YAML, ".conf"] : YAML;
+  return filesNamed(item, file, { matched: extensions, named: extensions }, sources);
 }
 
 /** Extensions of the files that a pattern may match, and of a file that is named; null: any. */

@@ -1,5 +1,6 @@
 // Lists in sections whose items are files that hosts get, such as configuration profiles.
 import { createHash } from "node:crypto";
+import { basename } from "node:path";
 import { isServerVariable } from "../environment/variables.ts";
 import type { SectionName } from "../schema/sections.ts";
 import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
@@ -102,7 +103,12 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
   for (const { path, named: at } of await filesNamed(item, file, { matched: extensions, named: extensions }, sources)) {
     const bytes = await readBytes(path, at, sources);
     if (bytes === null) continue;
-    const { content: whole, variables } = withVariables(bytes, path, files, sources);
+    const { content: whole, variables } = withVariables(
+      files.isVerbatim ? withoutMark(bytes, path, at, sources) : bytes,
+      path,
+      files,
+      sources,
+    );
     const content = files.hasUnixLines ? Buffer.from((textOf(whole) ?? "").replaceAll("\r\n", "\n")) : whole;
     try {
       const name = await files.nameOf(path, content, given);
@@ -121,6 +127,21 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
     }
   }
   return items;
+}
+
+const MARK = Buffer.from("\ufeff");
+
+/**
+ * A script without the byte order mark at its beginning, which hides the line that names its program. PowerShell scripts
+ * keep it: Windows reads their encoding from it.
+ */
+export function withoutMark(bytes: Buffer, path: string, at: Place, { problems }: Pick<Sources, "problems">): Buffer {
+  if (path.toLowerCase().endsWith(".ps1") || !bytes.subarray(0, MARK.length).equals(MARK)) return bytes;
+  problems.warn(
+    at,
+    `${basename(path)} begins with a byte order mark, which is left out: hosts could not run the script`,
+  );
+  return bytes.subarray(MARK.length);
 }
 
 async function besideOf(item: Mapping, file: string, files: ItemFiles, sources: Sources) {

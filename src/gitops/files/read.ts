@@ -5,7 +5,7 @@ import type { Masks } from "../environment/masks.ts";
 import { Environment, type EnvironmentValues } from "../environment/variables.ts";
 import { itemKinds, kindList } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
-import { type Collected, collect, ownerOf } from "./collect.ts";
+import { type Collected, collect, ownerOf, withVariables } from "./collect.ts";
 import { rootsOf } from "./disk.ts";
 import { readDocuments } from "./documents.ts";
 import { absolute, newSources, type Sources } from "./include.ts";
@@ -15,7 +15,6 @@ import { readScopes, type Scope } from "./scope.ts";
 import { SecretTexts } from "./secrets.ts";
 import { type SectionValues, sectionValues } from "./section-values.ts";
 import type { Spec } from "./spec.ts";
-import { withVariables } from "./variables.ts";
 
 export interface ReadOptions {
   /** The environment in which `$NAME` is looked up. */

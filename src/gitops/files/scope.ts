@@ -80,6 +80,7 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
   const entries = topLevel(root, sources);
   const identity = identify(entries, root, shown, sources);
   if (identity === null) return null;
+  noteEmptyKeys(entries, root, identity.kind, sources);
   const owner = ownerOf(identity);
   const sections: Partial<Record<SectionName, Section>> = {};
   for (const name of sectionNames) {
@@ -93,8 +94,10 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
     const entry = entries.get(items.list);
     if (!entry) continue;
     const called = calledIn(root, items.list);
-    lists[kind] = { items: await listItems(entry.value, whole, called, sources), key: entry.key, called };
+    const found = await listItems(entry.value, whole, called, sources, items.inPacks === "content");
+    lists[kind] = { items: found, key: entry.key, called };
   }
+  addLabels(lists, identity.kind, sources);
   for (const { kind, items } of itemKinds) {
     const { files } = items;
     const found = files
@@ -119,6 +122,50 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
   const org = sections.org_settings;
   const yaraRules = org ? await readYaraRules(org, sources) : [];
   return { ...identity, file: shown, sections, lists, named, software: entries.get("software") ?? null, yaraRules };
+}
+
+/** A key without a value may be left of something that was removed by mistake. */
+function noteEmptyKeys(
+  entries: ReadonlyMap<string, Entry>,
+  root: Mapping,
+  file: ScopeKind,
+  { problems }: Sources,
+): void {
+  for (const [name, { key, value }] of entries) {
+    if (name === "name" || value.kind !== "leaf" || value.value !== null) continue;
+    // Whose controls count is checked when all files are read.
+    if (name === "controls" && file !== "team") continue;
+    const list = listKinds.find(({ items }) => items.list === name);
+    const isDeleted = name === "software" ? file !== "global" : list !== undefined && list.items.isOfAllFiles !== true;
+    const effect = isDeleted ? "what the server has of it is deleted" : "the defaults apply";
+    problems.warn(
+      key,
+      `${calledIn(root, name)} is empty: it counts as present without values, and ${list?.items.isOfAllFiles ? "changes nothing" : effect}`,
+    );
+  }
+}
+
+const ofDiscovery = listKinds.find(({ items }) => items.inPacks === "discovery")!;
+
+/** The labels that come with packs. */
+function addLabels(lists: Partial<Record<string, ItemList>>, kind: ScopeKind, { problems }: Sources): void {
+  for (const list of Object.values(lists))
+    for (const { label, file } of list?.items ?? []) {
+      if (label === undefined) continue;
+      if (kind !== "global")
+        problems.error(
+          label.at,
+          "packs with discovery must be in the global file: it becomes a label, which is for all teams",
+        );
+      else {
+        const { items, key, called } = lists[ofDiscovery.kind] ?? {
+          items: [],
+          key: list!.key,
+          called: ofDiscovery.items.list,
+        };
+        lists[ofDiscovery.kind] = { items: [...items, { tree: label, file }], key, called };
+      }
+    }
 }
 
 const calledIn = ({ entries }: Mapping, name: string): string =>

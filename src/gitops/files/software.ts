@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { nearest } from "../../text/nearest.ts";
 import { isRecord } from "../../text/record.ts";
 import { type Item, readBytes, readTree, type Sources, shownAs } from "./include.ts";
-import { takeVariables, textOf } from "./item-files.ts";
+import { takeVariables, textOf, withoutMark } from "./item-files.ts";
 import type { Place } from "./problems.ts";
 import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
 import { valueFor } from "./written.ts";
@@ -192,9 +192,12 @@ class Reader {
 
   /** Returns the digest of the file's text. */
   async #keep(path: string, named: Place, form: Form): Promise<string> {
-    const bytes = await readBytes(path, named, this.#sources);
-    if (bytes === null) return "";
+    const whole = await readBytes(path, named, this.#sources);
+    if (whole === null) return "";
     const shown = shownAs(path, this.#sources);
+    const bytes = SCRIPTS.includes(extname(path).toLowerCase())
+      ? withoutMark(whole, path, named, this.#sources)
+      : whole;
     const text = textOf(bytes);
     if (text === null || text.trim() === "") {
       this.#sources.problems.error(named, `${shown} ${text === null ? "is not UTF-8 text" : "is empty"}`);

@@ -122,7 +122,14 @@ export interface VariableSources {
   readonly problems: Problems;
   /** Values of custom variables by name. */
   readonly variables: Map<string, string>;
+  /** `$NAME` means something else in this text: nothing is replaced. */
+  readonly isVerbatim?: boolean;
+  /** The text as YAML, of the same length so that places stay, and with `OMITTED` for what texts do not contain. */
+  readonly prepared?: (text: string) => string;
 }
+
+/** Takes the place of characters that a format leaves out of texts. */
+export const OMITTED = "\ue000";
 
 /** Keeps the value of a custom variable, which is sent to the server beside the text that names it. */
 export function takeVariable(name: string, at: Place, { environment, problems, variables }: VariableSources): void {

@@ -22,6 +22,7 @@ import {
   type Expanded,
   inComment,
   inNameTemplate,
+  OMITTED,
   placesIn,
   substitute,
   takeVariable,
@@ -64,15 +65,15 @@ const MAX_DEPTH = 64;
 export function parseTrees(text: string, file: string, sources: VariableSources): (Tree | null)[] {
   const { environment, problems } = sources;
   const isKept = (name: string, offset: number): boolean => {
-    if (name.startsWith(PER_HOST)) return true;
+    if (sources.isVerbatim || name.startsWith(PER_HOST)) return true;
     if (!name.startsWith(SECRET_PREFIX) || !inNameTemplate(text, offset)) return false;
     if (!inComment(text, offset)) takeVariable(name, placesIn(text, file)(offset), sources);
     return true;
   };
-  const expanded = substitute(text, file, environment, problems, isKept);
-  const lines = new LineCounter();
+  const expanded = substitute(sources.prepared?.(text) ?? text, file, environment, problems, isKept);
+  const counter = new LineCounter();
   // The reader finds keys that are given twice: it knows both places, and takes no quadratic time.
-  const documents = parsed(expanded.text, lines);
+  const documents = parsed(expanded.text, counter);
   if (documents === null) {
     problems.error(startOf(file), `nested more than ${MAX_DEPTH} deep`);
     return [];
@@ -85,10 +86,22 @@ export function parseTrees(text: string, file: string, sources: VariableSources)
       return null;
     }
     // Warnings concern unsupported tags: the value would be read differently from what was meant.
-    for (const { pos, message } of [...document.errors, ...document.warnings])
-      problems.error(place(pos[0]), expanded.inValue(pos[0]) === null ? message : UNQUOTED);
+    // A mistake often makes the parser stumble several times in its line.
+    const lines = new Set<number>();
+    for (const { pos, message } of [...document.errors, ...document.warnings]) {
+      const at = place(pos[0]);
+      if (!lines.has(at.line)) problems.error(at, expanded.inValue(pos[0]) === null ? message : UNQUOTED);
+      lines.add(at.line);
+    }
     if (document.errors.length > 0 || document.contents === null) return null;
-    return new Reader(document, { place, expanded, problems, masks: environment.masks }).tree();
+    const { masks } = environment;
+    return new Reader(document, {
+      place,
+      expanded,
+      problems,
+      masks,
+      hasOmitted: sources.prepared !== undefined,
+    }).tree();
   });
 }
 
@@ -122,6 +135,7 @@ interface ReaderParts {
   readonly expanded: Expanded;
   readonly problems: Problems;
   readonly masks: Masks;
+  readonly hasOmitted: boolean;
 }
 
 class Reader {
@@ -133,8 +147,10 @@ class Reader {
   private readonly expanded: Expanded;
   private readonly problems: Problems;
   private readonly masks: Masks;
+  private readonly hasOmitted: boolean;
 
-  constructor(document: Document, { place, expanded, problems, masks }: ReaderParts) {
+  constructor(document: Document, { place, expanded, problems, masks, hasOmitted }: ReaderParts) {
+    this.hasOmitted = hasOmitted;
     this.document = document;
     this.place = place;
     this.expanded = expanded;
@@ -274,7 +290,7 @@ class Reader {
 
   private leaf(node: Scalar): Leaf {
     const at = this.at(node);
-    const { value } = node;
+    const value = this.hasOmitted && typeof node.value === "string" ? node.value.replaceAll(OMITTED, "") : node.value;
     const written = typeof value === "string" ? undefined : node.source;
     if (value === null || ["string", "number", "boolean"].includes(typeof value)) {
       this.hideDerived(node, String(value));

@@ -2,7 +2,9 @@
 import { isRecord } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";
 import type { Value } from "../files/overlay.ts";
+import { checked } from "../files/section-values.ts";
 import { isOfTeam } from "../plan/activities.ts";
+import { AgentOptionsFile } from "../schema/settings.ts";
 import type { Kind } from "./kind.ts";
 
 /** A null in place of a part means that it is absent; inside of parts, null has a meaning. */
@@ -19,6 +21,14 @@ function whole(given: Value): Value {
 export const agentOptions: Kind = {
   noun: "agent options",
   ofNewTeam: null,
+  document: {
+    kind: "options",
+    isSingle: true,
+    read(spec, { options }) {
+      const given = checked(AgentOptionsFile, spec, "spec", options);
+      return given && { name: null, at: spec.at, settings: { agent_options: given } };
+    },
+  },
   desired: ({ current, scopes }) =>
     scopes
       .filter(({ kind }) => kind !== "no_team")

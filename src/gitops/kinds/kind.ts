@@ -35,6 +35,8 @@ export interface Items<T extends Named = Named> {
   readonly files?: readonly ItemFiles[];
   /** If the items are software: the lists in the section `software`. */
   readonly software?: readonly SoftwareList[];
+  /** What packs of osquery have of these items: their queries, or the label of their discovery. */
+  readonly inPacks?: "content" | "discovery";
   /** Whether items count whichever files apply, because they come with what all files say. */
   readonly isOfAllFiles?: true;
   /** The fields of a value that contain names of labels. */

@@ -114,6 +114,7 @@ export const label: Kind<LabelFile> = {
   noun: "label",
   items: {
     list: "labels",
+    inPacks: "discovery",
     notIn: {
       team: {
         as: "error",

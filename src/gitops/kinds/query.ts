@@ -62,6 +62,7 @@ export const query: Kind<QueryFile> = {
   items: {
     list: "queries",
     newer: "reports",
+    inPacks: "content",
     notIn: {
       no_team: {
         as: "error",

@@ -16,6 +16,7 @@ import { label } from "./kinds/label/kind.ts";
 import { licenceToken } from "./kinds/licence-token/kind.ts";
 import { licenseAgreement } from "./kinds/license-agreement/kind.ts";
 import { darkLogo, lightLogo } from "./kinds/logo/kind.ts";
+import { pack } from "./kinds/pack/kind.ts";
 import { packageKind } from "./kinds/package/kind.ts";
 import { policy } from "./kinds/policy/kind.ts";
 import { portalToken } from "./kinds/portal-token/kind.ts";
@@ -57,6 +58,7 @@ export const kinds: readonly Kind[] = [
   setupOrder,
   policy,
   query,
+  pack,
 ];
 
 const byName = new Map(kinds.map((kind) => [kind.name, kind]));

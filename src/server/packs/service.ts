@@ -103,7 +103,8 @@ export async function deletePackByName(ctx: Context, name: string): Promise<void
   });
 }
 
-async function removePack(inside: Context, row: PackRow): Promise<void> {
+/** Under the lock of queries. */
+export async function removePack(inside: Context, row: Pick<PackRow, "id" | "name">): Promise<void> {
   await inside.store.packs.delete(eq("id", row.id));
   await recordActivity(inside, "deleted_pack", { pack_name: row.name });
 }

@@ -12,19 +12,20 @@ import { and, eq, isNull, oneOf, type Predicate } from "../store/query.ts";
 import { checkedPackName, packName, replaceTargets } from "./service.ts";
 import { entriesOnWire, type PackRow } from "./wire.ts";
 
-const DEFAULT_INTERVAL = 3600;
+export const DEFAULT_INTERVAL = 3600;
 
 /** All or nothing. A spec defines the whole pack: targets and queries that it does not list are removed. */
 export async function applyPackSpecs(ctx: Context, specs: readonly GivenPack[]): Promise<void> {
   const named = specs.map((spec) => ({ spec, name: checkedPackName(spec.name) }));
   if (!isPremium(ctx) && specs.some(({ targets }) => (targets?.teams?.length ?? 0) > 0)) throw premiumOption("teams");
   await changingQueries(ctx, async (inside) => {
-    for (const { spec, name } of named) await applyOne(inside, spec, name);
+    for (const { spec, name } of named) await replacePack(inside, spec, name);
     if (specs.length > 0) await recordActivity(inside, "applied_spec_pack", {});
   });
 }
 
-async function applyOne(inside: Context, spec: GivenPack, name: string): Promise<void> {
+/** Under the lock of queries. */
+export async function replacePack(inside: Context, spec: GivenPack, name: string): Promise<void> {
   const { store, clock } = inside;
   const now = clock.iso();
   const [pack] = await store.packs.upsert(
