@@ -4,6 +4,7 @@ import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, Meta, paging, QueryTeam, Timestamp } from "./fields.ts";
 import { DeviceMapping } from "./host.ts";
 import { Enrollment } from "./host-mdm.ts";
+import { importTime } from "./software.ts";
 
 const params = z.object({ id: IdParam });
 
@@ -119,7 +120,7 @@ export const hostDetailsApi = {
     summary: "Show the health of a host: failing policies and vulnerable software.",
     access: read,
     params,
-    response: z.object({ host_id: Id, health: HostHealth }),
+    response: z.object({ host_id: Id, health: HostHealth, ...importTime }),
   }),
   mdm: endpoint({
     method: "GET",

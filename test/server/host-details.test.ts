@@ -238,6 +238,7 @@ describe.each(rulesEngines)("details of a host on %s", (engine) => {
         ],
         vulnerable_software: [{ id: old.id, name: "Figma", version: "1.0" }],
       },
+      vulnerability_data_imported_at: null,
     };
     expect(await health()).toEqual(first);
     await answer(t, host.id, [worse], [bad]);

@@ -6,6 +6,7 @@ import { service } from "../../src/server/core/context.ts";
 import { setDiskStates } from "../../src/server/disk-encryption/states.ts";
 import { hostsWhere } from "../../src/server/host-list/filters.ts";
 import { recordSettings } from "../../src/server/os-settings/statuses.ts";
+import { versionKey } from "../../src/server/versions/ordering.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { amount, bothEngines } from "../support/engines.ts";
 import { hostRow } from "../support/make.ts";
@@ -233,6 +234,14 @@ const leaf: fc.Arbitrary<Selector> = fc.oneof(
   fixed("software(name ~ chrome and not version = 1)", ({ software }) =>
     software.some(({ name, version }) => name === "Chrome" && version !== "1"),
   ),
+  comparison.chain((operator) =>
+    fixed(`software.version ${operator} 1.5`, ({ software }) =>
+      software.some(({ version }) => comparisons[operator](Number(version), 1.5)),
+    ),
+  ),
+  fixed("software(name = Chrome and version < 2)", ({ software }) =>
+    software.some(({ name, version }) => name === "Chrome" && Number(version) < 2),
+  ),
   fixed("software(cve = CVE-2 or version = 2)", ({ software }) =>
     software.some(({ cves, version }) => cves.includes("CVE-2") || version === "2"),
   ),
@@ -341,7 +350,15 @@ async function fill({ store }: TestApp, hosts: readonly Facts[]): Promise<void> 
     await store.policies.insert({ ...stamps, name, query: "select 1", scope: "global", result_id: 70 + i });
   for (const [i, { name, version, cves }] of VERSIONS.entries()) {
     const [title] = await store.softwareTitles.upsert([{ name, source: "apps", key: name }], { on: ["key"] });
-    const made = await store.software.insert({ title_id: title!.id, name, version, source: "apps", key: String(i) });
+    const version_key = versionKey("apps", version);
+    const made = await store.software.insert({
+      title_id: title!.id,
+      name,
+      version,
+      version_key,
+      source: "apps",
+      key: String(i),
+    });
     for (const cve of cves) await store.softwareCves.insert({ software_id: made.id, cve });
   }
   for (const name of SOLUTIONS)

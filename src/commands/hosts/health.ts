@@ -1,12 +1,12 @@
 import { HostHealth, hostDetailsApi } from "../../api/host-details.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
+import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/views/host.ts";
 
 const named = (value: unknown, nameOf: (item: Record<string, unknown>) => string) =>
   Array.isArray(value) ? value.map(nameOf).join(", ") : "";
 
-export default class HostsHealth extends ClientCommand {
+export default class HostsHealth extends VulnerabilityCommand {
   static override summary = "Show what is wrong with a host: failing policies, vulnerable software.";
   static override endpoints = [hostDetailsApi.health];
   static override args = { host: args.host };
@@ -15,7 +15,8 @@ export default class HostsHealth extends ClientCommand {
   async run() {
     const { args: given } = await this.parse(HostsHealth);
     const { id } = await this.host(given.host);
-    const { health } = await this.call(hostDetailsApi.health, { params: { id } });
+    const reply = await this.call(hostDetailsApi.health, { params: { id } });
+    const { health } = reply;
     await this.printOne(health, {
       schema: HostHealth,
       columns: [
@@ -33,6 +34,7 @@ export default class HostsHealth extends ClientCommand {
         },
       ],
     });
+    await this.noteMissingData(reply);
   }
 }
 

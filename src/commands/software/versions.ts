@@ -24,7 +24,9 @@ export default class SoftwareVersions extends VulnerabilityCommand {
     const team = await this.teamFilter(flags.team);
     if (flags.count) {
       const { count } = await this.call(softwareApi.count, { query: queryOf(softwareApi.count, flags, team) });
-      return this.printOne({ count }, { columns: [{ key: "count", header: "versions" }] });
+      await this.printOne({ count }, { columns: [{ key: "count", header: "versions" }] });
+      if (count === 0) await this.noteMissingData();
+      return;
     }
     const query = queryOf(softwareApi.versions, flags, team);
     await this.printList(this.pages(softwareApi.versions, { query }, "software"), versionView);

@@ -4,12 +4,13 @@ import { escrowedKeysOf } from "../disk-encryption/history.ts";
 import { profilesOfHost } from "../mdm/profiles/status.ts";
 import { encryptionKeyOf, mdmOfHost, mdmSummary, unenrollHost } from "../mdm-status/service.ts";
 import { desktopAdminOfAll, desktopAdminOfHost } from "../munki/service.ts";
+import { withImportTime } from "../software/vulnerabilities/imported.ts";
 import { certificatesOfHost } from "./certificates.ts";
 import { mappingOfHost, removeIdpMapping, setMapping } from "./device-mapping.ts";
 import { healthOfHost } from "./health.ts";
 
 export const hostDetailRoutes = [
-  route(hostDetailsApi.health, ({ params }, ctx) => healthOfHost(ctx, params.id)),
+  route(hostDetailsApi.health, ({ params }, ctx) => withImportTime(ctx, healthOfHost(ctx, params.id))),
   route(hostDetailsApi.mdm, ({ params }, ctx) => mdmOfHost(ctx, params.id)),
   route(hostDetailsApi.mdmSummary, ({ query }, ctx) => mdmSummary(ctx, query)),
   route(hostDetailsApi.unenroll, ({ params }, ctx) => unenrollHost(ctx, params.id)),
