@@ -123,6 +123,14 @@ describe.each(rulesEngines)("the device page on %s", (engine) => {
     expect((await t.post("/hosts/transfer", { team_id: others.id, hosts: [host.id] })).status).toBe(200);
     expect([await statusOf(ofAdmin), await statusOf(links[2]!)]).toEqual([401, 401]);
     expect(await statusOf(await linkOf(t))).toBe(200);
+    // The host returns within the hour: the links do not.
+    expect((await t.post("/hosts/transfer", { team_id: macs.id, hosts: [host.id] })).status).toBe(200);
+    expect([await statusOf(ofAdmin), await statusOf(links[2]!)]).toEqual([401, 401]);
+    const ofMacs = await linkOf(t);
+    const transfers = { team_id: null, filters: { team_id: macs.id } };
+    expect((await t.post("/hosts/transfer/filter", transfers)).status).toBe(200);
+    expect((await t.post("/hosts/transfer", { team_id: macs.id, hosts: [host.id] })).status).toBe(200);
+    expect(await statusOf(ofMacs)).toBe(401);
   });
 
   it("is available for an hour after the token's last update; a new token replaces the old one immediately", async () => {

@@ -17,7 +17,8 @@ import {
 } from "../conditional-access/tables.ts";
 import type { AllTables } from "../core/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
-import { deviceLinks, deviceTokens, macMigrations } from "../device-page/tables.ts";
+import { deviceLinks } from "../device-links/tables.ts";
+import { deviceTokens, macMigrations } from "../device-page/tables.ts";
 import { deviceSessions, deviceSignIns } from "../device-sign-in/tables.ts";
 import { directoryCredentials } from "../directory/tables.ts";
 import { diskKeyHistory, hostDiskEncryption } from "../disk-encryption/tables.ts";

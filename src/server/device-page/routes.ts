@@ -8,6 +8,7 @@ import { setupResultsApi } from "../../api/setup-results.ts";
 import { bypassOnce } from "../conditional-access/bypass.ts";
 import type { Context } from "../core/context.ts";
 import { type Handler, type Reply, type Route, route } from "../core/http/route.ts";
+import { linkToDevicePage } from "../device-links/links.ts";
 import { linkToPages } from "../device-sign-in/address.ts";
 import { startDeviceSignIn } from "../device-sign-in/sign-in.ts";
 import { requestEscrow, requestRotation } from "../disk-encryption/asked.ts";
@@ -28,7 +29,7 @@ import { countAction, countRefetch } from "./limits.ts";
 import { requestMigration } from "./migration.ts";
 import { hostOfOwner } from "./owner.ts";
 import { setupForOwner } from "./setup.ts";
-import { hostOfToken, linkToDevicePage } from "./tokens.ts";
+import { hostOfToken } from "./tokens.ts";
 import {
   asOwner,
   countReport,

@@ -1,9 +1,8 @@
-import { id, idOf, int, ref, table, text, time } from "../store/table.ts";
+import { idOf, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
     readonly deviceTokens: typeof deviceTokens;
-    readonly deviceLinks: typeof deviceLinks;
     readonly macMigrations: typeof macMigrations;
   }
 }
@@ -15,18 +14,6 @@ export const deviceTokens = table("device_tokens", {
   id: idOf("hosts"),
   token_hash: text().unique(),
   updated_at: time(),
-});
-
-/** Tokens of links to a host's device page that users of this server have asked for. */
-export const deviceLinks = table("device_links", {
-  id: id(),
-  host_id: ref("hosts").onDelete("cascade"),
-  /** Who has asked for it. Null: an earlier version has not stored that, and the link is not accepted. */
-  user_id: ref("users").nullable().onDelete("cascade"),
-  /** The team of the host at that time. */
-  team_id: int().nullable(),
-  token_hash: text().unique(),
-  expires_at: time().index(),
 });
 
 /** When the user of a Mac has last asked to leave another device management. */

@@ -4,6 +4,7 @@ import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { authorize, visible } from "../core/security/access.ts";
+import { endDeviceLinks } from "../device-links/links.ts";
 import { lockHosts, moveHosts } from "../hosts/write.ts";
 import { cancelOfOtherTeams, lockWaiting } from "../operations/moves.ts";
 import { moveSettings } from "../os-settings/statuses.ts";
@@ -66,6 +67,7 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
     );
     await moveHosts(inside, and(oneOf("id", moved), where), teamId, moved);
     await forgetForeignResults(store, moved);
+    await endDeviceLinks(store, moved);
     await recordActivity(inside, "transferred_hosts", {
       team_id: teamId,
       team_name: name,
