@@ -7,6 +7,7 @@ import { GITOPS_OVERRIDE } from "../api/gitops-mode.ts";
 import { issueText, plainIssues } from "../api/issue-text.ts";
 import { ApiClient, pathOf, type RawCall } from "../client/client.ts";
 import { ApiCallError, DryRunNotSupported } from "../client/errors.ts";
+import { isRecord } from "../text/record.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "./auth/connection.ts";
 import { BaseCommand, type Change } from "./base-command.ts";
 import { inCommandWords } from "./command-words.ts";
@@ -35,6 +36,8 @@ class TriedOut extends Error {
 const isPending = (approval: unknown): boolean =>
   typeof approval === "object" && approval !== null && "state" in approval && approval.state === "pending";
 
+const sqlIn = (body: unknown): string | null => (isRecord(body) && typeof body.query === "string" ? body.query : null);
+
 export abstract class ClientCommand extends BaseCommand {
   static override baseFlags: Interfaces.FlagInput = { ...generalFlags, ...outputFlags, ...connectionFlags };
 
@@ -46,6 +49,8 @@ export abstract class ClientCommand extends BaseCommand {
   protected tokenName: string | null = null;
   #hasNotedVersion = false;
   #listening: (() => void) | undefined;
+  /** Of the last call; null: it had none. */
+  #sentSql: string | null = null;
   #plan: { readonly action: string; readonly target: unknown; readonly changes: readonly Change[] } | null = null;
 
   /** The server that this run calls; available after `parse`. */
@@ -90,6 +95,7 @@ export abstract class ClientCommand extends BaseCommand {
     input: InputOf<E> = {},
     options: Pick<RawCall, "headers" | "onSent"> = {},
   ): Promise<ReplyOf<E>> {
+    this.#sentSql = sqlIn(input.body);
     if (this.triesOut && dryRunOf(endpoint) !== false) {
       const reply = await this.tryOut(endpoint, input, options);
       if (this.#plan !== null) throw new TriedOut(reply);
@@ -117,6 +123,7 @@ export abstract class ClientCommand extends BaseCommand {
     input: InputOf<E> = {},
     options: Pick<RawCall, "headers"> = {},
   ): Promise<ReplyOf<E> | null> {
+    this.#sentSql = sqlIn(input.body);
     let why = dryRunOf(endpoint);
     if (typeof why !== "string") {
       if (endpoint.access !== "none") await this.requireToken();
@@ -137,7 +144,12 @@ export abstract class ClientCommand extends BaseCommand {
     if (error instanceof ApiCallError && isTokenRefused(error) && this.tokenName !== null)
       throw tokenRefused(this.tokenName, error);
     if (error instanceof ApiCallError)
-      throw inCommandWords(error, { ...this.ctor.baseFlags, ...this.ctor.flags }, this.common, this.format === "json");
+      throw inCommandWords(error, {
+        flags: { ...this.ctor.baseFlags, ...this.ctor.flags },
+        values: this.common,
+        sql: this.#sentSql,
+        isJson: this.format === "json",
+      });
     if (!(error instanceof TriedOut) || this.#plan === null) return super.catch(error);
     const { action, target, changes } = this.#plan;
     await this.printPlan(action, target, changes);

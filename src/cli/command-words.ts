@@ -6,22 +6,37 @@ import { CliError } from "./errors.ts";
 
 /** What the server reports of an expression that it cannot read, such as a selector of hosts. */
 const AT_COLUMN = /^Invalid (\w+): column (\d+): (.*)$/s;
+/** What it reports of SQL that cannot be parsed. */
+const OF_SQL = /\bthe SQL is not valid (?:in line (\d+),|at) column (\d+): (.*)\. Correct it and try again\.$/s;
 /** How much of a long expression is shown on each side of the mistake. */
 const CONTEXT = 40;
 
 export const flagOf = (field: string): string => field.replaceAll("_", "-");
 
+export interface CommandInput {
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** What the flags were set to. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The SQL that was sent; null: none was. */
+  readonly sql: string | null;
+  readonly isJson: boolean;
+}
+
 /**
- * The error as the user of a command reads it. `flags`: the command's flags; `values`: what they were set to.
- * A program that reads JSON gets the names of the API, because it may call the API itself.
+ * The error as the user of a command reads it. A program that reads JSON gets the names of the API, because it may call
+ * the API itself.
  */
-export function inCommandWords(
-  error: ApiCallError,
-  flags: Readonly<Record<string, unknown>>,
-  values: Readonly<Record<string, unknown>>,
-  isJson: boolean,
-): Error {
+export function inCommandWords(error: ApiCallError, { flags, values, sql, isJson }: CommandInput): Error {
   for (const { reason } of error.errors) {
+    const [, line, sqlColumn, mistake] = OF_SQL.exec(reason) ?? [];
+    if (mistake !== undefined && sql !== null)
+      return new CliError(
+        "usage",
+        `the SQL is not valid${line === undefined ? "" : ` in line ${line}`}: ${mistake}`,
+        pointAt(sql, columnOfText(sql, Number(line ?? 1), Number(sqlColumn))),
+        isJson ? error.errors : [],
+        error.requestId,
+      );
     const [, field = "", column, problem] = AT_COLUMN.exec(reason) ?? [];
     const text = values[flagOf(field)];
     if (problem !== undefined && typeof text === "string")
@@ -47,6 +62,13 @@ export function inCommandWords(
 /** `Invalid status: x` is about a flag that the line names already. */
 const withoutName = (reason: string, name: string): string =>
   reason.startsWith(`Invalid ${name}: `) ? `invalid value ${reason.slice(`Invalid ${name}: `.length)}` : reason;
+
+/** The column in the whole text of a place in one of its lines. */
+const columnOfText = (text: string, line: number, column: number): number =>
+  text
+    .split("\n")
+    .slice(0, line - 1)
+    .reduce((sum, one) => sum + [...one].length + 1, column);
 
 /** The line of the expression with a caret below the column, which counts characters from 1. */
 export function pointAt(expression: string, column: number): string {

@@ -53,6 +53,21 @@ describe("svc query", () => {
     expect(exitCode).toBe(6);
   });
 
+  it.each([
+    ["query", ["SELECT * FORM apps", "--hosts", MAC], "  SELECT * FORM apps\n           ^\n", ""],
+    ["query", ["SELECT 1\nFORM apps", "--hosts", MAC], "  FORM apps\n       ^\n", " in line 2"],
+    ["queries create", ["--name", "x", "--query", "SELECT * FORM apps"], "  SELECT * FORM apps\n           ^\n", ""],
+  ])("puts a caret below a mistake in the SQL: svc %s", async (command, argv, shown, line) => {
+    const { stdout, stderr, exitCode } = await fleet.run([...command.split(" "), ...argv]);
+    const near = shown.includes("*") ? "FORM" : "apps";
+    expect([stdout, stderr, exitCode]).toEqual([
+      "",
+      `Error: the SQL is not valid${line}: near "${near}": syntax error\n${shown}`,
+      2,
+    ]);
+    expect(await campaigns()).toEqual([]);
+  });
+
   it("prints json, yaml and csv as complete documents", async () => {
     const json = await query("--hosts", MAC, "-o", "json");
     expect(JSON.parse(json.stdout)).toEqual([

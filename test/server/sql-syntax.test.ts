@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sqlProblem } from "../../src/server/agent-protocol/sql-syntax.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { makeTeam } from "../support/make.ts";
+import { makeHost, makeTeam } from "../support/make.ts";
 
 describe("the check of SQL", () => {
   // A server loads what checks.
@@ -45,11 +45,20 @@ describe("the check of SQL", () => {
     expect(sqlProblem(sql)).toContain(reason);
   });
 
-  it("names the line", () => {
-    expect(sqlProblem("SELECT 1\nFROM users\nWERE x = 1")).toMatch(
-      /^the SQL is not valid in line 3: near "x"|in line 3/,
-    );
-    expect(sqlProblem("SELECT 1;\n\nSELECT * FORM users")).toContain("in line 3");
+  it.each([
+    ["SELECT 1\nFROM users\nWERE x = 1", "in line 3, column 6: "],
+    ["SELECT 1;\n\nSELECT * FORM users", "in line 3, column 10: "],
+    ["SELECT * FORM users", "at column 10: "],
+    // The second one, not the first.
+    ["SELECT a, b, c,, d FROM t", "at column 16: "],
+    ["SELECT 'é😀' FORM users", "at column 18: "],
+    ["SELECT * FROM users WHERE (", "at column 28: incomplete input"],
+    ["SELECT 1 FROM t; -- one\nSELECT (1 FROM t", "in line 2, column 11: "],
+    ["SELECT 1 FROM t WHERE a = 'open", "at column 27: unrecognized token"],
+    ["SELECT 1 ORDER BY 1 UNION SELECT 2", "at column "],
+    ["EXPLAIN SELECT FROM", "at column 16: "],
+  ])("names the place in %s", (sql, place) => {
+    expect(sqlProblem(sql)).toContain(`the SQL is not valid ${place}`);
   });
 
   it("takes little time, whatever the text is", () => {
@@ -125,5 +134,64 @@ describe("SQL that cannot be parsed", () => {
       "pre_install_query",
       expect.stringContaining("syntax error"),
     ]);
+  });
+
+  it("is refused in live queries, before any host gets it", async () => {
+    const host = await makeHost(t, { hostname: "h1" });
+    const reason = 'the SQL is not valid at column 10: near "FORM": syntax error. Correct it and try again.';
+    const query = "SELECT * FORM users";
+    const selected = { hosts: [host.id] };
+    for (const [path, body, status] of [
+      ["/queries/live", { query, selected }, 422],
+      ["/queries/run", { query, selected }, 422],
+      ["/queries/run_by_identifiers", { query, selected: { hosts: ["h1"] } }, 422],
+      [`/hosts/${host.id}/query`, { query }, 400],
+      ["/hosts/identifier/h1/query", { query }, 400],
+    ] as const)
+      expect(await refusal(await t.post(path, body)), path).toEqual([status, "query", reason]);
+    expect(await t.store.campaigns.count()).toBe(0);
+    const unknown = await t.post("/queries/live", { query: "SELECT no_such(x) FROM extension_table", selected });
+    expect(unknown.status).toBe(200);
+  });
+
+  it.each([
+    ["schedule.users.query", { schedule: { users: { query: bad, interval: 60 } } }],
+    ["packs.p.queries.users.query", { packs: { p: { queries: { users: { query: bad, interval: 60 } } } } }],
+    ["packs.p.discovery.1", { packs: { p: { discovery: ["SELECT 1", bad], queries: {} } } }],
+    ["decorators.load.0", { decorators: { load: [bad] } }],
+    ["decorators.interval.60.0", { decorators: { interval: { "60": [bad] } } }],
+    ["views.v", { views: { v: bad } }],
+    ["auto_table_construction.t.query", { auto_table_construction: { t: { query: bad, path: "/x", columns: ["a"] } } }],
+  ])("is refused in agent options: %s", async (place, config) => {
+    const team = await makeTeam(t);
+    const reason = expect.stringContaining('near "users": syntax error');
+    const before = await (await t.get("/config")).json();
+    for (const [options, at] of [
+      [{ config }, "config"],
+      [{ overrides: { platforms: { darwin: config } } }, "overrides.platforms.darwin"],
+    ] as const) {
+      const agent_options = options;
+      const field = `agent_options.${at}.${place}`;
+      expect(await refusal(await t.patch("/config", { agent_options }))).toEqual([400, field, reason]);
+      const ofTeam = await t.post(`/teams/${team.id}/agent_options`, agent_options);
+      expect(await refusal(ofTeam)).toEqual([400, `${at}.${place}`, reason]);
+      const spec = await t.post("/spec/teams", { specs: [{ name: team.name, agent_options }] });
+      expect(await refusal(spec)).toEqual([400, expect.stringMatching(new RegExp(`${field}$`)), reason]);
+    }
+    expect(await (await t.get("/config")).json()).toEqual(before);
+    expect((await t.store.teams.get(team.id))!.agent_options).toBeNull();
+  });
+
+  it("of tables that only agents have is accepted in agent options", async () => {
+    const query = "SELECT * FROM extension_table WHERE own_function(a) = 1;";
+    const config = {
+      schedule: { q: { query, interval: 60 } },
+      packs: { p: { discovery: [query], queries: { q: { query, interval: 60 } } } },
+      decorators: { always: [query] },
+      views: { v: query },
+      auto_table_construction: { t: { query, path: "/x", columns: ["a"] } },
+    };
+    const res = await t.patch("/config", { agent_options: { config } });
+    expect(res.status, await res.clone().text()).toBe(200);
   });
 });

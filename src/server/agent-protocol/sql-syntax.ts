@@ -42,15 +42,14 @@ export function sqlProblem(sql: string): string | null {
   for (const statement of statementsOf(sql)) {
     const message = problemOf(statement.text);
     if (message !== null)
-      return `the SQL is not valid${lineOf(sql, statement, message)}: ${message}. Correct it and try again.`;
+      return `the SQL is not valid${placeOf(sql, statement, message)}: ${message}. Correct it and try again.`;
   }
   return null;
 }
 
 interface Statement {
   readonly text: string;
-  /** Its position in the whole text. */
-  readonly start: number;
+  readonly tokens: readonly SqlToken[];
 }
 
 /** Without EXPLAIN, comments at the beginning, and statements that are no queries. */
@@ -64,7 +63,7 @@ function* statementsOf(sql: string): Generator<Statement> {
     if (wordOf(own[0]) === "explain") while (EXPLAINS.has(wordOf(own[first]))) first++;
     const [begin, end] = [own[first], own.at(-1)];
     if (!begin || !end || OTHER_STATEMENTS.has(wordOf(begin))) return null;
-    return { text: sql.slice(begin.start, end.end), start: begin.start };
+    return { text: sql.slice(begin.start, end.end), tokens: own.slice(first) };
   };
   for (const token of sqlTokens(sql)) {
     if (token.kind !== "symbol" || token.text !== ";") {
@@ -100,11 +99,27 @@ function problemOf(statement: string): string | null {
   }
 }
 
-/** Where the text stands that SQLite names, if that is the only such place. */
-function lineOf(sql: string, { text, start }: Statement, message: string): string {
-  const named = /^near "(.+)": syntax error$/s.exec(message)?.[1] ?? /^unrecognized token: "(.+)"$/s.exec(message)?.[1];
-  if (!sql.includes("\n") || named === undefined) return "";
-  const at = text.indexOf(named);
-  if (at < 0 || text.indexOf(named, at + 1) >= 0) return "";
-  return ` in line ${sql.slice(0, start + at).split("\n").length}`;
+/** Of longer statements, no place is searched. */
+const TOKENS_MAX = 20_000;
+
+/** Where SQLite stops: at the last token of the shortest beginning that has the same mistake. */
+function placeOf(sql: string, { text, tokens }: Statement, message: string): string {
+  const [{ start }, { end }] = [tokens[0]!, tokens.at(-1)!];
+  if (message === "incomplete input") return lineAndColumn(sql, end);
+  if (tokens.length > TOKENS_MAX) return "";
+  const hasMistake = (token: SqlToken) => problemOf(text.slice(0, token.end - start)) === message;
+  let [first, last] = [0, tokens.length - 1];
+  while (first < last) {
+    const middle = Math.floor((first + last) / 2);
+    if (hasMistake(tokens[middle]!)) last = middle;
+    else first = middle + 1;
+  }
+  return hasMistake(tokens[first]!) ? lineAndColumn(sql, tokens[first]!.start) : "";
+}
+
+/** Both count from 1, and columns count characters. */
+function lineAndColumn(sql: string, position: number): string {
+  const lines = sql.slice(0, position).split("\n");
+  const column = [...lines.at(-1)!].length + 1;
+  return sql.includes("\n") ? ` in line ${lines.length}, column ${column}` : ` at column ${column}`;
 }

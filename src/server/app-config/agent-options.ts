@@ -6,7 +6,7 @@ import { badRequest } from "../core/errors.ts";
 import { linuxPlatforms } from "../core/platforms.ts";
 import { unsupportedKey, wrongType } from "./merge.ts";
 import { commandLine, configKeys, type OptionType, settable } from "./osquery-options.ts";
-import { checkDecorators, checkPacks, checkSchedule } from "./schedule.ts";
+import { checkDecorators, checkPacks, checkSchedule, checkTables, checkViews } from "./schedule.ts";
 
 export interface AgentOptionChecks {
   /** If true, only options that cannot be stored at all are refused. */
@@ -163,6 +163,8 @@ function checkConfig(value: unknown, at: string): void {
   checkSchedule(value.schedule, under(at, "schedule"));
   checkPacks(value.packs, under(at, "packs"));
   checkDecorators(value.decorators, under(at, "decorators"));
+  checkViews(value.views, under(at, "views"));
+  checkTables(value.auto_table_construction, under(at, "auto_table_construction"));
 }
 
 function checkOptions(value: unknown, at: string): void {

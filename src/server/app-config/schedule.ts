@@ -1,6 +1,7 @@
 // Validates queries, packs and decorators in agent options (agent protocol, section 4). Agents drop invalid ones
 // silently.
 import { isRecord } from "../../text/record.ts";
+import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
 import { badRequest } from "../core/errors.ts";
 import { unsupportedKey, wrongType } from "./merge.ts";
 
@@ -35,7 +36,7 @@ export function checkPacks(value: unknown, at: string): void {
     if (!isRecord(pack)) throw wrongType(here, "object", pack);
     for (const key of Object.keys(pack)) if (!packKeys.has(key)) throw unsupportedKey(`${here}.${key}`, packKeys);
     checkShard(pack.shard, `${here}.shard`);
-    checkTexts(pack.discovery, `${here}.discovery`);
+    checkSqlList(pack.discovery, `${here}.discovery`);
     checkSchedule(pack.queries, `${here}.queries`);
   }
 }
@@ -49,7 +50,7 @@ function checkQuery(name: string, query: unknown, at: string): void {
   if (!isRecord(query)) throw wrongType(at, "object", query);
   for (const key of Object.keys(query)) if (!queryKeys.has(key)) throw unsupportedKey(`${at}.${key}`, queryKeys);
   if (typeof query.query !== "string") throw wrongType(`${at}.query`, "string", query.query);
-  if (query.query.trim() === "") throw badRequest(`'${at}.query' must not be empty`, `${at}.query`);
+  checkSql(query.query, `${at}.query`);
   checkNumber(query.interval, `${at}.interval`, 1, MAX_INTERVAL);
   checkShard(query.shard, `${at}.shard`);
   for (const key of ["snapshot", "removed", "denylist"])
@@ -75,7 +76,7 @@ export function checkDecorators(value: unknown, at: string): void {
   if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [key, part] of Object.entries(value)) {
     const here = `${at}.${key}`;
-    if (key === "load" || key === "always") checkTexts(part, here);
+    if (key === "load" || key === "always") checkSqlList(part, here);
     else if (key === "interval") checkIntervals(part, here);
     else throw unsupportedKey(here, ["load", "always", "interval"]);
   }
@@ -86,14 +87,37 @@ function checkIntervals(value: unknown, at: string): void {
   for (const [seconds, queries] of Object.entries(value)) {
     if (!/^[1-9]\d{0,8}$/.test(seconds) || Number(seconds) % 60 !== 0)
       throw badRequest(`'${at}.${seconds}': intervals of decorators are multiples of 60 seconds`, `${at}.${seconds}`);
-    checkTexts(queries, `${at}.${seconds}`);
+    checkSqlList(queries, `${at}.${seconds}`);
   }
 }
 
-function checkTexts(value: unknown, at: string): void {
+function checkSqlList(value: unknown, at: string): void {
   if (value === undefined) return;
   if (!Array.isArray(value)) throw wrongType(at, "array", value);
-  value.forEach((item, i) => {
-    if (typeof item !== "string") throw wrongType(`${at}.${i}`, "string", item);
-  });
+  value.forEach((item, i) => void checkSqlText(item, `${at}.${i}`));
+}
+
+/** Views by name, each with the query that it stands for. */
+export function checkViews(value: unknown, at: string): void {
+  for (const [name, sql] of Object.entries(value ?? {})) checkSqlText(sql, `${at}.${name}`);
+}
+
+/** Tables that agents fill from databases on the host. */
+export function checkTables(value: unknown, at: string): void {
+  for (const [name, table] of Object.entries(value ?? {})) {
+    const here = `${at}.${name}`;
+    if (!isRecord(table)) throw wrongType(here, "object", table);
+    if (table.query !== undefined) checkSqlText(table.query, `${here}.query`);
+  }
+}
+
+function checkSqlText(value: unknown, at: string): void {
+  if (typeof value !== "string") throw wrongType(at, "string", value);
+  checkSql(value, at);
+}
+
+function checkSql(sql: string, at: string): void {
+  if (sql.trim() === "") throw badRequest(`'${at}' must not be empty`, at);
+  const problem = sqlProblem(sql);
+  if (problem !== null) throw badRequest(problem, at);
 }

@@ -2,6 +2,7 @@
 // ends.
 import type { z } from "zod";
 import type { HostAnswer, liveQueriesApi } from "../../api/live-queries.ts";
+import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, forbidden } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
@@ -93,6 +94,8 @@ async function answersTo({ store }: Context, id: number) {
 const sqlOf = (given: string | undefined): string => {
   const sql = given?.trim() ?? "";
   if (sql === "") throw badRequest("query is required", "query");
+  const problem = sqlProblem(sql);
+  if (problem !== null) throw badRequest(problem, "query");
   return sql;
 };
 

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Campaign, LiveQuery, liveQueriesApi } from "../../api/live-queries.ts";
+import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
 import { admitCarving } from "../carves/admit.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
@@ -51,6 +52,8 @@ export async function runnable(
   const sql = given.query?.trim() ?? "";
   if (sql === "") throw invalid("query", "one of query or query_id must be specified");
   if (!maySomewhere(ctx.user, "queries:run_new")) throw forbidden();
+  const problem = sqlProblem(sql);
+  if (problem !== null) throw invalid("query", problem);
   return { sql, query: null };
 }
 
