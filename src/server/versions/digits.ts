@@ -10,14 +10,29 @@ export function compareDigits(a: string, b: string): number {
  * another one.
  */
 export function digitsKey(digits: string): string {
-  const plain = digits.replace(/^0+/, "");
+  let start = 0;
+  while (digits.charCodeAt(start) === ZERO) start++;
+  const plain = start === 0 ? digits : digits.slice(start);
   const { length } = plain;
-  return length < 9 ? `${length}${plain}` : `9${String(length).padStart(6, "0")}${plain}`;
+  return length < 9 ? length + plain : `9${String(length).padStart(6, "0")}${plain}`;
 }
+
+const ZERO = 48;
 
 /** A text that sorts like numbers with dots between them, compared one by one. Zeros at the end do not count. */
 export function numbersKey(dotted: string): string {
-  const numbers = dotted.split(".");
-  while (numbers.length > 0 && /^0*$/.test(numbers.at(-1)!)) numbers.pop();
-  return `${numbers.map((number) => `*${digitsKey(number)}`).join("")}!`;
+  let key = "";
+  let zeros = "";
+  for (let at = 0; at <= dotted.length; ) {
+    const dot = dotted.indexOf(".", at);
+    const end = dot < 0 ? dotted.length : dot;
+    const number = digitsKey(dotted.slice(at, end));
+    if (number === "0") zeros += "*0";
+    else {
+      key += `${zeros}*${number}`;
+      zeros = "";
+    }
+    at = end + 1;
+  }
+  return `${key}!`;
 }

@@ -31,15 +31,11 @@ export function pep440Key(version: string): string {
     pre !== undefined ? kinds[pre.toLowerCase()]! : dev !== undefined && after === undefined ? DEV_ONLY : RELEASE;
   const parts = local?.toLowerCase().split(/[-_.]/);
   const rest = version.slice(found[0].length);
-  return [
-    digitsKey(epoch),
-    numbersKey(release),
-    `${kind}${digitsKey(preNumber ?? "")}`,
-    after === undefined ? ABSENT_FIRST : `${PRESENT}${digitsKey(after)}`,
-    dev === undefined ? ABSENT_LAST : `${PRESENT}${digitsKey(devNumber ?? "")}`,
-    parts === undefined ? ABSENT_FIRST : `${PRESENT}${parts.map(localKey).join("")}${END}`,
-    rest === "" ? "" : `${ABSENT_LAST}${rest.toLowerCase()}`,
-  ].join("");
+  let key = digitsKey(epoch) + numbersKey(release) + kind + digitsKey(preNumber ?? "");
+  key += after === undefined ? ABSENT_FIRST : PRESENT + digitsKey(after);
+  key += dev === undefined ? ABSENT_LAST : PRESENT + digitsKey(devNumber ?? "");
+  key += parts === undefined ? ABSENT_FIRST : `${PRESENT}${parts.map(localKey).join("")}${END}`;
+  return rest === "" ? key : `${key}${ABSENT_LAST}${rest.toLowerCase()}`;
 }
 
 export const comparePep440 = (a: string, b: string): number => compareKeys(pep440Key(a), pep440Key(b));

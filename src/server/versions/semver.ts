@@ -21,7 +21,9 @@ export function semverKey(version: string): string {
   const [, numbers, preRelease] = VERSION.exec(version) ?? [];
   if (numbers !== undefined) {
     if (preRelease === undefined) return numbersKey(numbers) + RELEASE;
-    return `${numbersKey(numbers)}${PRE_RELEASE}${preRelease.split(".").map(identifierKey).join("")}${END}`;
+    let key = numbersKey(numbers) + PRE_RELEASE;
+    for (const identifier of preRelease.split(".")) key += identifierKey(identifier);
+    return key + END;
   }
   const [start, first] = NUMBERS.exec(version) ?? [];
   if (start === undefined || first === undefined) return `${NO_VERSION}${version.toLowerCase()}`;
