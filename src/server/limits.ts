@@ -13,7 +13,7 @@ import { formLimit } from "./core/http/body.ts";
 import { roomLimits } from "./core/http/body-room.ts";
 import { strangerBody, strangerLimits } from "./core/http/strangers.ts";
 import type { Limit } from "./core/limits.ts";
-import { certificateNames, certificateSubject } from "./device-ca/issue.ts";
+import { certificateNames, certificateSubject, HOST_CERTIFICATES } from "./device-ca/issue.ts";
 import { DEVICE_ACTIONS, DEVICE_ACTIONS_A_DAY, DEVICE_REFETCHES } from "./device-page/limits.ts";
 import { deviceToken } from "./device-page/tokens.ts";
 import { earlierKeys } from "./disk-encryption/history.ts";
@@ -125,6 +125,7 @@ export const limits: Readonly<Record<string, readonly Limit[]>> = {
     SHARED_NAMES,
     HOST_ACTIVITIES,
     STATUS_DETAIL,
+    HOST_CERTIFICATES,
     DEVICE_REFETCHES,
     DEVICE_ACTIONS,
     DEVICE_ACTIONS_A_DAY,

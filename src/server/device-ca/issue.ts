@@ -11,6 +11,7 @@ import type { Context } from "../core/context.ts";
 import { limit } from "../core/limits.ts";
 import { tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { grant, hostLimit, type LimitServices } from "../host-limits/usage.ts";
 import { eq } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
@@ -103,6 +104,7 @@ export async function certify(
         const from = renewed ? ofRenewal(renewed) : await issuing.originOf(tx, request, ctx.clock.iso());
         // Without a valid challenge this may still be a repeated request whose first was just being processed.
         if (!from) return (await repeated(ctx, tx, key)) ?? refuse("the challenge is unknown, used or expired");
+        await countCertificate({ ...ctx, store: tx }, from.host_id);
         if (earlier) await tx.deviceIdentities.update({ where: eq("id", earlier.id), set: { transaction_key: null } });
         issued = await tx.deviceIdentities.insert({ ...made.row, ...from });
         return made.certificate;
@@ -120,6 +122,21 @@ export async function certify(
     if (!(error instanceof UniqueViolation)) throw error;
     return (await repeated(ctx, ctx.store, key)) ?? refuse("the same request at the same time");
   }
+}
+
+/** Whoever has an identity can renew it, which adds one. */
+export const HOST_CERTIFICATES = hostLimit("device_certificates", {
+  what: "certificates that a known host gets from the authority of this server by SCEP: renewals, and those for conditional access",
+  max: 50,
+  unit: "entries",
+  period: days(1),
+  beyond: "The request is refused.",
+});
+
+async function countCertificate(inside: LimitServices, hostId: number | null | undefined): Promise<void> {
+  if (hostId == null) return;
+  const granted = await grant(inside, HOST_CERTIFICATES, new Map([[hostId, 1]]));
+  if (granted.get(hostId) !== 1) throw new Refused("the host has had too many certificates within a day");
 }
 
 const refuse = (reason: string): never => {

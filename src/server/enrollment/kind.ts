@@ -33,6 +33,8 @@ export interface EnrollRequest {
   readonly hostId?: number;
   /** The team of the enroll secret; null: a global secret. */
   readonly teamId: number | null;
+  /** Of the enroll secret, if the machine enrolls with one: it may add a limited number of new hosts in an hour. */
+  readonly secretHash?: string;
   /** Whether a hardware key or client certificate has proved the identity of the machine. */
   readonly isProved: boolean;
   readonly address: string;
@@ -75,7 +77,7 @@ export interface EnrollmentKind<R extends EnrollRequest> {
 
 /** Why a host was not enrolled. `wait`: seconds after which it may try again; 0: it has to be allowed first. */
 export interface Refusal {
-  readonly refused: "team" | "device limit" | "cool-down" | "identity" | "machine";
+  readonly refused: "team" | "device limit" | "new hosts" | "cool-down" | "identity" | "machine";
   /** For the agent. */
   readonly reason: string;
   /** `machine`: the host that another machine uses. */

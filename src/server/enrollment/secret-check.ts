@@ -5,12 +5,13 @@ import { createBatcher } from "../core/concurrency/batcher.ts";
 import type { Context } from "../core/context.ts";
 import type { Caller } from "../core/http/proxies.ts";
 import { limit } from "../core/limits.ts";
+import { tokenHash } from "../core/random.ts";
 import { part } from "../core/running.ts";
 import { findEnrollSecrets } from "../enroll-secrets/service.ts";
 import { countFailure } from "../rate-limits/attempts.ts";
 
 export type SecretCheck =
-  | { readonly teamId: number | null }
+  | { readonly teamId: number | null; readonly secretHash: string }
   /** Invalid secret. `wait`: seconds until this address may retry, or 0. */
   | { readonly wait: number };
 
@@ -41,7 +42,9 @@ export async function checkEnrollSecret({ running }: Backing, given: unknown, ca
   const { secrets, home } = running.of(checks);
   const secret = typeof given === "string" ? given : "";
   const found = secret === "" ? null : await secrets.add(secret);
-  return found ? { teamId: found.team_id } : { wait: await countFailure(home, WRONG, caller) };
+  return found
+    ? { teamId: found.team_id, secretHash: tokenHash(secret) }
+    : { wait: await countFailure(home, WRONG, caller) };
 }
 
 /** Resolves when no lookup is in progress. */

@@ -18,6 +18,7 @@ import { enrollLock } from "./expected.ts";
 import type { Enrolled, EnrollmentKind, EnrollRequest, Outcome, Refusal } from "./kind.ts";
 import { matchHosts } from "./match.ts";
 import { moveEnrolledHosts } from "./move.ts";
+import { NewHostsRate } from "./new-hosts-rate.ts";
 import { ENROLLED_ELSEWHERE, recordRefused, secretOfOtherTeam } from "./refused.ts";
 import { judgeReenrollment } from "./rule.ts";
 
@@ -112,6 +113,8 @@ async function enrollOnce<R extends EnrollRequest>(
     const guarded = kind.guarded ? await kind.guarded(tx, known, now) : new Set<number>();
     const identified = matches.flatMap(({ request, known }) => (known ? [{ request, known }] : []));
     const taken = kind.taken && known.length > 0 ? await kind.taken(tx, identified, now) : new Set<R>();
+    const unknown = matches.flatMap(({ request, known }) => (known ? [] : [request]));
+    const rate = await NewHostsRate.read(tx, ctx, unknown);
     let room = limit === undefined ? Number.POSITIVE_INFINITY : limit - (await tx.hosts.count());
     const plans = matches.map(({ request, known, identifier }, i): Plan => {
       const fields = { ...reported[i]!, updated_at: isoAt(now), last_enrolled_at: isoAt(now) };
@@ -123,10 +126,14 @@ async function enrollOnce<R extends EnrollRequest>(
         const movesTo = refused === "moves" ? request.teamId : undefined;
         return { row: known, set: { ...fields, identifier }, movesTo };
       }
-      if (room-- <= 0) return atLimit(limit!);
+      if (room <= 0) return atLimit(limit!);
+      const refused = rate.admit(request);
+      if (refused) return refused;
+      room--;
       return { insert: { ...fields, identifier, team_id: request.teamId, created_at: isoAt(now) } };
     });
     const enrolled = await write(ctx, { tx, kind, requests, plans });
+    await rate.write(tx, now);
     const rows = enrolled.flatMap((one) => one ?? []);
     const isAnyNew = rows.some(({ isNew }) => isNew);
     if (rows.length > 0) {

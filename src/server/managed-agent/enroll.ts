@@ -39,6 +39,7 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
     ...(named === "" && details.uuid !== "" ? { uuid: details.uuid } : {}),
     ...(details.platform === "darwin" ? { hardware: { uuid: details.uuid, serial: details.hardware_serial } } : {}),
     teamId: secret.teamId,
+    secretHash: secret.secretHash,
     ...(identity?.host_id ? { hostId: identity.host_id } : {}),
     isProved: Boolean(identity?.host_id),
     address: ctx.address,

@@ -12,6 +12,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { dropUnusedIdentities, type Identity, namedIdentity } from "../device-ca/identities.ts";
 import { type Issuing, type Origin, Refused } from "../device-ca/issue.ts";
 import { findEnrollSecrets } from "../enroll-secrets/service.ts";
+import { countForSecret } from "../enrollment/new-hosts-rate.ts";
 import { checkEnrollSecret } from "../enrollment/secret-check.ts";
 import { and, eq, gt, isNull, oneOf, type Predicate } from "../store/query.ts";
 
@@ -34,7 +35,7 @@ export const issuing = (ctx: Context): Issuing => ({
   },
   admit: async ({ challenge }) => {
     const checked = await checkEnrollSecret(ctx, challenge, ctx);
-    if ("teamId" in checked) return;
+    if ("teamId" in checked) return countForSecret(ctx, "device identities", checked.secretHash);
     throw checked.wait > 0 ? limitExceeded(checked.wait) : new Refused("the enroll secret is unknown");
   },
   lockOf: (request) => `host identity ${uuidOf(request)?.toLowerCase() ?? ""}`,

@@ -41,12 +41,16 @@ const AHEAD_MAX = 5_000;
 /** Whether the hits must be stored with the current time, so that they expire one span after a clock was set back. */
 export const isAhead = (hits: readonly Hit[], now: number): boolean => hits.some(([time]) => time > now + AHEAD_MAX);
 
-/** Returns the hits with one more added. */
-export function withHit(hits: readonly Hit[], now: number, window: Window): Hit[] {
+/** How many more events are allowed now. */
+export const leftOf = (hits: readonly Hit[], now: number, window: Window): number =>
+  Math.max(0, window.most - recent(hits, now, window).reduce((sum, [, count]) => sum + count, 0));
+
+/** Returns the hits with one more added, or with several. */
+export function withHit(hits: readonly Hit[], now: number, window: Window, count = 1): Hit[] {
   const counted = recent(hits, now, window);
   const last = counted.at(-1);
   const slot = window.span / SLOTS;
   if (last && window.most > EXACT_MAX && Math.floor(last[0] / slot) === Math.floor(now / slot))
-    return [...counted.slice(0, -1), [now, last[1] + 1]];
-  return [...counted, [now, 1]];
+    return [...counted.slice(0, -1), [now, last[1] + count]];
+  return [...counted, [now, count]];
 }

@@ -77,6 +77,7 @@ export function createEnrollment(services: Services, { hosts: cache, configs }: 
         identifier,
         ...appleHardware(body),
         teamId: found.teamId,
+        secretHash: found.secretHash,
         isProved: false,
         address: caller.address,
         keyHash: tokenHash(key),
@@ -85,9 +86,11 @@ export function createEnrollment(services: Services, { hosts: cache, configs }: 
       };
       const outcome = await enrollment.enroll(request, since);
       if ("refused" in outcome) {
+        const { refused, reason, wait } = outcome;
+        if (refused === "new hosts") return failure(429, `enroll host failed: ${reason}, retry after: ${wait}s`, wait);
         // The wording of the protocol.
-        const start = outcome.refused === "device limit" ? "enroll host failed: " : "";
-        return refusal(`${start}${outcome.reason}`);
+        const start = refused === "device limit" ? "enroll host failed: " : "";
+        return refusal(`${start}${reason}`);
       }
       cache.put(outcome.row, key);
       return { status: 200, body: JSON.stringify({ node_key: key }) };

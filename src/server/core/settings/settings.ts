@@ -281,6 +281,11 @@ export const Settings = z.strictObject({
     .describe(
       "what a global enroll secret does with a known host of a team: keep = it enrolls again in its team, move = it leaves the team, refuse = it cannot enroll",
     ),
+  enroll_max_new_hosts: whole(1, 1e9)
+    .default(50_000)
+    .describe(
+      "maximum number of new hosts that enroll with one secret in an hour; hosts that enroll again do not count",
+    ),
   enroll_cooldown: duration("0s").describe(
     "minimum time between two enrollments of one host by the same kind of agent; 0: no limit",
   ),

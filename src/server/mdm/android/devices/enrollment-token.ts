@@ -6,6 +6,7 @@ import type { AndroidEnrollment } from "../../../../api/android.ts";
 import { days, isoAt } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { invalid, limitExceeded } from "../../../core/errors.ts";
+import { countForSecret } from "../../../enrollment/new-hosts-rate.ts";
 import { checkEnrollSecret } from "../../../enrollment/secret-check.ts";
 import { serverSecret } from "../../../secrets/service.ts";
 import { DEFAULT_POLICY, requireEnterprise } from "../enterprise/enterprise.ts";
@@ -34,6 +35,7 @@ export async function createEnrollmentToken(ctx: Context, asked: Asked): Promise
     throw invalid("enroll_secret", "is not an enroll secret of this server");
   }
   const { name } = await requireEnterprise(ctx);
+  await countForSecret(ctx, "enrollment tokens", found.secretHash);
   const note = await new SignJWT({ team: found.teamId })
     .setProtectedHeader({ alg: "HS256" })
     .setAudience(AUDIENCE)

@@ -3,6 +3,7 @@ import { days, minutes } from "../../../core/clock.ts";
 import type { Context } from "../../../core/context.ts";
 import { badRequest, invalid, limitExceeded } from "../../../core/errors.ts";
 import { authorize } from "../../../core/security/access.ts";
+import { countForSecret } from "../../../enrollment/new-hosts-rate.ts";
 import { checkEnrollSecret } from "../../../enrollment/secret-check.ts";
 import type { HostRow } from "../../../hosts/access.ts";
 import { countCall } from "../../../rate-limits/attempts.ts";
@@ -14,9 +15,12 @@ import { enrollmentProfile } from "./profile.ts";
 const PREPARED = days(7);
 
 /** The team whose secret it is; null: no team. 422 for one that is none, 429 after too many of those. */
-export async function teamOfSecret(ctx: Context, secret: string): Promise<number | null> {
+export const teamOfSecret = async (ctx: Context, secret: string): Promise<number | null> =>
+  (await rightSecret(ctx, secret)).teamId;
+
+async function rightSecret(ctx: Context, secret: string) {
   const found = await checkEnrollSecret(ctx, secret, ctx);
-  if ("teamId" in found) return found.teamId;
+  if ("teamId" in found) return found;
   if (found.wait > 0) throw limitExceeded(found.wait);
   throw invalid("enroll_secret", "is not an enroll secret of this server");
 }
@@ -44,8 +48,9 @@ export const PROFILES = { scope: "enrollment profiles", most: 120, ofAll: 3_000,
 /** For whoever has an enroll secret. It has to be installed within an hour. */
 export async function profileForSecret(ctx: Context, secret: string): Promise<Buffer> {
   await requireAppleMdm(ctx);
-  const team_id = await teamOfSecret(ctx, secret);
+  const { teamId: team_id, secretHash } = await rightSecret(ctx, secret);
   await countCall(ctx, PROFILES, ctx.address);
+  await countForSecret(ctx, "enrollment profiles", secretHash);
   return enrollmentProfile(ctx, { team_id, facts: { kind: "manual" } });
 }
 
