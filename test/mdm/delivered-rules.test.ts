@@ -1,7 +1,10 @@
 // The rules for profiles and commands hold for what devices get: neither escapes nor values of variables lead around them.
 import { describe, expect, it } from "vitest";
+import { makeSecret } from "../agent/agents.ts";
+import { enrollAndroid, startAndroid, turnAndroidOn } from "../support/android.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
+import { declarativeSession } from "../support/apple-declarations.ts";
 import { enrolledDevice } from "../support/apple-device.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeUser } from "../support/make.ts";
@@ -82,5 +85,85 @@ describe.each(rulesEngines)("rules for what devices get on %s", (engine) => {
     await expect
       .poll(() => profilesOn(t, id))
       .toEqual([["failed", expect.stringContaining("it would enroll the device elsewhere")]]);
+  });
+
+  it("hold for declarations that a host's values make", async () => {
+    const t = await startApp({ engine });
+    await turnOnAppleMdm(t);
+    const { id, device } = await enrolledDevice(t);
+    const ddm = declarativeSession(device);
+    await t.request("PUT", "/spec/secret_variables", { secrets: [{ name: "TYPE", value: "passcode.settings" }] });
+    await t.post("/custom_host_vitals", { name: "Type" });
+    const setVital = (value: string) => t.request("PUT", `/hosts/${id}/custom_host_vitals/1`, { value });
+    await setVital("management.status-subscriptions");
+    const declared = (Type: string, Payload: object = {}) =>
+      JSON.stringify({ Type, Identifier: "com.example.d", Payload });
+    const hostile = declared("com.apple.configuration.$SVC_HOST_VITAL_1");
+    expect((await upload(t, hostile, "d.json")).status).toBe(200);
+    await expect
+      .poll(() => profilesOn(t, id))
+      .toEqual([["failed", expect.stringContaining("the server subscribes to the status that it needs")]]);
+    await ddm.sync();
+    expect(ddm.names(), "it is not declared either").toEqual([]);
+    await setVital("passcode.settings");
+    await expect.poll(async () => (await profilesOn(t, id))[0]![0]).toBe("pending");
+    await ddm.sync();
+    expect(ddm.get("configuration/com.example.d")).toMatchObject({ Type: "com.apple.configuration.passcode.settings" });
+    await setVital("management.status-subscriptions");
+    await expect.poll(async () => (await profilesOn(t, id))[0]![0]).toBe("failed");
+    await ddm.sync();
+    expect(ddm.names()).toEqual([]);
+  });
+
+  it("hold for types of declarations that secrets would make", async () => {
+    const t = await startApp({ engine });
+    await turnOnAppleMdm(t);
+    const value = "management.status-subscriptions";
+    await t.request("PUT", "/spec/secret_variables", { secrets: [{ name: "TYPE", value }] });
+    const secret = "$SVC_SECRET_TYPE";
+    for (const [Type, Identifier] of [
+      [`com.apple.configuration.${secret}`, "com.example.a"],
+      ["com.apple.configuration.passcode.settings", `com.example.${secret}`],
+    ] as const) {
+      const res = await upload(t, JSON.stringify({ Type, Identifier, Payload: {} }), "d.json");
+      expect(res.status).toBe(422);
+      expect(await reasonIn(res)).toContain("cannot contain a secret");
+    }
+    // A second key of the same name does not reach the device.
+    const twice = `{"Type":"com.apple.configuration.${value}","Type":"com.apple.configuration.x","Identifier":"i","Payload":{}}`;
+    expect((await upload(t, twice, "twice.json")).status).toBe(200);
+    const { id, device } = await enrolledDevice(t);
+    await expect.poll(async () => (await profilesOn(t, id)).length).toBe(1);
+    const ddm = declarativeSession(device);
+    await expect.poll(async () => (await ddm.sync()).length).toBeGreaterThan(0);
+    expect(ddm.get("configuration/i")).toMatchObject({ Type: "com.apple.configuration.x" });
+  });
+
+  it("hold for settings of Android that values make", async () => {
+    const service = await startAndroid();
+    const t = await startApp({ engine, settings: service.settings });
+    service.now = () => new Date(t.clock.now());
+    await makeSecret(t, "android-secret");
+    await turnAndroidOn(t, service);
+    await t.request("PUT", "/spec/secret_variables", {
+      secrets: [
+        { name: "KEY", value: "statusReportingSettings" },
+        { name: "JSON", value: '"},"statusReportingSettings":{"x":"' },
+      ],
+    });
+    await t.post("/custom_host_vitals", { name: "Text" });
+    for (const key of ["$SVC_SECRET_KEY", "$SVC_HOST_VITAL_1", "name", "statusReportingSettings"])
+      expect((await upload(t, JSON.stringify({ [key]: {} }), "a.json")).status, key).toBe(422);
+    const message = { shortSupportMessage: { defaultMessage: "$SVC_SECRET_JSON $SVC_HOST_VITAL_1" } };
+    expect((await upload(t, JSON.stringify(message), "message.json")).status).toBe(200);
+    const { name } = await enrollAndroid(t, service, { id: "d1", secret: "android-secret" });
+    const host = (await t.store.hosts.first({}))!;
+    const value = '"}, "name": "x';
+    await t.request("PUT", `/hosts/${host.id}/custom_host_vitals/1`, { value });
+    const sent = () => service.policies.get(service.policyOf.get(name) ?? "")?.content;
+    await expect
+      .poll(() => sent()?.shortSupportMessage)
+      .toEqual({ defaultMessage: `"},"statusReportingSettings":{"x":" ${value}` });
+    expect(sent()!.statusReportingSettings).not.toHaveProperty("x");
   });
 });

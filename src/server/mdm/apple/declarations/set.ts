@@ -9,6 +9,7 @@ import { and, eq, oneOf } from "../../../store/query.ts";
 import { activationsOf, contentsOf } from "../../profiles/contents.ts";
 import type { HostProfileRow, ProfileRow } from "../../profiles/platform.ts";
 import { fillVariables, valuesOfHosts } from "../../profiles/variables.ts";
+import { isPossible } from "../profiles/declaration.ts";
 import { assetsFor } from "./assets.ts";
 import { updateConfigurations } from "./updates.ts";
 
@@ -122,7 +123,7 @@ async function declaredProfiles({ store }: Backing, hostId: number): Promise<Dec
     const profile = profiles.get(row.profile_uuid);
     const content = profile && contents.get(profile.id);
     const text = content && fill(content.toString(), profile.uuid);
-    if (!text) return [];
+    if (!text || (profile.has_variables && !profile.is_own && !isPossible(text, profile.name))) return [];
     const configuration = declare(
       { kind: "configuration", identifier: row.identifier, ...readContent(text) },
       row.command_uuid ?? "",

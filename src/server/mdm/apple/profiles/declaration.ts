@@ -1,7 +1,8 @@
 // Declarations of Apple devices: JSON files with a type, an identifier and a payload.
 import { isDeeper, isRecord } from "../../../../text/record.ts";
-import { invalid } from "../../../core/errors.ts";
+import { ApiError, invalid } from "../../../core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
+import { isLate, namesIn } from "../../profiles/variables.ts";
 import { OWN_IDENTIFIERS } from "./own.ts";
 
 const CONFIGURATION = "com.apple.configuration.";
@@ -26,6 +27,16 @@ export function readDeclaration({ bytes, name }: ProfileFile): ReadProfile | nul
   if (name === null || name.trim() === "")
     throw invalid("display_name", "a declaration needs a name: display_name is required");
   return { letter: "d", kind: "declaration", name: name.trim(), identifier };
+}
+
+/** Whether the declaration with a host's values is still one that may be uploaded. */
+export function isPossible(text: string, name: string): boolean {
+  try {
+    return readDeclaration({ bytes: Buffer.from(text), name }) !== null;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
 }
 
 const ACTIVATION = "com.apple.activation.";
@@ -83,6 +94,12 @@ function checked(value: Record<string, unknown>, { field, types }: Rules): JsonD
     throw invalid(field, `the Type of a declaration has to begin with ${types}`);
   if (typeof identifier !== "string" || identifier.trim() === "")
     throw invalid(field, "the declaration has no Identifier");
+  for (const text of [type, identifier])
+    if (namesIn(text).some(isLate))
+      throw invalid(
+        field,
+        `${text} cannot contain a secret: types and identifiers of declarations are checked before secrets are filled in`,
+      );
   if (identifier.length > IDENTIFIER_MAX)
     throw invalid(field, `the identifier of the declaration has more than ${IDENTIFIER_MAX} characters`);
   if (OWN_IDENTIFIERS.some((own) => identifier.toLowerCase().startsWith(own)))
