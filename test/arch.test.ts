@@ -94,7 +94,7 @@ describe("imports", () => {
       ({ file, target }) =>
         within(file, "src/gitops/") &&
         target.startsWith("src/") &&
-        !within(target, "src/gitops/", "src/api/", "src/text/", "src/plist/", "src/pki/", "src/syncml/"),
+        !within(target, "src/gitops/", "src/api/", "src/text/", "src/sql/", "src/plist/", "src/pki/", "src/syncml/"),
     );
     expect(show(upward)).toEqual([]);
   });

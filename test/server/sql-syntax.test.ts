@@ -1,6 +1,6 @@
 // SQL that cannot be parsed is refused where it is saved; what only hosts know is not judged.
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sqlProblem } from "../../src/server/agent-protocol/sql-syntax.ts";
+import { sqlProblem } from "../../src/sql/syntax.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 

@@ -7,6 +7,7 @@ import { DRY_RUN } from "../../api/dry-run.ts";
 import { packageBatchesApi } from "../../api/package-batches.ts";
 import { ApiCallError, type FieldReason } from "../../client/errors.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";
+import { checkSql } from "../../gitops/desired/sql.ts";
 import { Masks } from "../../gitops/environment/masks.ts";
 import { NAME_PATTERN } from "../../gitops/environment/variables.ts";
 import type { LargeFile } from "../../gitops/files/large-files.ts";
@@ -144,6 +145,8 @@ export abstract class GitopsCommand extends PackageBatchCommand {
       const warning = notMasked(name, value);
       if (warning !== null) this.remark(warning);
     }
+    const before = valuesOf(state.things);
+    await checkSql(wanted.things, before, files);
     if (wanted.problems.failed) this.#refuse(wanted.problems.all);
     this.#warnOf(wanted.problems.all);
     const others = otherTeams(state.things, wanted.things);
@@ -152,7 +155,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
       this.remark(
         `${plural(others.length, "team")} in no file, kept unchanged: ${others.slice(0, 10).join(", ")}${others.length > 10 ? ", ..." : ""}`,
       );
-    const things = await this.withFiles(wanted.things, valuesOf(state.things), downloads);
+    const things = await this.withFiles(wanted.things, before, downloads);
     const planned = planOf(state, { ...wanted, things, isComplete: (thing) => wanted.isComplete(thing) });
     const changes = withConsequences(planned, state);
     const unseen = changes.filter((one) => isUnseen(one, state));

@@ -35,6 +35,11 @@ export interface Items<T extends Named = Named> {
   readonly files?: readonly ItemFiles[];
   /** If the items are software: the lists in the section `software`. */
   readonly software?: readonly SoftwareList[];
+  /** The SQL in a value, by its field, with the contents of files by their digests. */
+  sql?(
+    value: { readonly [key: string]: unknown },
+    contents: ReadonlyMap<string, Buffer>,
+  ): Readonly<Record<string, unknown>>;
   /** What packs of osquery have of these items: their queries, or the label of their discovery. */
   readonly inPacks?: "content" | "discovery";
   /** Whether items count whichever files apply, because they come with what all files say. */

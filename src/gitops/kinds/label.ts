@@ -124,6 +124,7 @@ export const label: Kind<LabelFile> = {
     },
     hosts: ({ hosts }) => (hosts ?? []).flatMap((host) => (typeof host === "number" ? [String(host), host] : [host])),
     schema: LabelFile,
+    sql: ({ query }) => ({ query }),
     labelFields: [],
     ignoredInDocuments: ["id", "label_type"],
     defaults: {

@@ -187,6 +187,7 @@ export const packageKind: Kind<Package> = {
     ],
     // Files that items name are read apart: values have their digests.
     schema: PackageFile as unknown as Items["schema"],
+    sql: ({ pre_install_query: digest }, contents) => ({ pre_install_query: contents.get(String(digest))?.toString() }),
     labelFields: Object.keys(noLabels),
     defaults,
     desired,

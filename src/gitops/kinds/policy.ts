@@ -165,6 +165,7 @@ export const policy: Kind<PolicyFile> = {
   items: {
     list: "policies",
     schema: PolicyFile,
+    sql: ({ query }) => ({ query }),
     labelFields: ["labels_include_any", "labels_include_all", "labels_exclude_any"],
     defaults: {
       type: "dynamic",

@@ -70,6 +70,7 @@ export const query: Kind<QueryFile> = {
       },
     },
     schema: QueryFile,
+    sql: ({ query }) => ({ query }),
     labelFields: ["labels_include_any", "labels_include_all"],
     defaults: {
       description: "",

@@ -1,7 +1,8 @@
 // Validates queries, packs and decorators in agent options (agent protocol, section 4). Agents drop invalid ones
 // silently.
+
+import { sqlProblem } from "../../sql/syntax.ts";
 import { isRecord } from "../../text/record.ts";
-import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
 import { badRequest } from "../core/errors.ts";
 import { unsupportedKey, wrongType } from "./merge.ts";
 

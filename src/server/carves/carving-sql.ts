@@ -1,5 +1,5 @@
 // Detects SQL that can make a host upload files, through the table `carves` or the function `carve()`.
-import { type SqlToken, sqlTokens } from "../agent-protocol/sqlite-tokens.ts";
+import { type SqlToken, sqlTokens } from "../../sql/tokens.ts";
 
 /** After these keywords SQLite accepts a string as a table name. */
 const BEFORE_TABLES: ReadonlySet<string> = new Set(["from", "join", "in", "into", "update", "table", "view"]);

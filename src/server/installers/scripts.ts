@@ -3,7 +3,7 @@
 import { PACKAGE_SCRIPT_MAX, SCRIPTS_ENCODED } from "../../api/packages.ts";
 import { readPlistDict } from "../../plist/read.ts";
 import { BadPlist, type PlistDict } from "../../plist/value.ts";
-import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
+import { sqlProblem } from "../../sql/syntax.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, invalid } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";

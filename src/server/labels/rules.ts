@@ -1,6 +1,6 @@
 // Validation of labels, and who may change them.
 import type { GivenCriteria } from "../../api/labels.ts";
-import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
+import { sqlProblem } from "../../sql/syntax.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, forbidden, invalid, notFound } from "../core/errors.ts";
 import { linuxPlatforms } from "../core/platforms.ts";

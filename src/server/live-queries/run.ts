@@ -2,7 +2,7 @@
 // ends.
 import type { z } from "zod";
 import type { HostAnswer, liveQueriesApi } from "../../api/live-queries.ts";
-import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
+import { sqlProblem } from "../../sql/syntax.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, forbidden } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Campaign, LiveQuery, liveQueriesApi } from "../../api/live-queries.ts";
-import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
+import { sqlProblem } from "../../sql/syntax.ts";
 import { admitCarving } from "../carves/admit.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";

@@ -1,6 +1,6 @@
 // Validation rules of policies, with the API's error messages.
 import { type PolicyChanges, policyPlatforms } from "../../api/policies.ts";
-import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
+import { sqlProblem } from "../../sql/syntax.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest, premiumOption } from "../core/errors.ts";
 import { inTeam } from "../core/security/access.ts";

@@ -1,6 +1,6 @@
 // Validation rules of queries, with the API's error messages.
 import { type QueryFields, type QueryLogging, queryLoggings, queryPlatforms } from "../../api/queries.ts";
-import { sqlProblem } from "../agent-protocol/sql-syntax.ts";
+import { sqlProblem } from "../../sql/syntax.ts";
 import { badRequest } from "../core/errors.ts";
 import type { QueryRow } from "./access.ts";
 import type { QueryLabels } from "./write.ts";

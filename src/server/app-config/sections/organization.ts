@@ -6,7 +6,7 @@ import {
   OrgInfo,
   ServerSettings,
 } from "../../../api/app-config.ts";
-import { sqlProblem } from "../../agent-protocol/sql-syntax.ts";
+import { sqlProblem } from "../../../sql/syntax.ts";
 import { section } from "../section.ts";
 import { badLinks, badUrls, expiryProblem, missing, noHostExpiry } from "./rules.ts";
 
