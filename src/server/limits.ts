@@ -33,7 +33,8 @@ import {
   liveError,
   liveRows,
 } from "./live-queries/limits.ts";
-import { sockets, unknownSockets } from "./live-queries/socket.ts";
+import { sockets } from "./live-queries/socket.ts";
+import { unknownSockets } from "./live-queries/unknown-sockets.ts";
 import { agentKey } from "./managed-agent/agents.ts";
 import { fieldLimits } from "./managed-agent/field-limits.ts";
 import { identityUuid } from "./managed-agent/identity.ts";
@@ -70,7 +71,7 @@ export const limits: Readonly<Record<string, readonly Limit[]>> = {
     formLimit,
     ...Object.values(strangerBodies),
     wrongSecrets,
-    unknownSockets,
+    ...Object.values(unknownSockets),
     sockets,
     ...roomLimits,
     samlResponse,

@@ -3,9 +3,11 @@ import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { createBodyRoom } from "../../src/server/core/http/body-room.ts";
+import { strangerBudgets } from "../../src/server/core/http/strangers.ts";
 import { withGetBody } from "../../src/server/live-queries/get-body.ts";
 import { liveQueries } from "../../src/server/live-queries/hub.ts";
-import { createSockets, type Sockets, unknownSockets } from "../../src/server/live-queries/socket.ts";
+import { createSockets, type Sockets, type SocketTimes } from "../../src/server/live-queries/socket.ts";
+import { unknownSockets } from "../../src/server/live-queries/unknown-sockets.ts";
 import { chooseAddress, type Listening, listen } from "../../src/server/process/listen.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
@@ -22,9 +24,12 @@ let port: number;
 let asked: string[];
 const open: Client[] = [];
 
-async function startSockets(engine: "lowdb" | "postgres" = "lowdb"): Promise<void> {
-  t = await startApp({ engine });
-  sockets = createSockets(t.services);
+async function startSockets(
+  engine: "lowdb" | "postgres" = "lowdb",
+  { trusted_proxies = [], ...times }: SocketTimes & { readonly trusted_proxies?: string[] } = {},
+): Promise<void> {
+  t = await startApp({ engine, settings: { trusted_proxies } });
+  sockets = createSockets(t.services, times);
   asked = [];
   const address = await chooseAddress({ host: "127.0.0.1", port: 0, tls: null });
   port = address.port;
@@ -434,7 +439,7 @@ describe("places of websockets", () => {
   });
 
   it("are limited for clients whose user is not known yet, before they are opened", async () => {
-    for (let i = 0; i < unknownSockets.max; i++) expect(await stubborn(null)).toContain(" 101 ");
+    for (let i = 0; i < unknownSockets.address.max; i++) expect(await stubborn(null)).toContain(" 101 ");
     expect(await stubborn(null)).toContain(" 503 ");
     for (const socket of raw.splice(0)) socket.destroy();
     await expect.poll(async () => (await stubborn(null)).includes(" 101 ")).toBe(true);
@@ -442,8 +447,72 @@ describe("places of websockets", () => {
 
   it("are free as soon as a client is refused, also if it never closes the connection", async () => {
     const auth = JSON.stringify({ type: "auth", data: { token: "wrong" } });
-    for (let i = 0; i < 2 * unknownSockets.max; i++) expect(await stubborn(auth)).toContain("unauthorized");
+    for (let i = 0; i < 2 * unknownSockets.address.max; i++) expect(await stubborn(auth)).toContain("unauthorized");
     expect(await stubborn(null)).toContain(" 101 ");
+  });
+});
+
+describe("websockets of strangers", () => {
+  const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
+  const raw: Socket[] = [];
+  afterEach(() => {
+    for (const socket of raw.splice(0)) socket.destroy();
+  });
+
+  /** The first line of the reply. */
+  const upgraded = (from: string | null, key: string | null = KEY): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1");
+      raw.push(socket);
+      socket.on("error", reject);
+      socket.once("data", (data) => resolve(data.toString("latin1").split("\r\n", 1)[0]!));
+      const head = [
+        "GET /api/v1/svc/results/websocket HTTP/1.1",
+        "Host: x",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+      ];
+      const more = ["Sec-WebSocket-Version: 13", ...(from === null ? [] : [`X-Forwarded-For: ${from}`])];
+      socket.write([...head, ...more, ...(key === null ? [] : [`Sec-WebSocket-Key: ${key}`]), "", ""].join("\r\n"));
+    });
+  const closed = () => raw.filter((socket) => socket.closed).length;
+
+  it("free their places if the handshake fails", async () => {
+    await startSockets();
+    for (let i = 0; i < unknownSockets.address.max + 5; i++) expect(await upgraded(null, null)).toContain(" 400 ");
+    expect(await upgraded(null)).toContain(" 101 ");
+  });
+
+  it("take no places from others: of many addresses, the one with most loses its oldest", async () => {
+    await startSockets("lowdb", { trusted_proxies: ["127.0.0.1"] });
+    const { address, all } = unknownSockets;
+    // As if from real addresses whose budgets of processor time were refilled meanwhile.
+    t.services.running.of(strangerBudgets).charge = () => {};
+    for (let i = 0; i < all.max; i++)
+      expect(await upgraded(`203.0.113.${Math.floor(i / address.max)}`)).toContain(" 101 ");
+    expect(closed()).toBe(0);
+    for (let i = 0; i < 10; i++) expect(await upgraded(`198.51.100.${i}`)).toContain(" 101 ");
+    await expect.poll(closed).toBe(10);
+    const client = await connected();
+    client.say("auth", { token: t.token }).say("select_campaign", { campaign_id: 999_999 });
+    expect(await client.next("error")).toContain("cannot find campaign");
+  });
+
+  it("are refused while the address is deep in debt for processor time", async () => {
+    await startSockets("lowdb", { trusted_proxies: ["127.0.0.1"] });
+    t.services.running.of(strangerBudgets).charge("203.0.113.1", 10_000);
+    expect(await upgraded("203.0.113.1")).toContain(" 503 ");
+    expect(await upgraded("203.0.113.2")).toContain(" 101 ");
+  });
+
+  it("are closed unless a token arrives soon", async () => {
+    await startSockets("lowdb", { tokenMs: 300 });
+    const user = (await connected()).say("auth", { token: t.token });
+    const stranger = await connected();
+    expect(await stranger.next("error")).toBe("no token arrived in time");
+    expect(await stranger.ended()).toBe(1008);
+    user.say("select_campaign", { campaign_id: 999_999 });
+    expect(await user.next("error")).toContain("cannot find campaign");
   });
 });
 

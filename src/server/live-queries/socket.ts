@@ -8,7 +8,8 @@ import { liveQueriesApi } from "../../api/live-queries.ts";
 import type { Services, Viewer } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
 import { placeOf } from "../core/http/place.ts";
-import { callerOf } from "../core/http/proxies.ts";
+import { callerOfRequest } from "../core/http/proxies.ts";
+import { type StrangerCost, strangerBudgets, strangerCost } from "../core/http/strangers.ts";
 import { tokenAllows } from "../core/http/token-scope.ts";
 import { limit } from "../core/limits.ts";
 import { maySomewhere } from "../core/security/access.ts";
@@ -18,6 +19,7 @@ import { endByReader } from "./ending.ts";
 import { follow } from "./follow.ts";
 import { liveQueries } from "./hub.ts";
 import { ownCampaign } from "./service.ts";
+import { UnknownSockets } from "./unknown-sockets.ts";
 
 export interface Sockets {
   /** Handles an upgrade request for one of its paths; returns false for other paths. */
@@ -35,17 +37,12 @@ export const sockets = limit({
 /** Clients send only a token and a campaign id. */
 const MESSAGE_MAX = 16 * 1024;
 const MESSAGES_MAX = 16;
+/** Time limit (ms) for the message with the token, which clients send at once. */
+const TOKEN_MS = 5_000;
 /** Time limit (ms) for authentication and selection. */
 const HELLO_MS = 15_000;
 /** How long (ms) a client that was refused may take to close the connection. It has no place any more. */
 const REFUSED_MS = 1_000;
-export const unknownSockets = limit({
-  what: "websockets for results that have not sent a token yet",
-  max: 50,
-  unit: "entries",
-  per: "address",
-  beyond: "Further ones are refused with 503 before they are opened.",
-});
 const PING_MS = 25_000;
 /** RFC 6455, section 7.4.1: the connection ended without a close frame. */
 const BROKEN = 1006;
@@ -93,24 +90,28 @@ const framed: Framing = {
 const mayRead = (user: Viewer): boolean =>
   maySomewhere(user, "queries:run") && tokenAllows(user, liveQueriesApi.stream) && !user.force_password_reset;
 
-export function createSockets(services: Services): Sockets {
+/** A client whose user is not known yet. */
+interface Newcomer {
+  readonly cost: StrangerCost;
+  /** Frees its place. */
+  readonly free: () => void;
+}
+
+export interface SocketTimes {
+  /** Tests make it shorter. */
+  readonly tokenMs?: number;
+}
+
+export function createSockets(services: Services, { tokenMs = TOKEN_MS }: SocketTimes = {}): Sockets {
   const { log } = services;
   const server = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_MAX, perMessageDeflate: false });
   const open = new Set<WebSocket>();
-  /** By address: those whose user is not known yet. */
-  const unknown = new Map<string, number>();
+  const unknown = new UnknownSockets();
 
-  function addUnknown(place: string, change: 1 | -1): void {
-    const count = (unknown.get(place) ?? 0) + change;
-    if (count > 0) unknown.set(place, count);
-    else unknown.delete(place);
-  }
-
-  function serve(socket: WebSocket, framing: Framing, place: string): void {
-    let isUnknown = true;
+  function serve(socket: WebSocket, framing: Framing, { cost, free }: Newcomer): void {
     const becomeKnown = () => {
-      if (isUnknown) addUnknown(place, -1);
-      isUnknown = false;
+      clearTimeout(tokenTimer);
+      free();
     };
     const stop = new AbortController();
     let viewer: Viewer | null = null;
@@ -141,6 +142,7 @@ export function createSockets(services: Services): Sockets {
       await send("error", text);
       close(1008, text.slice(0, 100));
     };
+    const tokenTimer = setTimeout(() => void refuse("no token arrived in time").catch(() => {}), tokenMs);
     const hello = setTimeout(() => void refuse("no request arrived in time").catch(() => {}), HELLO_MS);
     const pings = setInterval(() => {
       if (!alive) return socket.terminate();
@@ -170,6 +172,7 @@ export function createSockets(services: Services): Sockets {
           throw error;
         }
         viewer = user;
+        cost.prove();
         becomeKnown();
         return;
       }
@@ -246,20 +249,26 @@ export function createSockets(services: Services): Sockets {
       const path = (req.url ?? "").split("?")[0]!;
       const framing = raw.has(path) ? plain : sockJs.test(path) ? framed : null;
       if (framing === null || req.headers.upgrade?.toLowerCase() !== "websocket") return false;
-      const { address } = callerOf(services, req.socket.remoteAddress ?? "", {
-        get: (name) => [req.headers[name] ?? []].flat().join(",") || null,
-      });
-      const place = placeOf(address);
-      const isFull = open.size >= sockets.max || (unknown.get(place) ?? 0) >= unknownSockets.max;
-      if (isFull || services.running.of(liveQueries).isStopping()) {
+      const caller = callerOfRequest(services, req);
+      const place = placeOf(caller.address);
+      const isFull = open.size >= sockets.max || unknown.isFull(place);
+      if (
+        isFull ||
+        services.running.of(strangerBudgets).isDeep(place) ||
+        services.running.of(liveQueries).isStopping()
+      ) {
         socket.end(
           "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\nRetry-After: 5\r\n\r\n",
         );
         return true;
       }
       socket.on("error", () => socket.destroy());
-      addUnknown(place, 1);
-      server.handleUpgrade(req, socket, head, (opened) => serve(opened, framing, place));
+      const cost = strangerCost(services, caller);
+      cost.accept();
+      const free = unknown.add(place, () => socket.destroy());
+      // Also if the handshake fails.
+      socket.once("close", free);
+      server.handleUpgrade(req, socket, head, (opened) => serve(opened, framing, { cost, free }));
       return true;
     },
     close() {
