@@ -612,8 +612,16 @@ describe.each(bothEngines)("agents on %s", (engine) => {
     expect((await t.post(`${page}/mdm/linux/trigger_escrow`)).status).toBe(204);
     await turn(t, false);
     expect(await noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");
+    // Neither is what the agent has not asked about meanwhile.
+    await settle(t);
     await turn(t, true);
-    expect(await noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");
+    for (let i = 0; i < 3; i++) expect(await noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");
+    expect((await t.post(`${page}/mdm/linux/trigger_escrow`)).status).toBe(204);
+    await turn(t, false);
+    await settle(t);
+    expect((await t.store.hostDiskEncryption.get(id))!.asked).toBeNull();
+    await turn(t, true);
+    for (let i = 0; i < 3; i++) expect(await noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");
     expect((await agent.call("/luks_data", { passphrase: "open sesame", salt: "s", key_slot: 1 })).status).toBe(204);
     expect(await statusOf(t, id)).toBe("verified");
   });

@@ -82,6 +82,8 @@ describe.each(bothEngines)("calendar events on %s", (engine) => {
       return shown.host.maintenance_window;
     };
     expect(await window()).toEqual({ starts_at: "2026-03-03T11:00:00+01:00", timezone: "Europe/Berlin" });
+    const named = (await (await robot.get(`/hosts/identifier/${host.hostname}`)).json()) as { host: object };
+    expect(named.host).toMatchObject({ maintenance_window: await window() });
     const { hosts } = (await (await t.get("/hosts")).json()) as { hosts: object[] };
     expect(hosts[0]).not.toHaveProperty("maintenance_window");
     for (const part of ["Example", "laptop-1", "Disk encrypted", "Lost disks are readable.", "Turn encryption on."])

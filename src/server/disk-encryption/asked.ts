@@ -6,7 +6,8 @@ import { badRequest } from "../core/errors.ts";
 import { platformFamily } from "../core/platforms.ts";
 import type { ServerTx } from "../core/tables.ts";
 import type { HostRow } from "../hosts/access.ts";
-import { and, eq } from "../store/query.ts";
+import { hosts } from "../hosts/tables.ts";
+import { and, eq, exists, oneOf, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { mdmOfTeam } from "../teams/mdm.ts";
 import type { hostDiskEncryption } from "./tables.ts";
@@ -70,4 +71,13 @@ export async function isSentNow(store: ServerTx, id: number, asked: Asked): Prom
     if (isMine) await tx.notify(channels.hosts, hostsPayload([id]));
     return isMine;
   });
+}
+
+/** Forgets what users of these hosts have asked for, because their team demands no keys any more. */
+export async function dropEscrowRequests(store: ServerTx, where: Predicate): Promise<void> {
+  const requested = and(eq("asked", "escrow"), exists(hosts, "id", where));
+  const ids = (await store.hostDiskEncryption.pick(["id"], { where: requested })).map(({ id }) => id);
+  if (ids.length === 0) return;
+  await store.hostDiskEncryption.update({ where: and(oneOf("id", ids), eq("asked", "escrow")), set: { asked: null } });
+  await store.notify(channels.hosts, hostsPayload(ids));
 }

@@ -23,8 +23,9 @@ export const diskEncryptionNotices: AgentNotifier = async (ctx, { hostId, teamId
   }
   // The agent shows a dialog each time it gets this.
   if (disk.asked !== "escrow" || !(await isSentNow(store, hostId, "escrow"))) return {};
-  // The disk may have been decrypted since, or the setting turned off.
+  // The disk may have been decrypted since, or the setting turned off. Caches may not know that yet.
   const host = await store.hosts.get(hostId);
-  const isEscrow = host?.disk_encryption_enabled === true && (await escrowsKeys(ctx, teamId));
+  const current = { store, config: ctx.config.over(store) };
+  const isEscrow = host?.disk_encryption_enabled === true && (await escrowsKeys(current, host.team_id));
   return isEscrow ? { run_disk_encryption_escrow: true } : {};
 };

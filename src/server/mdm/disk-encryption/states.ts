@@ -6,6 +6,7 @@ import { hours, isoAt, minutes } from "../../core/clock.ts";
 import { settingsFollower } from "../../core/concurrency/settings-follower.ts";
 import { type Context, type Services, serviceContext } from "../../core/context.ts";
 import type { Job } from "../../core/job.ts";
+import { dropEscrowRequests } from "../../disk-encryption/asked.ts";
 import { setDiskStates } from "../../disk-encryption/states.ts";
 import { type DiskEncryptionStatus, hostDiskEncryption } from "../../disk-encryption/tables.ts";
 import { onPlatform } from "../../hosts/status.ts";
@@ -104,6 +105,7 @@ export async function settleDiskEncryption(services: Services, signal?: AbortSig
     ...windowsRules({ asked: and(onWindows, managedWindows), needsPin, now: ctx.clock.now() }),
     ...linuxRules(and(onLinux, encryptedLinux)),
   ];
+  await ctx.store.tx((store) => dropEscrowRequests(store, not(onLinux)));
   let changed = 0;
   for (const { where, status, detail } of rules) changed += await setState(ctx, where, status, signal, detail);
   return changed;
