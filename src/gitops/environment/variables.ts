@@ -23,6 +23,14 @@ const ofLibraries: ReadonlySet<string> = new Set([
 const isOfProgram = (name: string): boolean =>
   ofLibraries.has(name) || (name.startsWith(PROGRAM) && !isServerVariable(name));
 
+const OF_OTHERS = /^FLEET_((?:VAR|SECRET)_[A-Za-z0-9_]+)$/;
+
+/** What a variable of other systems is called here. */
+export const otherVariable = (name: string): string | undefined => {
+  const rest = OF_OTHERS.exec(name)?.[1];
+  return rest === undefined ? undefined : `$SVC_${rest}`;
+};
+
 export class Environment {
   /** The values that were read, which are not printed. */
   readonly masks = new Masks();
@@ -45,7 +53,9 @@ export class Environment {
     if (this.#allowed?.has(name) === false)
       return { problem: `the environment variable ${name} may not be used: it is not among the names of --env-allow` };
     const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
-    if (value === undefined) return { problem: `the environment variable ${name} is not set` };
+    const other = otherVariable(name);
+    const hint = other === undefined ? "" : `. What the server fills in is called ${other} here`;
+    if (value === undefined) return { problem: `the environment variable ${name} is not set${hint}` };
     if (!this.#masked.has(name)) this.masks.add([name], value);
     this.#masked.add(name);
     return value;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { issueText, plainIssues } from "../../api/issue-text.ts";
 import { editDistance } from "../../text/nearest.ts";
+import { nothingLike, otherName, withoutEffect } from "../schema/other-names.ts";
 import type { Problems } from "./problems.ts";
 import { entryAt, placeOf, shownKey, type Tree } from "./tree.ts";
 import { valueFor } from "./written.ts";
@@ -27,41 +28,72 @@ export function check<S extends z.ZodType>(
   if (result.success) return result.data;
   let wrong = false;
   const issues = plainIssues(result.error.issues);
-  const misspelled = allowUnknownKeys ? new Set() : meantKeys(schema, issues);
+  const followUps = followUpsOf(schema, issues, allowUnknownKeys);
   for (const issue of issues) {
-    // The key that was meant is missing because it is misspelled: one mistake.
-    if (issue.code !== "unrecognized_keys" && misspelled.has(JSON.stringify(issue.path))) continue;
     if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys) {
-        const at = placeOf(tree, [...issue.path, key]);
-        const entry = entryAt(tree, issue.path, key);
-        const text = entry?.isHidden
-          ? `unknown key ${dotted(name, [...issue.path, shownKey(key, entry)])}`
-          : unknownKey(schema, name, issue.path, key);
-        if (allowUnknownKeys) problems.warn(at, text);
-        else problems.error(at, text);
-        if (allowUnknownKeys) drop(value, issue.path, key);
+        const isDropped = reportUnknown({ schema, tree, name, path: issue.path, key }, options);
+        if (isDropped) drop(value, issue.path, key);
+        wrong ||= !isDropped;
       }
-      wrong ||= !allowUnknownKeys;
-      continue;
+    } else if (!followUps.has(followUpOf(issue.path, issue.code))) {
+      wrong = true;
+      problems.error(placeOf(tree, issue.path), `${dotted(name, issue.path)}: ${textOf(issue)}`);
     }
-    wrong = true;
-    problems.error(placeOf(tree, issue.path), `${dotted(name, issue.path)}: ${textOf(issue)}`);
   }
   if (wrong) return null;
   const again = schema.safeParse(value);
   return again.success ? again.data : null;
 }
 
-/** The paths of the keys that unknown ones were meant to be. */
-const meantKeys = (schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): ReadonlySet<unknown> =>
-  new Set(
-    issues.flatMap((issue) =>
-      issue.code === "unrecognized_keys"
-        ? issue.keys.map((key) => JSON.stringify([...issue.path, meant(key, keysAt(schema, issue.path)) ?? key]))
-        : [],
-    ),
-  );
+interface UnknownKey {
+  readonly schema: z.ZodType;
+  readonly tree: Tree;
+  readonly name: string;
+  readonly path: Path;
+  readonly key: string;
+}
+
+/** Whether the key is dropped with a warning. What only has another name here must not vanish. */
+function reportUnknown(unknown: UnknownKey, { problems, allowUnknownKeys }: CheckOptions): boolean {
+  const { schema, tree, name, path, key } = unknown;
+  const at = placeOf(tree, [...path, key]);
+  const entry = entryAt(tree, path, key);
+  const called = dotted(name, [...path, entry?.isHidden ? shownKey(key, entry) : key]);
+  const known = entry?.isHidden ? [] : keysAt(schema, path);
+  const other = otherName(key, known);
+  const ignored = withoutEffect(path.at(-1), key);
+  if (ignored !== undefined) problems.warn(at, `${called} ${ignored}`);
+  else if (other !== undefined) problems.error(at, `unknown key ${called}: it is called ${other} here`);
+  else {
+    const nothing = nothingLike(key);
+    const near = nothing === undefined ? meant(key, known) : undefined;
+    const hint = nothing !== undefined ? `: ${nothing}` : near === undefined ? "" : `; did you mean ${near}?`;
+    problems[allowUnknownKeys ? "warn" : "error"](at, `unknown key ${called}${hint}`);
+  }
+  return ignored !== undefined || (allowUnknownKeys && other === undefined);
+}
+
+/** A missing key, or a rule that it breaks, where another key was meant to be it. */
+const followUpOf = (path: Path, code: string): string =>
+  JSON.stringify([path, code === "custom" ? "custom" : "missing"]);
+
+/** What is wrong only because a key is misspelled: one mistake is one error. */
+function followUpsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[], allowUnknownKeys: boolean) {
+  const found = new Set<string>();
+  for (const issue of issues) {
+    if (issue.code !== "unrecognized_keys") continue;
+    const known = keysAt(schema, issue.path);
+    for (const key of issue.keys) {
+      const other = otherName(key, known) ?? (allowUnknownKeys ? undefined : meant(key, known));
+      if (other === undefined) continue;
+      const path = [...issue.path, other];
+      for (const code of ["custom", "missing"]) found.add(followUpOf(path, code));
+      found.add(followUpOf(issue.path, "custom"));
+    }
+  }
+  return found;
+}
 
 export const dotted = (name: string, path: Path): string =>
   [...(name === "" ? [] : [name]), ...path.map(String)].join(".");
@@ -77,11 +109,6 @@ function textOf(issue: z.core.$ZodIssue): string {
 const isBare = (value: unknown): boolean => typeof value === "number" || typeof value === "boolean";
 
 const typeName = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
-
-function unknownKey(schema: z.ZodType, name: string, path: Path, key: string): string {
-  const near = meant(key, keysAt(schema, path));
-  return `unknown key ${dotted(name, [...path, key])}${near === undefined ? "" : `; did you mean ${near}?`}`;
-}
 
 /** The most similar known key, if at most two of five letters differ. */
 function meant(key: string, known: readonly string[]): string | undefined {
@@ -111,7 +138,12 @@ function keysAt(schema: z.ZodType, path: Path): string[] {
 function unwrapped(schema: unknown): unknown {
   if (!(schema instanceof z.ZodType)) return schema;
   const { def } = schema;
-  return "innerType" in def ? unwrapped(def.innerType) : schema;
+  if ("innerType" in def) return unwrapped(def.innerType);
+  if (schema instanceof z.ZodPipe) return unwrapped(schema.in);
+  // Only objects have keys.
+  if (schema instanceof z.ZodUnion)
+    return schema.options.map(unwrapped).find((one) => one instanceof z.ZodObject || one instanceof z.ZodArray);
+  return schema;
 }
 
 function drop(value: unknown, path: Path, key: string): void {

@@ -5,7 +5,14 @@ import { isServerVariable } from "../environment/variables.ts";
 import type { SectionName } from "../schema/sections.ts";
 import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
 import type { Place } from "./problems.ts";
-import { customVariablesIn, placesIn, substitute, takeVariable, type UsedVariable } from "./substitute.ts";
+import {
+  customVariablesIn,
+  otherVariablesIn,
+  placesIn,
+  substitute,
+  takeVariable,
+  type UsedVariable,
+} from "./substitute.ts";
 import { type Entry, type Mapping, plain, type Tree, textIn } from "./tree.ts";
 
 export interface ItemFiles {
@@ -170,7 +177,7 @@ function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, s
   if (text === null) return { content: bytes, variables: [] };
   const { environment, problems } = sources;
   const file = shownAs(path, sources);
-  takeVariables(text, file, sources);
+  takeVariables(text, file, sources, isVerbatim === true);
   if (isVerbatim) return { content: bytes, variables: [] };
   const { text: replaced, used } = substitute(text, file, environment, problems, isServerVariable);
   return { content: Buffer.from(replaced), variables: used };
@@ -185,9 +192,11 @@ function keptDigest({ content, variables }: Filled, { contents, environment }: S
 }
 
 /** The text keeps the names of custom variables; their values are sent beside it. */
-export function takeVariables(text: string, file: string, sources: Sources): void {
+export function takeVariables(text: string, file: string, sources: Sources, isVerbatim = true): void {
   const place = placesIn(text, file);
   for (const { name, offset } of customVariablesIn(text)) takeVariable(name, place(offset), sources);
+  for (const { name, other, offset } of isVerbatim ? otherVariablesIn(text) : [])
+    sources.problems.warn(place(offset), `$${name} stays as it is: what the server fills in is called ${other} here`);
 }
 
 /** Null if it is not text. */

@@ -4,6 +4,7 @@ import { basename, dirname, extname, resolve } from "node:path";
 import type { z } from "zod";
 import { nearest } from "../../text/nearest.ts";
 import { isRecord } from "../../text/record.ts";
+import { otherName } from "../schema/other-names.ts";
 import { type Item, readBytes, readTree, type Sources, shownAs } from "./include.ts";
 import { takeVariables, textOf, withoutMark } from "./item-files.ts";
 import type { Place } from "./problems.ts";
@@ -61,8 +62,10 @@ export function checkSoftwareKeys({ value }: Entry, keys: readonly string[], { p
   }
   for (const [key, entry] of value.entries) {
     if (keys.includes(key)) continue;
+    const other = entry.isHidden ? undefined : otherName(key, keys);
     const near = entry.isHidden ? undefined : nearest(key, keys);
-    problems.error(entry.key, `unknown key software.${shownKey(key, entry)}${near ? `; did you mean ${near}?` : ""}`);
+    const hint = other ? `: it is called ${other} here` : near ? `; did you mean ${near}?` : "";
+    problems.error(entry.key, `unknown key software.${shownKey(key, entry)}${hint}`);
   }
 }
 

@@ -1,6 +1,6 @@
 // Replaces environment variables in the text of a file before it is parsed as YAML.
 import { SECRET_PREFIX } from "../../api/variables.ts";
-import { type Environment, PER_HOST } from "../environment/variables.ts";
+import { type Environment, otherVariable, PER_HOST } from "../environment/variables.ts";
 import type { Place, Problems } from "./problems.ts";
 
 /** The text after substitution, and the mapping from its offsets back to those of the file. */
@@ -116,6 +116,13 @@ export const customVariablesIn = (text: string): { readonly name: string; readon
     name: (bare ?? braced)!,
     offset: index + slashes.length,
   })).filter(({ name }) => name.startsWith(SECRET_PREFIX) && name !== SECRET_PREFIX);
+
+/** Variables as other systems call them, which nobody replaces. */
+export const otherVariablesIn = (text: string) =>
+  Array.from(text.matchAll(reference), ({ index, 1: slashes = "", 2: bare, 3: braced }) => {
+    const name = (bare ?? braced)!;
+    return { name, other: otherVariable(name), offset: index + slashes.length };
+  }).filter(({ other }) => other !== undefined);
 
 export interface VariableSources {
   readonly environment: Environment;
