@@ -9,6 +9,7 @@ import { createLog } from "../server/core/logging/log.ts";
 import { stderrSink } from "../server/core/logging/log-sink.ts";
 import { BadSetting, certificateFile } from "../server/core/security/tls.ts";
 import { flagName, isSwitch, readSettings, secretSettings, settingsTable } from "../server/core/settings/sources.ts";
+import { openStore } from "../server/data/open.ts";
 import { type RunningServer, startServer } from "../server/main.ts";
 import { onStopSignals } from "../server/process/stop-signals.ts";
 import { isWorker, runWorkers } from "../server/process/workers.ts";
@@ -79,7 +80,8 @@ export default class Serve extends BaseCommand {
       defaults: quickstart ? { dev_license: true } : {},
     });
     const log = createLog({ level: settings.log_level, format: settings.log_format });
-    if (settings.workers > 1 && !isWorker()) return runWorkers(settings, log);
+    if (settings.workers > 1 && !isWorker())
+      return runWorkers(settings, log, async () => (await openStore(settings, log)).close());
 
     const server = await startServer(settings, log, { isShared: isWorker(), quickstart });
     const stopped = this.stopOnSignal(server, log);

@@ -105,7 +105,7 @@ import { scriptsUseVariables } from "./scripts/variables.ts";
 import { iconExtras, ownIcons } from "./self-service/icon-rows.ts";
 import { setupScriptsUseVariables } from "./setup-experience/script.ts";
 import { softwareInventory } from "./software/ingest.ts";
-import { referencesToTitles } from "./software/titles.ts";
+import { referencesToTitles } from "./software/titles/titles.ts";
 import { dropPendingInstalls, installsFollowPackages } from "./software-installs/edits.ts";
 import { inHouseInstall, inHouseListener } from "./software-installs/in-house.ts";
 import { softwareInstall, softwareUninstall } from "./software-installs/kinds.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { spend } from "../../src/server/approvals/budget.ts";
 import { minutes, seconds } from "../../src/server/core/clock.ts";
+import { viewerOf } from "../../src/server/core/security/viewer.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
-import { viewerOf } from "../../src/server/sessions/viewer.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -1,11 +1,11 @@
 // A server's cache of live queries when messages get lost, and when they arrive while it reads.
 import { expect, it } from "vitest";
 import { serviceContext } from "../../src/server/core/context.ts";
+import { viewerOf } from "../../src/server/core/security/viewer.ts";
 import type { ServerStore } from "../../src/server/core/tables.ts";
 import { endCampaign } from "../../src/server/live-queries/ending.ts";
 import { startCampaign } from "../../src/server/live-queries/service.ts";
 import { createWork } from "../../src/server/live-queries/work.ts";
-import { viewerOf } from "../../src/server/sessions/viewer.ts";
 import { oneOf } from "../../src/server/store/query.ts";
 import { selectionOf } from "../../src/server/targets/select.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -2,7 +2,7 @@
 import type { Approval } from "../../src/api/approvals.ts";
 import { requestApproval } from "../../src/server/approvals/request.ts";
 import type { Asked } from "../../src/server/approvals/tables.ts";
-import { viewerOf } from "../../src/server/sessions/viewer.ts";
+import { viewerOf } from "../../src/server/core/security/viewer.ts";
 import type { TestApp } from "./app.ts";
 
 /** A request of that user for these hosts, whatever the server's settings are. */

@@ -4,7 +4,7 @@ import { after as entriesAfter, readEnds } from "../activities/chain.ts";
 import { minutes, seconds } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { maySomewhere } from "../core/security/access.ts";
-import { viewerOf } from "../sessions/viewer.ts";
+import { viewerOf } from "../core/security/viewer.ts";
 import { and, gt, isNull, lte, type Predicate } from "../store/query.ts";
 import { activityFeed } from "./feed.ts";
 import { sourcedActivity } from "./service.ts";

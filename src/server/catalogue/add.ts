@@ -16,7 +16,7 @@ import { checkScripts, checkScriptVariables, sentTexts } from "../installers/scr
 import { createInstaller, type InstallerFile, type ReadInstaller } from "../installers/service.ts";
 import type { InstallerKind } from "../installers/tables.ts";
 import { resolveTargets } from "../labels/targeting.ts";
-import { type TitleIdentity, titleIdFor } from "../software/titles.ts";
+import { type TitleIdentity, titleIdFor } from "../software/titles/titles.ts";
 import { and, eq } from "../store/query.ts";
 import { teamScope } from "../teams/access.ts";
 import { type CatalogueVersion, installerName, scriptsOf } from "./format.ts";

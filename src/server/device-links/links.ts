@@ -4,10 +4,10 @@ import { hours, isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
 import { may } from "../core/security/access.ts";
+import { viewerOf } from "../core/security/viewer.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { linkToPages } from "../device-sign-in/address.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
-import { viewerOf } from "../sessions/viewer.ts";
 import { and, eq, gt, lte, oneOf } from "../store/query.ts";
 
 const LIFETIME = hours(1);

@@ -1,10 +1,13 @@
 import { hostDetailsApi } from "../../api/host-details.ts";
+import { hostVitalsApi } from "../../api/variables.ts";
 import { route } from "../core/http/route.ts";
 import { escrowedKeysOf } from "../disk-encryption/history.ts";
+import { hostFor } from "../hosts/access.ts";
 import { profilesOfHost } from "../mdm/profiles/status.ts";
 import { encryptionKeyOf, mdmOfHost, mdmSummary, unenrollHost } from "../mdm-status/service.ts";
 import { desktopAdminOfAll, desktopAdminOfHost } from "../munki/service.ts";
 import { withImportTime } from "../software/vulnerabilities/imported.ts";
+import { setVital } from "../variables/vitals.ts";
 import { certificatesOfHost } from "./certificates.ts";
 import { mappingOfHost, removeIdpMapping, setMapping } from "./device-mapping.ts";
 import { healthOfHost } from "./health.ts";
@@ -24,4 +27,7 @@ export const hostDetailRoutes = [
   route(hostDetailsApi.profiles, ({ params }, ctx) => profilesOfHost(ctx, params.id)),
   route(hostDetailsApi.encryptionKeys, ({ params }, ctx) => escrowedKeysOf(ctx, params.id)),
   route(hostDetailsApi.encryptionKey, ({ params }, ctx) => encryptionKeyOf(ctx, params.id)),
+  route(hostVitalsApi.setValue, async ({ params, body }, ctx) =>
+    setVital(ctx, await hostFor(ctx, "hosts:write_vitals", params.id), params.vital_id, body.value),
+  ),
 ];

@@ -10,7 +10,6 @@ import { ReadOnce } from "../core/read-once.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { geolocationOf } from "../hosts/geo.ts";
 import { type hostDetails, hostSeen, hosts } from "../hosts/tables.ts";
-import { type HostMdmView, mdmOfHosts, mdmSides, mdmSolutionsOnce } from "../mdm-status/host-view.ts";
 import { existingPolicies, failingCounts, issuesSide, policiesOfHosts } from "../policies/results.ts";
 import { peopleOfHosts } from "../scim/people.ts";
 import { softwareOfHosts } from "../software/service.ts";
@@ -18,6 +17,7 @@ import { oneOf, type Select } from "../store/query.ts";
 import { type Batch, type SidesOf, side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
 import { maintenanceWindowOf } from "./maintenance-window.ts";
+import { type HostMdmView, mdmOfHosts, mdmSides, mdmSolutionsOnce } from "./mdm-view.ts";
 import { packStatsOfHost, packsOfHost } from "./packs.ts";
 import { conflictsOfHosts, deviceMapping, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
 

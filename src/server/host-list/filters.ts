@@ -9,6 +9,7 @@ import { byStatus } from "../host-contact/contact.ts";
 import { lowDiskSpace, matching } from "../hosts/status.ts";
 import { osVersions } from "../hosts/tables.ts";
 import { labelMembers } from "../labels/tables.ts";
+import { vulnerable, withInstall, withSoftware, withTitle } from "../software/host-conditions.ts";
 import { and, eq, everything, exists, isNull, type Predicate } from "../store/query.ts";
 import {
   bootstrapPackage,
@@ -25,7 +26,6 @@ import {
   withProfile,
 } from "./selector/mdm.ts";
 import { withPolicy } from "./selector/policies.ts";
-import { vulnerable, withInstall, withSoftware, withTitle } from "./selector/software.ts";
 import { compileWhere } from "./selector/where.ts";
 
 type Asker = Pick<Context, "user" | "clock" | "license">;

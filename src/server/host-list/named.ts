@@ -3,9 +3,9 @@
 import type { HostListQuery } from "../../api/host-filters.ts";
 import type { Context } from "../core/context.ts";
 import { visible } from "../core/security/access.ts";
+import { withSoftware, withTitle } from "../software/host-conditions.ts";
 import { and, type Predicate } from "../store/query.ts";
 import { inSolution, withMunkiIssue } from "./selector/mdm.ts";
-import { withSoftware, withTitle } from "./selector/software.ts";
 
 type Asked = Pick<
   HostListQuery,

@@ -12,7 +12,7 @@ import { resolveTargets } from "../labels/targeting.ts";
 import { issueToken, takeToken } from "../mail/one-time.ts";
 import { checkPreInstallQuery } from "../policies/patch.ts";
 import { changingPolicies } from "../policies/service.ts";
-import { titleIdFor } from "../software/titles.ts";
+import { titleIdFor } from "../software/titles/titles.ts";
 import { and, everything, oneOf } from "../store/query.ts";
 import { type TeamScope, teamIdNamed, teamScope } from "../teams/access.ts";
 import { installerFor } from "./access.ts";

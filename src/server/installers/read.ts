@@ -5,7 +5,7 @@ import { readPackage } from "../../packages/read.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import { partsOf, startOf } from "../files/service.ts";
-import { checkText, extensionOf } from "../scripts/texts.ts";
+import { checkText, extensionOf } from "../script-texts/texts.ts";
 import { isScript } from "./scripts.ts";
 import type { InstallerFile, ReadInstaller } from "./service.ts";
 

@@ -7,7 +7,7 @@ import { sqlProblem } from "../../sql/syntax.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, invalid } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { checkText } from "../scripts/texts.ts";
+import { checkText } from "../script-texts/texts.ts";
 import { checkVariables, type VariableUser } from "../variables/use.ts";
 import type { Installer } from "./hosts.ts";
 import type { InstallerKind } from "./tables.ts";

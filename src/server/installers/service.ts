@@ -8,7 +8,7 @@ import { shownTargets, type TargetLabel, targetLists } from "../labels/targeting
 import { POLICIES_LOCK } from "../policies/counts.ts";
 import { namedCategories } from "../self-service/categories.ts";
 import { dropIconOf, iconUrlOf } from "../self-service/icon-rows.ts";
-import { type TitleIdentity, titleIdFor } from "../software/titles.ts";
+import { type TitleIdentity, titleIdFor } from "../software/titles/titles.ts";
 import { eq } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";

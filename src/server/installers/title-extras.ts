@@ -1,6 +1,6 @@
 // Packages in the views of software titles. Who may not see packages sees titles without them.
 import { inTeam, may, visible } from "../core/security/access.ts";
-import type { TitleExtras } from "../software/titles.ts";
+import type { TitleExtras } from "../software/titles/titles.ts";
 import { and, contains, eq, everything, isNull, oneOf } from "../store/query.ts";
 import { installerOfTitle } from "./hosts.ts";
 import { packagesInLists, packagesOnWire } from "./wire.ts";

@@ -7,7 +7,7 @@ import { ApiError, invalid } from "../core/errors.ts";
 import { needPremium } from "../core/http/tier.ts";
 import { tokenHash } from "../core/random.ts";
 import { checkPassword, hashPassword } from "../core/security/passwords.ts";
-import { aboutUser, viewerOf } from "../sessions/viewer.ts";
+import { aboutUser, viewerOf } from "../core/security/viewer.ts";
 import { eq } from "../store/query.ts";
 import { addUser } from "../users/add.ts";
 import { hasExpired } from "../users/invited.ts";

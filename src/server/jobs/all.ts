@@ -15,6 +15,7 @@ import { fileCleanup } from "../files/cleanup-job.ts";
 import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
+import { activityExpiry } from "../live-queries/expiry-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
 import { androidCommandJob } from "../mdm/android/commands/sender.ts";
 import { androidAgentJob } from "../mdm/android/policies/agent-app.ts";
@@ -40,6 +41,7 @@ import { windowsJoinsJob } from "../mdm/windows/joins/joins.ts";
 import { windowsSignInCleanup } from "../mdm/windows/sign-in/used.ts";
 import { startupPinsJob } from "../mdm/windows/startup-pin/startup-pin.ts";
 import { windowsUpdatesJob } from "../mdm/windows/updates/updates.ts";
+import { deviceManagement } from "../munki/unused-job.ts";
 import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
 import { integrations } from "../outbox/integrations-job.ts";
@@ -63,8 +65,6 @@ import { taskCleanup } from "../tasks/cleanup-job.ts";
 import { expiredUploads } from "../uploads/expiry-job.ts";
 import { vulnerabilities } from "../vulnerabilities/job.ts";
 import { automations } from "../webhooks/automations-job.ts";
-import { activityExpiry } from "./activity-expiry.ts";
-import { deviceManagement } from "./device-management.ts";
 import { uploadCleanup } from "./upload-cleanup.ts";
 
 /** In the order in which they run when all are due. Hosts expire first, so that they are not counted. */

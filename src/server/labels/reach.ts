@@ -1,7 +1,7 @@
 // The hosts on which a label's SQL runs. Labels are global and team users may create them, but their SQL runs only on
 // hosts of the teams in which they may create labels.
 import { teamsFor } from "../../api/access.ts";
-import { admitKeptSql } from "../carves/admit.ts";
+import { admitKeptSql } from "../agent-protocol/admit-carving.ts";
 import type { Context } from "../core/context.ts";
 
 /** The teams on whose hosts the query of a label runs if this caller writes it. Null means all hosts. */

@@ -2,10 +2,10 @@
 import { recordActivity } from "../activities/record.ts";
 import { inBackground } from "../core/concurrency/background.ts";
 import type { Context } from "../core/context.ts";
+import { viewerOf } from "../core/security/viewer.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { online } from "../hosts/status.ts";
 import { hosts } from "../hosts/tables.ts";
-import { viewerOf } from "../sessions/viewer.ts";
 import { and, eq, exists, oneOf } from "../store/query.ts";
 import { notifyServers } from "./messages.ts";
 import { type EndedBy, lockOf } from "./tables.ts";

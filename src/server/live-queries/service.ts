@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Campaign, LiveQuery, liveQueriesApi } from "../../api/live-queries.ts";
 import { sqlProblem } from "../../sql/syntax.ts";
-import { admitCarving } from "../carves/admit.ts";
+import { admitCarving } from "../agent-protocol/admit-carving.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, forbidden, invalid, notFound, permissionDenied } from "../core/errors.ts";

@@ -1,9 +1,9 @@
 // Checks, whenever a host is about to get a live query, that the user who started it may still run it there. A query
 // may wait for days, during which hosts change team and users change roles.
-import { isCarving } from "../carves/carving-sql.ts";
+import { isCarving } from "../agent-protocol/carving-sql.ts";
 import { may } from "../core/security/access.ts";
+import { viewerOf } from "../core/security/viewer.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { viewerOf } from "../sessions/viewer.ts";
 import { mayRunOn } from "../targets/select.ts";
 import type { CampaignRow } from "./work.ts";
 

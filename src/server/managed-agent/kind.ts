@@ -1,12 +1,12 @@
 // What only the managed agent knows when a host enrolls: a few details, and its key.
 
 import { firmwareText, hardwareUuid, serialNumber } from "../../agent-wire/firmware.ts";
-import { displayName } from "../agent/inventory/fields.ts";
 import { isoAt } from "../core/clock.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { bindIdentity, type Identity } from "../device-ca/identities.ts";
 import type { EnrollmentKind, EnrollRequest } from "../enrollment/kind.ts";
 import type { HostRow } from "../hosts/access.ts";
+import { displayName } from "../hosts/inventory-fields.ts";
 import { HOST_LANE } from "../operations/kind.ts";
 import { expectSetups } from "../setup-experience/progress.ts";
 import { oneOf } from "../store/query.ts";

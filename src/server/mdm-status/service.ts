@@ -14,8 +14,15 @@ import { hosts } from "../hosts/tables.ts";
 import { operationLock } from "../operations/queue.ts";
 import { and, eq, everything, exists, oneOf, type Predicate } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
-import { shownEnrollment } from "./host-view.ts";
 import { setLeaving, setUnmanaged } from "./managed.ts";
+
+/**
+ * What agents of Windows servers report of an enrollment is not shown (agent protocol, section 10), only what this
+ * server knows itself: that it manages the host.
+ */
+export const shownEnrollment = <T extends { readonly is_server: boolean; readonly connected_to_svc: boolean }>(
+  row: T | null | undefined,
+): T | undefined => (row == null || (row.is_server && !row.connected_to_svc) ? undefined : row);
 
 /** Null: not enrolled. */
 export async function enrollmentOf(

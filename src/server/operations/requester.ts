@@ -1,5 +1,5 @@
 import { service } from "../core/context.ts";
-import { viewerOf } from "../sessions/viewer.ts";
+import { viewerOf } from "../core/security/viewer.ts";
 import type { Inside, Operation } from "./kind.ts";
 
 /** For activities that record the end of an operation: as the user who has asked for it, or as the server itself. */

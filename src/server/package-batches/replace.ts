@@ -11,7 +11,7 @@ import { createInstaller, deleteInstaller, type InstallerChoices, updateInstalle
 import { policiesThatInstall } from "../installers/wire.ts";
 import { resolveTargets } from "../labels/targeting.ts";
 import { iconOf } from "../self-service/icon-rows.ts";
-import { titleIdFor } from "../software/titles.ts";
+import { titleIdFor } from "../software/titles/titles.ts";
 import { oneOf } from "../store/query.ts";
 import type { TeamScope } from "../teams/access.ts";
 import { type Found, labelOf, naming } from "./find.ts";

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { EntryFields, packsApi } from "../../api/packs.ts";
 import type { ScheduledEntry } from "../../api/schedule.ts";
 import { recordActivity } from "../activities/record.ts";
-import { admitKeptSql } from "../carves/admit.ts";
+import { admitKeptSql } from "../agent-protocol/admit-carving.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, invalid, notFound } from "../core/errors.ts";
 import { changingQueries } from "../queries/service.ts";

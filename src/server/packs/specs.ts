@@ -1,7 +1,7 @@
 // Packs as configuration: targets and queries are given by name.
 import type { GivenPack, PackSpec } from "../../api/packs.ts";
 import { recordActivity } from "../activities/record.ts";
-import { admitKeptSql } from "../carves/admit.ts";
+import { admitKeptSql } from "../agent-protocol/admit-carving.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest, notFound, premiumOption } from "../core/errors.ts";
 import { nameKey } from "../core/name-key.ts";

@@ -1,6 +1,6 @@
 // Bulk writes of policies and their labels, in the caller's transaction, which must hold the policies lock.
 
-import { admitKeptSql } from "../carves/admit.ts";
+import { admitKeptSql } from "../agent-protocol/admit-carving.ts";
 import { parts } from "../core/concurrency/parts.ts";
 import { type Context, service } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";

@@ -3,7 +3,6 @@ import cluster, { type Worker } from "node:cluster";
 import type { Logger } from "pino";
 import { BadSetting, loadTls } from "../core/security/tls.ts";
 import type { Settings } from "../core/settings/settings.ts";
-import { openStore } from "../data/open.ts";
 import { SharedPort } from "./shared-port.ts";
 import { onStopSignals } from "./stop-signals.ts";
 
@@ -14,12 +13,12 @@ const TOO_SOON_MS = 2_000;
 
 const running = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
-/** Resolves when every worker has stopped after a signal. */
-export async function runWorkers(settings: Settings, log: Logger): Promise<void> {
+/** Resolves when every worker has stopped after a signal. `prepareStore`: migrates it, and closes it again. */
+export async function runWorkers(settings: Settings, log: Logger, prepareStore: () => Promise<void>): Promise<void> {
   if (settings.port === 0) throw new BadSetting("port: several workers need a port of their own choice, not 0");
   // Once before any worker starts: a failed migration is reported here, and keys and certificates are created by one
   // process only.
-  await (await openStore(settings, log)).close();
+  await prepareStore();
   await loadTls(settings);
   let stopping = false;
   let failure: Error | null = null;

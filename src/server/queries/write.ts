@@ -1,6 +1,6 @@
 // Bulk writes of queries and their labels, in the caller's transaction, which must hold the queries lock.
 
-import { admitKeptSql } from "../carves/admit.ts";
+import { admitKeptSql } from "../agent-protocol/admit-carving.ts";
 import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
 import { checkLicenseRuns } from "../core/http/tier.ts";

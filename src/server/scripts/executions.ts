@@ -7,11 +7,11 @@ import type { HostRow } from "../hosts/access.ts";
 import type { Ending, Inside, Operation } from "../operations/kind.ts";
 import { shortened } from "../operations/script-output.ts";
 import type { ScriptResult } from "../operations/tables.ts";
+import { keepText, knownTextOf } from "../script-texts/texts.ts";
 import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { expandFor, maskSecrets } from "../variables/use.ts";
 import type { scriptExecutions } from "./tables.ts";
-import { keepText, knownTextOf } from "./texts.ts";
 
 export type Execution = RowOf<typeof scriptExecutions>;
 

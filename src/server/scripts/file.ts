@@ -1,6 +1,6 @@
 // Uploaded files of scripts.
 import { invalid } from "../core/errors.ts";
-import { checkText, extensionOf } from "./texts.ts";
+import { checkText, extensionOf } from "../script-texts/texts.ts";
 
 export interface ScriptFile {
   readonly bytes: Uint8Array;

@@ -6,6 +6,7 @@ import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
 import { invalid, premiumRequired } from "../core/errors.ts";
 import { inTeam } from "../core/security/access.ts";
+import { keepText } from "../script-texts/texts.ts";
 import { eq } from "../store/query.ts";
 import { type TeamScope, teamIdGiven, teamScope } from "../teams/access.ts";
 import { checkVariables } from "../variables/use.ts";
@@ -13,7 +14,6 @@ import type { ScriptRow } from "./access.ts";
 import { readScriptAsIs } from "./file.ts";
 import { removeScripts } from "./remove.ts";
 import { SCRIPT_CHANGES } from "./saved.ts";
-import { keepText } from "./texts.ts";
 
 type Query = z.output<typeof scriptsApi.replace.query>;
 type Body = z.output<typeof scriptsApi.replace.body>;

@@ -8,13 +8,13 @@ import { inTeam, may } from "../core/security/access.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
 import { online } from "../hosts/status.ts";
 import { addOperations, isOpen, openOperations, operationLock } from "../operations/queue.ts";
+import { checkText, extensionOf, keepText, runsOn, textOf } from "../script-texts/texts.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { checkVariables } from "../variables/use.ts";
 import { type ScriptRow, scriptFor } from "./access.ts";
 import { runScript } from "./kind.ts";
 import type { scriptExecutions } from "./tables.ts";
-import { checkText, extensionOf, keepText, runsOn, textOf } from "./texts.ts";
 
 type Execution = RowOf<typeof scriptExecutions>;
 

@@ -9,6 +9,7 @@ import { ApiError, premiumRequired } from "../core/errors.ts";
 import { page, pageOfArray } from "../core/http/paging.ts";
 import { inTeam } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
+import { extensionOf, keepText, runsOn, textOf } from "../script-texts/texts.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import { type TeamScope, teamScope } from "../teams/access.ts";
@@ -16,7 +17,6 @@ import { checkVariables } from "../variables/use.ts";
 import { type ScriptRow, scriptFor } from "./access.ts";
 import { readScript, type ScriptFile } from "./file.ts";
 import { removeScripts } from "./remove.ts";
-import { extensionOf, keepText, runsOn, textOf } from "./texts.ts";
 
 const FIELD = "script";
 /** Serializes changes of scripts, so that a script that was just named is not deleted. */

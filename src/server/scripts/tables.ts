@@ -1,22 +1,13 @@
-import { bool, id, int, packed, ref, table, text, time } from "../store/table.ts";
+import { bool, id, int, ref, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
-    readonly scriptTexts: typeof scriptTexts;
     readonly scripts: typeof scripts;
     readonly scriptExecutions: typeof scriptExecutions;
     readonly scriptBatches: typeof scriptBatches;
     readonly scriptBatchHosts: typeof scriptBatchHosts;
   }
 }
-
-/** Texts of scripts, each stored once however many hosts have run it. */
-export const scriptTexts = table("script_texts", {
-  id: id(),
-  /** SHA-256, hexadecimal. */
-  digest: text().unique(),
-  content: packed<string>(),
-});
 
 export const scripts = table(
   "scripts",

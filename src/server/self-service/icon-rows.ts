@@ -3,7 +3,7 @@ import { fullPath } from "../../api/endpoint.ts";
 import { titleIconsApi } from "../../api/self-service.ts";
 import { inTeam, may } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
-import type { TitleExtras } from "../software/titles.ts";
+import type { TitleExtras } from "../software/titles/titles.ts";
 import { and, eq, oneOf, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { titleIcons } from "./tables.ts";

@@ -2,11 +2,11 @@ import { minutes } from "../core/clock.ts";
 import type { Services, Viewer } from "../core/context.ts";
 import { tokensInUse } from "../core/http/tokens-in-use.ts";
 import { tokenHash } from "../core/random.ts";
+import { viewerOf } from "../core/security/viewer.ts";
 import { eq } from "../store/query.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { isOver, isUnused } from "./lifetime.ts";
 import type { SessionRow } from "./service.ts";
-import { viewerOf } from "./viewer.ts";
 
 /** The precision of the stored time of last use. */
 const TOUCH_INTERVAL = minutes(1);

@@ -6,12 +6,12 @@ import { forbidden, notFound } from "../core/errors.ts";
 import { isToken, notByToken } from "../core/http/token-scope.ts";
 import { tokenHash } from "../core/random.ts";
 import { may } from "../core/security/access.ts";
+import { aboutUser, type UserRow } from "../core/security/viewer.ts";
 import { and, eq, everything, not, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { endOf, isOver } from "./lifetime.ts";
 import { sessionsChanged } from "./streams.ts";
 import type { sessions } from "./tables.ts";
-import { aboutUser, type UserRow } from "./viewer.ts";
 
 export type SessionRow = RowOf<typeof sessions>;
 

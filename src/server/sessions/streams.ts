@@ -4,9 +4,9 @@ import { seconds } from "../core/clock.ts";
 import type { Services, Viewer } from "../core/context.ts";
 import { overBudget } from "../core/errors.ts";
 import { startedPart } from "../core/running.ts";
+import { viewerOf } from "../core/security/viewer.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { endOf, isOver } from "./lifetime.ts";
-import { viewerOf } from "./viewer.ts";
 
 /** The maximum number of streams per user, server and kind, so that one user cannot use up the shared limit. */
 export const STREAMS_PER_USER = 10;

@@ -11,7 +11,7 @@ import type { Installer } from "../installers/hosts.ts";
 import { CHANGES } from "../installers/service.ts";
 import { choosePackage, packagesForSetup } from "../installers/setup.ts";
 import { positionDuringSetup } from "../software/setup-order.ts";
-import { pageOfTitles } from "../software/title-lists.ts";
+import { pageOfTitles } from "../software/titles/lists.ts";
 import { appsForSetup, chooseApp } from "../store-apps/setup.ts";
 import type { StoreAppRow } from "../store-apps/tables.ts";
 import { teamScope } from "../teams/access.ts";

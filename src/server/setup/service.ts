@@ -4,8 +4,8 @@ import { setConfig } from "../app-config/service.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { conflict, invalid } from "../core/errors.ts";
 import { checkPassword, hashPassword } from "../core/security/passwords.ts";
+import { type UserRow, viewerOf } from "../core/security/viewer.ts";
 import { createSession } from "../sessions/service.ts";
-import { type UserRow, viewerOf } from "../sessions/viewer.ts";
 import { addUser } from "../users/add.ts";
 import { cleanEmail } from "../users/rules.ts";
 

@@ -3,10 +3,10 @@ import { minutes } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { authenticationFailed, badRequest } from "../core/errors.ts";
 import { linkTo } from "../core/http/links.ts";
+import type { UserRow } from "../core/security/viewer.ts";
 import { linkPaths, mailConfigured, notConfigured, sendMail } from "../mail/mail.ts";
 import { signInLetter } from "../mail/messages.ts";
 import { issueToken } from "../mail/one-time.ts";
-import type { UserRow } from "../sessions/viewer.ts";
 
 const LIFETIME = minutes(15);
 

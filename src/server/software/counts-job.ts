@@ -6,7 +6,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { countOsVersions } from "../hosts/os-versions.ts";
 import { has } from "../store/query.ts";
 import { addSoftwareCounts, recountSoftware } from "./counts.ts";
-import { nameTitles } from "./title-names.ts";
+import { nameTitles } from "./titles/names.ts";
 import { removeUnusedSoftware } from "./unused.ts";
 import { addVulnerabilityCounts } from "./vulnerabilities/counts.ts";
 import { recountVulnerabilities } from "./vulnerabilities/recount.ts";

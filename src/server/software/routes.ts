@@ -1,7 +1,7 @@
 import { softwareApi } from "../../api/software.ts";
 import { route } from "../core/http/route.ts";
-import { getTitle, listTitles } from "./title-lists.ts";
-import { renameTitle } from "./title-names.ts";
+import { getTitle, listTitles } from "./titles/lists.ts";
+import { renameTitle } from "./titles/names.ts";
 import { countVersions, getVersion, listVersions } from "./version-lists.ts";
 import { withImportTime } from "./vulnerabilities/imported.ts";
 

@@ -1,9 +1,9 @@
 // Accounts of users with single sign-on, created and updated from the data of the identity provider.
 import { recordActivity } from "../activities/record.ts";
 import { type Context, service, within } from "../core/context.ts";
+import { type UserRow, viewerOf } from "../core/security/viewer.ts";
 import { spendInvite } from "../invites/spend.ts";
 import { endSessions } from "../sessions/service.ts";
-import { type UserRow, viewerOf } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
 import { type Account, managedAccount } from "../users/access.ts";
 import { addUser } from "../users/add.ts";

@@ -3,7 +3,7 @@
 import type { Context } from "../core/context.ts";
 import { inTeam } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { withTitle } from "../host-list/selector/software.ts";
+import { withTitle } from "../software/host-conditions.ts";
 import { and, eq } from "../store/query.ts";
 import type { ListingRow, StoreAppRow } from "./tables.ts";
 

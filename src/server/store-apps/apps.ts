@@ -17,7 +17,7 @@ import { teamFor } from "../mdm/profiles/access.ts";
 import type { TeamName } from "../mdm/profiles/platform.ts";
 import { namedCategories } from "../self-service/categories.ts";
 import { dropIconOf, iconUrlOf } from "../self-service/icon-rows.ts";
-import { titleIdFor } from "../software/titles.ts";
+import { titleIdFor } from "../software/titles/titles.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import { teamIdNamed } from "../teams/access.ts";

@@ -2,10 +2,10 @@
 import { storePlatforms } from "../../api/store-apps.ts";
 import { inTeam } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { withTitle } from "../host-list/selector/software.ts";
 import { inScope, labelsOfHost } from "../labels/scope.ts";
 import { scopeOf } from "../labels/targeting.ts";
 import { deviceOfHost } from "../mdm/apple/channel/devices.ts";
+import { withTitle } from "../software/host-conditions.ts";
 import type { HostOffer, HostOffers, OfferedHost } from "../software/host-offers.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { installStatuses } from "./installs.ts";

@@ -1,7 +1,7 @@
 // Store apps in the views of software titles. Who may not see packages sees titles without them.
 import type { StoreApp } from "../../api/store-apps.ts";
 import { inTeam, may, visible } from "../core/security/access.ts";
-import type { TitleExtras } from "../software/titles.ts";
+import type { TitleExtras } from "../software/titles/titles.ts";
 import { and, eq, everything, oneOf } from "../store/query.ts";
 import { appOfTitle } from "./apps.ts";
 import { appsOnWire } from "./view.ts";

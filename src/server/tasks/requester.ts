@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Context, service } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
-import { viewerOf } from "../sessions/viewer.ts";
+import { viewerOf } from "../core/security/viewer.ts";
 import type { TaskRow } from "./view.ts";
 
 export const REQUESTER_GONE = "the user who asked for it is gone, or has to change the password first";

@@ -10,10 +10,10 @@ import { readDuration } from "../core/duration.ts";
 import { ApiError, alreadyExists, conflict, forbidden, invalid, notFound } from "../core/errors.ts";
 import { page } from "../core/http/paging.ts";
 import { isToken, notByToken } from "../core/http/token-scope.ts";
+import type { UserRow } from "../core/security/viewer.ts";
 import { deleteExpired } from "../sessions/expired.ts";
 import { isUnused, liveToken } from "../sessions/lifetime.ts";
 import { aboutToken, endSession, openSession, recordTokenEnd, type SessionRow } from "../sessions/service.ts";
-import type { UserRow } from "../sessions/viewer.ts";
 import { and, eq } from "../store/query.ts";
 import { managedAccount, manages, visibleAccount } from "../users/access.ts";
 

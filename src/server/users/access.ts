@@ -4,8 +4,8 @@ import type { Role } from "../../api/access.ts";
 import type { Context, Viewer } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
 import { may, maySomewhere } from "../core/security/access.ts";
+import type { UserRow } from "../core/security/viewer.ts";
 import type { ServerTx } from "../core/tables.ts";
-import type { UserRow } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
 
 export interface RoleSet {

@@ -1,5 +1,5 @@
 import type { Context } from "../core/context.ts";
-import type { UserRow } from "../sessions/viewer.ts";
+import type { UserRow } from "../core/security/viewer.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { RoleSet } from "./access.ts";
 import type { users } from "./tables.ts";

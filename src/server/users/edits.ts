@@ -1,5 +1,5 @@
 import { type Recorder, recordActivity } from "../activities/record.ts";
-import { aboutUser, type UserRow } from "../sessions/viewer.ts";
+import { aboutUser, type UserRow } from "../core/security/viewer.ts";
 
 /** The fields whose changes are recorded. A user's display settings are private and not among them. */
 const recordedFields = ["name", "email", "position", "gravatar_url", "sso_enabled", "mfa_enabled"] as const;

@@ -4,8 +4,8 @@ import type { TeamRole } from "../../api/users.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, roleError } from "../core/errors.ts";
 import { authorize, may, visible } from "../core/security/access.ts";
+import type { UserRow } from "../core/security/viewer.ts";
 import { endSessionsOfChangedRoles } from "../sessions/service.ts";
-import type { UserRow } from "../sessions/viewer.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { checkRole, parseRole, recordRoleChanges } from "./roles.ts";
 

@@ -3,6 +3,7 @@ import { hours } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import { linkTo } from "../core/http/links.ts";
+import type { UserRow } from "../core/security/viewer.ts";
 import { later } from "../mail/later.ts";
 import { countForgotten, countReset } from "../mail/limits.ts";
 import { linkPaths, mailConfigured, notConfigured, sendMail } from "../mail/mail.ts";
@@ -10,7 +11,6 @@ import { forgottenLetter, passwordChangedLetter } from "../mail/messages.ts";
 import { findToken, issueToken, takeToken } from "../mail/one-time.ts";
 import { readyToSend } from "../mail/smtp.ts";
 import { refused } from "../sessions/refusal.ts";
-import type { UserRow } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
 import { newHash, setPassword } from "./password.ts";
 

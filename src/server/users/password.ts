@@ -5,10 +5,10 @@ import { type Context, within } from "../core/context.ts";
 import { cannotDryRun, hasChanged, invalid, notFound, permissionDenied } from "../core/errors.ts";
 import { isToken, notByToken } from "../core/http/token-scope.ts";
 import { checkPassword, hashPassword, verifyPassword } from "../core/security/passwords.ts";
+import { aboutUser, type UserRow } from "../core/security/viewer.ts";
 import { endTokens } from "../mail/one-time.ts";
 import { showingPassword } from "../rate-limits/logins.ts";
 import { endSessions } from "../sessions/service.ts";
-import { aboutUser, type UserRow } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
 import { viewUser } from "./view.ts";
 

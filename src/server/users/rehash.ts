@@ -1,6 +1,6 @@
 import type { Context } from "../core/context.ts";
 import { belowCost, hashPassword, verifyPassword } from "../core/security/passwords.ts";
-import type { UserRow } from "../sessions/viewer.ts";
+import type { UserRow } from "../core/security/viewer.ts";
 import { and, eq } from "../store/query.ts";
 
 /**

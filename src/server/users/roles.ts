@@ -5,8 +5,8 @@ import type { Context } from "../core/context.ts";
 import { invalid, roleError } from "../core/errors.ts";
 import { needPremium } from "../core/http/tier.ts";
 import { authorize, may } from "../core/security/access.ts";
+import type { UserRow } from "../core/security/viewer.ts";
 import { sessionsChanged } from "../sessions/streams.ts";
-import type { UserRow } from "../sessions/viewer.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RoleSet } from "./access.ts";
 

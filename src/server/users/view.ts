@@ -3,7 +3,7 @@ import type { AvailableTeam, User } from "../../api/users.ts";
 import type { Context } from "../core/context.ts";
 import { isPremium, type Viewer } from "../core/context.ts";
 import { byId } from "../core/maps.ts";
-import type { UserRow } from "../sessions/viewer.ts";
+import type { UserRow } from "../core/security/viewer.ts";
 import { everything, oneOf } from "../store/query.ts";
 import { seesRole } from "./access.ts";
 

@@ -1,7 +1,7 @@
 import { hostVitalsApi, variablesApi } from "../../api/variables.ts";
 import { type Route, route } from "../core/http/route.ts";
 import { applyVariables, createVariable, deleteVariable, listVariables, modifyVariable } from "./secrets.ts";
-import { applyVitals, createVital, deleteVital, listVitals, renameVital, setVital } from "./vitals.ts";
+import { applyVitals, createVital, deleteVital, listVitals, renameVital } from "./vitals.ts";
 
 export const variableRoutes: readonly Route[] = [
   route(variablesApi.list, ({ query }, ctx) => listVariables(ctx, query)),
@@ -19,5 +19,4 @@ export const variableRoutes: readonly Route[] = [
       (body.custom_host_vitals ?? []).map(({ name }) => name),
     ),
   ),
-  route(hostVitalsApi.setValue, ({ params, body }, ctx) => setVital(ctx, params.id, params.vital_id, body.value)),
 ];

@@ -9,7 +9,7 @@ import type { Reply } from "../core/http/route.ts";
 import { byId, groupBy } from "../core/maps.ts";
 import { authorize, inTeam, visible } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { vulnerable } from "../host-list/selector/software.ts";
+import { vulnerable } from "../software/host-conditions.ts";
 import { type Scopes, scopesFor } from "../software/scopes.ts";
 import { NO_TEAM } from "../software/tables.ts";
 import { dataImportedAt } from "../software/vulnerabilities/imported.ts";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { readSources } from "../../../src/server/agent/ingest/sources.ts";
 import { createDetailQueries } from "../../../src/server/agent/inventory/detail-queries.ts";
-import type { HostContext } from "../../../src/server/agent/inventory/fields.ts";
 import { hostChanges } from "../../../src/server/agent/inventory/host-fields.ts";
 import { DETAIL_PREFIX, type DetailResults, detailResults } from "../../../src/server/agent-protocol/rows.ts";
 import { extensions } from "../../../src/server/extensions.ts";
 import type { CertificateInventory, PackStats } from "../../../src/server/hosts/details.ts";
 import { browserEmailInventory } from "../../../src/server/hosts/inventory/browser-emails.ts";
+import type { HostContext } from "../../../src/server/hosts/inventory-fields.ts";
 import { mdmInventory } from "../../../src/server/mdm-status/ingest.ts";
 import { munkiSource } from "../../../src/server/munki/ingest.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { displayName } from "../../../src/server/agent/inventory/fields.ts";
 import { enrollChanges } from "../../../src/server/agent/inventory/host-fields.ts";
+import { displayName } from "../../../src/server/hosts/inventory-fields.ts";
 import { managedAgentInventory } from "../../../src/server/managed-agent/inventory.ts";
 import { changes, changesOf, context, type Fixture } from "./fixture.ts";
 

@@ -11,9 +11,9 @@ import {
 } from "../../agent-protocol/rows.ts";
 import { type PlatformFamily, platformFamily, platformOfMask } from "../../core/platforms.ts";
 import type { Answers } from "../../hosts/inventory/source.ts";
+import type { HostContext, InventoryFields } from "../../hosts/inventory-fields.ts";
 import type { OsIdentity } from "../../hosts/os-versions.ts";
 import { unixDiskSpace, windowsDiskSpace } from "./disks.ts";
-import type { HostContext, InventoryFields } from "./fields.ts";
 import { primaryInterface, publicAddress } from "./network.ts";
 import { osIdentity, platformOf, type WindowsRelease, windowsRelease } from "./os-version.ts";
 import { isSameWindows, setFlags, setOs, setSystem, setUptime } from "./setters.ts";

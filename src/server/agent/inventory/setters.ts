@@ -1,7 +1,7 @@
 import { firmwareText, hardwareUuid, serialNumber } from "../../../agent-wire/firmware.ts";
 import { msToIso, toCount, toInt, toSeconds } from "../../agent-protocol/numbers.ts";
 import { has, type Row, text } from "../../agent-protocol/rows.ts";
-import { displayName, type HostContext, type InventoryFields } from "./fields.ts";
+import { displayName, type HostContext, type InventoryFields } from "../../hosts/inventory-fields.ts";
 import { platformOf, unixOsVersion, type WindowsRelease, windowsName, windowsOsVersion } from "./os-version.ts";
 
 const osColumns = { platform_like: "platform_like", code_name: "codename", build: "build" } as const;

@@ -8,6 +8,7 @@ import { labelMembers, labels } from "../../labels/tables.ts";
 import { hostProfiles } from "../../mdm/profiles/tables.ts";
 import { hostMunki, munkiIssues } from "../../munki/tables.ts";
 import { hostPolicies } from "../../policies/tables.ts";
+import { vulnerableWhere } from "../../software/host-conditions.ts";
 import { hostSoftware, software } from "../../software/tables.ts";
 import { softwareCves } from "../../software/vulnerabilities/tables.ts";
 import { eq, exists, hasOf, isNull, not, type Predicate } from "../../store/query.ts";
@@ -25,7 +26,6 @@ import {
 } from "./kinds.ts";
 import { bootstrapPackage, connectedToSvc, diskEncryption, enrolledAs, inSolutionWhere, osSettings } from "./mdm.ts";
 import { answering } from "./policies.ts";
-import { vulnerableWhere } from "./software.ts";
 import type { Unit } from "./values.ts";
 import { namedSystemVersion, softwareVersion, systemVersion } from "./versions.ts";
 

@@ -12,6 +12,7 @@ import { may } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import { addOperations, isOpen, lockOperations, openOperations } from "../../operations/queue.ts";
 import { operations } from "../../operations/tables.ts";
+import { extensionOf, runsOn, textOf } from "../../script-texts/texts.ts";
 import { and, eq, exists, isNull, lte, not, oneOf } from "../../store/query.ts";
 import type { RowOf } from "../../store/table.ts";
 import { addTask } from "../../tasks/queue.ts";
@@ -20,7 +21,6 @@ import type { TaskKind } from "../../tasks/task.ts";
 import { runScript } from "../kind.ts";
 import { QUEUED_MAX, timeoutOf } from "../run.ts";
 import { scriptBatches, scriptBatchHosts } from "../tables.ts";
-import { extensionOf, runsOn, textOf } from "../texts.ts";
 
 export type BatchRow = RowOf<typeof scriptBatches>;
 type BatchHost = RowOf<typeof scriptBatchHosts>;

@@ -17,7 +17,7 @@ import { policiesThatInstall } from "../../../installers/wire.ts";
 import { resolveKept, type TargetLabel } from "../../../labels/targeting.ts";
 import type { Found } from "../../../package-batches/find.ts";
 import { LAST_IN_SETUP } from "../../../software/setup-order.ts";
-import { titleIdFor } from "../../../software/titles.ts";
+import { titleIdFor } from "../../../software/titles/titles.ts";
 import type { TeamScope } from "../../../teams/access.ts";
 import { type Given, locating, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";

@@ -1,5 +1,5 @@
+import { textsOf } from "../../../script-texts/texts.ts";
 import { SCRIPT_CHANGES } from "../../../scripts/saved.ts";
-import { textsOf } from "../../../scripts/texts.ts";
 import { isNull } from "../../../store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { inPages, ofTier, PAGE } from "../../shared-rows.ts";

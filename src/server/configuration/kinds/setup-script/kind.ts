@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Context } from "../../../core/context.ts";
+import { textsOf } from "../../../script-texts/texts.ts";
 import { readScript } from "../../../scripts/file.ts";
-import { textsOf } from "../../../scripts/texts.ts";
 import type { SetupScriptRow } from "../../../setup-experience/tables.ts";
 import { isNull } from "../../../store/query.ts";
 import type { Given } from "../../changes.ts";

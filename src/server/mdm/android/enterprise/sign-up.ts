@@ -9,7 +9,7 @@ import { type Context, type Services, within } from "../../../core/context.ts";
 import { ApiError, conflict, invalid, notThere } from "../../../core/errors.ts";
 import { serverUrl } from "../../../core/http/links.ts";
 import { tokenHash } from "../../../core/random.ts";
-import { viewerOf } from "../../../sessions/viewer.ts";
+import { viewerOf } from "../../../core/security/viewer.ts";
 import { and, eq, gt } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
 import { androidClient } from "../management/client.ts";

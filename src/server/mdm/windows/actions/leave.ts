@@ -1,11 +1,11 @@
 // Turns device management off for a device: it is asked to remove its enrollment.
 import { syncCommand } from "../../../../syncml/value.ts";
 import { type Context, service } from "../../../core/context.ts";
+import { viewerOf } from "../../../core/security/viewer.ts";
 import { endLeaving } from "../../../mdm-status/managed.ts";
 import { ownMdm } from "../../../mdm-status/own.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import { openOperations } from "../../../operations/queue.ts";
-import { viewerOf } from "../../../sessions/viewer.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { deviceOfHost, endEnrollment } from "../channel/devices.ts";
 import { WINDOWS_LANE, windowsCommandKind } from "../commands/kind.ts";

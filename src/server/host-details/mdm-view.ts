@@ -8,12 +8,12 @@ import { lockSide, lockStateOf } from "../host-actions/states.ts";
 import type { hostNames } from "../host-names/tables.ts";
 import type { managedAccounts, recoveryLocks } from "../host-passwords/tables.ts";
 import type { hostProfiles } from "../mdm/profiles/tables.ts";
+import { shownEnrollment } from "../mdm-status/service.ts";
+import { type hostBootstrap, hostMdm, type mdmSolutions } from "../mdm-status/tables.ts";
 import { oneOf } from "../store/query.ts";
 import { type SidesOf, side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
-import { type hostBootstrap, hostMdm, type mdmSolutions } from "./tables.ts";
 
-type Enrollment = RowOf<typeof hostMdm>;
 type Solution = RowOf<typeof mdmSolutions>;
 
 export interface HostMdmView {
@@ -21,14 +21,6 @@ export interface HostMdmView {
   readonly last_mdm_checked_in_at: string | null;
   readonly last_mdm_enrolled_at: string | null;
 }
-
-/**
- * What agents of Windows servers report of an enrollment is not shown (agent protocol, section 10), only what this
- * server knows itself: that it manages the host.
- */
-export const shownEnrollment = <T extends Pick<Enrollment, "is_server" | "connected_to_svc">>(
-  row: T | null | undefined,
-): T | undefined => (row == null || (row.is_server && !row.connected_to_svc) ? undefined : row);
 
 /** The columns that `mdmOfHosts` reads. The disk encryption key is not among them: it would be decrypted. */
 export const mdmSides = {

@@ -1,23 +1,23 @@
 // Lists of software titles, with the number of hosts of a team that have them.
 import type { z } from "zod";
-import type { SoftwareTitle, SoftwareTitleDetails, softwareApi } from "../../api/software.ts";
-import type { Context } from "../core/context.ts";
-import { badRequest, notFound } from "../core/errors.ts";
-import { orderOf, type PageQuery, page, pageOfArray } from "../core/http/paging.ts";
-import { byId, groupBy } from "../core/maps.ts";
-import type { ServerTx } from "../core/tables.ts";
-import { and, eq, everything, exists, nothing, oneOf, or, type Predicate, search } from "../store/query.ts";
-import { compareText } from "../store/rows.ts";
-import type { RowOf } from "../store/table.ts";
-import { countedAt } from "./counts.ts";
-import { sourcesOn } from "./queries.ts";
-import { type Scopes, scopesFor } from "./scopes.ts";
-import { cvesOf } from "./service.ts";
-import { checkAfter, cveIs, isCve, mostHosts, pageOfSums, pageWithOthers, total } from "./sums.ts";
-import { NO_TEAM, softwareTitles, softwareVersionCounts } from "./tables.ts";
+import type { SoftwareTitle, SoftwareTitleDetails, softwareApi } from "../../../api/software.ts";
+import type { Context } from "../../core/context.ts";
+import { badRequest, notFound } from "../../core/errors.ts";
+import { orderOf, type PageQuery, page, pageOfArray } from "../../core/http/paging.ts";
+import { byId, groupBy } from "../../core/maps.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import { and, eq, everything, exists, nothing, oneOf, or, type Predicate, search } from "../../store/query.ts";
+import { compareText } from "../../store/rows.ts";
+import type { RowOf } from "../../store/table.ts";
+import { countedAt } from "../counts.ts";
+import { sourcesOn } from "../queries.ts";
+import { type Scopes, scopesFor } from "../scopes.ts";
+import { cvesOf } from "../service.ts";
+import { checkAfter, cveIs, isCve, mostHosts, pageOfSums, pageWithOthers, total } from "../sums.ts";
+import { NO_TEAM, softwareTitles, softwareVersionCounts } from "../tables.ts";
+import { wantedCves } from "../vulnerabilities/filter.ts";
+import { softwareCves } from "../vulnerabilities/tables.ts";
 import { detailedExtras, listedExtras, offeredTitles } from "./titles.ts";
-import { wantedCves } from "./vulnerabilities/filter.ts";
-import { softwareCves } from "./vulnerabilities/tables.ts";
 
 type TitlesQuery = z.output<typeof softwareApi.titles.query>;
 
@@ -163,7 +163,7 @@ function startingWith(first: readonly number[], all: readonly TitleSum[]): Title
   return all.toSorted((a, b) => rank(a) - rank(b) || compareText(a.name, b.name) || a.title_id - b.title_id);
 }
 
-type TitleSum = Pick<RowOf<typeof import("./tables.ts").softwareTitleCounts>, "title_id" | "name" | "hosts_count">;
+type TitleSum = Pick<RowOf<typeof import("../tables.ts").softwareTitleCounts>, "title_id" | "name" | "hosts_count">;
 
 function sumTitles(rows: readonly TitleSum[]): TitleSum[] {
   return [...groupBy(rows, ({ title_id }) => title_id).values()].map((some) => ({

@@ -1,8 +1,7 @@
-import type { Viewer } from "../core/context.ts";
-import type { ServerTx, Tables } from "../core/tables.ts";
-import { eq } from "../store/query.ts";
-import type { RowOf } from "../store/table.ts";
-import type { sessions } from "./tables.ts";
+import { eq } from "../../store/query.ts";
+import type { RowOf } from "../../store/table.ts";
+import type { Viewer } from "../context.ts";
+import type { ServerTx, Tables } from "../tables.ts";
 
 export type UserRow = RowOf<Tables["users"]>;
 
@@ -10,7 +9,7 @@ export type UserRow = RowOf<Tables["users"]>;
 export async function viewerOf(
   store: ServerTx,
   user: UserRow,
-  session: RowOf<typeof sessions> | null,
+  session: RowOf<Tables["sessions"]> | null,
 ): Promise<Viewer> {
   // Only users without a global role have team roles.
   const memberships =

@@ -1,7 +1,7 @@
 import { hours } from "../core/clock.ts";
 import type { Job } from "../core/job.ts";
 import { removeUnusedSolutions } from "../mdm-status/solutions.ts";
-import { removeUnusedIssues } from "../munki/unused.ts";
+import { removeUnusedIssues } from "./unused.ts";
 
 /** Deletes device management products and Munki issues that no host reports any more. */
 export const deviceManagement: Job = {

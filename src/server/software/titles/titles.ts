@@ -1,9 +1,9 @@
 // Titles that are known although no host may have them: those of packages and apps that teams offer.
-import type { SoftwareTitle, SoftwareTitleDetails } from "../../api/software.ts";
-import type { Context } from "../core/context.ts";
-import type { ServerTx } from "../core/tables.ts";
-import type { Table } from "../store/table.ts";
-import { titleKey } from "./inventory.ts";
+import type { SoftwareTitle, SoftwareTitleDetails } from "../../../api/software.ts";
+import type { Context } from "../../core/context.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import type { Table } from "../../store/table.ts";
+import { titleKey } from "../inventory.ts";
 
 /** A column of another table that keeps titles from being deleted. */
 export interface TitleReference {
@@ -11,7 +11,7 @@ export interface TitleReference {
   readonly column: string;
 }
 
-declare module "../core/extensions.ts" {
+declare module "../../core/extensions.ts" {
   interface Extensions {
     readonly titleReferences: readonly TitleReference[];
     readonly titleExtras: readonly TitleExtras[];

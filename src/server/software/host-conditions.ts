@@ -1,7 +1,7 @@
-import type { InstallStatus } from "../../software/tables.ts";
-import { hostSoftware, softwareInstalls } from "../../software/tables.ts";
-import { osCves, softwareCves } from "../../software/vulnerabilities/tables.ts";
-import { and, eq, exists, has, hasOf, oneOf, or, type Predicate } from "../../store/query.ts";
+import { and, eq, exists, has, hasOf, oneOf, or, type Predicate } from "../store/query.ts";
+import type { InstallStatus } from "./tables.ts";
+import { hostSoftware, softwareInstalls } from "./tables.ts";
+import { osCves, softwareCves } from "./vulnerabilities/tables.ts";
 
 export const withSoftware = (versionId: number): Predicate =>
   exists(hostSoftware, "id", has("software_ids", versionId));

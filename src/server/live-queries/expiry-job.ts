@@ -2,7 +2,7 @@ import { expireActivities } from "../activities/expiry.ts";
 import { sealAll } from "../activities/sealer.ts";
 import { days, hours, isoAt } from "../core/clock.ts";
 import type { Job } from "../core/job.ts";
-import { removeEndedBefore } from "../live-queries/removal.ts";
+import { removeEndedBefore } from "./removal.ts";
 
 /** Deletes activities older than the retention window, and the data of ended live queries from that time. */
 export const activityExpiry: Job = {

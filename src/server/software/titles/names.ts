@@ -1,14 +1,14 @@
 // Titles that are known by a bundle identifier have the name that most of their copies have, because the user of a Mac may
 // have renamed the copy that was reported first; or the name that a user of the server has given them.
-import { isOneLine, NOT_ONE_LINE } from "../../api/fields.ts";
+import { isOneLine, NOT_ONE_LINE } from "../../../api/fields.ts";
 
-import { parts } from "../core/concurrency/parts.ts";
-import type { Context, Services } from "../core/context.ts";
-import { invalid, notFound } from "../core/errors.ts";
-import type { ServerTx } from "../core/tables.ts";
-import { and, eq, not, oneOf } from "../store/query.ts";
-import type { RowOf } from "../store/table.ts";
-import { ALL_HOSTS, type softwareTitles } from "./tables.ts";
+import { parts } from "../../core/concurrency/parts.ts";
+import type { Context, Services } from "../../core/context.ts";
+import { invalid, notFound } from "../../core/errors.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import { and, eq, not, oneOf } from "../../store/query.ts";
+import type { RowOf } from "../../store/table.ts";
+import { ALL_HOSTS, type softwareTitles } from "../tables.ts";
 
 /** On how many hosts a title has each name. */
 type NameCounts = Map<string, number>;
