@@ -465,9 +465,11 @@ describe.each(bothEngines)("on %s", (engine) => {
       await t.store.installerLabels.insert({ installer_id: installer!.id, ...link });
     };
     await limit(other, CANARY);
-    expect(await remove()).toMatch(/in use \(foreign key\) by 3 objects of other teams$/);
+    expect(await remove()).toMatch(/in use \(foreign key\) by 3 objects that you may not read$/);
     await limit(own, "mine");
-    expect(await remove()).toMatch(/policy "mine policy", query "mine query", package "mine title \d+", 3 objects of/);
+    expect(await remove()).toMatch(
+      /policy "mine policy", query "mine query", package "mine title \d+", 3 objects that/,
+    );
   });
 
   it("repeats the name of a team as it was sent, not as the other team spells it", async () => {

@@ -51,7 +51,7 @@ export async function checkAllUnused(
 function listed(uses: readonly LabelUse[]): string {
   const readable = uses.filter(({ isReadable }) => isReadable).map(({ object }) => object);
   const others = uses.length - readable.length;
-  const rest = others === 0 ? [] : [`${others} ${others === 1 ? "object" : "objects"} of other teams`];
+  const rest = others === 0 ? [] : [`${others} ${others === 1 ? "object" : "objects"} that you may not read`];
   return [...readable.slice(0, SHOWN), ...rest].join(", ");
 }
 
