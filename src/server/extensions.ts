@@ -97,7 +97,7 @@ import { munkiSource } from "./munki/ingest.ts";
 import type { OperationKind } from "./operations/kind.ts";
 import { scheduleInventory } from "./packs/inventory.ts";
 import { storeCritical } from "./policies/critical.ts";
-import { policiesLeave } from "./policies/service.ts";
+import { forgetForeignResults } from "./policies/results.ts";
 import { deliverMail } from "./policy-mails/deliver.ts";
 import { routes } from "./routes.ts";
 import { runScript } from "./scripts/kind.ts";
@@ -143,6 +143,7 @@ export const extensions: Extensions = {
     endAndroidRequests,
     forgetPasswords,
     dropPendingInstalls,
+    ({ store }, hostIds) => forgetForeignResults(store, hostIds),
   ],
   endAgentKeys,
   gatingResultsChanged: compareDevices,
@@ -248,7 +249,6 @@ export const extensions: Extensions = {
   otherOffers: [storeAppOffer],
   pinPackage: pinVersion,
   playApp,
-  teamLeaves: policiesLeave,
   installCounts: countInstalls,
   isMatchingAll,
   installerListeners: [installsFollowPackages, patchFollows],

@@ -56,6 +56,7 @@ import { ssoRoutes } from "./sso/routes.ts";
 import { storeAppRoutes } from "./store-apps/routes.ts";
 import { targetRoutes } from "./targets/routes.ts";
 import { taskRoutes } from "./tasks/routes.ts";
+import { teamRemovalRoutes } from "./team-removal/routes.ts";
 import { teamRoutes } from "./teams/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
 import { translatorRoutes } from "./translator/routes.ts";
@@ -127,6 +128,7 @@ const table: readonly Route[] = [
   ...targetRoutes,
   ...taskRoutes,
   ...teamRoutes,
+  ...teamRemovalRoutes,
   ...tokenRoutes,
   ...translatorRoutes,
   ...uploadRoutes,

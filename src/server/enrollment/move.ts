@@ -7,7 +7,6 @@ import type { ServerTx } from "../core/tables.ts";
 import { endAllPending } from "../host-actions/states.ts";
 import { moveEnrolling } from "../hosts/enrolled.ts";
 import { moveSettings } from "../os-settings/statuses.ts";
-import { forgetForeignResults } from "../policies/results.ts";
 import { moveSoftwareCounts } from "../software/count-changes.ts";
 
 declare module "../core/extensions.ts" {
@@ -50,7 +49,6 @@ export async function moveEnrolledHosts(
   if (agent !== "managed_agent") await extensions.endAgentKeys(store, ids);
   for (const drop of extensions.dropEntrusted) await drop({ store, clock }, ids);
   await endAllPending({ store, clock }, ids);
-  await forgetForeignResults(store, ids);
   const team = teamId === null ? null : await store.teams.get(teamId);
   const type = "transferred_hosts";
   const listed = await hostsToRecord({ store, clock, log, metrics }, ids, type);

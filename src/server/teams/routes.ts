@@ -4,7 +4,7 @@ import { type Route, route } from "../core/http/route.ts";
 import { setTeamAgentOptions } from "./agent-options.ts";
 import { getNoTeam, modifyNoTeam } from "./no-team.ts";
 import { setTeamSecrets, teamSecrets } from "./secrets.ts";
-import { createTeam, deleteTeam, getTeam, listTeams, modifyTeam } from "./service.ts";
+import { createTeam, getTeam, listTeams, modifyTeam } from "./service.ts";
 import { applyTeamSpecs } from "./specs.ts";
 import { addTeamUsers, listTeamUsers, removeTeamUsers } from "./users.ts";
 
@@ -16,7 +16,6 @@ export const teamRoutes: readonly Route[] = [
   route(teamsApi.modify, ({ params, body }, ctx) => modifyTeam(ctx, params.id, body)),
   route(teamsApi.noTeam, (_, ctx) => getNoTeam(ctx)),
   route(teamsApi.modifyNoTeam, ({ body }, ctx) => modifyNoTeam(ctx, body)),
-  route(teamsApi.delete, ({ params }, ctx) => deleteTeam(ctx, params.id)),
   route(teamsApi.users, ({ params, query }, ctx) => listTeamUsers(ctx, params.id, query)),
   route(teamsApi.addUsers, ({ params, body }, ctx) => addTeamUsers(ctx, params.id, body.users)),
   route(teamsApi.removeUsers, ({ params, body }, ctx) => removeTeamUsers(ctx, params.id, body.users)),

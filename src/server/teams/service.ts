@@ -6,34 +6,19 @@ import { activitiesOfAccessAutomations, activitiesOfMdm, changesBetween, uncover
 import { noHostExpiry } from "../app-config/sections/rules.ts";
 import { readConfig } from "../app-config/service.ts";
 import { channels } from "../core/channels.ts";
-import { type Context, within } from "../core/context.ts";
+import type { Context } from "../core/context.ts";
 import { alreadyExists, notFound } from "../core/errors.ts";
 import { type PageQuery, page } from "../core/http/paging.ts";
 import { nameKey } from "../core/name-key.ts";
 import { visible } from "../core/security/access.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
-import { lockHosts, moveHosts } from "../hosts/write.ts";
-import { cancelOfOtherTeams, lockWaiting } from "../operations/moves.ts";
-import { moveSettings } from "../os-settings/statuses.ts";
-import { moveSoftwareCounts } from "../software/count-changes.ts";
 import { and, eq, search } from "../store/query.ts";
-import { usersLosingTeam } from "../users/membership.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
 import { checkName } from "./names.ts";
 import { changedSettings, checkChange, type GivenSettings, shownSettings, type WholeSettings } from "./settings.ts";
 import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
 import { keepSubscriptions } from "./write.ts";
-
-/** Work to do after the transaction has been committed. */
-export type Afterwards = (ctx: Context) => void;
-
-declare module "../core/extensions.ts" {
-  interface Extensions {
-    /** Called in the transaction that deletes a team, before its rows are deleted. */
-    readonly teamLeaves: (inside: Context, teamId: number) => Promise<Afterwards>;
-  }
-}
 
 type Created = z.output<(typeof teamsApi)["create"]["body"]>;
 type Modified = z.output<(typeof teamsApi)["modify"]["body"]>;
@@ -152,42 +137,6 @@ export async function setTeamSettings(
     if (!before) throw notFound("team", id);
     await writeTeam(inside, before, { settings: await settingsAfter(inside, before, given, { isGated }) });
   });
-}
-
-/** Deletes a team. Its hosts stay without a team; its policies, secrets and user roles are deleted. */
-export async function deleteTeam(ctx: Context, id: number): Promise<Record<string, never>> {
-  const afterwards = await ctx.store.tx(
-    async (store) => {
-      const inside = within(ctx, store);
-      return removeTeam(inside, await getTeamRow(inside, "teams:delete", id));
-    },
-    { lock: "users" },
-  );
-  afterwards(ctx);
-  return {};
-}
-
-/**
- * Deletes the team in the caller's transaction, which must hold the lock "users". Returns the work to do
- * after it.
- */
-export async function removeTeam(inside: Context, { id, name }: TeamRow): Promise<Afterwards> {
-  const { store } = inside;
-  const leaving = (await store.hosts.pick(["id"], { where: eq("team_id", id) })).map((host) => host.id);
-  const waiting = await lockWaiting(store, leaving);
-  await cancelOfOtherTeams(inside, waiting, null);
-  const afterwards = await inside.extensions.teamLeaves(inside, id);
-  await lockHosts(inside, eq("team_id", id));
-  const hosts = (await store.hosts.pick(["id"], { where: eq("team_id", id) })).map((host) => host.id);
-  await moveSoftwareCounts(store, hosts, null);
-  await moveSettings(store, hosts, null);
-  await moveHosts(inside, eq("team_id", id), null);
-  await usersLosingTeam(inside, id);
-  await recordActivity(inside, "deleted_team", { team_id: id, team_name: name });
-  await store.teams.delete(eq("id", id));
-  await store.notify(channels.teams, String(id));
-  await store.notify(channels.enrollSecrets, "");
-  return afterwards;
 }
 
 async function checkNameFree({ store }: Context, name: string, but = 0): Promise<void> {

@@ -2,6 +2,7 @@ import { channels } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { dropOptOuts } from "../mail/opt-outs.ts";
+import { eq } from "../store/query.ts";
 import type { TeamRow } from "./access.ts";
 
 type Change = Pick<TeamRow, "id"> & Partial<Pick<TeamRow, "description" | "settings">>;
@@ -26,4 +27,11 @@ export async function keepSubscriptions(
   for (const { id, settings } of changes)
     if (settings !== undefined)
       await dropOptOuts(store, id, settings.webhook_settings?.failing_policies_mail?.recipients ?? []);
+}
+
+/** Deletes the row of a team, in the transaction that removed what belongs to it. */
+export async function deleteTeamRow(store: ServerTx, id: number): Promise<void> {
+  await store.teams.delete(eq("id", id));
+  await store.notify(channels.teams, String(id));
+  await store.notify(channels.enrollSecrets, "");
 }
