@@ -135,6 +135,12 @@ describe("the budget of an address", () => {
       spent: 99,
     },
     { name: "requests without a token", path: "/api/v1/svc/hosts", authorization: null, spent: 49 },
+    {
+      name: "missing parameters",
+      path: "/api/v1/svc/enrollment_profiles/ota",
+      authorization: null,
+      spent: 49,
+    },
     { name: "pages", path: "/login", authorization: null, spent: 49 },
     { name: "unknown paths", path: "/no/such/path", authorization: null, spent: 49 },
   ])("is used up by $name", async ({ path, authorization, spent }) => {

@@ -24,7 +24,7 @@ import { authorize, maySomewhere } from "../security/access.ts";
 import type { Admission } from "./body.ts";
 import { dryRun, wantsDryRun } from "./dry-run.ts";
 import { withoutNulls } from "./nulls.ts";
-import { EACH, measured } from "./strangers.ts";
+import { measured } from "./strangers.ts";
 import type { JsonStream, JsonWithBytes } from "./text-stream.ts";
 import { checkLicenseRuns } from "./tier.ts";
 import { checkReadOnly, checkTokenScope } from "./token-scope.ts";
@@ -80,11 +80,7 @@ export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>, ga
   endpoint,
   isGated: gate.before !== undefined || gate.isNamedBy !== undefined,
   async run(raw, ctx, reply) {
-    admit(endpoint, ctx);
-    const isDry = asksDryRun(endpoint, ctx);
-    const params = parsePart(endpoint.params, raw.params, "path");
-    const query = parseQuery(endpoint, raw.query, ctx);
-    checkTeam(endpoint, ctx, query);
+    const { isDry, params, query } = charging(ctx, () => readHead(endpoint, raw, ctx));
     await passGate(gate, ctx, { params, query } as ParsedOf<E>);
     const admission = admissionOf(endpoint, gate, ctx);
     const sent = await sentBody(endpoint, raw, (texts) => checkTexts(endpoint, ctx, texts), admission);
@@ -100,6 +96,26 @@ export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>, ga
   },
 });
 
+/** What comes before the gate, and before any cost is admitted. */
+function readHead(endpoint: AnyEndpoint, raw: RawInput, ctx: Context) {
+  admit(endpoint, ctx);
+  const isDry = asksDryRun(endpoint, ctx);
+  const params = parsePart(endpoint.params, raw.params, "path");
+  const query = parseQuery(endpoint, raw.query, ctx);
+  checkTeam(endpoint, ctx, query);
+  return { isDry, params, query };
+}
+
+/** A refusal costs too. */
+function charging<T>({ cost }: Context, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    cost?.accept();
+    throw error;
+  }
+}
+
 async function passGate<E extends AnyEndpoint>(
   { before, isNamedBy }: Gate<E>,
   ctx: Context,
@@ -108,7 +124,7 @@ async function passGate<E extends AnyEndpoint>(
   try {
     await before?.(ctx, input);
   } catch (error) {
-    ctx.cost?.charge(EACH);
+    ctx.cost?.accept();
     throw error;
   }
   if (isNamedBy === undefined) ctx.cost?.admit();
