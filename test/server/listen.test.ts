@@ -1,5 +1,7 @@
-import type { RequestListener } from "node:http";
+import { request as httpRequest, type RequestListener } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
+import { generate } from "selfsigned";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { allowLong } from "../../src/server/core/http/long-request.ts";
 import { type Address, chooseAddress, type Listening, listen } from "../../src/server/process/listen.ts";
@@ -73,6 +75,43 @@ describe("a request that arrives slowly", () => {
     socket.write("67890");
     socket.end();
     expect(await closed).toMatch(/fine$/);
+    await listening.close({ graceMs: 0, limitMs: 0 });
+  });
+});
+
+describe("a connection from an address that is refused", () => {
+  const certificate = async () => {
+    const { cert, private: key } = await generate([{ name: "commonName", value: "localhost" }]);
+    return { cert, key };
+  };
+
+  test.each([
+    ["http", async () => null],
+    ["https", certificate],
+  ])("is closed at once, before any %s, and others are served", async (_, tls) => {
+    const address = await chooseAddress({ host: "127.0.0.1", port: 0, tls: await tls() });
+    let isRefused = true;
+    let requests = 0;
+    const listening = await listen(
+      (_req, res) => {
+        requests++;
+        res.end("fine");
+      },
+      address,
+      { refuses: (peer) => isRefused && peer === "127.0.0.1" },
+    );
+    const status = () =>
+      new Promise<number>((resolve, reject) => {
+        const send = address.tls === null ? httpRequest : httpsRequest;
+        const options = { port: address.port, host: "127.0.0.1", rejectUnauthorized: false, agent: false };
+        send(options, (res) => resolve(res.resume().statusCode!))
+          .on("error", reject)
+          .end();
+      });
+    await expect(status()).rejects.toThrow();
+    expect(requests).toBe(0);
+    isRefused = false;
+    expect(await status()).toBe(200);
     await listening.close({ graceMs: 0, limitMs: 0 });
   });
 });
