@@ -214,6 +214,7 @@ export function everything(hosts: readonly (string | number)[]): {
               destination_url: "https://hooks.example.com/none",
               host_batch_size: 0,
             },
+            failing_policies_mail: { enable_failing_policies_mail: false, recipients: [], digest: "daily" },
           },
           integrations: { ticketing_a: [], ticketing_b: [] },
         },

@@ -1,12 +1,12 @@
 // Links to the page of a host that users of this server have asked for.
 import { recordActivity } from "../activities/record.ts";
+import { linkToPages } from "../app-config/device-pages-url.ts";
 import { hours, isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
 import { may } from "../core/security/access.ts";
 import { viewerOf } from "../core/security/viewer.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { linkToPages } from "../device-sign-in/address.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
 import { and, eq, gt, lte, oneOf } from "../store/query.ts";
 

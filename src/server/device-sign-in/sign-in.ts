@@ -1,5 +1,6 @@
 // The sign-in of a device's user on its page: the identity provider of end users confirms who it is.
 import { mdmSsoApi } from "../../api/apple-enroll.ts";
+import { devicePagesUrl } from "../app-config/device-pages-url.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
@@ -14,7 +15,6 @@ import { SSO_SECONDS, sentCookie, ssoCookie } from "../sso/session.ts";
 import { endUserProvider, requestSignIn } from "../sso/start.ts";
 import { verifiedResponse } from "../sso/verify.ts";
 import { and, eq, gt } from "../store/query.ts";
-import { devicePagesUrl } from "./address.ts";
 import { openDeviceSession } from "./session.ts";
 
 /** The callback is the one of sign-ins during enrollment, so that the identity provider knows a single address. */
