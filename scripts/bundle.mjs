@@ -4,6 +4,7 @@
 //   bundle/start.js    what every command line needs: dispatch, and oclif's configuration and help
 //   bundle/client.js   what every command needs: the base classes with their flags, the client, oclif's parser
 //   bundle/zod.js      and bundle/undici.js: the used parts of these libraries
+//   bundle/yaml.js     and bundle/diff.js: libraries that only commands with configuration files need
 //   commands/**        each command with whatever only commands import
 //   api/**             as before, because server and commands share these modules
 //
@@ -22,6 +23,8 @@ const shared = ["cli/client-command.js", "cli/data-command.js", "cli/query-flags
 /** Folders whose modules are used by commands alone, and therefore become part of them. */
 const ownOfCommands = /^(cli|client|gitops|text)\//;
 const isPackage = (specifier) => specifier === "zod" || /^@oclif\/core\/[\w/]+$/.test(specifier);
+/** Libraries of commands that would be many files otherwise. */
+const libraries = ["yaml", "diff"];
 /** Rarely used dependencies of oclif: loaded only on first use. */
 const rare = /^(tinyglobby|ejs|minimatch|lilconfig)$/;
 
@@ -51,16 +54,18 @@ export async function bundle(folder, home) {
     legalComments: "eof",
     logLevel: "warning",
   };
+  // Identifiers are not minified, because errors are distinguished by the names of their classes. Short lines keep the
+  // places in stack traces useful.
+  const small = { minifyWhitespace: true, minifySyntax: true, lineLimit: 200 };
   const bundles = await esbuild.build({
     ...common,
-    entryPoints: ["start", "client", "zod", "undici"].map((name) => ({ in: `bundle:${name}`, out: `bundle/${name}` })),
+    entryPoints: ["start", "client", "zod", "undici", ...libraries].map((name) => ({
+      in: `bundle:${name}`,
+      out: `bundle/${name}`,
+    })),
     splitting: true,
     chunkNames: "bundle/[name]-[hash]",
-    // Identifiers are not minified, because errors are distinguished by the names of their classes. Short lines keep
-    // the places in stack traces useful.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    lineLimit: 200,
+    ...small,
     plugins: [bundlesPlugin(folder, modules, homes), englishOnly, rarePackages],
     banner: {
       js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
@@ -71,6 +76,7 @@ export async function bundle(folder, home) {
     entryPoints: [...modules.keys()]
       .filter((name) => /^(commands|api)\//.test(name) && !homes.modules.has(name))
       .map((name) => join(folder, name)),
+    ...small,
     plugins: [restPlugin(folder, homes)],
   });
   const server = await bundleServer(esbuild, { common, folder, modules, homes, reexport, closure });
@@ -137,10 +143,17 @@ async function readModules(esbuild, folder) {
     const name = posix(output);
     const text = await readFile(join(folder, name), "utf8");
     const zod = /from "zod"/.test(text) ? [...text.matchAll(/\bz\.(\w+)/g)].map(([, used]) => used) : [];
-    modules.set(name, { exports, zod, imports: importsIn(text), readsFiles: text.includes("import.meta") });
+    const used = new Map(libraries.map((library) => [library, namedImports(text, library)]));
+    modules.set(name, { exports, zod, used, imports: importsIn(text), readsFiles: text.includes("import.meta") });
   }
   return modules;
 }
+
+/** What a module imports by name, when it is loaded. */
+const namedImports = (text, library) =>
+  [...text.matchAll(new RegExp(`^import \\{([^}]*)\\} from "${library}";`, "gm"))].flatMap(([, names]) =>
+    names.split(",").map((name) => name.trim().split(" as ")[0]),
+  );
 
 /** The modules that a module imports when it is loaded, and those that it imports later. */
 function importsIn(text) {
@@ -215,6 +228,14 @@ function bundlesPlugin(folder, modules, homes) {
     client: () => entryOf("client"),
     zod: () => zodEntry,
     undici: () => undiciEntry,
+    ...Object.fromEntries(libraries.map((library) => [library, () => libraryEntry(library)])),
+  };
+  const libraryEntry = (library) => {
+    const names = new Set([...modules.values()].flatMap(({ used }) => used.get(library)));
+    return `export { ${[...names]
+      .filter((name) => name !== "")
+      .sort()
+      .join(", ")} } from "${library}";`;
   };
   const entryOf = (bundled) =>
     [
@@ -265,6 +286,8 @@ function restPlugin(folder, homes) {
         if (kind === "entry-point") return undefined;
         if (path.startsWith("svc:")) return { path, external: true };
         if (homes.packages.has(path)) return { path, namespace: "package" };
+        if (libraries.includes(path) && kind === "import-statement")
+          return { path: `svc:bundle/${path}.js`, external: true };
         if (!path.startsWith(".")) return { path, external: true };
         const name = posix(relative(folder, resolve(resolveDir, path)));
         if (homes.modules.has(name)) return { path: name, namespace: "module" };

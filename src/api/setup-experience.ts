@@ -6,11 +6,8 @@ import { endpoint } from "./endpoint.ts";
 import { Empty, Id, Meta, pagingAfter, QueryTeam, Timestamp } from "./fields.ts";
 import { ListedPackage } from "./packages.ts";
 import { SCRIPT_MAX, Script } from "./scripts.ts";
+import { type SetupPlatform, setupPlatforms } from "./setup-platforms.ts";
 import { SoftwareTitle } from "./software.ts";
-
-/** As they are stored, and named in activities. In requests, `macos` is another name of `darwin`. */
-export const setupPlatforms = ["darwin", "windows", "linux", "ios", "ipados", "android"] as const;
-export type SetupPlatform = (typeof setupPlatforms)[number];
 
 /** How many titles hosts of a platform can install during their setup. */
 export const SETUP_TITLES_MAX = 500;

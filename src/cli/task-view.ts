@@ -1,7 +1,7 @@
 // Columns of tasks.
 import { Task } from "../api/tasks.ts";
 import type { View } from "./output/output.ts";
-import { timeColumn } from "./views/host.ts";
+import { timeColumn } from "./output/time-column.ts";
 
 export const taskView = (relative: boolean, now: Date): View => ({
   schema: Task,

@@ -70,7 +70,7 @@ it("contains the modules with which threads start", () => {
   expect(built.filter((path) => !paths.has(path))).toEqual([]);
 });
 
-const ANY = /(?:\bfrom|\bimport|\bimport\(|\bresolve\()\s*"([^"\s]+)"/g;
+const ANY = /(?:\bfrom|\bimport|\bimport\(|\bresolve\()\s*"((?:node:)?[\w@./-]+)"/g;
 /** Bundled libraries look for optional ones that they can do without, and have examples in comments. */
 const STATIC = /\bfrom\s*"([\w@./-]+)"/g;
 const COMMENTS = /^\s*\/\*[\s\S]*?\*\/$/gm;

@@ -1,7 +1,7 @@
 // Columns of the business portal's tokens.
 import { AbmToken } from "../../api/abm.ts";
 import type { View } from "../output/output.ts";
-import { timeColumn } from "./host.ts";
+import { timeColumn } from "../output/time-column.ts";
 
 export const abmTokenView = (relative: boolean, now: Date): View => ({
   schema: AbmToken,

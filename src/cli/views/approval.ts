@@ -3,7 +3,7 @@ import { Approval } from "../../api/approvals.ts";
 import { printable } from "../../text/printable.ts";
 import type { View } from "../output/output.ts";
 import { plural } from "../output/text.ts";
-import { timeColumn } from "./host.ts";
+import { timeColumn } from "../output/time-column.ts";
 
 export const approvalView = (relative: boolean, now: Date): View => ({
   schema: Approval,

@@ -1,7 +1,7 @@
 // Columns and progress of carves.
 import { Carve } from "../../api/carves.ts";
 import type { View } from "../output/output.ts";
-import { timeColumn } from "./host.ts";
+import { timeColumn } from "../output/time-column.ts";
 import { sizeText } from "./size.ts";
 
 export const isComplete = ({ max_block, block_count }: Carve): boolean => max_block === block_count - 1;

@@ -1,7 +1,7 @@
 // Columns of commands of device management.
 import { Command } from "../../api/commands.ts";
 import type { View } from "../output/output.ts";
-import { timeColumn } from "./host.ts";
+import { timeColumn } from "../output/time-column.ts";
 
 export const commandView = (relative: boolean, now: Date): View => ({
   schema: Command,

@@ -1,22 +1,7 @@
 // Columns of hosts and of host counts.
 import { Host } from "../../api/host.ts";
 import type { View } from "../output/output.ts";
-import type { Column } from "../output/table.ts";
-import { age } from "../output/text.ts";
-
-/** What the server returns as the time of what has never happened. */
-const isNever = (time: string): boolean => time.startsWith("2000-01-01T00:00:00");
-
-/** Times in a table: relative ones on a terminal, otherwise as they are. `missing` is shown for null. */
-export const timeColumn = (key: string, header: string, relative: boolean, now: Date, missing = ""): Column => ({
-  key,
-  header,
-  text: (value) => {
-    if (typeof value !== "string") return missing;
-    if (isNever(value)) return "never";
-    return relative ? age(value, now) : value;
-  },
-});
+import { timeColumn } from "../output/time-column.ts";
 
 export const hostView = (relative: boolean, now: Date): View => ({
   schema: Host,

@@ -1,6 +1,6 @@
 import { type Invite, Invite as InviteSchema } from "../../api/invites.ts";
 import type { View } from "../output/output.ts";
-import { timeColumn } from "./host.ts";
+import { timeColumn } from "../output/time-column.ts";
 
 const isInvite = (row: unknown): row is Invite => typeof row === "object" && row !== null && "teams" in row;
 

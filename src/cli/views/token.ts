@@ -1,6 +1,6 @@
 import { ApiToken } from "../../api/tokens.ts";
 import type { View } from "../output/output.ts";
-import { timeColumn } from "./host.ts";
+import { timeColumn } from "../output/time-column.ts";
 
 export const tokenView = (relative: boolean, now: Date): View => ({
   schema: ApiToken,

@@ -1,6 +1,6 @@
 import { Upload } from "../../api/uploads.ts";
 import type { View } from "../output/output.ts";
-import { timeColumn } from "./host.ts";
+import { timeColumn } from "../output/time-column.ts";
 import { bar, sizeText } from "./size.ts";
 
 export const uploadView = (relative: boolean, now: Date, hasUsers = false) =>

@@ -14,7 +14,7 @@ import { notFound } from "../errors.ts";
 import { secretFlags } from "../files/input.ts";
 import { args, isNoTeam } from "../flags.ts";
 import type { View } from "../output/output.ts";
-import { timeColumn } from "./host.ts";
+import { timeColumn } from "../output/time-column.ts";
 
 export const variableArg = args.required("id or name of the variable");
 export const vitalArg = args.required("id or name of the vital");

@@ -1,7 +1,7 @@
 // Columns of tokens of the license program.
 import { VppToken } from "../../api/vpp.ts";
 import type { View } from "../output/output.ts";
-import { timeColumn } from "./host.ts";
+import { timeColumn } from "../output/time-column.ts";
 
 export const vppTokenView = (relative: boolean, now: Date): View => ({
   schema: VppToken,

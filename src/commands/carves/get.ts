@@ -1,8 +1,8 @@
 import { Carve, carvesApi } from "../../api/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 import { stateOf } from "../../cli/views/carve.ts";
-import { timeColumn } from "../../cli/views/host.ts";
 import { sizeText } from "../../cli/views/size.ts";
 
 export default class CarvesGet extends ClientCommand {

@@ -1,6 +1,6 @@
 import { conditionalAccessApi, DirectoryConnection } from "../../api/conditional-access.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { timeColumn } from "../../cli/views/host.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 
 export default class ConditionalAccessStatus extends ClientCommand {
   static override summary = "Show the connection with the directory, and how many devices comply.";

@@ -1,6 +1,6 @@
 import { DeviceHost, deviceApi } from "../../api/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
-import { timeColumn } from "../../cli/views/host.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 
 export default class DeviceShow extends DeviceCommand {
   static override summary = "Show a host as its user sees it.";

@@ -1,7 +1,7 @@
 import { EnrollSecret, enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { EnrollSecretsCommand } from "../../cli/features/enroll-secrets.ts";
 import { teamFlag } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/views/host.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 
 export default class EnrollSecretsList extends EnrollSecretsCommand {
   static override summary = "List the enroll secrets: the global ones, or a team's.";

@@ -2,8 +2,8 @@ import { Activity } from "../../api/activities.ts";
 import { hostActivitiesApi } from "../../api/host-activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 import { details, who } from "../../cli/views/activity.ts";
-import { timeColumn } from "../../cli/views/host.ts";
 
 export default class HostsActivities extends ClientCommand {
   static override summary = "List the activities of a host, newest first.";

@@ -1,7 +1,7 @@
 import { EscrowedKey, hostDetailsApi } from "../../api/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/views/host.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class HostsEncryptionKeys extends ClientCommand {

@@ -3,7 +3,7 @@ import { Host } from "../../api/host.ts";
 import { hostsApi } from "../../api/hosts.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/views/host.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 
 /** Hosts that have not yet reported their memory have 0. */
 export default class HostsGet extends VulnerabilityCommand {

@@ -1,7 +1,7 @@
 import { HostHealth, hostDetailsApi } from "../../api/host-details.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/views/host.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 
 const named = (value: unknown, nameOf: (item: Record<string, unknown>) => string) =>
   Array.isArray(value) ? value.map(nameOf).join(", ") : "";

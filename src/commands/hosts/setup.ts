@@ -3,7 +3,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { shownItems } from "../../cli/features/setup-items.ts";
 import { args } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/views/host.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 import { printable } from "../../text/printable.ts";
 

@@ -1,8 +1,8 @@
 import { hostActivitiesApi, UpcomingActivity } from "../../api/host-activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 import { details, who } from "../../cli/views/activity.ts";
-import { timeColumn } from "../../cli/views/host.ts";
 
 export default class HostsUpcoming extends ClientCommand {
   static override summary = "List the upcoming activities of a host, in order.";

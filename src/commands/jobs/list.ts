@@ -1,6 +1,6 @@
 import { Job, jobsApi } from "../../api/jobs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { timeColumn } from "../../cli/views/host.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 
 export default class JobsList extends ClientCommand {
   static override summary = "List the server's jobs, and the result of each job's last run.";

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { Session, sessionsApi } from "../../api/sessions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { timeColumn } from "../../cli/views/host.ts";
+import { timeColumn } from "../../cli/output/time-column.ts";
 
 /** API tokens are shown with their names. */
 const nameOf = (kind: string, row: unknown): string =>

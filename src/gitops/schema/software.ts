@@ -1,6 +1,6 @@
 // Software that teams offer, as it stands in files.
 import { z } from "zod";
-import { setupPlatforms } from "../../api/setup-experience.ts";
+import { setupPlatforms } from "../../api/setup-platforms.ts";
 import { APP_NUMBER, APP_PACKAGE, BatchApp, isAppId, storePlatforms } from "../../api/store-apps.ts";
 import { flag, labelNames, name, platforms, text } from "./fields.ts";
 

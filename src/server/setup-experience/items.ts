@@ -1,5 +1,5 @@
 // What a host does during its setup: which items it has, how each is asked for, and what became of it.
-import type { SetupPlatform } from "../../api/setup-experience.ts";
+import type { SetupPlatform } from "../../api/setup-platforms.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
 import { byId } from "../core/maps.ts";

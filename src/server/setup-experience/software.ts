@@ -1,7 +1,8 @@
 // Which software the hosts of a team install during their setup, and in which order.
 
 import type { z } from "zod";
-import type { SetupPlatform, SetupTitle, setupExperienceApi } from "../../api/setup-experience.ts";
+import type { SetupTitle, setupExperienceApi } from "../../api/setup-experience.ts";
+import type { SetupPlatform } from "../../api/setup-platforms.ts";
 import type { SoftwareTitle } from "../../api/software.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";

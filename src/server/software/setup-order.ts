@@ -1,5 +1,5 @@
 // In which order hosts install software during their setup. Packages and store apps are chosen in the same way.
-import type { SetupPlatform } from "../../api/setup-experience.ts";
+import type { SetupPlatform } from "../../api/setup-platforms.ts";
 
 /** The place of a package or app among those of each platform. */
 export type SetupPositions = Readonly<Partial<Record<SetupPlatform, number>>>;

@@ -1,5 +1,5 @@
 // Which store apps hosts install during their setup.
-import type { SetupPlatform } from "../../api/setup-experience.ts";
+import type { SetupPlatform } from "../../api/setup-platforms.ts";
 import { inTeam } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { chosenAt } from "../software/setup-order.ts";

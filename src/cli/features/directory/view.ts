@@ -1,7 +1,7 @@
 // Columns of the credentials for the directory.
 import { DirectoryCredentials } from "../../../api/directory.ts";
 import type { View } from "../../output/output.ts";
-import { timeColumn } from "../../views/host.ts";
+import { timeColumn } from "../../output/time-column.ts";
 
 export const directoryView = (relative: boolean, now: Date): View => ({
   schema: DirectoryCredentials,

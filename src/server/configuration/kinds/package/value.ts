@@ -1,7 +1,7 @@
 // Values of packages: what requests may contain.
 import { z } from "zod";
 import { PACKAGE_SCRIPT_MAX } from "../../../../api/packages.ts";
-import { type SetupPlatform, setupPlatforms } from "../../../../api/setup-experience.ts";
+import { type SetupPlatform, setupPlatforms } from "../../../../api/setup-platforms.ts";
 import type { Context } from "../../../core/context.ts";
 import { invalid } from "../../../core/errors.ts";
 import { checkOutboundUrl, hasCredentials } from "../../../core/outbound/fetch.ts";

@@ -1,6 +1,6 @@
 // What hosts install during their setup, in its order, by the names that files have for it.
 import { NO_TEAM_NAME } from "../../../../api/configuration.ts";
-import { type SetupPlatform, setupPlatforms } from "../../../../api/setup-experience.ts";
+import { type SetupPlatform, setupPlatforms } from "../../../../api/setup-platforms.ts";
 import type { Context } from "../../../core/context.ts";
 import { choosePackage } from "../../../installers/setup.ts";
 import { type ChosenForSetup, chosenAt, positionDuringSetup } from "../../../software/setup-order.ts";
