@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener, request, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { toNodeHandler } from "h3/node";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { agentHandler } from "../../src/server/agent/http/node-handler.ts";
@@ -150,6 +151,16 @@ describe("the budget of an address", () => {
     const call = async () => (await send(path, { headers, redirect: "manual" })).status;
     expect(await call()).not.toBe(429);
     expect(await call()).toBe(429);
+  });
+
+  it("is used up by results that are acknowledged and dropped, because they are too large", async () => {
+    const { send, budgets } = await serving();
+    const body = new Uint8Array(gzipSync(JSON.stringify({ padding: "x".repeat(2 * 1024 * 1024) })));
+    const headers = { "content-encoding": "gzip" };
+    const call = async () =>
+      (await send("/api/v1/qengine/distributed/write", { method: "POST", headers, body })).status;
+    budgets.charge(stranger, 50 - EACH / 2);
+    expect([await call(), await call()]).toEqual([200, 429]);
   });
 
   it("is not used up by users", async () => {

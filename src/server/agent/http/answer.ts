@@ -128,7 +128,7 @@ function serve(
       }
     },
     (error: unknown) => {
-      if (error instanceof Oversize) return cap < bodyCaps[endpoint] ? tooLarge(cap) : oversize(services, endpoint);
+      if (error instanceof Oversize) return oversize(services, endpoint);
       if (error instanceof BadGzip) return failure(400, "the body is not gzip");
       services.log.error({ err: error, endpoint }, "an agent request failed");
       return internal;
