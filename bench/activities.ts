@@ -4,11 +4,11 @@ import { execFile } from "node:child_process";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { pino } from "pino";
-import type { Verification } from "../src/api/activities.ts";
-import type { ServerStore } from "../src/server/core/tables.ts";
-import { openStore } from "../src/server/data/open.ts";
+import type { Verification } from "../src/api/platform/activities.ts";
 import { startServer } from "../src/server/main.ts";
-import { isNull } from "../src/server/store/query.ts";
+import { openStore } from "../src/server/open-data.ts";
+import type { ServerStore } from "../src/server/platform/core/tables.ts";
+import { isNull } from "../src/server/platform/store/query.ts";
 import { median, quantile } from "./support/figures.ts";
 import { adminOf, type EngineName, makePlace, onEngines } from "./support/place.ts";
 

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { LiveResult } from "../src/api/live-queries.ts";
+import type { LiveResult } from "../src/api/inventory/live-queries.ts";
 import { readEvents } from "../src/client/events.ts";
 import { isRoot, startRealAgent, usageOf } from "./support/real-agent.ts";
 import { signIn, startServe, tokenOf } from "./support/serve.ts";

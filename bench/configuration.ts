@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConfigurationState } from "../src/api/configuration.ts";
+import type { ConfigurationState } from "../src/api/edge/configuration.ts";
 import { build } from "../test/soak/support/bed.ts";
 import { manyObjects, manyTeams } from "../test/support/many-things.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";

@@ -1,7 +1,7 @@
 // First pages of hosts with every kind of filter and order, counts, the summary and a single host: 10,000 hosts on
 // the embedded store, 100,000 on Postgres. `npm run bench -- host-lists [lowdb|postgres] [hosts]`
 import { pino } from "pino";
-import { hostOrderKeys } from "../src/api/host-filters.ts";
+import { hostOrderKeys } from "../src/api/inventory/host-filters.ts";
 import { startServer } from "../src/server/main.ts";
 import { type Filled, fillHosts } from "./support/many-hosts.ts";
 import { type Admin, adminOf, type EngineName, makePlace } from "./support/place.ts";

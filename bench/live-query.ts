@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { LiveResult, LiveStatus } from "../src/api/live-queries.ts";
+import type { LiveResult, LiveStatus } from "../src/api/inventory/live-queries.ts";
 import { readEvents } from "../src/client/events.ts";
 import { Simulation } from "../src/simulator/simulation.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";

@@ -2,11 +2,11 @@
 // and recovery locks on Postgres. `npm run bench -- profile-filters [hosts] [profiles] [rounds]`
 import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
-import type { ServerStore } from "../src/server/core/tables.ts";
-import { openStore } from "../src/server/data/open.ts";
-import { setDiskStates } from "../src/server/disk-encryption/states.ts";
+import { setDiskStates } from "../src/server/hosts/disk-encryption/states.ts";
+import { recordSettings } from "../src/server/hosts/os-settings/statuses.ts";
 import { startServer } from "../src/server/main.ts";
-import { recordSettings } from "../src/server/os-settings/statuses.ts";
+import { openStore } from "../src/server/open-data.ts";
+import type { ServerStore } from "../src/server/platform/core/tables.ts";
 import { fillProfiles } from "./profiles.ts";
 import { quantile } from "./support/figures.ts";
 import { adminOf, makePlace, type Place } from "./support/place.ts";

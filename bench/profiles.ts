@@ -3,10 +3,10 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
-import type { ServerStore } from "../src/server/core/tables.ts";
-import { openStore } from "../src/server/data/open.ts";
+import { reconcile } from "../src/server/devices/profiles/reconcile.ts";
 import { startServer } from "../src/server/main.ts";
-import { reconcile } from "../src/server/mdm/profiles/reconcile.ts";
+import { openStore } from "../src/server/open-data.ts";
+import type { ServerStore } from "../src/server/platform/core/tables.ts";
 import { hostRow } from "../test/support/make.ts";
 import { median } from "./support/figures.ts";
 import { type EngineName, makePlace } from "./support/place.ts";

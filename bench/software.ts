@@ -2,9 +2,9 @@
 // and the count of all hosts: 10,000 hosts on the embedded store, 100,000 on Postgres, 300 entries each.
 // `npm run bench -- software [lowdb|postgres] [hosts]`
 import { pino } from "pino";
-import type { Services } from "../src/server/core/context.ts";
 import { startServer } from "../src/server/main.ts";
-import { recountSoftware } from "../src/server/software/counts.ts";
+import type { Services } from "../src/server/platform/core/context.ts";
+import { recountSoftware } from "../src/server/software/software/counts.ts";
 import { formOf } from "../test/support/forms.ts";
 import { hostRow, makeTeam, makeUser } from "../test/support/make.ts";
 import { Dice } from "../test/support/request-fuzz.ts";

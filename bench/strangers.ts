@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { allEndpoints, protocols } from "../src/api/all.ts";
 import { type AnyEndpoint, servedPaths } from "../src/api/endpoint.ts";
-import { prefixes } from "../src/server/agent-protocol/wire.ts";
+import { prefixes } from "../src/server/platform/agent-protocol/wire.ts";
 import { type Served, startServe } from "./support/serve.ts";
 
 const SINGLE_REQUESTS = 20;

@@ -6,7 +6,7 @@ import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { uploadsApi } from "../src/api/uploads.ts";
+import { uploadsApi } from "../src/api/platform/uploads.ts";
 import { uploadSource } from "../src/cli/files/upload.ts";
 import { ApiClient } from "../src/client/client.ts";
 import { startCuttingProxy } from "../test/support/cutting-proxy.ts";

@@ -1,11 +1,11 @@
 // First pages of vulnerabilities in every order, and of the hosts that one affects: 10,000 hosts on the embedded store,
 // 100,000 on Postgres, 100 software entries each, 20,000 CVEs. `npm run bench -- vulnerabilities [lowdb|postgres] [hosts]`
 import { pino } from "pino";
-import { vulnerabilitiesApi } from "../src/api/vulnerabilities.ts";
-import type { Services } from "../src/server/core/context.ts";
+import { vulnerabilitiesApi } from "../src/api/software/vulnerabilities.ts";
 import { startServer } from "../src/server/main.ts";
-import { recountVulnerabilities } from "../src/server/software/vulnerabilities/recount.ts";
-import { writeSeverities } from "../src/server/software/vulnerabilities/severity.ts";
+import type { Services } from "../src/server/platform/core/context.ts";
+import { recountVulnerabilities } from "../src/server/software/software/vulnerabilities/recount.ts";
+import { writeSeverities } from "../src/server/software/software/vulnerabilities/severity.ts";
 import { Dice } from "../test/support/request-fuzz.ts";
 import { quantile } from "./support/figures.ts";
 import { fillHosts } from "./support/many-hosts.ts";

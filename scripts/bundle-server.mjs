@@ -84,7 +84,7 @@ const targetsOf = (modules, name) =>
 
 const usesAny = (modules, name, wanted) => targetsOf(modules, name).some((target) => wanted.has(target));
 
-/** Threads start with these modules (src/server/core/concurrency/thread.ts), which nothing imports. */
+/** Threads start with these modules (src/server/platform/core/concurrency/thread.ts), which nothing imports. */
 export const startsThread = (name) => name.endsWith(".thread.js");
 
 /** The modules of the server that others import, and those with which threads start. */

@@ -4,12 +4,12 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { tables } from "../src/server/data/tables.ts";
-import { describeSchema } from "../src/server/store/postgres/describe.ts";
-import { evolve, NeedsHand } from "../src/server/store/postgres/evolve.ts";
-import { create, migrate } from "../src/server/store/postgres/migrate.ts";
-import { migrations } from "../src/server/store/postgres/migrations/index.ts";
-import { type Migration, titleOf } from "../src/server/store/postgres/migrations/migration.ts";
+import { describeSchema } from "../src/server/platform/store/postgres/describe.ts";
+import { evolve, NeedsHand } from "../src/server/platform/store/postgres/evolve.ts";
+import { create, migrate } from "../src/server/platform/store/postgres/migrate.ts";
+import { migrations } from "../src/server/platform/store/postgres/migrations/index.ts";
+import { type Migration, titleOf } from "../src/server/platform/store/postgres/migrations/migration.ts";
+import { tables } from "../src/server/tables.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 
 const folder = join(import.meta.dirname, "../src/server/store/postgres/migrations");

@@ -1,4 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { settingsPage } from "../src/server/core/settings/page.ts";
+import { settingsPage } from "../src/server/platform/core/settings/page.ts";
 
 writeFileSync(new URL("../docs/settings.md", import.meta.url), settingsPage());

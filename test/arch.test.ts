@@ -34,25 +34,31 @@ const packageHomes: Record<string, string[]> = {
   h3: [
     "src/server/app.ts",
     "src/server/main.ts",
-    "src/server/core/",
-    "src/server/agent/http/mount.ts",
-    "src/server/web/",
+    "src/server/platform/core/",
+    "src/server/edge/agent/http/mount.ts",
+    "src/server/edge/web/",
   ],
-  listhen: ["src/server/process/listen.ts"],
-  lowdb: ["src/server/store/lowdb/", "src/cli/"],
-  pg: ["src/server/store/postgres/"],
-  "sql-template-tag": ["src/server/store/postgres/"],
-  "@aws-sdk/client-s3": ["src/server/store/blobs/s3/"],
-  undici: ["src/client/", "src/cli/", "src/server/core/outbound/fetch.ts", "src/simulator/web.ts", "src/agent/net/"],
-  "@fastify/busboy": ["src/server/core/http/bodies/multipart.ts"],
-  nodemailer: ["src/server/mail/"],
+  listhen: ["src/server/platform/process/listen.ts"],
+  lowdb: ["src/server/platform/store/lowdb/", "src/cli/"],
+  pg: ["src/server/platform/store/postgres/"],
+  "sql-template-tag": ["src/server/platform/store/postgres/"],
+  "@aws-sdk/client-s3": ["src/server/platform/store/blobs/s3/"],
+  undici: [
+    "src/client/",
+    "src/cli/",
+    "src/server/platform/core/outbound/fetch.ts",
+    "src/simulator/web.ts",
+    "src/agent/net/",
+  ],
+  "@fastify/busboy": ["src/server/platform/core/http/bodies/multipart.ts"],
+  nodemailer: ["src/server/platform/mail/"],
   "@oclif/core": ["src/cli/", "src/commands/"],
   "@inquirer/prompts": ["src/cli/", "src/commands/"],
   "cli-table3": ["src/cli/"],
   "@napi-rs/keyring": ["src/cli/"],
-  "@node-saml/node-saml": ["src/server/saml/"],
-  "xml-crypto": ["src/server/saml/"],
-  "@node-rs/argon2": ["src/server/core/security/passwords.ts"],
+  "@node-saml/node-saml": ["src/server/platform/saml/"],
+  "xml-crypto": ["src/server/platform/saml/"],
+  "@node-rs/argon2": ["src/server/platform/core/security/passwords.ts"],
 };
 
 describe("imports", () => {
@@ -145,8 +151,8 @@ describe("imports", () => {
   });
 
   it("keeps resources off the engines, and engines off resources", () => {
-    const engines = ["src/server/store/lowdb/", "src/server/store/postgres/"];
-    const openers = [...engines, "src/server/data/open.ts", "src/server/store/tools/", "src/commands/db/"];
+    const engines = ["src/server/platform/store/lowdb/", "src/server/platform/store/postgres/"];
+    const openers = [...engines, "src/server/open-data.ts", "src/server/platform/store/tools/", "src/commands/db/"];
     expect(show(imports.filter(({ file, target }) => within(target, ...engines) && !within(file, ...openers)))).toEqual(
       [],
     );
@@ -157,8 +163,8 @@ describe("imports", () => {
       imports.filter(
         ({ file, target }) => within(file, from) && within(target, "src/server/") && !within(target, from, ...known),
       );
-    expect(show(upward("src/server/store/"))).toEqual([]);
-    expect(show(upward("src/server/core/", "src/server/store/"))).toEqual([]);
+    expect(show(upward("src/server/platform/store/"))).toEqual([]);
+    expect(show(upward("src/server/platform/core/", "src/server/platform/store/"))).toEqual([]);
   });
 
   it("keeps what a server remembers in its running parts: no file of the server has a memory of its own", () => {
@@ -166,7 +172,7 @@ describe("imports", () => {
     // servers in one process would share them, and nothing would stop what they hold. The way is `core/running.ts`;
     // `core/memo.ts` keeps what depends on an immutable value alone.
     const memories = files
-      .filter((file) => within(file, "src/server/") && file !== "src/server/core/memo.ts")
+      .filter((file) => within(file, "src/server/") && file !== "src/server/platform/core/memo.ts")
       .flatMap((file) =>
         readFileSync(join(root, file), "utf8")
           .split("\n")
@@ -213,10 +219,25 @@ describe("imports", () => {
   });
 });
 
-/** Folders of the server that are groups of features. */
-const groups = ["mdm", "mdm/apple", "mdm/windows", "mdm/android"];
+/** The wings of the server, from low to high: each may import those before it. */
+const wings = [
+  "platform",
+  "accounts",
+  "settings",
+  "hosts",
+  "checks",
+  "certificates",
+  "software",
+  "devices",
+  "automations",
+  "inventory",
+  "delivery",
+  "edge",
+];
+/** Rooms of the server that are groups of features. */
+const groups = [...wings, "devices/apple", "devices/windows", "devices/android"];
 /**
- * The folder of a file of the server; in a group, the folder in the group. The files beside the folders put the
+ * The room of a file of the server, `wing/room`; in a group, the folder in the group. The files beside the wings put the
  * features together.
  */
 const featureOf = (file: string): string | null => {
@@ -249,6 +270,58 @@ function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   for (const node of graph.keys()) if (!index.has(node)) visit(node);
   return found;
 }
+
+describe("wings of the server", () => {
+  const wingOf = (file: string): string | null => /^src\/server\/([^/]+)\//.exec(file)?.[1] ?? null;
+  /** A file that lies in a wing itself, such as a rule that its rooms share, is a room. */
+  const roomOf = (file: string): string | null => /^src\/server\/([^/]+\/[^/]+)/.exec(file)?.[1] ?? null;
+  const inWings = imports.filter(({ file, target }) => wingOf(file) !== null && target.startsWith("src/server/"));
+
+  it("are the folders that a reader sees first", () => {
+    const folders = readdirSync(join(root, "src/server"), { withFileTypes: true }).filter((one) => one.isDirectory());
+    expect(folders.map(({ name }) => name)).toEqual([...wings].sort());
+  });
+
+  /** Imports that still run up. Each is to be turned, and none is to be added. */
+  const running = [
+    "certificates/certificates/node-key.ts -> delivery/managed-agent/agents.ts",
+    "certificates/certificates/node-key.ts -> delivery/managed-agent/identity.ts",
+    "certificates/certificates/scep-proxy.ts -> devices/profiles/challenges.ts",
+    "delivery/managed-agent/rows.ts -> edge/device-page/tokens.ts",
+    "devices/apple/portal/sync.ts -> delivery/managed-agent/tables.ts",
+    "devices/apple/portal/sync.ts -> inventory/host-list/delete.ts",
+    "devices/apple/setup/software.ts -> delivery/setup-experience/progress.ts",
+    "devices/apple/setup/software.ts -> delivery/setup-experience/waits.ts",
+    "devices/encryption-settings/notices.ts -> delivery/managed-agent/notifications.ts",
+    "devices/windows/enroll/callers.ts -> delivery/managed-agent/agents.ts",
+    "devices/windows/enroll/enroll.ts -> delivery/managed-agent/rows.ts",
+    "devices/windows/joins/joins.ts -> delivery/managed-agent/rows.ts",
+    "devices/windows/notices/notices.ts -> delivery/managed-agent/notifications.ts",
+    "hosts/enrollment/move.ts -> software/software/count-changes.ts",
+    "hosts/enrollment/service.ts -> software/software/vulnerabilities/count-changes.ts",
+    "hosts/mdm-status/managed.ts -> devices/profiles/host-rows.ts",
+    "software/vulnerabilities/job.ts -> automations/webhooks/vulnerabilities.ts",
+  ];
+
+  it("import downwards only, and nothing of what puts them together", () => {
+    const rank = (file: string) => (wingOf(file) === null ? wings.length : wings.indexOf(wingOf(file)!));
+    const isType = (target: string) => target === "src/server/extensions.ts";
+    const upward = inWings.filter(({ file, target }) => rank(target) > rank(file) && !isType(target));
+    expect(show(upward).sort()).toEqual(running.map((one) => one.replaceAll(/(^|-> )/g, "$1src/server/")));
+  });
+
+  it("have rooms that form no cycle", () => {
+    const graph = new Map<string, Set<string>>();
+    const edges = inWings.flatMap(({ file, target }) => {
+      const [from, to] = [roomOf(file)!, roomOf(target)!];
+      return from === to || wingOf(file) !== wingOf(target) ? [] : [{ file, target, from, to }];
+    });
+    for (const { from, to } of edges) graph.set(from, (graph.get(from) ?? new Set()).add(to));
+    expect(graph.size).toBeGreaterThan(30);
+    const cycle = cyclesOf(graph)[0] ?? [];
+    expect(show(edges.filter(({ from, to }) => cycle.includes(from) && cycle.includes(to)))).toEqual([]);
+  });
+});
 
 describe("features of the server", () => {
   const edges = imports.flatMap((one) => {
@@ -304,7 +377,7 @@ for (const file of files.filter((name) => within(name, "src/server/")))
 
 describe("tables", () => {
   /** The engines, and the tools that copy and check whole stores, know every table. */
-  const general = ["src/server/store/", "src/server/data/"];
+  const general = ["src/server/platform/store/", "src/server/data-tools.ts"];
   const sources = files
     .filter((file) => within(file, "src/server/") && !within(file, ...general))
     .map((file) => ({ file, text: readFileSync(join(root, file), "utf8") }));
@@ -339,7 +412,7 @@ describe("tables", () => {
 
 describe("folders", () => {
   /** Flat lists of things of one kind: resources of the API, commands, migrations. */
-  const flat = ["src/api", "src/commands/", "src/server/store/postgres/migrations"];
+  const flat = ["src/api", "src/commands/", "src/server/platform/store/postgres/migrations"];
 
   it("have at most 25 files", () => {
     const counts = new Map<string, number>();
@@ -361,7 +434,12 @@ describe("tests", () => {
 });
 
 describe("kinds of configuration", () => {
-  const places = ["src/server/configuration/", "src/gitops/", "src/api/configuration.ts", "src/cli/features/gitops-"];
+  const places = [
+    "src/server/edge/configuration/",
+    "src/gitops/",
+    "src/api/edge/configuration.ts",
+    "src/cli/features/gitops-",
+  ];
   const commands = ["apply", "plan", "drift", "export"].map((name) => `src/commands/${name}.ts`);
   const kinds = Object.entries({
     config: 0,
@@ -393,7 +471,7 @@ describe("kinds of configuration", () => {
   };
   const inPlaces = files.filter((file) => within(file, ...places, ...commands));
   const named = new Map(inPlaces.map((file) => [file, namesOf(file)]));
-  const lists = ["src/gitops/kinds.ts", "src/server/configuration/kinds.ts"];
+  const lists = ["src/gitops/kinds.ts", "src/server/edge/configuration/kinds.ts"];
 
   it("are named, three or more in one file, only by the lists of both sides", () => {
     const many = inPlaces.filter((file) => named.get(file)!.length >= 3).sort();
@@ -406,7 +484,7 @@ describe("kinds of configuration", () => {
     "are known in four places, such as %s: a module and a list each",
     (kind) => {
       const own = kind.replaceAll("_", "-");
-      const modules = [`src/gitops/kinds/${own}.ts`, `src/server/configuration/kinds/${own}/`];
+      const modules = [`src/gitops/kinds/${own}.ts`, `src/server/edge/configuration/kinds/${own}/`];
       for (const module of modules) expect(inPlaces.some((file) => within(file, module))).toBe(true);
       const isOther = (file: string) => file !== references && !within(file, ...modules);
       const others = inPlaces.filter((file) => named.get(file)!.includes(kind) && isOther(file));

@@ -1,7 +1,7 @@
 // A built server that manages Apple devices.
 import { FormData } from "undici";
 import { newKey } from "../../src/pki/x509.ts";
-import { systemClock } from "../../src/server/core/clock.ts";
+import { systemClock } from "../../src/server/platform/core/clock.ts";
 import type { ProfileSource } from "../../src/simulator/apple/fleet.ts";
 import { pemOfKey, pushCertificateFor } from "../../test/support/push-certificate.ts";
 import { type Served, tokenOf } from "./serve.ts";

@@ -1,5 +1,5 @@
 // Inserts the device management, policy and vulnerability data of a fleet directly into the store.
-import type { Services } from "../../src/server/core/context.ts";
+import type { Services } from "../../src/server/platform/core/context.ts";
 import type { Dice } from "../../test/support/request-fuzz.ts";
 
 const POLICIES = 50;

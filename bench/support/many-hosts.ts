@@ -1,7 +1,8 @@
 // Inserts the rows of a fleet of mixed machines directly into the store.
-import type { Services } from "../../src/server/core/context.ts";
-import type { hosts } from "../../src/server/hosts/tables.ts";
-import type { InsertOf } from "../../src/server/store/table.ts";
+
+import type { hosts } from "../../src/server/hosts/hosts/tables.ts";
+import type { Services } from "../../src/server/platform/core/context.ts";
+import type { InsertOf } from "../../src/server/platform/store/table.ts";
 import { makeTeam } from "../../test/support/make.ts";
 import { Dice } from "../../test/support/request-fuzz.ts";
 import { fillAround, fillManagement } from "./management.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { Agent, fetch, type Response } from "undici";
-import { Settings } from "../../src/server/core/settings/settings.ts";
 import type { startServer } from "../../src/server/main.ts";
+import { Settings } from "../../src/server/platform/core/settings/settings.ts";
 import { makeUser } from "../../test/support/make.ts";
 import { startPostgres } from "../../test/support/postgres-server.ts";
 

@@ -1,6 +1,6 @@
 // The software of a fleet of mixed machines, by source in the shares of real ones: which names its titles have, and
 // what products and packages they are in the feeds of vulnerabilities.
-import type { Services } from "../../src/server/core/context.ts";
+import type { Services } from "../../src/server/platform/core/context.ts";
 
 const CHUNK = 2000;
 

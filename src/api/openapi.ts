@@ -8,7 +8,7 @@ import { documentedStatuses } from "./documented-statuses.ts";
 import { DryRunHeaders, dryRunOf } from "./dry-run.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { ErrorBody } from "./fields.ts";
-import { GitopsOverrideHeaders, kindInFiles } from "./gitops-mode.ts";
+import { GitopsOverrideHeaders, kindInFiles } from "./settings/gitops-mode.ts";
 
 type Json = Record<string, unknown>;
 

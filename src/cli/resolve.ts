@@ -1,12 +1,13 @@
 // Finds objects by what people type: an id, a name or another identifier.
+
+import { type User, usersApi } from "../api/accounts/users.ts";
+import { type Pack, packsApi } from "../api/checks/packs.ts";
+import { type Query, queriesApi } from "../api/checks/queries.ts";
 import { type AnyEndpoint, type InputOf, isPathStep, type ReplyOf } from "../api/endpoint.ts";
-import type { Host } from "../api/host.ts";
-import { hostsApi } from "../api/hosts.ts";
-import { labelsApi } from "../api/labels.ts";
-import { type Pack, packsApi } from "../api/packs.ts";
-import { type Query, queriesApi } from "../api/queries.ts";
-import { type Team, teamsApi } from "../api/teams.ts";
-import { type User, usersApi } from "../api/users.ts";
+import type { Host } from "../api/hosts/host.ts";
+import { labelsApi } from "../api/hosts/labels.ts";
+import { hostsApi } from "../api/inventory/hosts.ts";
+import { type Team, teamsApi } from "../api/settings/teams.ts";
 import { ApiCallError, NotInPath } from "../client/errors.ts";
 import { nearest } from "../text/nearest.ts";
 import { notFound, usage } from "./errors.ts";

@@ -1,5 +1,5 @@
 // Columns of tasks.
-import { Task } from "../api/tasks.ts";
+import { Task } from "../api/platform/tasks.ts";
 import type { View } from "./output/output.ts";
 import { timeColumn } from "./output/time-column.ts";
 

@@ -2,8 +2,8 @@
 import type { UploadSource } from "../api/bodies.ts";
 import { DRY_RUN, DRY_RUN_FEATURE, DRY_RUN_UNCHECKED, dryRunOf, FEATURES } from "../api/dry-run.ts";
 import { type AnyEndpoint, fullPath, type InputOf, isPathStep, type ReplyOf } from "../api/endpoint.ts";
-import type { Upload } from "../api/uploads.ts";
-import { versionApi } from "../api/version.ts";
+import type { Upload } from "../api/platform/uploads.ts";
+import { versionApi } from "../api/settings/version.ts";
 import { apiCallError, DryRunNotSupported, NotInPath, Unreachable } from "./errors.ts";
 import { pause } from "./pause.ts";
 import {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
 import type { UploadSource } from "../api/bodies.ts";
-import { type CreateUpload, REPR_DIGEST, UPLOAD_OFFSET, type Upload, uploadsApi } from "../api/uploads.ts";
+import { type CreateUpload, REPR_DIGEST, UPLOAD_OFFSET, type Upload, uploadsApi } from "../api/platform/uploads.ts";
 import { sha256Field } from "../text/digest-field.ts";
 import type { ApiClient, OnSent } from "./client.ts";
 import { ApiCallError, Unreachable } from "./errors.ts";

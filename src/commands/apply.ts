@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { configurationApi, type Pin } from "../api/configuration.ts";
-import { UPLOAD_MAX } from "../api/uploads.ts";
+import { configurationApi, type Pin } from "../api/edge/configuration.ts";
+import { UPLOAD_MAX } from "../api/platform/uploads.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand, inDryRun } from "../cli/features/gitops-command.ts";
 import { textOf } from "../cli/files/file-errors.ts";

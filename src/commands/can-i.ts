@@ -1,5 +1,5 @@
 import { type Action, actions, allowsSomewhere, sameAs, teamsFor } from "../api/access.ts";
-import { usersApi } from "../api/users.ts";
+import { usersApi } from "../api/accounts/users.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { denied, usage } from "../cli/errors.ts";
 import { args, isNoTeam, teamFlag } from "../cli/flags.ts";

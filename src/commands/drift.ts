@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { type Activity, activitiesApi } from "../api/activities.ts";
-import { configurationApi } from "../api/configuration.ts";
+import { configurationApi } from "../api/edge/configuration.ts";
+import { type Activity, activitiesApi } from "../api/platform/activities.ts";
 import { CliError } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
 import { ago } from "../cli/output/text.ts";

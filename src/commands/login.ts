@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
-import { sessionsApi } from "../api/sessions.ts";
-import { ssoApi } from "../api/sso.ts";
-import { usersApi } from "../api/users.ts";
+import { sessionsApi } from "../api/accounts/sessions.ts";
+import { ssoApi } from "../api/accounts/sso.ts";
+import { usersApi } from "../api/accounts/users.ts";
 import type { Connection } from "../cli/auth/connection.ts";
 import { saveContext } from "../cli/auth/contexts.ts";
 import { contextNameFor, linkToken } from "../cli/auth/sign-in.ts";

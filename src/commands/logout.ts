@@ -1,4 +1,4 @@
-import { sessionsApi } from "../api/sessions.ts";
+import { sessionsApi } from "../api/accounts/sessions.ts";
 import { dropContextToken } from "../cli/auth/contexts.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { clearCompletion } from "../cli/completion/cache.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { CHANGES_MAX, configurationApi } from "../api/configuration.ts";
+import { CHANGES_MAX, configurationApi } from "../api/edge/configuration.ts";
 import { CliError, failed } from "../cli/errors.ts";
 import { filesFlags, GitopsCommand, type Planned } from "../cli/features/gitops-command.ts";
 import { writePrivate } from "../cli/files/private-file.ts";

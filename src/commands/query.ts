@@ -1,8 +1,8 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
-import { labelsApi } from "../api/labels.ts";
-import { liveQueriesApi } from "../api/live-queries.ts";
-import { targetsApi } from "../api/targets.ts";
+import { labelsApi } from "../api/hosts/labels.ts";
+import { liveQueriesApi } from "../api/inventory/live-queries.ts";
+import { targetsApi } from "../api/inventory/targets.ts";
 import { usage } from "../cli/errors.ts";
 import { LiveCommand, needTargets, targetFlags } from "../cli/features/live-command.ts";
 import { readText } from "../cli/files/input.ts";

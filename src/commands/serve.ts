@@ -4,15 +4,21 @@ import { saveContext } from "../cli/auth/contexts.ts";
 import { BaseCommand } from "../cli/base-command.ts";
 import { CliError } from "../cli/errors.ts";
 import type { FirstAdmin } from "../server/bootstrap.ts";
-import { licenseExpired } from "../server/core/context.ts";
-import { createLog } from "../server/core/logging/log.ts";
-import { stderrSink } from "../server/core/logging/log-sink.ts";
-import { BadSetting, certificateFile } from "../server/core/security/tls.ts";
-import { flagName, isSwitch, readSettings, secretSettings, settingsTable } from "../server/core/settings/sources.ts";
-import { openStore } from "../server/data/open.ts";
 import { type RunningServer, startServer } from "../server/main.ts";
-import { onStopSignals } from "../server/process/stop-signals.ts";
-import { isWorker, runWorkers } from "../server/process/workers.ts";
+import { openStore } from "../server/open-data.ts";
+import { licenseExpired } from "../server/platform/core/context.ts";
+import { createLog } from "../server/platform/core/logging/log.ts";
+import { stderrSink } from "../server/platform/core/logging/log-sink.ts";
+import { BadSetting, certificateFile } from "../server/platform/core/security/tls.ts";
+import {
+  flagName,
+  isSwitch,
+  readSettings,
+  secretSettings,
+  settingsTable,
+} from "../server/platform/core/settings/sources.ts";
+import { onStopSignals } from "../server/platform/process/stop-signals.ts";
+import { isWorker, runWorkers } from "../server/platform/process/workers.ts";
 
 /** Every setting is a flag except secrets, which can only be set in the environment or the file. */
 const settingFlags = Object.fromEntries(

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { setupApi } from "../api/setup.ts";
+import { setupApi } from "../api/settings/setup.ts";
 import { saveContext } from "../cli/auth/contexts.ts";
 import { contextNameFor } from "../cli/auth/sign-in.ts";
 import { ClientCommand } from "../cli/client-command.ts";

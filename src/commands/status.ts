@@ -1,6 +1,6 @@
-import { appConfigApi } from "../api/app-config.ts";
-import { hostsApi } from "../api/hosts.ts";
-import { versionApi } from "../api/version.ts";
+import { hostsApi } from "../api/inventory/hosts.ts";
+import { appConfigApi } from "../api/settings/app-config.ts";
+import { versionApi } from "../api/settings/version.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { CliError } from "../cli/errors.ts";
 import { healthWarnings } from "../cli/features/health.ts";

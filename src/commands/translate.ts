@@ -1,4 +1,4 @@
-import { translatable, translatorApi } from "../api/translator.ts";
+import { translatable, translatorApi } from "../api/inventory/translator.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { usage } from "../cli/errors.ts";
 import { args } from "../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { User, usersApi } from "../api/users.ts";
+import { User, usersApi } from "../api/accounts/users.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { userView } from "../cli/views/user.ts";
 

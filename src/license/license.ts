@@ -3,8 +3,8 @@
 import type { KeyObject } from "node:crypto";
 import { compactVerify } from "jose";
 import { z } from "zod";
-import type { License } from "../api/app-config.ts";
 import { issueText } from "../api/issue-text.ts";
+import type { License } from "../api/settings/app-config.ts";
 import { readPublicKey } from "../pki/public-key.ts";
 
 /** License keys are verified with this public key unless another one is given. */

@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { shellWord } from "../text/shell.ts";
-import { type Services, serviceContext } from "./core/context.ts";
-import { ApiError } from "./core/errors.ts";
-import { BadSetting, certificateFile } from "./core/security/tls.ts";
-import { addGlobalSecret } from "./enroll-secrets/service.ts";
-import { createFirstAdmin } from "./setup/service.ts";
+import { type Services, serviceContext } from "./platform/core/context.ts";
+import { ApiError } from "./platform/core/errors.ts";
+import { BadSetting, certificateFile } from "./platform/core/security/tls.ts";
+import { addGlobalSecret } from "./settings/enroll-secrets/service.ts";
+import { createFirstAdmin } from "./settings/setup/service.ts";
 
 export interface FirstAdmin {
   readonly email: string;

@@ -3,13 +3,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type AnyEndpoint, isDownload, servedPaths } from "../api/endpoint.ts";
-import type { Services } from "./core/context.ts";
-import { receivedBody } from "./core/http/bodies/read.ts";
-import type { Protocol } from "./core/http/protocol.ts";
-import { responseOf, type WholeReply, wholeReply } from "./core/http/replies.ts";
-import { count } from "./core/http/request-counts.ts";
-import type { RawInput, Reply, Route } from "./core/http/route.ts";
 import { baseHeaders, refusal } from "./error-replies.ts";
+import type { Services } from "./platform/core/context.ts";
+import { receivedBody } from "./platform/core/http/bodies/read.ts";
+import type { Protocol } from "./platform/core/http/protocol.ts";
+import { responseOf, type WholeReply, wholeReply } from "./platform/core/http/replies.ts";
+import { count } from "./platform/core/http/request-counts.ts";
+import type { RawInput, Reply, Route } from "./platform/core/http/route.ts";
 import { type Asked, contextOf } from "./request-context.ts";
 
 /** Bodies up to this size need no room of their own (`core/http/body-room.ts`). */

@@ -1,14 +1,14 @@
 // Renders all errors, in the form of the API or of a protocol. Anything but an `ApiError` becomes a 500 whose cause is
 // only logged, under the reply's uuid.
 import { DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
-import { Overdue } from "./core/concurrency/age.ts";
-import { licenseExpired, type Services } from "./core/context.ts";
-import { ApiError, insufficientStorage, overloaded, unavailable } from "./core/errors.ts";
-import type { Protocol } from "./core/http/protocol.ts";
-import { version } from "./core/version.ts";
+import { Overdue } from "./platform/core/concurrency/age.ts";
+import { licenseExpired, type Services } from "./platform/core/context.ts";
+import { ApiError, insufficientStorage, overloaded, unavailable } from "./platform/core/errors.ts";
+import type { Protocol } from "./platform/core/http/protocol.ts";
+import { version } from "./platform/core/version.ts";
+import { BlobsUnavailable, NoRoom } from "./platform/store/blobs/blobs.ts";
+import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./platform/store/store.ts";
 import type { Asked } from "./request-context.ts";
-import { BlobsUnavailable, NoRoom } from "./store/blobs/blobs.ts";
-import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";
 
 /** Headers of every reply. */
 export const baseHeaders = (

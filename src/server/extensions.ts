@@ -1,127 +1,141 @@
 // Who does what features ask of those that they do not know.
 
-import { offeredApp, patchFollows } from "./catalogue/patching.ts";
-import { pinVersion } from "./catalogue/updates.ts";
-import { certificateInventory } from "./certificates/inventory.ts";
-import { endChallenges } from "./certificates/scep-proxy.ts";
-import { endAccess } from "./conditional-access/certificates.ts";
-import { compareDevices, directoryDeviceInventory } from "./conditional-access/compliance/inventory.ts";
-import type { Extensions } from "./core/extensions.ts";
-import { tables } from "./data/tables.ts";
-import { endDeviceTokens } from "./device-page/tokens.ts";
-import { finishDeviceSignIn } from "./device-sign-in/sign-in.ts";
-import { diskEncryptionInventory } from "./disk-encryption/inventory.ts";
-import { forgetDiskKeys } from "./disk-encryption/keys.ts";
-import { bitlockerPinInventory } from "./disk-encryption/pin.ts";
-import { referencesToFiles } from "./files/service.ts";
-import { actNow } from "./host-actions/actions.ts";
-import { hostActionKinds, scriptKind } from "./host-actions/kinds.ts";
-import { scriptDeliverer } from "./host-actions/script-deliverer.ts";
-import { chosenIds } from "./host-list/chosen.ts";
-import { deleteInSteps } from "./host-list/delete.ts";
-import { windowsServers } from "./host-list/selector/mdm.ts";
-import { compileWhere } from "./host-list/selector/where.ts";
-import { hostNamesUseVariables } from "./host-names/uses.ts";
-import { forgetPasswords } from "./host-passwords/rows.ts";
-import { batteryInventory } from "./hosts/inventory/batteries.ts";
-import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
-import { userInventory } from "./hosts/inventory/users.ts";
-import { packageOffers } from "./installers/offers.ts";
-import { installersUseVariables } from "./installers/scripts.ts";
-import { packageExtras } from "./installers/title-extras.ts";
-import { labelsUseVitals } from "./labels/vital-uses.ts";
-import { managedAgentInventory } from "./managed-agent/inventory.ts";
-import { endAgentKeys } from "./managed-agent/rows.ts";
-import { androidActionKinds, androidDeliverer } from "./mdm/android/actions/deliverer.ts";
+import { endAccess } from "./automations/conditional-access/certificates.ts";
+import { compareDevices, directoryDeviceInventory } from "./automations/conditional-access/compliance/inventory.ts";
+import { deliverMail } from "./automations/policy-mails/deliver.ts";
+import { activityRequests } from "./automations/webhooks/activities.ts";
+import { deliverWebhook } from "./automations/webhooks/deliver.ts";
+import { certificateInventory } from "./certificates/certificates/inventory.ts";
+import { endChallenges } from "./certificates/certificates/scep-proxy.ts";
+import { scheduleInventory } from "./checks/packs/inventory.ts";
+import { storeCritical } from "./checks/policies/critical.ts";
+import { forgetForeignResults } from "./checks/policies/results.ts";
+import { managedAgentInventory } from "./delivery/managed-agent/inventory.ts";
+import { endAgentKeys } from "./delivery/managed-agent/rows.ts";
+import { runScript } from "./delivery/scripts/kind.ts";
+import { scriptsUseVariables } from "./delivery/scripts/variables.ts";
+import { setupScriptsUseVariables } from "./delivery/setup-experience/script.ts";
+import { dropPendingInstalls, installsFollowPackages } from "./delivery/software-installs/edits.ts";
+import { inHouseInstall, inHouseListener } from "./delivery/software-installs/in-house.ts";
+import { softwareInstall, softwareUninstall } from "./delivery/software-installs/kinds.ts";
+import { countInstalls, packagesForHost } from "./delivery/software-installs/view.ts";
+import { storeAppOffer } from "./delivery/store-apps/apps.ts";
+import {
+  installMetadata,
+  storeAppCommand,
+  storeAppListener,
+  storeAppVerification,
+} from "./delivery/store-apps/commands.ts";
+import { appsForHost } from "./delivery/store-apps/host-offers.ts";
+import { inHouseCommand, inHouseInstallCommand } from "./delivery/store-apps/in-house.ts";
+import { storeAppInstall } from "./delivery/store-apps/installs.ts";
+import { storeAppOffers } from "./delivery/store-apps/offers.ts";
+import { storeAppExtras } from "./delivery/store-apps/title-extras.ts";
+import { androidActionKinds, androidDeliverer } from "./devices/android/actions/deliverer.ts";
 import {
   androidLeave,
   askToLeave as askAndroidToLeave,
   endActions as endAndroidActions,
   endDeviceRequests as endAndroidRequests,
-} from "./mdm/android/actions/leave.ts";
-import { takeCommandMessage } from "./mdm/android/commands/answers.ts";
-import { androidCommands, androidCustomCommand } from "./mdm/android/commands/custom.ts";
-import { endAllDevices } from "./mdm/android/devices/enroll.ts";
-import { playApp } from "./mdm/android/enterprise/applications.ts";
-import { androidPlatform } from "./mdm/android/policies/platform.ts";
-import { appleClearPasscode } from "./mdm/apple/actions/clear-passcode.ts";
-import { appleCommands, appleCustomCommand } from "./mdm/apple/actions/custom.ts";
-import { appleDeliverer } from "./mdm/apple/actions/deliverer.ts";
-import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
-import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
-import { appleActionListener, endDeviceRequests } from "./mdm/apple/actions/listener.ts";
-import { countOtherServers, countOtherTopics, enrolledDevices, enrolledHosts } from "./mdm/apple/channel/devices.ts";
-import { appleDeclarationCommand } from "./mdm/apple/declarations/command.ts";
-import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
-import { appleUpdateListener } from "./mdm/apple/declarations/updates.ts";
-import { appleDetails, appleDetailsListener, requestDetails } from "./mdm/apple/details/commands.ts";
-import { readDetails } from "./mdm/apple/details/ingest.ts";
-import { endUserListener } from "./mdm/apple/enroll/end-users.ts";
-import { appleRenewal, renewalCommand } from "./mdm/apple/enroll/renewal.ts";
-import { filevaultInventory, openDiskKey, readSecurityInfo, securityInfo } from "./mdm/apple/filevault/key.ts";
-import { deviceNameListener, readDeviceName, setDeviceName } from "./mdm/apple/names/device-name.ts";
-import { findAccount, managedAccountListener, setAccountPassword } from "./mdm/apple/passwords/managed-account.ts";
-import { recoveryLockListener, setRecoveryLock, verifyRecoveryLock } from "./mdm/apple/passwords/recovery-lock.ts";
-import { assignedHosts } from "./mdm/apple/portal/devices.ts";
-import { appleProfileCommand, profileCommand } from "./mdm/apple/profiles/commands.ts";
-import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
-import { applePlatform } from "./mdm/apple/profiles/platform.ts";
-import { accountCommand, accountStep } from "./mdm/apple/setup/account.ts";
-import { bootstrapCommand, bootstrapListener, bootstrapStep } from "./mdm/apple/setup/bootstrap.ts";
-import { releaseCommand, setupListener } from "./mdm/apple/setup/release.ts";
-import { appleSetupWait, softwareStep } from "./mdm/apple/setup/software.ts";
-import { profilesStep } from "./mdm/apple/setup/steps.ts";
-import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
-import { pushCertificate } from "./mdm/apple/trust/service.ts";
-import { diskEncryptionNotices } from "./mdm/disk-encryption/notices.ts";
-import { profilesUseVariables } from "./mdm/profiles/uses.ts";
+} from "./devices/android/actions/leave.ts";
+import { takeCommandMessage } from "./devices/android/commands/answers.ts";
+import { androidCommands, androidCustomCommand } from "./devices/android/commands/custom.ts";
+import { endAllDevices } from "./devices/android/devices/enroll.ts";
+import { playApp } from "./devices/android/enterprise/applications.ts";
+import { androidPlatform } from "./devices/android/policies/platform.ts";
+import { appleClearPasscode } from "./devices/apple/actions/clear-passcode.ts";
+import { appleCommands, appleCustomCommand } from "./devices/apple/actions/custom.ts";
+import { appleDeliverer } from "./devices/apple/actions/deliverer.ts";
+import { appleActionKinds } from "./devices/apple/actions/kinds.ts";
+import { appleLeave, askToLeave } from "./devices/apple/actions/leave.ts";
+import { appleActionListener, endDeviceRequests } from "./devices/apple/actions/listener.ts";
+import {
+  countOtherServers,
+  countOtherTopics,
+  enrolledDevices,
+  enrolledHosts,
+} from "./devices/apple/channel/devices.ts";
+import { appleDeclarationCommand } from "./devices/apple/declarations/command.ts";
+import { declarativeManagement } from "./devices/apple/declarations/session.ts";
+import { appleUpdateListener } from "./devices/apple/declarations/updates.ts";
+import { appleDetails, appleDetailsListener, requestDetails } from "./devices/apple/details/commands.ts";
+import { readDetails } from "./devices/apple/details/ingest.ts";
+import { endUserListener } from "./devices/apple/enroll/end-users.ts";
+import { appleRenewal, renewalCommand } from "./devices/apple/enroll/renewal.ts";
+import { filevaultInventory, openDiskKey, readSecurityInfo, securityInfo } from "./devices/apple/filevault/key.ts";
+import { deviceNameListener, readDeviceName, setDeviceName } from "./devices/apple/names/device-name.ts";
+import { findAccount, managedAccountListener, setAccountPassword } from "./devices/apple/passwords/managed-account.ts";
+import { recoveryLockListener, setRecoveryLock, verifyRecoveryLock } from "./devices/apple/passwords/recovery-lock.ts";
+import { assignedHosts } from "./devices/apple/portal/devices.ts";
+import { appleProfileCommand, profileCommand } from "./devices/apple/profiles/commands.ts";
+import { profileInventory } from "./devices/apple/profiles/inventory.ts";
+import { applePlatform } from "./devices/apple/profiles/platform.ts";
+import { accountCommand, accountStep } from "./devices/apple/setup/account.ts";
+import { bootstrapCommand, bootstrapListener, bootstrapStep } from "./devices/apple/setup/bootstrap.ts";
+import { releaseCommand, setupListener } from "./devices/apple/setup/release.ts";
+import { appleSetupWait, softwareStep } from "./devices/apple/setup/software.ts";
+import { profilesStep } from "./devices/apple/setup/steps.ts";
+import { deviceCaEnd, pushCertificateEnd } from "./devices/apple/trust/ends.ts";
+import { pushCertificate } from "./devices/apple/trust/service.ts";
+import { diskEncryptionNotices } from "./devices/encryption-settings/notices.ts";
+import { hostNamesUseVariables } from "./devices/host-names/uses.ts";
+import { forgetPasswords } from "./devices/host-passwords/rows.ts";
+import { profilesUseVariables } from "./devices/profiles/uses.ts";
 import {
   askToLeave as askWindowsToLeave,
   endDeviceRequests as endWindowsRequests,
   windowsLeave,
-} from "./mdm/windows/actions/leave.ts";
-import { windowsActionListener, windowsWipe, windowsWiper } from "./mdm/windows/actions/wipe.ts";
-import { windowsCommands, windowsCustomCommand } from "./mdm/windows/commands/custom.ts";
-import { joinListener } from "./mdm/windows/joins/joins.ts";
-import { windowsSerialCommand } from "./mdm/windows/joins/serial.ts";
-import { windowsNotices } from "./mdm/windows/notices/notices.ts";
-import { windowsObsoleteNodes, windowsProfileCommand, windowsProfileContent } from "./mdm/windows/profiles/commands.ts";
-import { windowsProfileInventory } from "./mdm/windows/profiles/inventory.ts";
-import { windowsPlatform } from "./mdm/windows/profiles/platform.ts";
-import { finishWindowsSignIn } from "./mdm/windows/sign-in/sign-in.ts";
-import { startupPinListener, startupPinPolicy } from "./mdm/windows/startup-pin/startup-pin.ts";
-import { windowsDeadlines } from "./mdm/windows/updates/commands.ts";
-import { windowsUpdateListener } from "./mdm/windows/updates/updates.ts";
-import { mdmInventory } from "./mdm-status/ingest.ts";
-import { munkiSource } from "./munki/ingest.ts";
-import type { OperationKind } from "./operations/kind.ts";
-import { scheduleInventory } from "./packs/inventory.ts";
-import { storeCritical } from "./policies/critical.ts";
-import { forgetForeignResults } from "./policies/results.ts";
-import { deliverMail } from "./policy-mails/deliver.ts";
+} from "./devices/windows/actions/leave.ts";
+import { windowsActionListener, windowsWipe, windowsWiper } from "./devices/windows/actions/wipe.ts";
+import { windowsCommands, windowsCustomCommand } from "./devices/windows/commands/custom.ts";
+import { joinListener } from "./devices/windows/joins/joins.ts";
+import { windowsSerialCommand } from "./devices/windows/joins/serial.ts";
+import { windowsNotices } from "./devices/windows/notices/notices.ts";
+import {
+  windowsObsoleteNodes,
+  windowsProfileCommand,
+  windowsProfileContent,
+} from "./devices/windows/profiles/commands.ts";
+import { windowsProfileInventory } from "./devices/windows/profiles/inventory.ts";
+import { windowsPlatform } from "./devices/windows/profiles/platform.ts";
+import { finishWindowsSignIn } from "./devices/windows/sign-in/sign-in.ts";
+import { startupPinListener, startupPinPolicy } from "./devices/windows/startup-pin/startup-pin.ts";
+import { windowsDeadlines } from "./devices/windows/updates/commands.ts";
+import { windowsUpdateListener } from "./devices/windows/updates/updates.ts";
+import { endDeviceTokens } from "./edge/device-page/tokens.ts";
+import { finishDeviceSignIn } from "./edge/device-sign-in/sign-in.ts";
+import { diskEncryptionInventory } from "./hosts/disk-encryption/inventory.ts";
+import { forgetDiskKeys } from "./hosts/disk-encryption/keys.ts";
+import { bitlockerPinInventory } from "./hosts/disk-encryption/pin.ts";
+import { actNow } from "./hosts/host-actions/actions.ts";
+import { hostActionKinds, scriptKind } from "./hosts/host-actions/kinds.ts";
+import { scriptDeliverer } from "./hosts/host-actions/script-deliverer.ts";
+import { batteryInventory } from "./hosts/hosts/inventory/batteries.ts";
+import { browserEmailInventory } from "./hosts/hosts/inventory/browser-emails.ts";
+import { userInventory } from "./hosts/hosts/inventory/users.ts";
+import { labelsUseVitals } from "./hosts/labels/vital-uses.ts";
+import { mdmInventory } from "./hosts/mdm-status/ingest.ts";
+import { munkiSource } from "./hosts/munki/ingest.ts";
+import type { OperationKind } from "./hosts/operations/kind.ts";
+import { chosenIds } from "./inventory/host-list/chosen.ts";
+import { deleteInSteps } from "./inventory/host-list/delete.ts";
+import { windowsServers } from "./inventory/host-list/selector/mdm.ts";
+import { compileWhere } from "./inventory/host-list/selector/where.ts";
+import type { Extensions } from "./platform/core/extensions.ts";
+import { referencesToFiles } from "./platform/files/service.ts";
 import { routes } from "./routes.ts";
-import { runScript } from "./scripts/kind.ts";
-import { scriptsUseVariables } from "./scripts/variables.ts";
-import { iconExtras, ownIcons } from "./self-service/icon-rows.ts";
-import { setupScriptsUseVariables } from "./setup-experience/script.ts";
-import { softwareInventory } from "./software/ingest.ts";
-import { referencesToTitles } from "./software/titles/titles.ts";
-import { dropPendingInstalls, installsFollowPackages } from "./software-installs/edits.ts";
-import { inHouseInstall, inHouseListener } from "./software-installs/in-house.ts";
-import { softwareInstall, softwareUninstall } from "./software-installs/kinds.ts";
-import { countInstalls, packagesForHost } from "./software-installs/view.ts";
-import { storeAppOffer } from "./store-apps/apps.ts";
-import { installMetadata, storeAppCommand, storeAppListener, storeAppVerification } from "./store-apps/commands.ts";
-import { appsForHost } from "./store-apps/host-offers.ts";
-import { inHouseCommand, inHouseInstallCommand } from "./store-apps/in-house.ts";
-import { storeAppInstall } from "./store-apps/installs.ts";
-import { storeAppOffers } from "./store-apps/offers.ts";
-import { storeAppExtras } from "./store-apps/title-extras.ts";
-import { dropIntegrations } from "./teams/integrations.ts";
-import { deliverTicket } from "./tickets/deliver.ts";
-import { isMatchingAll } from "./vulnerabilities/matching/run.ts";
-import { activityRequests } from "./webhooks/activities.ts";
-import { deliverWebhook } from "./webhooks/deliver.ts";
+import { dropIntegrations } from "./settings/teams/integrations.ts";
+import { deliverTicket } from "./settings/tickets/deliver.ts";
+import { offeredApp, patchFollows } from "./software/catalogue/patching.ts";
+import { pinVersion } from "./software/catalogue/updates.ts";
+import { packageOffers } from "./software/installers/offers.ts";
+import { installersUseVariables } from "./software/installers/scripts.ts";
+import { packageExtras } from "./software/installers/title-extras.ts";
+import { iconExtras, ownIcons } from "./software/self-service/icon-rows.ts";
+import { softwareInventory } from "./software/software/ingest.ts";
+import { referencesToTitles } from "./software/software/titles/titles.ts";
+import { isMatchingAll } from "./software/vulnerabilities/matching/run.ts";
+import { tables } from "./tables.ts";
 
 const byName = (kinds: readonly OperationKind[]) => Object.fromEntries(kinds.map((kind) => [kind.name, kind]));
 

@@ -1,5 +1,5 @@
-import type { Limit } from "./core/limits.ts";
 import { limits } from "./limits.ts";
+import type { Limit } from "./platform/core/limits.ts";
 
 const NUMBERS = new Intl.NumberFormat("en");
 

@@ -1,34 +1,35 @@
 // The protocols of agents and devices that the router serves. A test compares them with the table of the API.
+
+import { managedAgentApi } from "../api/delivery/managed-agent.ts";
 import type { AnyEndpoint } from "../api/endpoint.ts";
 import { servedPaths } from "../api/endpoint.ts";
-import { managedAgentApi } from "../api/managed-agent.ts";
-import { certificateAgentRoutes } from "./certificates/routes.ts";
-import { scepProxyRoutes } from "./certificates/scep-proxy.ts";
-import { conditionalAccessIdpRoutes } from "./conditional-access/routes.ts";
-import type { Protocol } from "./core/http/protocol.ts";
-import type { Settings } from "./core/settings/settings.ts";
-import { deviceCaRoutes } from "./device-ca/scep-server.ts";
-import { desktopAppRoutes } from "./device-page/routes.ts";
+import { conditionalAccessIdpRoutes } from "./automations/conditional-access/routes.ts";
+import { certificateAgentRoutes } from "./certificates/certificates/routes.ts";
+import { scepProxyRoutes } from "./certificates/certificates/scep-proxy.ts";
+import { deviceCaRoutes } from "./certificates/device-ca/scep-server.ts";
 import {
   capabilities,
   managedAgentRoutes,
   thirdPartyCapabilities,
   thirdPartyPath,
   thirdPartyRoutes,
-} from "./managed-agent/routes.ts";
-import { androidMessageRoutes } from "./mdm/android/devices/routes.ts";
-import { androidSignUpRoutes } from "./mdm/android/enterprise/routes.ts";
-import { appleChannelRoutes } from "./mdm/apple/channel/routes.ts";
+} from "./delivery/managed-agent/routes.ts";
+import { agentFileRoutes } from "./delivery/new-hosts/routes.ts";
+import { inHouseAppRoutes } from "./delivery/store-apps/routes.ts";
+import { androidMessageRoutes } from "./devices/android/devices/routes.ts";
+import { androidSignUpRoutes } from "./devices/android/enterprise/routes.ts";
+import { appleChannelRoutes } from "./devices/apple/channel/routes.ts";
 import {
   accountEnrollRoutes,
   automaticEnrollRoutes,
   mdmSsoRoutes,
   otaEnrollRoutes,
-} from "./mdm/apple/enroll/routes.ts";
-import { windowsChannelRoutes } from "./mdm/windows/channel/routes.ts";
-import { windowsEnrollRoutes } from "./mdm/windows/enroll/routes.ts";
-import { agentFileRoutes } from "./new-hosts/routes.ts";
-import { inHouseAppRoutes } from "./store-apps/routes.ts";
+} from "./devices/apple/enroll/routes.ts";
+import { windowsChannelRoutes } from "./devices/windows/channel/routes.ts";
+import { windowsEnrollRoutes } from "./devices/windows/enroll/routes.ts";
+import { desktopAppRoutes } from "./edge/device-page/routes.ts";
+import type { Protocol } from "./platform/core/http/protocol.ts";
+import type { Settings } from "./platform/core/settings/settings.ts";
 
 type Known = Pick<Settings, "managed_agent_prefix" | "managed_agent_capabilities">;
 

@@ -1,14 +1,14 @@
 // A request before its body is read, however it arrived, and the context that its handler gets.
 import type { Socket } from "node:net";
 import type { Access } from "../api/endpoint.ts";
-import { hostOfKey, nodeKeyIn } from "./certificates/node-key.ts";
-import { type Context, nobody, type Services } from "./core/context.ts";
-import { authenticationRequired } from "./core/errors.ts";
-import { clientCertificate } from "./core/http/client-certificate.ts";
-import { callerOf, isTrustedProxy } from "./core/http/proxies.ts";
-import { EACH, strangerCost } from "./core/http/strangers.ts";
-import { signingHost } from "./managed-agent/signed-requests.ts";
-import { authenticate } from "./sessions/auth.ts";
+import { authenticate } from "./accounts/sessions/auth.ts";
+import { hostOfKey, nodeKeyIn } from "./certificates/certificates/node-key.ts";
+import { signingHost } from "./delivery/managed-agent/signed-requests.ts";
+import { type Context, nobody, type Services } from "./platform/core/context.ts";
+import { authenticationRequired } from "./platform/core/errors.ts";
+import { clientCertificate } from "./platform/core/http/client-certificate.ts";
+import { callerOf, isTrustedProxy } from "./platform/core/http/proxies.ts";
+import { EACH, strangerCost } from "./platform/core/http/strangers.ts";
 
 export interface Asked {
   /** The request's id in the reply and in the log. */

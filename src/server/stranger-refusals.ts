@@ -3,19 +3,19 @@
 // as much.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { servedPaths } from "../api/endpoint.ts";
-import { endpointAt } from "./agent-protocol/wire.ts";
-import { nodeKeyIn } from "./certificates/node-key.ts";
-import type { Services } from "./core/context.ts";
-import { limitExceeded } from "./core/errors.ts";
-import { bodyRoom } from "./core/http/body-room.ts";
-import { placeOf } from "./core/http/place.ts";
-import type { Protocol } from "./core/http/protocol.ts";
-import { callerOfRequest, isLoopback } from "./core/http/proxies.ts";
-import { strangerBudgets } from "./core/http/strangers.ts";
-import { tokensInUse } from "./core/http/tokens-in-use.ts";
-import { closeWhenUnread } from "./core/http/unread-bodies.ts";
-import { tokenHash } from "./core/random.ts";
+import { nodeKeyIn } from "./certificates/certificates/node-key.ts";
 import { baseHeaders } from "./error-replies.ts";
+import { endpointAt } from "./platform/agent-protocol/wire.ts";
+import type { Services } from "./platform/core/context.ts";
+import { limitExceeded } from "./platform/core/errors.ts";
+import { bodyRoom } from "./platform/core/http/body-room.ts";
+import { placeOf } from "./platform/core/http/place.ts";
+import type { Protocol } from "./platform/core/http/protocol.ts";
+import { callerOfRequest, isLoopback } from "./platform/core/http/proxies.ts";
+import { strangerBudgets } from "./platform/core/http/strangers.ts";
+import { tokensInUse } from "./platform/core/http/tokens-in-use.ts";
+import { closeWhenUnread } from "./platform/core/http/unread-bodies.ts";
+import { tokenHash } from "./platform/core/random.ts";
 
 /** Refusals of an address in one second that are sent at once. Later ones are delayed, which slows its senders down. */
 const IMMEDIATE = 20;

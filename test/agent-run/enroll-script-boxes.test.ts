@@ -20,7 +20,7 @@ beforeAll(async () => {
   await bundleAgent(project, join(folder, "agent.mjs"));
   const agent = await readFile(join(folder, "agent.mjs"));
   const sha256 = createHash("sha256").update(agent).digest("hex");
-  const template = await readFile(join(project, "src/server/new-hosts/enroll.sh"), "utf8");
+  const template = await readFile(join(project, "src/server/delivery/new-hosts/enroll.sh"), "utf8");
   standIn.files.set("/enroll/agent.mjs", agent);
   standIn.files.set("/enroll/enroll.sh", template.replace("@AGENT_SHA256@", sha256).replace("@AUTHORITY@", ""));
   url = await standIn.start();

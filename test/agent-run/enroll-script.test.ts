@@ -28,7 +28,7 @@ beforeAll(async () => {
   agent = join(folder, "agent.mjs");
   await bundleAgent(project, agent);
   served.set("/enroll/agent.mjs", await readFile(agent));
-  template = await readFile(join(project, "src/server/new-hosts/enroll.sh"), "utf8");
+  template = await readFile(join(project, "src/server/delivery/new-hosts/enroll.sh"), "utf8");
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });

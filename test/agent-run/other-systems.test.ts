@@ -13,7 +13,7 @@ import {
   registryKey,
   registryValues,
 } from "../../src/agent/tables/windows.ts";
-import { builtinLabels } from "../../src/server/labels/builtin-labels.ts";
+import { builtinLabels } from "../../src/server/hosts/labels/builtin-labels.ts";
 import { detailQueries } from "../agent/inventory/fixture.ts";
 
 const VERSION = "HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion";

@@ -14,7 +14,7 @@ import { apkPackages, debPackages, pacmanPackage } from "../../src/agent/tables/
 import { crontabRows } from "../../src/agent/tables/services.ts";
 import { settingRows } from "../../src/agent/tables/settings-files.ts";
 import { ENGINE_VERSION } from "../../src/agent/tables/system.ts";
-import { builtinLabels } from "../../src/server/labels/builtin-labels.ts";
+import { builtinLabels } from "../../src/server/hosts/labels/builtin-labels.ts";
 import { DEVICE_TABLES } from "../../src/simulator/inventory/tables-device.ts";
 import { detailQueries } from "../agent/inventory/fixture.ts";
 import { root } from "../support/cli.ts";

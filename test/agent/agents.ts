@@ -1,8 +1,8 @@
 // Agents for tests: real bytes to the app or to a socket, and a simulated machine that runs the queries it gets.
 import { createServer, Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
-import { agentHandler } from "../../src/server/agent/http/node-handler.ts";
-import { tokenHash } from "../../src/server/core/random.ts";
+import { agentHandler } from "../../src/server/edge/agent/http/node-handler.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
 import { enrollBody } from "../../src/simulator/agent/enroll-body.ts";
 import { DEFAULT_FLAGS } from "../../src/simulator/agent/world.ts";
 import { Machine, type MachineSettings } from "../../src/simulator/inventory/machine.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { MAX_AGE_MS, Overdue } from "../../src/server/core/concurrency/age.ts";
-import { createBatcher } from "../../src/server/core/concurrency/batcher.ts";
+import { MAX_AGE_MS, Overdue } from "../../src/server/platform/core/concurrency/age.ts";
+import { createBatcher } from "../../src/server/platform/core/concurrency/batcher.ts";
 import { startApp } from "../support/app.ts";
 import { enrollment, makeSecret, throughApp } from "./agents.ts";
 

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Carve } from "../../src/api/carves.ts";
-import { readBlock } from "../../src/server/carves/block-body.ts";
-import { createCarveIntake } from "../../src/server/carves/intake.ts";
+import type { Carve } from "../../src/api/checks/carves.ts";
+import { readBlock } from "../../src/server/checks/carves/block-body.ts";
+import { createCarveIntake } from "../../src/server/checks/carves/intake.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { Dice } from "../support/request-fuzz.ts";
@@ -453,7 +453,7 @@ describe.each(bothEngines)("carves of agents on %s", (engine) => {
   it("does not record a block whose blob cannot be stored, and accepts it later", async () => {
     const session = await started();
     const { put } = t.services.blobs;
-    const { StoreUnavailable } = await import("../../src/server/store/store.ts");
+    const { StoreUnavailable } = await import("../../src/server/platform/store/store.ts");
     t.services.blobs.put = async () => {
       throw new StoreUnavailable("disk full");
     };

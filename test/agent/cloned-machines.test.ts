@@ -1,6 +1,11 @@
 // Machines that were cloned with their agent: two with one key, or with one hardware UUID.
 import { describe, expect, it } from "vitest";
-import { judge, judgeEnrollment, type KnownMachine, noMachine } from "../../src/server/managed-agent/machines.ts";
+import {
+  judge,
+  judgeEnrollment,
+  type KnownMachine,
+  noMachine,
+} from "../../src/server/delivery/managed-agent/machines.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { addSecret, agentCall, ManagedAgent } from "../support/managed.ts";

@@ -1,7 +1,7 @@
 // Device management and Munki as reported by agents: section 10 of the agent protocol.
 import { beforeEach, describe, expect, test } from "vitest";
-import { minutes } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { minutes } from "../../src/server/platform/core/clock.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { enroll, enrollment, makeSecret, type Send, throughApp } from "./agents.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { StoreUnavailable } from "../../src/server/store/store.ts";
+import { StoreUnavailable } from "../../src/server/platform/store/store.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { enroll, makeSecret, type Send, SimulatedAgent, throughApp } from "./agents.ts";

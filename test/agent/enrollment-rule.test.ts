@@ -1,9 +1,9 @@
 // A secret of one team gives no access to a host of another team: both agents, both stores.
 import { pino } from "pino";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { SettingsInput } from "../../src/server/core/settings/settings.ts";
-import { judgeReenrollment } from "../../src/server/enrollment/rule.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { judgeReenrollment } from "../../src/server/hosts/enrollment/rule.ts";
+import type { SettingsInput } from "../../src/server/platform/core/settings/settings.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeOperation, makeTeam } from "../support/make.ts";

@@ -1,7 +1,7 @@
 // Activities that a host causes by itself: equal ones are merged, and their number is bounded.
 import { describe, expect, it } from "vitest";
-import { hours } from "../../src/server/core/clock.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { hours } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { ManagedAgent, SECRET } from "../support/managed.ts";

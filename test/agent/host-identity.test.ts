@@ -2,8 +2,8 @@
 import { constants, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { readCertificate } from "../../src/pki/x509.ts";
-import { days } from "../../src/server/core/clock.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { askForIdentity, fingerprintOf, SCEP, signedCall } from "../support/host-identity.ts";

@@ -1,8 +1,8 @@
 // Agents with invalid results of live queries.
 import { describe, expect, test } from "vitest";
-import { LIVE_PREFIX } from "../../src/server/agent-protocol/names.ts";
-import { CELL_MAX, HOST_ROWS_MAX } from "../../src/server/live-queries/limits.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { CELL_MAX, HOST_ROWS_MAX } from "../../src/server/inventory/live-queries/limits.ts";
+import { LIVE_PREFIX } from "../../src/server/platform/agent-protocol/names.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { isRunning, type LiveHost, makeLiveHost } from "../support/live.ts";

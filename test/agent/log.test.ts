@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { createGunzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { ResultLine } from "../../src/server/agent-protocol/lines.ts";
+import type { ResultLine } from "../../src/server/platform/agent-protocol/lines.ts";
 import { startApp } from "../support/app.ts";
 import { enroll, makeSecret, throughApp } from "./agents.ts";
 

@@ -1,13 +1,13 @@
 // Managed agents that use another server than the administrator, on one database.
 
 import { expect, it } from "vitest";
-import { createConfigReader } from "../../src/server/app-config/service.ts";
-import { withRunning } from "../../src/server/core/running.ts";
-import { tables } from "../../src/server/data/tables.ts";
-import { checkEnrollSecret, wrongSecrets } from "../../src/server/enrollment/secret-check.ts";
-import { managedAgents } from "../../src/server/managed-agent/agents.ts";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
+import { managedAgents } from "../../src/server/delivery/managed-agent/agents.ts";
+import { checkEnrollSecret, wrongSecrets } from "../../src/server/hosts/enrollment/secret-check.ts";
+import { withRunning } from "../../src/server/platform/core/running.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { createConfigReader } from "../../src/server/settings/app-config/service.ts";
+import { tables } from "../../src/server/tables.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeTeam } from "../support/make.ts";
 import { addSecret, ManagedAgent, makeManaged, SECRET } from "../support/managed.ts";

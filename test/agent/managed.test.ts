@@ -1,8 +1,8 @@
 // The managed agent's protocol (agent protocol, section 11).
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { managedAgentApi } from "../../src/api/managed-agent.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { managedAgentApi } from "../../src/api/delivery/managed-agent.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";

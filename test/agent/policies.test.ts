@@ -1,16 +1,16 @@
 // Policies as agents get them and report results: agent protocol section 6, part C, decisions 30 and 32.
 
 import { beforeEach, describe, expect, test } from "vitest";
-import type { HostPolicy } from "../../src/api/host.ts";
-import type { Policy } from "../../src/api/policies.ts";
-import { createConfigReader } from "../../src/server/app-config/service.ts";
-import { withRunning } from "../../src/server/core/running.ts";
-import { tables } from "../../src/server/data/tables.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { addCounts, policyCounts } from "../../src/server/policies/counts.ts";
-import { existingPolicies, failingCounts } from "../../src/server/policies/results.ts";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
+import type { Policy } from "../../src/api/checks/policies.ts";
+import type { HostPolicy } from "../../src/api/hosts/host.ts";
+import { addCounts, policyCounts } from "../../src/server/checks/policies/counts.ts";
+import { existingPolicies, failingCounts } from "../../src/server/checks/policies/results.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { withRunning } from "../../src/server/platform/core/running.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { createConfigReader } from "../../src/server/settings/app-config/service.ts";
+import { tables } from "../../src/server/tables.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeLabel, makePolicy, makeTeam } from "../support/make.ts";

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { StoreUnavailable } from "../../src/server/store/store.ts";
+import { StoreUnavailable } from "../../src/server/platform/store/store.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { enroll, enrollment, makeSecret, type Reply, type Send, throughApp, throughSocket } from "./agents.ts";
 

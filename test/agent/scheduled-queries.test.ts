@@ -2,10 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { Query } from "../../src/api/queries.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { BadRow } from "../../src/server/store/rows.ts";
-import { StoreUnavailable } from "../../src/server/store/store.ts";
+import type { Query } from "../../src/api/checks/queries.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { BadRow } from "../../src/server/platform/store/rows.ts";
+import { StoreUnavailable } from "../../src/server/platform/store/store.ts";
 import { readConfig, selectQueries } from "../../src/simulator/agent/config.ts";
 import { type Line, type LineForms, Schedule } from "../../src/simulator/agent/schedule.ts";
 import { answerSql } from "../../src/simulator/sql/answer.ts";

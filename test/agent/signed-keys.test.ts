@@ -1,10 +1,10 @@
 // A host that signs its requests is found by its key only with its signature, whichever endpoint takes the key.
 import { describe, expect, it } from "vitest";
 import type { AnyEndpoint } from "../../src/api/endpoint.ts";
-import { tokenHash } from "../../src/server/core/random.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { protocolsOf } from "../../src/server/protocols.ts";
 import { routes } from "../../src/server/routes.ts";
-import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { askForIdentity, type HostIdentity, signedCall } from "../support/host-identity.ts";

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Agent } from "../../src/server/agent/start.ts";
-import { createConfigReader } from "../../src/server/app-config/service.ts";
-import type { SettingsInput } from "../../src/server/core/settings/settings.ts";
-import type { ServerStore } from "../../src/server/core/tables.ts";
-import { tables } from "../../src/server/data/tables.ts";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
+import type { Agent } from "../../src/server/edge/agent/start.ts";
+import type { SettingsInput } from "../../src/server/platform/core/settings/settings.ts";
+import type { ServerStore } from "../../src/server/platform/core/tables.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { createConfigReader } from "../../src/server/settings/app-config/service.ts";
+import { tables } from "../../src/server/tables.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makePolicy, makeTeam } from "../support/make.ts";
 import { agentCall } from "../support/managed.ts";

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { agents } from "../../src/server/agent/start.ts";
-import { bodyRoom } from "../../src/server/core/http/body-room.ts";
+import { agents } from "../../src/server/edge/agent/start.ts";
+import { bodyRoom } from "../../src/server/platform/core/http/body-room.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { enroll, makeSecret, type Send, throughSocket } from "./agents.ts";
 

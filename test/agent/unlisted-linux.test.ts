@@ -1,6 +1,6 @@
 // Distributions that no list of the server names, and systems that are no Linux.
 import { beforeEach, describe, expect, test } from "vitest";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makePolicy } from "../support/make.ts";

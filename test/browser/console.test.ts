@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { tokenHash } from "../../src/server/core/random.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { findChromium, launch, type Served, serve } from "../support/browser.ts";
 import { makeHost, makeInventory, makePolicy, makeResults, makeSoftware, makeTeam } from "../support/make.ts";

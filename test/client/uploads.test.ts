@@ -13,8 +13,8 @@ import { endpoint } from "../../src/api/endpoint.ts";
 import { uploadSource } from "../../src/cli/files/upload.ts";
 import { ApiClient, type ClientOptions } from "../../src/client/client.ts";
 import { createApp } from "../../src/server/app.ts";
-import { type Route, route } from "../../src/server/core/http/route.ts";
-import { closeWhenUnread } from "../../src/server/core/http/unread-bodies.ts";
+import { type Route, route } from "../../src/server/platform/core/http/route.ts";
+import { closeWhenUnread } from "../../src/server/platform/core/http/unread-bodies.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 const MiB = 1024 * 1024;

@@ -2,9 +2,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Activity } from "../../src/api/activities.ts";
-import { sealAll } from "../../src/server/activities/sealer.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Activity } from "../../src/api/platform/activities.ts";
+import { sealAll } from "../../src/server/platform/activities/sealer.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 
 let fleet: Fleet;

@@ -3,7 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Send } from "../../src/client/transport.ts";
-import { everything } from "../../src/server/store/query.ts";
+import { everything } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { sendInto } from "../support/cli.ts";
 import { bothEngines } from "../support/engines.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { makeCsr, OpensslCa } from "../support/ca-fakes.ts";
 import { startEst } from "../support/est-server.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";

@@ -344,8 +344,8 @@ describe("selectors", () => {
 
   it("have the same fields as on the server", async () => {
     const [{ selectorFields }, { fields }] = await Promise.all([
-      import("../../src/api/selector-fields.ts"),
-      import("../../src/server/host-list/selector/fields.ts"),
+      import("../../src/api/inventory/selector-fields.ts"),
+      import("../../src/server/inventory/host-list/selector/fields.ts"),
     ]);
     expect([...new Set(selectorFields)].sort()).toEqual([...fields.keys()].sort());
   });

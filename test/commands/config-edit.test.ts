@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { AppConfig } from "../../src/api/app-config.ts";
+import type { AppConfig } from "../../src/api/settings/app-config.ts";
 import type { RunOptions } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 

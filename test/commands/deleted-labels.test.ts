@@ -2,8 +2,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { deletedLabel } from "../../src/api/configuration.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { deletedLabel } from "../../src/api/edge/configuration.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { newHome } from "../support/cli.ts";

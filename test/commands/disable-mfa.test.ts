@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { openDataPlace } from "../../src/server/data/places.ts";
+import { openDataPlace } from "../../src/server/data-places.ts";
 import { runCli } from "../support/cli.ts";
 import { bothEngines } from "../support/engines.ts";
 import { freshDatabase } from "../support/postgres.ts";

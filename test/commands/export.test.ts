@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ConfigurationState } from "../../src/api/configuration.ts";
+import type { ConfigurationState } from "../../src/api/edge/configuration.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { startApp } from "../support/app.ts";
 import { newHome, sendInto } from "../support/cli.ts";

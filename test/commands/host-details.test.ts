@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 
 const MAC = "mac-1.example.com";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { everything } from "../../src/server/store/query.ts";
+import { everything } from "../../src/server/platform/store/query.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeHost } from "../support/make.ts";
 

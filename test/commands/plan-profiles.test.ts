@@ -2,7 +2,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { newHome } from "../support/cli.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { type Answer, answerLiveQueries } from "../support/live.ts";
 import { makeHost } from "../support/make.ts";

@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import { errorReport } from "../../src/cli/errors.ts";
 import { apiCallError } from "../../src/client/errors.ts";
 import type { Send } from "../../src/client/transport.ts";
-import { type Given, refusal } from "../../src/server/configuration/changes.ts";
-import { kindOf } from "../../src/server/configuration/kinds.ts";
-import { checkPins } from "../../src/server/configuration/pins.ts";
+import { type Given, refusal } from "../../src/server/edge/configuration/changes.ts";
+import { kindOf } from "../../src/server/edge/configuration/kinds.ts";
+import { checkPins } from "../../src/server/edge/configuration/pins.ts";
 import {
   ApiError,
   alreadyExists,
@@ -19,8 +19,8 @@ import {
   overloaded,
   selectionMoved,
   unavailable,
-} from "../../src/server/core/errors.ts";
-import { notConfigured } from "../../src/server/mail/mail.ts";
+} from "../../src/server/platform/core/errors.ts";
+import { notConfigured } from "../../src/server/platform/mail/mail.ts";
 import { durationText } from "../../src/text/duration.ts";
 import { runCli } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openDataPlace } from "../../src/server/data/places.ts";
+import { openDataPlace } from "../../src/server/data-places.ts";
 import { runCli } from "../support/cli.ts";
 
 let dir: string;

@@ -1,6 +1,6 @@
 // enroll-secrets, config, teams and api.
 import { describe, expect, it } from "vitest";
-import { everything } from "../../src/server/store/query.ts";
+import { everything } from "../../src/server/platform/store/query.ts";
 import { enrolledDevice } from "../support/apple-device.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 

@@ -2,8 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { softwareCounts } from "../../src/server/software/counts.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { softwareCounts } from "../../src/server/software/software/counts.ts";
 import { newHome } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { formOf } from "../support/forms.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { seconds } from "../../src/server/core/clock.ts";
+import { seconds } from "../../src/server/platform/core/clock.ts";
 import { ADMIN } from "../support/app.ts";
 import { startFleet } from "../support/fleet.ts";
 

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Upload } from "../../src/api/uploads.ts";
+import type { Upload } from "../../src/api/platform/uploads.ts";
 import type { Send } from "../../src/client/transport.ts";
 import { sendInto } from "../support/cli.ts";
 import { startFleet } from "../support/fleet.ts";

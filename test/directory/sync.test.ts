@@ -1,7 +1,7 @@
 // The organization's directory: its credentials, and what is read from it.
 import { beforeEach, describe, expect, it } from "vitest";
-import type { DirectoryCredentials } from "../../src/api/directory.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
+import type { DirectoryCredentials } from "../../src/api/hosts/directory.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import {
   CLIENT,

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Served, signIn } from "../../bench/support/serve.ts";
-import type { Carve } from "../../src/api/carves.ts";
+import type { Carve } from "../../src/api/checks/carves.ts";
 import { TarContent } from "../../src/simulator/agent/carve-content.ts";
 import type { CarveOptions } from "../../src/simulator/agent/carver.ts";
 import type { Machine } from "../../src/simulator/inventory/machine.ts";

@@ -6,8 +6,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:f
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { readSettings } from "../../src/server/core/settings/sources.ts";
-import { readBucketUrl } from "../../src/server/store/blobs/bucket-url.ts";
+import { readSettings } from "../../src/server/platform/core/settings/sources.ts";
+import { readBucketUrl } from "../../src/server/platform/store/blobs/bucket-url.ts";
 import { root } from "../support/cli.ts";
 import { type Copy, copiesOf, instructionOf, readDockerfile, type Stage } from "../support/dockerfile.ts";
 import { freePort } from "../support/free-port.ts";

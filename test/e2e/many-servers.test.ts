@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type Served, signIn } from "../../bench/support/serve.ts";
-import { lockNumber } from "../../src/server/store/postgres/connection/runner.ts";
+import { lockNumber } from "../../src/server/platform/store/postgres/connection/runner.ts";
 import { Simulation } from "../../src/simulator/simulation.ts";
 import { isWholeRun } from "../support/engines.ts";
 import { freePort } from "../support/free-port.ts";

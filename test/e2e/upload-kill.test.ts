@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import { type Served, signIn, tokenOf } from "../../bench/support/serve.ts";
 import type { UploadSource } from "../../src/api/bodies.ts";
-import type { Upload } from "../../src/api/uploads.ts";
+import type { Upload } from "../../src/api/platform/uploads.ts";
 import { ApiClient } from "../../src/client/client.ts";
 import { killedEngines } from "../support/engines.ts";
 import { freshDatabase } from "../support/postgres.ts";

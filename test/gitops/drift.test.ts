@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/gitops/plan/diff.ts";
 import { asDrift, explains, typesFor } from "../../src/gitops/plan/drift.ts";
-import type { ActivityTypes } from "../../src/server/activities/types.ts";
+import type { ActivityTypes } from "../../src/server/platform/activities/types.ts";
 
 const change = (kind: Change["kind"], owner: string | null, name: string, ...paths: string[]): Change => ({
   action: "update",

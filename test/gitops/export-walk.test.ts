@@ -1,8 +1,8 @@
 // An export contains every field: if any of them changes, the files change.
 
 import { describe, expect, it } from "vitest";
-import { caFields, caTypes } from "../../src/api/ca.ts";
-import { NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
+import { caFields, caTypes } from "../../src/api/certificates/ca.ts";
+import { NO_TEAM_NAME, type StateThing } from "../../src/api/edge/configuration.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { kindNames } from "../../src/gitops/kinds.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";

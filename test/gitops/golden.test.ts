@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StateThing } from "../../src/api/configuration.ts";
+import type { StateThing } from "../../src/api/edge/configuration.ts";
 import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { fileSchema } from "../../src/gitops/files/json-schema.ts";

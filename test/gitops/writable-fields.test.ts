@@ -1,18 +1,18 @@
 // Every field that can be written through the API can be in files, or is on a list with the reason.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { AgentOptions, ConfigSections } from "../../src/api/app-config.ts";
-import { CaSpecs, caTypes } from "../../src/api/ca.ts";
-import { LabelSpec } from "../../src/api/labels.ts";
-import { PolicySpec } from "../../src/api/policies.ts";
-import { QuerySpec } from "../../src/api/queries.ts";
-import { TeamSettingsChange } from "../../src/api/teams.ts";
+import { CaSpecs, caTypes } from "../../src/api/certificates/ca.ts";
+import { PolicySpec } from "../../src/api/checks/policies.ts";
+import { QuerySpec } from "../../src/api/checks/queries.ts";
+import { LabelSpec } from "../../src/api/hosts/labels.ts";
+import { AgentOptions, ConfigSections } from "../../src/api/settings/app-config.ts";
+import { TeamSettingsChange } from "../../src/api/settings/teams.ts";
 import { refOf } from "../../src/gitops/files/secrets.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";
 import { movedSettings } from "../../src/gitops/schema/moved.ts";
 import { isEmpty } from "../../src/gitops/schema/not-built.ts";
 import { GlobalControls, orgMdmKeys, TeamControls } from "../../src/gitops/schema/settings.ts";
-import { sections } from "../../src/server/app-config/sections.ts";
+import { sections } from "../../src/server/settings/app-config/sections.ts";
 import { asYaml, defaults, stateWith, wantedOf } from "../support/gitops-files.ts";
 
 /** Why a field is not in files. */

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { type PlistDict, stringIn } from "../../src/plist/value.ts";
-import { agentProfileKeeper } from "../../src/server/mdm/apple/agent-profile/keep.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { agentProfileKeeper } from "../../src/server/devices/apple/agent-profile/keep.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";

@@ -1,9 +1,9 @@
 // Lock, wipe, commands and leaving of Android devices: device protocols, section 4; part D; decision 92.
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/host.ts";
-import { days, minutes } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { days, minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import {
   type AndroidDeviceData,

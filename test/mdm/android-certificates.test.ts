@@ -1,10 +1,10 @@
 // Certificate templates of Android hosts: the policy lists them for the agent, the agent asks for each, and reports.
 import { beforeEach, describe, expect, it } from "vitest";
-import { days, hours } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { androidAgents } from "../../src/server/mdm/android/policies/agent-app.ts";
-import { androidPolicySender } from "../../src/server/mdm/android/policies/sender.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { androidAgents } from "../../src/server/devices/android/policies/agent-app.ts";
+import { androidPolicySender } from "../../src/server/devices/android/policies/sender.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { days, hours } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import {
   type AndroidDeviceData,

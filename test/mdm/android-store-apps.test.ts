@@ -3,10 +3,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { StoreApp } from "../../src/api/store-apps.ts";
-import { androidAgents } from "../../src/server/mdm/android/policies/agent-app.ts";
-import { androidPolicySender } from "../../src/server/mdm/android/policies/sender.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { StoreApp } from "../../src/api/delivery/store-apps.ts";
+import { androidAgents } from "../../src/server/devices/android/policies/agent-app.ts";
+import { androidPolicySender } from "../../src/server/devices/android/policies/sender.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import {
   type AndroidDeviceData,

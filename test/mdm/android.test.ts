@@ -1,11 +1,11 @@
 // Management of Android devices: device protocols, section 4; part D; decisions 82 and 92.
 import { generateKeyPairSync } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/host.ts";
-import { days } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { androidPolicySender } from "../../src/server/mdm/android/policies/sender.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
+import { androidPolicySender } from "../../src/server/devices/android/policies/sender.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import {
   type AndroidDeviceData,

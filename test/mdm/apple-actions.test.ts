@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { DRY_RUN } from "../../src/api/dry-run.ts";
 import { bytesIn, stringIn } from "../../src/plist/value.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { moveEnrolledHosts } from "../../src/server/enrollment/move.ts";
-import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
-import { appleProfileCommand } from "../../src/server/mdm/apple/profiles/commands.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { sendAppleCommands } from "../../src/server/devices/apple/commands/send.ts";
+import { appleProfileCommand } from "../../src/server/devices/apple/profiles/commands.ts";
+import { moveEnrolledHosts } from "../../src/server/hosts/enrollment/move.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { appleDevice, enrolledDevice } from "../support/apple-device.ts";

@@ -1,6 +1,6 @@
 // Asset declarations: uploads, and how devices get them with the declarations that refer to them.
 import { describe, expect, it } from "vitest";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { declarativeSession } from "../support/apple-declarations.ts";

@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import type { PlistDict } from "../../src/plist/value.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { wholeProfile } from "../../src/server/mdm/apple/portal/assign.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { wholeProfile } from "../../src/server/devices/apple/portal/assign.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { isOlder } from "../../src/text/versions.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowEnrollment } from "../support/apple.ts";
@@ -192,7 +192,7 @@ describe.each(rulesEngines)("requests for automatic enrollment on %s", (engine) 
 
 describe("the certificate that signs machine info", () => {
   it("is Apple's unless another is set, and a wrong file stops the start", async () => {
-    const { loadAnchors } = await import("../../src/server/mdm/apple/enroll/device-anchors.ts");
+    const { loadAnchors } = await import("../../src/server/devices/apple/enroll/device-anchors.ts");
     const t = await startApp();
     const [own] = await loadAnchors(t.services.settings);
     expect(own!.subject).toContain("CN=Apple iPhone Device CA");

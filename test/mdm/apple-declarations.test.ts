@@ -1,6 +1,6 @@
 // Declarative management of Apple devices: what they read, and what their reports make of profiles.
 import { describe, expect, it } from "vitest";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { declarativeSession } from "../support/apple-declarations.ts";

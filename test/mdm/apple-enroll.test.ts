@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest";
 import { pem, readCertificate } from "../../src/pki/x509.ts";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { arrayIn, bytesIn, dictIn, type PlistDict, stringIn } from "../../src/plist/value.ts";
-import { days, hours } from "../../src/server/core/clock.ts";
-import { deviceCa } from "../../src/server/device-ca/ca.ts";
+import { deviceCa } from "../../src/server/certificates/device-ca/ca.ts";
+import { days, hours } from "../../src/server/platform/core/clock.ts";
 import { makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowEnrollment, turnOnAppleMdm } from "../support/apple.ts";
@@ -132,8 +132,8 @@ describe.each(bothEngines)("an enrollment profile on %s", (engine) => {
 });
 
 const deviceToken = async (t: TestApp, id: number) => {
-  const { setDeviceToken } = await import("../../src/server/device-page/tokens.ts");
-  const { serviceContext } = await import("../../src/server/core/context.ts");
+  const { setDeviceToken } = await import("../../src/server/edge/device-page/tokens.ts");
+  const { serviceContext } = await import("../../src/server/platform/core/context.ts");
   await setDeviceToken(serviceContext(t.services), id, "token-of-a-device");
   return "token-of-a-device";
 };

@@ -12,7 +12,7 @@ import { signData } from "../../src/pki/signed-data.ts";
 import { newKey } from "../../src/pki/x509.ts";
 import { writePlist } from "../../src/plist/write.ts";
 import { createApp } from "../../src/server/app.ts";
-import { chooseAddress, listen } from "../../src/server/process/listen.ts";
+import { chooseAddress, listen } from "../../src/server/platform/process/listen.ts";
 import { startApp } from "../support/app.ts";
 import { CHANNEL, enrolledDevice, type Identity } from "../support/apple-device.ts";
 

@@ -1,8 +1,8 @@
 // Names of Apple devices by a template of their team: sent, confirmed, sent again, and given up.
 import { describe, expect, it } from "vitest";
 import { arrayIn, type PlistDict } from "../../src/plist/value.ts";
-import { keepHostNames } from "../../src/server/mdm/apple/names/keep.ts";
-import { and, eq } from "../../src/server/store/query.ts";
+import { keepHostNames } from "../../src/server/devices/apple/names/keep.ts";
+import { and, eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { appleDevice, enrolledDevice } from "../support/apple-device.ts";

@@ -4,7 +4,7 @@ import { signData } from "../../src/pki/signed-data.ts";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { dictIn, type PlistDict, stringIn } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
-import { hours } from "../../src/server/core/clock.ts";
+import { hours } from "../../src/server/platform/core/clock.ts";
 import { makeSecret } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowEnrollment } from "../support/apple.ts";

@@ -1,12 +1,12 @@
 // Devices that wait in their setup assistant are released when everything that comes first has ended.
 import { describe, expect, it } from "vitest";
-import { minutes } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { endUserFacts } from "../../src/server/mdm/apple/channel/end-user.ts";
-import { continueSetups, MAX_WAIT } from "../../src/server/mdm/apple/setup/release.ts";
-import { hasItsProfiles } from "../../src/server/mdm/profiles/reconcile.ts";
-import { eq, everything } from "../../src/server/store/query.ts";
+import { endUserFacts } from "../../src/server/devices/apple/channel/end-user.ts";
+import { continueSetups, MAX_WAIT } from "../../src/server/devices/apple/setup/release.ts";
+import { hasItsProfiles } from "../../src/server/devices/profiles/reconcile.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { minutes } from "../../src/server/platform/core/clock.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { eq, everything } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { appleDevice, newIdentity } from "../support/apple-device.ts";

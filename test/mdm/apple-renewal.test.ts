@@ -1,11 +1,11 @@
 // Renewal of devices' identities: they get their enrollment profile again long before the end.
 import { describe, expect, it } from "vitest";
 import { bytesIn } from "../../src/plist/value.ts";
-import { days } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { profileForHost } from "../../src/server/mdm/apple/enroll/manual.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { profileForHost } from "../../src/server/devices/apple/enroll/manual.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowEnrollment } from "../support/apple.ts";
 import { appleDevice, identityFrom, newIdentity } from "../support/apple-device.ts";

@@ -1,7 +1,7 @@
 // Update deadlines of Apple devices: declared as the settings of their teams have them.
 import { describe, expect, it } from "vitest";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { declarativeSession } from "../support/apple-declarations.ts";

@@ -1,7 +1,7 @@
 // Minimum versions of Apple devices against the vendor's list of versions.
 import { describe, expect, it } from "vitest";
-import { days } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

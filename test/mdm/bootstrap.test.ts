@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { BootstrapPackage } from "../../src/api/bootstrap.ts";
-import type { Eula } from "../../src/api/eula.ts";
-import type { Host } from "../../src/api/host.ts";
-import { removeUnusedFiles } from "../../src/server/files/service.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { BootstrapPackage } from "../../src/api/devices/bootstrap.ts";
+import type { Eula } from "../../src/api/devices/eula.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
+import { removeUnusedFiles } from "../../src/server/platform/files/service.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { appleDevice, newIdentity } from "../support/apple-device.ts";

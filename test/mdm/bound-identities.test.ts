@@ -2,10 +2,10 @@
 // ids of another host is refused, and nothing of that host changes.
 import { describe, expect, it } from "vitest";
 import type { PlistDict } from "../../src/plist/value.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { newChallenge } from "../../src/server/device-ca/challenges.ts";
-import { profileForHost } from "../../src/server/mdm/apple/enroll/manual.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { newChallenge } from "../../src/server/certificates/device-ca/challenges.ts";
+import { profileForHost } from "../../src/server/devices/apple/enroll/manual.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowEnrollment } from "../support/apple.ts";
 import { appleDevice, type Identity, identityFor, identityFrom, newIdentity } from "../support/apple-device.ts";

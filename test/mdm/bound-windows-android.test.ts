@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseName } from "../../src/pki/names.ts";
 import { makeRequest } from "../../src/pki/request.ts";
 import { signData } from "../../src/pki/signed-data.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import type { SecurityToken } from "../../src/soap/envelope.ts";
 import { requestTypes, valueTypes } from "../../src/soap/names.ts";
 import { makeSecret } from "../agent/agents.ts";

@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { stringIn } from "../../src/plist/value.ts";
-import { days, hours } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { runCommand } from "../../src/server/mdm/commands/run.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { runCommand } from "../../src/server/devices/commands/run.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { days, hours } from "../../src/server/platform/core/clock.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { appleDevice, newIdentity } from "../support/apple-device.ts";

@@ -1,8 +1,8 @@
 // What Windows and Android devices may send: the limit, and one more.
 import { describe, expect, it } from "vitest";
-import { textsIn } from "../../src/server/managed-agent/field-limits.ts";
-import { AndroidDevice, androidLimits } from "../../src/server/mdm/android/devices/report.ts";
-import { windowsDeviceLimits } from "../../src/server/mdm/windows/enroll/enroll.ts";
+import { textsIn } from "../../src/server/delivery/managed-agent/field-limits.ts";
+import { AndroidDevice, androidLimits } from "../../src/server/devices/android/devices/report.ts";
+import { windowsDeviceLimits } from "../../src/server/devices/windows/enroll/enroll.ts";
 import { startApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeManaged } from "../support/managed.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "h3/node";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/server/app.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makePhone } from "../support/apple.ts";
 import { afterEveryTest } from "../support/ends.ts";

@@ -1,13 +1,13 @@
 // In-house apps: packages that iPhones and iPads install themselves, with a manifest.
 import { readFile } from "node:fs/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Package } from "../../src/api/packages.ts";
-import type { InstallResult } from "../../src/api/software-installs.ts";
+import type { InstallResult } from "../../src/api/delivery/software-installs.ts";
+import type { Package } from "../../src/api/software/packages.ts";
 import { readPlistDict } from "../../src/plist/read.ts";
 import type { PlistDict } from "../../src/plist/value.ts";
-import { hours, seconds } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq, everything } from "../../src/server/store/query.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { hours, seconds } from "../../src/server/platform/core/clock.ts";
+import { eq, everything } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";

@@ -1,6 +1,6 @@
 // Requests that older clients send, with other methods and paths than today's.
 import { beforeAll, describe, expect, it } from "vitest";
-import { everything } from "../../src/server/store/query.ts";
+import { everything } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { appleCommand, makeManagedMac, mobileconfig, profileForm } from "../support/profiles.ts";

@@ -3,9 +3,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { PlistDict } from "../../src/plist/value.ts";
 import { stringIn } from "../../src/plist/value.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { wholeProfile } from "../../src/server/mdm/apple/portal/assign.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { wholeProfile } from "../../src/server/devices/apple/portal/assign.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { enroll as enrollAgent, makeSecret, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowEnrollment } from "../support/apple.ts";

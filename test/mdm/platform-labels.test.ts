@@ -1,8 +1,8 @@
 // The built-in labels of platforms whose devices may have no agent: api part A, labels; device protocols, sections 2 to 4.
 import { describe, expect, it } from "vitest";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { ensureBuiltinLabels } from "../../src/server/labels/builtin.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { ensureBuiltinLabels } from "../../src/server/hosts/labels/builtin.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import { enrollAndroid, startAndroid, turnAndroidOn } from "../support/android.ts";
 import { startApp } from "../support/app.ts";

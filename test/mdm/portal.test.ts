@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { AbmToken, DepAssignment } from "../../src/api/abm.ts";
-import type { Host } from "../../src/api/host.ts";
-import { hours, minutes } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { AbmToken, DepAssignment } from "../../src/api/devices/abm.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { hours, minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { bothEngines } from "../support/engines.ts";

@@ -1,7 +1,7 @@
 // Profiles that agents report from Macs.
 import { beforeEach, describe, expect, it } from "vitest";
-import { hours, isoAt } from "../../src/server/core/clock.ts";
-import { reconcile } from "../../src/server/mdm/profiles/reconcile.ts";
+import { reconcile } from "../../src/server/devices/profiles/reconcile.ts";
+import { hours, isoAt } from "../../src/server/platform/core/clock.ts";
 import { enroll, enrollment, makeSecret, type Send, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { type PlistDict, stringIn } from "../../src/plist/value.ts";
-import { days, isoAt } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { days, isoAt } from "../../src/server/platform/core/clock.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";

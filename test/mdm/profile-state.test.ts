@@ -1,9 +1,9 @@
-// The states of a profile on a host, row by row of the table in src/server/mdm/profiles/README.md.
+// The states of a profile on a host, row by row of the table in src/server/devices/profiles/README.md.
 import { describe, expect, it } from "vitest";
-import { hours, isoAt, minutes } from "../../src/server/core/clock.ts";
-import { eventsOfReport } from "../../src/server/mdm/profiles/host-rows.ts";
-import type { HostProfileRow } from "../../src/server/mdm/profiles/platform.ts";
-import { nextState, type ProfileEvent, type ProfileState } from "../../src/server/mdm/profiles/state.ts";
+import { eventsOfReport } from "../../src/server/devices/profiles/host-rows.ts";
+import type { HostProfileRow } from "../../src/server/devices/profiles/platform.ts";
+import { nextState, type ProfileEvent, type ProfileState } from "../../src/server/devices/profiles/state.ts";
+import { hours, isoAt, minutes } from "../../src/server/platform/core/clock.ts";
 
 const SENT = Date.parse("2026-03-01T12:00:00.700Z");
 const since = "2026-03-01T12:00:00.000Z";

@@ -1,13 +1,13 @@
 // Configuration profiles: upload, lists, scope, status, resend, and how they reach hosts.
 import { describe, expect, it } from "vitest";
-import { hours } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { setDeviceToken } from "../../src/server/device-page/tokens.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { applyEvents, eventsOfReport } from "../../src/server/mdm/profiles/host-rows.ts";
-import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
-import { reconcile } from "../../src/server/mdm/profiles/reconcile.ts";
-import { and, eq } from "../../src/server/store/query.ts";
+import { applyEvents, eventsOfReport } from "../../src/server/devices/profiles/host-rows.ts";
+import { profileReconciler } from "../../src/server/devices/profiles/part.ts";
+import { reconcile } from "../../src/server/devices/profiles/reconcile.ts";
+import { setDeviceToken } from "../../src/server/edge/device-page/tokens.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { hours } from "../../src/server/platform/core/clock.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { and, eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { bothEngines, type EngineName, rulesEngines } from "../support/engines.ts";

@@ -1,9 +1,9 @@
 // Devices that wait in their setup assistant are released after their software and their script.
 import { describe, expect, it } from "vitest";
-import { minutes } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { continueSetups, MAX_WAIT } from "../../src/server/mdm/apple/setup/release.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { continueSetups, MAX_WAIT } from "../../src/server/devices/apple/setup/release.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { appleDevice, newIdentity } from "../support/apple-device.ts";

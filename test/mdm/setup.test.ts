@@ -1,7 +1,7 @@
 // Settings of what happens on a device before its user can use it.
 import { describe, expect, it } from "vitest";
-import type { AppConfig } from "../../src/api/app-config.ts";
-import type { Team } from "../../src/api/teams.ts";
+import type { AppConfig } from "../../src/api/settings/app-config.ts";
+import type { Team } from "../../src/api/settings/teams.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { rulesEngines } from "../support/engines.ts";

@@ -1,9 +1,9 @@
 // Updates of store apps on iPhones, at the times of day that teams choose.
 import { describe, expect, it } from "vitest";
-import { hours } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
-import { isInWindow, localTime } from "../../src/server/store-apps/updates.ts";
+import { isInWindow, localTime } from "../../src/server/delivery/store-apps/updates.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { hours } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { isOlder } from "../../src/text/versions.ts";
 import { startApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";

@@ -1,13 +1,13 @@
 // Store apps: which of them teams offer, and how devices get them with a license.
 import { beforeEach, describe, expect, it } from "vitest";
-import type { LicensedApp, StoreApp } from "../../src/api/store-apps.ts";
+import type { LicensedApp, StoreApp } from "../../src/api/delivery/store-apps.ts";
 import type { PlistDict } from "../../src/plist/value.ts";
-import { seconds } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { operationLock } from "../../src/server/operations/queue.ts";
-import { eq } from "../../src/server/store/query.ts";
-import { requestStoreApp } from "../../src/server/store-apps/installs.ts";
+import { requestStoreApp } from "../../src/server/delivery/store-apps/installs.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { operationLock } from "../../src/server/hosts/operations/queue.ts";
+import { seconds } from "../../src/server/platform/core/clock.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";

@@ -1,7 +1,7 @@
 // Tokens of the license program: what the license service says of them, and the teams whose apps they license.
 import { beforeEach, describe, expect, it } from "vitest";
-import type { VppToken } from "../../src/api/vpp.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
+import type { VppToken } from "../../src/api/delivery/vpp.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { type LicenceService, licenceError, startLicenceService, tokenForm } from "../support/licence-service.ts";

@@ -1,6 +1,6 @@
 // What is asked of Windows devices and their agents: wipe, leave, and turning device management on and off.
 import { describe, expect, it } from "vitest";
-import { channels, hostsPayload } from "../../src/server/core/channels.ts";
+import { channels, hostsPayload } from "../../src/server/platform/core/channels.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeUser } from "../support/make.ts";

@@ -1,10 +1,10 @@
 // Management sessions of Windows devices: authentication, commands and their answers.
 import { describe, expect, it } from "vitest";
-import { minutes } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { windowsCustomCommand } from "../../src/server/mdm/windows/commands/custom.ts";
-import { sendWindowsCommands } from "../../src/server/mdm/windows/commands/send.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { windowsCustomCommand } from "../../src/server/devices/windows/commands/custom.ts";
+import { sendWindowsCommands } from "../../src/server/devices/windows/commands/send.ts";
+import { minutes } from "../../src/server/platform/core/clock.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { alerts, UNENROLLED_BY_USER } from "../../src/syncml/codes.ts";
 import { type SyncCommand, syncCommand } from "../../src/syncml/value.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -1,8 +1,8 @@
 // A Windows device that its user has enrolled and the agent on it are one host.
 import { describe, expect, it } from "vitest";
-import { isSerialNumber } from "../../src/server/hosts/serial-number.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { isSerialNumber } from "../../src/server/hosts/hosts/serial-number.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type SyncCommand, syncCommand } from "../../src/syncml/value.ts";
 import { enroll, enrollment, makeSecret, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -1,7 +1,7 @@
 // Secrets on their way to Windows devices: passwords in commands, and certificates of profiles.
 import { describe, expect, it } from "vitest";
-import { hours } from "../../src/server/core/clock.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { hours } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import type { SyncCommand } from "../../src/syncml/value.ts";
 import { startApp } from "../support/app.ts";
 import { allowLocal, startFake } from "../support/ca-fakes.ts";

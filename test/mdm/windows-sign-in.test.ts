@@ -2,9 +2,9 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { inflateRawSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { minutes } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { readDiscovered, writeDiscover, writeGetPolicies } from "../../src/soap/discovery.ts";
 import type { SecurityToken } from "../../src/soap/envelope.ts";
 import { faultIn } from "../../src/soap/fault.ts";

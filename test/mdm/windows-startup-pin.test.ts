@@ -1,6 +1,6 @@
 // The policy that lets users of Windows devices set a BitLocker PIN: sent where the team requires one.
 import { describe, expect, it } from "vitest";
-import { runJob } from "../../src/server/jobs/start.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
 import type { SyncCommand } from "../../src/syncml/value.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";

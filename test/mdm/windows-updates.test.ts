@@ -1,6 +1,6 @@
 // Update deadlines of Windows devices: sent as the settings of their teams have them.
 import { describe, expect, it } from "vitest";
-import { runJob } from "../../src/server/jobs/start.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
 import type { SyncCommand } from "../../src/syncml/value.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

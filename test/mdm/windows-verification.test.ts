@@ -1,7 +1,7 @@
 // Profiles of Windows devices that agents find there or not, and what edited profiles no longer have.
 import { beforeEach, describe, expect, it } from "vitest";
-import { hours } from "../../src/server/core/clock.ts";
-import { isSameValue } from "../../src/server/mdm/windows/profiles/compare.ts";
+import { isSameValue } from "../../src/server/devices/windows/profiles/compare.ts";
+import { hours } from "../../src/server/platform/core/clock.ts";
 import { readCommands } from "../../src/syncml/read.ts";
 import type { SyncCommand } from "../../src/syncml/value.ts";
 import { enroll, enrollment, type Send, throughApp } from "../agent/agents.ts";

@@ -6,8 +6,8 @@ import { gzipSync } from "node:zlib";
 import { toNodeHandler } from "h3/node";
 import { pino } from "pino";
 import { afterEach, expect, it } from "vitest";
-import { agentHandler } from "../../src/server/agent/http/node-handler.ts";
 import { createApp } from "../../src/server/app.ts";
+import { agentHandler } from "../../src/server/edge/agent/http/node-handler.ts";
 import { startApp } from "../support/app.ts";
 
 let close = async () => {};

@@ -1,6 +1,6 @@
 // Activities about accounts and their actors: passwords, sign-in, addresses, sessions.
 import { describe, expect, it } from "vitest";
-import { gt } from "../../src/server/store/query.ts";
+import { gt } from "../../src/server/platform/store/query.ts";
 import { login, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

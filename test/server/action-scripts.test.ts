@@ -14,11 +14,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { linuxLock } from "../../src/server/host-actions/texts/linux-lock.ts";
-import { linuxUnlock } from "../../src/server/host-actions/texts/linux-unlock.ts";
-import { linuxWipe } from "../../src/server/host-actions/texts/linux-wipe.ts";
-import { windowsLock } from "../../src/server/host-actions/texts/windows-lock.ts";
-import { windowsUnlock } from "../../src/server/host-actions/texts/windows-unlock.ts";
+import { linuxLock } from "../../src/server/hosts/host-actions/texts/linux-lock.ts";
+import { linuxUnlock } from "../../src/server/hosts/host-actions/texts/linux-unlock.ts";
+import { linuxWipe } from "../../src/server/hosts/host-actions/texts/linux-wipe.ts";
+import { windowsLock } from "../../src/server/hosts/host-actions/texts/windows-lock.ts";
+import { windowsUnlock } from "../../src/server/hosts/host-actions/texts/windows-unlock.ts";
 
 let root: string;
 let bin: string;

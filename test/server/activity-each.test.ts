@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
-import { createSession } from "../../src/server/sessions/service.ts";
-import { eq, gt } from "../../src/server/store/query.ts";
+import { createSession } from "../../src/server/accounts/sessions/service.ts";
+import { eq, gt } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeUser } from "../support/make.ts";

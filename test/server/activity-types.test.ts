@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const types = "src/server/activities/types.ts";
+const types = "src/server/platform/activities/types.ts";
 
 /** Changes without a type in the specification, which must be recorded too. */
 const own = [

@@ -1,7 +1,7 @@
 // The rules of the configuration's sections, one row each: refused values with the field in the error, and accepted
 // values.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AppConfig } from "../../src/api/app-config.ts";
+import type { AppConfig } from "../../src/api/settings/app-config.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

@@ -1,7 +1,7 @@
 // Secrets of the configuration: encrypted, masked for everyone, kept if the mask is sent, and never sent to a new
 // address.
 import { describe, expect, it } from "vitest";
-import type { AppConfig } from "../../src/api/app-config.ts";
+import type { AppConfig } from "../../src/api/settings/app-config.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

@@ -1,16 +1,16 @@
 // Wipes and bulk deletes that another user has to approve.
 import { describe, expect, it } from "vitest";
-import type { Approval } from "../../src/api/approvals.ts";
-import type { Task } from "../../src/api/tasks.ts";
-import { approve as approveAt } from "../../src/server/approvals/decide.ts";
-import { adoptRuns } from "../../src/server/approvals/run.ts";
-import { days, hours, minutes } from "../../src/server/core/clock.ts";
-import { viewerOf } from "../../src/server/core/security/viewer.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { eq } from "../../src/server/store/query.ts";
-import { StoreUnavailable } from "../../src/server/store/store.ts";
+import type { Approval } from "../../src/api/hosts/approvals.ts";
+import type { Task } from "../../src/api/platform/tasks.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { approve as approveAt } from "../../src/server/hosts/approvals/decide.ts";
+import { adoptRuns } from "../../src/server/hosts/approvals/run.ts";
+import { days, hours, minutes } from "../../src/server/platform/core/clock.ts";
+import { viewerOf } from "../../src/server/platform/core/security/viewer.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { StoreUnavailable } from "../../src/server/platform/store/store.ts";
 import { type Caller, type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

@@ -4,19 +4,19 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Verification } from "../../src/api/activities.ts";
-import { recordActivities, recordActivity } from "../../src/server/activities/record.ts";
-import { sealAll } from "../../src/server/activities/sealer.ts";
-import { writeSection } from "../../src/server/app-config/rows.ts";
-import { sections } from "../../src/server/app-config/sections.ts";
-import { channels } from "../../src/server/core/channels.ts";
-import { days } from "../../src/server/core/clock.ts";
-import { type Services, serviceContext } from "../../src/server/core/context.ts";
-import { withRunning } from "../../src/server/core/running.ts";
-import { openDataPlace } from "../../src/server/data/places.ts";
-import { checkData } from "../../src/server/data/tools.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq, everything, gt, lte } from "../../src/server/store/query.ts";
+import type { Verification } from "../../src/api/platform/activities.ts";
+import { openDataPlace } from "../../src/server/data-places.ts";
+import { checkData } from "../../src/server/data-tools.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { recordActivities, recordActivity } from "../../src/server/platform/activities/record.ts";
+import { sealAll } from "../../src/server/platform/activities/sealer.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
+import { type Services, serviceContext } from "../../src/server/platform/core/context.ts";
+import { withRunning } from "../../src/server/platform/core/running.ts";
+import { eq, everything, gt, lte } from "../../src/server/platform/store/query.ts";
+import { writeSection } from "../../src/server/settings/app-config/rows.ts";
+import { sections } from "../../src/server/settings/app-config/sections.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
@@ -205,7 +205,7 @@ describe.each(rulesEngines)("the chain of activities on %s", (engine) => {
   it("reveals a chain that was completely rewritten", async () => {
     const t = await startApp({ engine });
     await filled(t, 4);
-    const { entryHash, GENESIS } = await import("../../src/server/activities/chain.ts");
+    const { entryHash, GENESIS } = await import("../../src/server/platform/activities/chain.ts");
     let link = GENESIS;
     for (const row of await t.store.activities.list({ order: byPlace })) {
       const details = { ...row.details, forged: true };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { channels } from "../../src/server/core/channels.ts";
-import { days, hours, isoAt, minutes } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { recordFailing } from "../../src/server/policies/automations.ts";
-import { eq } from "../../src/server/store/query.ts";
-import { automations } from "../../src/server/webhooks/automations-job.ts";
+import { automations } from "../../src/server/automations/webhooks/automations-job.ts";
+import { recordFailing } from "../../src/server/checks/policies/automations.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { days, hours, isoAt, minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type Caller, type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import {

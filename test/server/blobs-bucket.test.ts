@@ -7,8 +7,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Settings, type SettingsInput } from "../../src/server/core/settings/settings.ts";
-import { openBlobsAt } from "../../src/server/data/places.ts";
+import { openBlobsAt } from "../../src/server/data-places.ts";
 import {
   backupData,
   checkBlobCopy,
@@ -16,10 +15,11 @@ import {
   copyData,
   copyOnlyBlobs,
   restoreData,
-} from "../../src/server/data/tools.ts";
+} from "../../src/server/data-tools.ts";
 import { type RunningServer, startServer } from "../../src/server/main.ts";
-import { digestOf } from "../../src/server/store/blobs/blobs.ts";
-import { CopyDiffers } from "../../src/server/store/tools/copy.ts";
+import { Settings, type SettingsInput } from "../../src/server/platform/core/settings/settings.ts";
+import { digestOf } from "../../src/server/platform/store/blobs/blobs.ts";
+import { CopyDiffers } from "../../src/server/platform/store/tools/copy.ts";
 import { enroll, makeSecret, throughUrl } from "../agent/agents.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, startS3 } from "../support/s3-server.ts";

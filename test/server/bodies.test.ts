@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Content, Download, decoded, form, raw } from "../../src/api/bodies.ts";
 import { endpoint } from "../../src/api/endpoint.ts";
-import { type Route, route } from "../../src/server/core/http/route.ts";
+import { type Route, route } from "../../src/server/platform/core/http/route.ts";
 import type { XmlElement } from "../../src/xml/xml.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 

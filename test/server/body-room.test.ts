@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../../src/server/core/errors.ts";
-import { readBytes } from "../../src/server/core/http/body.ts";
-import { type Cut, createBodyRoom, type Sender } from "../../src/server/core/http/body-room.ts";
+import { ApiError } from "../../src/server/platform/core/errors.ts";
+import { readBytes } from "../../src/server/platform/core/http/body.ts";
+import { type Cut, createBodyRoom, type Sender } from "../../src/server/platform/core/http/body-room.ts";
 
 const MiB = 1024 * 1024;
 const stranger = (name: string): Sender => ({ trust: "stranger", name });

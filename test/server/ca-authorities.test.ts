@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type CaType, caTypes } from "../../src/api/ca.ts";
+import { type CaType, caTypes } from "../../src/api/certificates/ca.ts";
 import { MASK } from "../../src/api/fields.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";

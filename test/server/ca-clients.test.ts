@@ -3,17 +3,17 @@
 import { X509Certificate } from "node:crypto";
 import forge from "node-forge";
 import { describe, expect, it, vi } from "vitest";
-import { fetchChallenge } from "../../src/server/ca/challenge-webhook.ts";
-import { checkEst, simpleEnroll } from "../../src/server/ca/est.ts";
-import { checkProfile, orderCertificate } from "../../src/server/ca/hosted-ca.ts";
-import { fetchNdesChallenge } from "../../src/server/ca/ndes.ts";
-import { authenticateMessage } from "../../src/server/ca/ntlm.ts";
-import { fetchCertificates } from "../../src/server/ca/scep.ts";
-import { readSigningRequest } from "../../src/server/ca/signing-request.ts";
-import { CaError, type CaProblem } from "../../src/server/ca/upstream.ts";
-import { systemClock } from "../../src/server/core/clock.ts";
-import { systemRandom } from "../../src/server/core/random.ts";
-import { Settings } from "../../src/server/core/settings/settings.ts";
+import { fetchChallenge } from "../../src/server/certificates/ca/challenge-webhook.ts";
+import { checkEst, simpleEnroll } from "../../src/server/certificates/ca/est.ts";
+import { checkProfile, orderCertificate } from "../../src/server/certificates/ca/hosted-ca.ts";
+import { fetchNdesChallenge } from "../../src/server/certificates/ca/ndes.ts";
+import { authenticateMessage } from "../../src/server/certificates/ca/ntlm.ts";
+import { fetchCertificates } from "../../src/server/certificates/ca/scep.ts";
+import { readSigningRequest } from "../../src/server/certificates/ca/signing-request.ts";
+import { CaError, type CaProblem } from "../../src/server/certificates/ca/upstream.ts";
+import { systemClock } from "../../src/server/platform/core/clock.ts";
+import { systemRandom } from "../../src/server/platform/core/random.ts";
+import { Settings } from "../../src/server/platform/core/settings/settings.ts";
 import {
   API_TOKEN,
   allowLocal,

@@ -1,8 +1,8 @@
 // POST /certificate_authorities/:id/request_certificate with an HTTP message signature (RFC 9421) of a host's identity
 // instead of a token (part D, certificates).
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { days } from "../../src/server/core/clock.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp } from "../support/app.ts";
 import { allowLocal, makeCsr, OpensslCa, personSan, type RequestOptions, startFake } from "../support/ca-fakes.ts";
 import { bothEngines } from "../support/engines.ts";

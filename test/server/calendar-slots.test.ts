@@ -1,6 +1,6 @@
 // When events for users of failing hosts take place.
 import { describe, expect, it } from "vitest";
-import { chooseTime, instantOf, isTimeZone, type Span } from "../../src/server/calendar/slots.ts";
+import { chooseTime, instantOf, isTimeZone, type Span } from "../../src/server/automations/calendar/slots.ts";
 
 const at = (text: string) => Date.parse(text);
 const span = (start: string, end: string): Span => ({ start: at(start), end: at(end) });

@@ -1,10 +1,10 @@
 // Events in the calendars of users whose hosts fail policies of their team (parts A and C: integrations.calendar,
 // calendar_events_enabled, enable_calendar_events, webhook_url).
 import { describe, expect, it } from "vitest";
-import { calendarJob } from "../../src/server/calendar/job.ts";
-import { days, hours, minutes } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { calendarJob } from "../../src/server/automations/calendar/job.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { days, hours, minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { type CalendarService, calendarError, startCalendar } from "../support/calendar.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

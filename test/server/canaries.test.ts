@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import pg from "pg";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import { issueToken } from "../../src/server/mail/one-time.ts";
+import { issueToken } from "../../src/server/platform/mail/one-time.ts";
 import { login } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";

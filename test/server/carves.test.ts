@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Role } from "../../src/api/access.ts";
-import type { Carve } from "../../src/api/carves.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
+import type { Carve } from "../../src/api/checks/carves.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeCarve, makeHost, makeTeam, makeUser } from "../support/make.ts";

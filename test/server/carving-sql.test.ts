@@ -1,7 +1,7 @@
 // SQL that can start file carves, in every disguise that SQLite accepts and in every place that accepts SQL.
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { isCarving } from "../../src/server/agent-protocol/carving-sql.ts";
+import { isCarving } from "../../src/server/platform/agent-protocol/carving-sql.ts";
 import { type SqlToken, sqlTokens } from "../../src/sql/tokens.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { label, policy, refused as refusedApply, query as savedQuery } from "../support/configuration.ts";

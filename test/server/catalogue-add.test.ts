@@ -1,10 +1,10 @@
 // Maintained apps as packages of teams: added, updated from the catalogue, and pinned.
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { CatalogueApp } from "../../src/api/catalogue.ts";
-import type { Package } from "../../src/api/packages.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { CatalogueApp } from "../../src/api/software/catalogue.ts";
+import type { Package } from "../../src/api/software/packages.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowLocal, type Fake, newDir, startFake } from "../support/ca-fakes.ts";
 import { catalogueVersion, writeCatalogue } from "../support/catalogue.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MASK } from "../../src/api/fields.ts";
 import { parseName } from "../../src/pki/names.ts";
-import { tokenHash } from "../../src/server/core/random.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

@@ -1,11 +1,11 @@
 // Devices' compliance in the directory, against a stand-in: JSON batching and PATCH /devices of Microsoft Graph 1.0, and
 // part D's conditional access.
 import { describe, expect, it, vi } from "vitest";
-import { complianceReports } from "../../src/server/conditional-access/compliance/job.ts";
-import { reportDue } from "../../src/server/conditional-access/compliance/report.ts";
-import { hours, minutes, seconds } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { complianceReports } from "../../src/server/automations/conditional-access/compliance/job.ts";
+import { reportDue } from "../../src/server/automations/conditional-access/compliance/report.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { hours, minutes, seconds } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { enroll, makeSecret, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { credentials, type DirectoryStandIn, graphError, startDirectory, TENANT } from "../support/directory.ts";

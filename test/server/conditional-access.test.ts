@@ -1,13 +1,13 @@
 // Conditional access: this server as the identity provider that an access product asks.
 import { X509Certificate } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { newChallenge } from "../../src/server/device-ca/challenges.ts";
-import { deviceIdentityCache } from "../../src/server/device-ca/identities.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { readAssertion } from "../../src/server/saml/assertion.ts";
-import { readResponse } from "../../src/server/saml/response.ts";
-import { verifiedAssertion } from "../../src/server/saml/signature.ts";
-import { everything } from "../../src/server/store/query.ts";
+import { newChallenge } from "../../src/server/certificates/device-ca/challenges.ts";
+import { deviceIdentityCache } from "../../src/server/certificates/device-ca/identities.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { readAssertion } from "../../src/server/platform/saml/assertion.ts";
+import { readResponse } from "../../src/server/platform/saml/response.ts";
+import { verifiedAssertion } from "../../src/server/platform/saml/signature.ts";
+import { everything } from "../../src/server/platform/store/query.ts";
 import { makeSecret } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import {

@@ -1,6 +1,6 @@
 // Side effects of an apply of configuration, and that it is all or nothing.
 import { describe, expect, it } from "vitest";
-import { backgroundIdle } from "../../src/server/core/concurrency/background.ts";
+import { backgroundIdle } from "../../src/server/platform/core/concurrency/background.ts";
 import { startApp } from "../support/app.ts";
 import {
   applied,

@@ -2,9 +2,9 @@
 // description `file DIGEST` refers to a file.
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { OFFSET_TYPE } from "../../src/api/uploads.ts";
-import { query as queries } from "../../src/server/configuration/kinds/query/kind.ts";
-import { days } from "../../src/server/core/clock.ts";
+import { OFFSET_TYPE } from "../../src/api/platform/uploads.ts";
+import { query as queries } from "../../src/server/edge/configuration/kinds/query/kind.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { applied, change, query, refused } from "../support/configuration.ts";
 import { bothEngines } from "../support/engines.ts";

@@ -1,7 +1,7 @@
 // Reasons for which applies are refused, permissions, and that secrets are never returned.
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import type { ConfigurationState, ThingChange } from "../../src/api/configuration.ts";
+import type { ConfigurationState, ThingChange } from "../../src/api/edge/configuration.ts";
 import { type Caller, startApp } from "../support/app.ts";
 import { allowLocal, startFake } from "../support/ca-fakes.ts";
 import {

@@ -1,8 +1,8 @@
 // Configuration as code on the server: everything that files can contain, read in one snapshot and changed in one
 // transaction.
 import { describe, expect, it } from "vitest";
-import type { ConfigurationState, StateThing, ThingChange, ThingKey } from "../../src/api/configuration.ts";
-import { gt } from "../../src/server/store/query.ts";
+import type { ConfigurationState, StateThing, ThingChange, ThingKey } from "../../src/api/edge/configuration.ts";
+import { gt } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import {
   applied,

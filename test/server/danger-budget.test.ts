@@ -1,11 +1,11 @@
 // The number of hosts that one user may wipe or delete within an hour.
 import { describe, expect, it } from "vitest";
-import { spend } from "../../src/server/approvals/budget.ts";
-import { minutes, seconds } from "../../src/server/core/clock.ts";
-import { viewerOf } from "../../src/server/core/security/viewer.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { spend } from "../../src/server/hosts/approvals/budget.ts";
+import { minutes, seconds } from "../../src/server/platform/core/clock.ts";
+import { viewerOf } from "../../src/server/platform/core/security/viewer.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { hostRow, makeHost, makeSession, makeUser } from "../support/make.ts";

@@ -12,19 +12,19 @@ import { makeRequest } from "../../src/pki/request.ts";
 import { makeScepRequest, messageTypes, type RequestType, readScepReply, type ScepReply } from "../../src/pki/scep.ts";
 import { readSignedData, signData, verifySigned } from "../../src/pki/signed-data.ts";
 import { type Certificate, newKey, readCertificate } from "../../src/pki/x509.ts";
-import { days, hours, minutes, seconds } from "../../src/server/core/clock.ts";
-import { withRunning } from "../../src/server/core/running.ts";
-import { deviceCa } from "../../src/server/device-ca/ca.ts";
-import { type NewChallenge, newChallenge } from "../../src/server/device-ca/challenges.ts";
+import { deviceCa } from "../../src/server/certificates/device-ca/ca.ts";
+import { type NewChallenge, newChallenge } from "../../src/server/certificates/device-ca/challenges.ts";
 import {
   bindIdentity,
   identityByFingerprint,
   identityOfSignature,
   revokeIdentities,
   verifyIdentity,
-} from "../../src/server/device-ca/identities.ts";
+} from "../../src/server/certificates/device-ca/identities.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { extensions } from "../../src/server/extensions.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
+import { days, hours, minutes, seconds } from "../../src/server/platform/core/clock.ts";
+import { withRunning } from "../../src/server/platform/core/running.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { newDir, openssl, startFake, writeKey } from "../support/ca-fakes.ts";
 import { amount, bothEngines, rulesEngines } from "../support/engines.ts";

@@ -1,14 +1,14 @@
 // Single sign-on on the page of a device (part D's device-token endpoints).
 import { inflateRawSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { deviceEnrollApi } from "../../src/api/apple-enroll.ts";
-import { deviceApi } from "../../src/api/device.ts";
-import { deviceInstallsApi } from "../../src/api/device-installs.ts";
-import { deviceProfilesApi } from "../../src/api/profiles.ts";
-import { setupResultsApi } from "../../src/api/setup-results.ts";
-import { hours, minutes } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { setupResultsApi } from "../../src/api/delivery/setup-results.ts";
+import { deviceEnrollApi } from "../../src/api/devices/apple-enroll.ts";
+import { deviceProfilesApi } from "../../src/api/devices/profiles.ts";
+import { deviceApi } from "../../src/api/edge/device.ts";
+import { deviceInstallsApi } from "../../src/api/edge/device-installs.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { hours, minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import {

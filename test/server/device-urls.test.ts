@@ -1,10 +1,10 @@
 // Device management that is on limits the server's URL, and only changes of that are refused because of it.
 import { expect, it } from "vitest";
-import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
-import { sections } from "../../src/server/app-config/sections.ts";
-import { channels } from "../../src/server/core/channels.ts";
-import { deviceServerUrl } from "../../src/server/mdm/apple/trust/service.ts";
-import { windowsUrl } from "../../src/server/mdm/windows/channel/devices.ts";
+import { deviceServerUrl } from "../../src/server/devices/apple/trust/service.ts";
+import { windowsUrl } from "../../src/server/devices/windows/channel/devices.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { readSection, writeSection } from "../../src/server/settings/app-config/rows.ts";
+import { sections } from "../../src/server/settings/app-config/sections.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
-import { loadTls, type TlsFiles } from "../../src/server/core/security/tls.ts";
-import type { Drain } from "../../src/server/process/drain.ts";
-import { type Address, chooseAddress, type Listening, listen } from "../../src/server/process/listen.ts";
+import { loadTls, type TlsFiles } from "../../src/server/platform/core/security/tls.ts";
+import type { Drain } from "../../src/server/platform/process/drain.ts";
+import { type Address, chooseAddress, type Listening, listen } from "../../src/server/platform/process/listen.ts";
 import { render, Wire } from "../e2e/support/raw.ts";
 
 let waiting: (() => void)[] = [];

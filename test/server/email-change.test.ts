@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { User } from "../../src/api/users.ts";
-import { mailIdle } from "../../src/server/mail/later.ts";
-import { issueToken } from "../../src/server/mail/one-time.ts";
+import type { User } from "../../src/api/accounts/users.ts";
+import { mailIdle } from "../../src/server/platform/mail/later.ts";
+import { issueToken } from "../../src/server/platform/mail/one-time.ts";
 import { errorOf, login, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

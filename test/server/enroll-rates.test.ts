@@ -1,8 +1,8 @@
 // What enroll secrets, identities and device pages allow over time.
 import { describe, expect, it } from "vitest";
-import { days, hours, minutes } from "../../src/server/core/clock.ts";
-import { HOST_CERTIFICATES } from "../../src/server/device-ca/issue.ts";
-import { DEVICE_ACTIONS, DEVICE_ACTIONS_A_DAY } from "../../src/server/device-page/limits.ts";
+import { HOST_CERTIFICATES } from "../../src/server/certificates/device-ca/issue.ts";
+import { DEVICE_ACTIONS, DEVICE_ACTIONS_A_DAY } from "../../src/server/edge/device-page/limits.ts";
+import { days, hours, minutes } from "../../src/server/platform/core/clock.ts";
 import { enrollment, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

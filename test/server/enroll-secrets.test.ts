@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { EnrollSecret } from "../../src/api/enroll-secrets.ts";
-import { channels } from "../../src/server/core/channels.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { enrollTokenCleanup } from "../../src/server/enroll-secrets/cleanup.ts";
-import { addGlobalSecret, findEnrollSecrets } from "../../src/server/enroll-secrets/service.ts";
+import type { EnrollSecret } from "../../src/api/settings/enroll-secrets.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { enrollTokenCleanup } from "../../src/server/settings/enroll-secrets/cleanup.ts";
+import { addGlobalSecret, findEnrollSecrets } from "../../src/server/settings/enroll-secrets/service.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { secret as refSecret, textsOf } from "../support/configuration.ts";

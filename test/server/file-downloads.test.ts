@@ -1,6 +1,6 @@
 // Files that the server downloads itself: how often it tries.
 import { describe, expect, it } from "vitest";
-import { DownloadError, fetchFile } from "../../src/server/files/fetch.ts";
+import { DownloadError, fetchFile } from "../../src/server/platform/files/fetch.ts";
 import { startApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { startReceiver } from "../support/receiver.ts";

@@ -1,7 +1,7 @@
 // `FUZZ_REQUESTS=5000 FUZZ_SEED=7 npx vitest run test/server/fuzz` runs more requests, or others.
 import { describe, expect, it } from "vitest";
-import { softwareCounts } from "../../src/server/software/counts.ts";
-import { everything } from "../../src/server/store/query.ts";
+import { everything } from "../../src/server/platform/store/query.ts";
+import { softwareCounts } from "../../src/server/software/software/counts.ts";
 import { startApp } from "../support/app.ts";
 import { amount, bothEngines } from "../support/engines.ts";
 import { runFuzz } from "../support/fuzz-run.ts";

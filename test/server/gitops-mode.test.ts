@@ -1,7 +1,7 @@
 // GitOps mode: people cannot change what files determine, except with a reason, which is recorded.
 import { beforeAll, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
-import { endpointsInFiles, GITOPS_OVERRIDE } from "../../src/api/gitops-mode.ts";
+import { endpointsInFiles, GITOPS_OVERRIDE } from "../../src/api/settings/gitops-mode.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

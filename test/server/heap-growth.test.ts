@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { growthPercentOf } from "../../src/server/process/heap-growth.ts";
+import { growthPercentOf } from "../../src/server/platform/process/heap-growth.ts";
 
 const MiB = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 // Lock, unlock and wipe: part B's states, part C's refusals, and the scripts that perform them on Linux and Windows
 // hosts.
 import { describe, expect, it } from "vitest";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { cancelOperation, upcomingOf } from "../../src/server/operations/upcoming.ts";
+import { cancelOperation, upcomingOf } from "../../src/server/hosts/operations/upcoming.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";

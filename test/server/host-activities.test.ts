@@ -1,10 +1,10 @@
 // A host's own activities, past and upcoming: part B, roles of part C.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Role } from "../../src/api/access.ts";
-import type { Activity } from "../../src/api/activities.ts";
-import type { UpcomingActivity } from "../../src/api/host-activities.ts";
-import type { operations } from "../../src/server/operations/tables.ts";
-import type { InsertOf } from "../../src/server/store/table.ts";
+import type { UpcomingActivity } from "../../src/api/hosts/host-activities.ts";
+import type { Activity } from "../../src/api/platform/activities.ts";
+import type { operations } from "../../src/server/hosts/operations/tables.ts";
+import type { InsertOf } from "../../src/server/platform/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { type HostRow, makeHost, makeOperation, makeTeam, makeUser } from "../support/make.ts";

@@ -1,7 +1,7 @@
 // The complete host object, health, certificates, device mapping and the software of one host.
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/host.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";

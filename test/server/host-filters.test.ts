@@ -1,6 +1,6 @@
 // Every filter of part B's shared table, in list, count and report.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/host.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeScene, type Scene } from "../support/hosts.ts";

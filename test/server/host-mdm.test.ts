@@ -1,8 +1,8 @@
 // Device management of hosts: GET /hosts/:id/mdm, /hosts/summary/mdm, encryption keys, unenrolling.
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/host.ts";
-import type { hostMdm } from "../../src/server/mdm-status/tables.ts";
-import type { InsertOf } from "../../src/server/store/table.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
+import type { hostMdm } from "../../src/server/hosts/mdm-status/tables.ts";
+import type { InsertOf } from "../../src/server/platform/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";

@@ -1,8 +1,8 @@
 // The CSV export of hosts, lists by cursor, and long lists.
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/host.ts";
-import { reportColumns } from "../../src/server/host-list/report.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
+import { reportColumns } from "../../src/server/inventory/host-list/report.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeScene } from "../support/hosts.ts";

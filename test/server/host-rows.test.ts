@@ -2,9 +2,9 @@
 // the values that were stored.
 import { stringify } from "csv-stringify/sync";
 import { describe, expect, it } from "vitest";
-import { reportColumns } from "../../src/server/host-list/report.ts";
-import { hosts } from "../../src/server/hosts/tables.ts";
-import { cleanText } from "../../src/server/store/rows.ts";
+import { hosts } from "../../src/server/hosts/hosts/tables.ts";
+import { reportColumns } from "../../src/server/inventory/host-list/report.ts";
+import { cleanText } from "../../src/server/platform/store/rows.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { type HostRow, hostRow, makeLabel, makePolicy, makeResults, makeTeam } from "../support/make.ts";

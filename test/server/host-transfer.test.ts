@@ -1,6 +1,6 @@
 // Moving hosts between teams, one by one and many at once.
 import { describe, expect, it } from "vitest";
-import { tokenHash } from "../../src/server/core/random.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
 import { throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

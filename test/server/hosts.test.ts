@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/host.ts";
-import { hostOrderKeys } from "../../src/api/host-filters.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
+import { hostOrderKeys } from "../../src/api/inventory/host-filters.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";

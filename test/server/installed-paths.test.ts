@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HomeFolders, installedPaths, isUsual, usualPathOf } from "../../src/server/software/installed-paths.ts";
+import {
+  HomeFolders,
+  installedPaths,
+  isUsual,
+  usualPathOf,
+} from "../../src/server/software/software/installed-paths.ts";
 
 const path = fc.constantFrom(
   "/usr/lib/left-pad",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Invite } from "../../src/api/invites.ts";
-import { days } from "../../src/server/core/clock.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Invite } from "../../src/api/accounts/invites.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { errorOf, login, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

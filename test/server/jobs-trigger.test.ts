@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Job as JobInfo } from "../../src/api/jobs.ts";
-import { days } from "../../src/server/core/clock.ts";
-import type { Job } from "../../src/server/core/job.ts";
-import { triggers } from "../../src/server/jobs/requests.ts";
-import { runSchedule } from "../../src/server/jobs/schedule.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Job as JobInfo } from "../../src/api/platform/jobs.ts";
+import { triggers } from "../../src/server/edge/jobs/requests.ts";
+import { runSchedule } from "../../src/server/edge/jobs/schedule.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
+import type { Job } from "../../src/server/platform/core/job.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";

@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { serviceContext } from "../../src/server/core/context.ts";
-import type { ApiError } from "../../src/server/core/errors.ts";
 import {
   inScope,
   type LabelScope,
@@ -8,8 +6,10 @@ import {
   labelsOfHost,
   resolveLabelNames,
   scopePredicate,
-} from "../../src/server/labels/scope.ts";
-import { eq } from "../../src/server/store/query.ts";
+} from "../../src/server/hosts/labels/scope.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import type { ApiError } from "../../src/server/platform/core/errors.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel } from "../support/make.ts";

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { tokenHash } from "../../src/server/core/random.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { ensureBuiltinLabels } from "../../src/server/labels/builtin.ts";
-import { builtinLabels } from "../../src/server/labels/builtin-labels.ts";
-import { eq, oneOf } from "../../src/server/store/query.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { ensureBuiltinLabels } from "../../src/server/hosts/labels/builtin.ts";
+import { builtinLabels } from "../../src/server/hosts/labels/builtin-labels.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
+import { eq, oneOf } from "../../src/server/platform/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { type HostRow, makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";

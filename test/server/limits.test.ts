@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { servedPaths } from "../../src/api/endpoint.ts";
+import { textFields } from "../../src/server/delivery/managed-agent/field-limits.ts";
+import { appleFact, appleTexts, appleUsers } from "../../src/server/devices/apple/channel/limits.ts";
 import { limits } from "../../src/server/limits.ts";
 import { limitsPage } from "../../src/server/limits-page.ts";
-import { textFields } from "../../src/server/managed-agent/field-limits.ts";
-import { appleFact, appleTexts, appleUsers } from "../../src/server/mdm/apple/channel/limits.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp } from "../support/app.ts";
 import { appleDevice, newIdentity } from "../support/apple-device.ts";
 import { rulesEngines } from "../support/engines.ts";

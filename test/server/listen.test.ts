@@ -3,8 +3,8 @@ import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import { generate } from "selfsigned";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { allowLong } from "../../src/server/core/http/long-request.ts";
-import { type Address, chooseAddress, type Listening, listen } from "../../src/server/process/listen.ts";
+import { allowLong } from "../../src/server/platform/core/http/long-request.ts";
+import { type Address, chooseAddress, type Listening, listen } from "../../src/server/platform/process/listen.ts";
 
 describe("the listener", () => {
   let listening: Listening;

@@ -1,13 +1,13 @@
 // A server's cache of live queries when messages get lost, and when they arrive while it reads.
 import { expect, it } from "vitest";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { viewerOf } from "../../src/server/core/security/viewer.ts";
-import type { ServerStore } from "../../src/server/core/tables.ts";
-import { endCampaign } from "../../src/server/live-queries/ending.ts";
-import { startCampaign } from "../../src/server/live-queries/service.ts";
-import { createWork } from "../../src/server/live-queries/work.ts";
-import { oneOf } from "../../src/server/store/query.ts";
-import { selectionOf } from "../../src/server/targets/select.ts";
+import { endCampaign } from "../../src/server/inventory/live-queries/ending.ts";
+import { startCampaign } from "../../src/server/inventory/live-queries/service.ts";
+import { createWork } from "../../src/server/inventory/live-queries/work.ts";
+import { selectionOf } from "../../src/server/inventory/targets/select.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { viewerOf } from "../../src/server/platform/core/security/viewer.ts";
+import type { ServerStore } from "../../src/server/platform/core/tables.ts";
+import { oneOf } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeLiveHost } from "../support/live.ts";
 

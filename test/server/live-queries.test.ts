@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { LiveQuery } from "../../src/api/live-queries.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { liveQueries } from "../../src/server/live-queries/hub.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { LiveQuery } from "../../src/api/inventory/live-queries.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { liveQueries } from "../../src/server/inventory/live-queries/hub.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { eventsOf, isRunning, makeLiveHost, readUntil } from "../support/live.ts";

@@ -1,8 +1,8 @@
 // The log never blocks the server: lines that cannot be written are dropped and counted.
 import { expect, it, vi } from "vitest";
-import { stdoutDestination } from "../../src/server/agent/logs/files.ts";
-import { LogSink } from "../../src/server/core/logging/log-sink.ts";
-import { type Output, OutputFailed } from "../../src/server/core/logging/standard-output.ts";
+import { stdoutDestination } from "../../src/server/edge/agent/logs/files.ts";
+import { LogSink } from "../../src/server/platform/core/logging/log-sink.ts";
+import { type Output, OutputFailed } from "../../src/server/platform/core/logging/standard-output.ts";
 
 const line = (text: string) => `${JSON.stringify({ msg: text })}\n`;
 

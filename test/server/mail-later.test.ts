@@ -1,12 +1,12 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import type { Services } from "../../src/server/core/context.ts";
-import { mailError } from "../../src/server/core/errors.ts";
-import { linkTo } from "../../src/server/core/http/links.ts";
-import { later, mailIdle, mailQueue } from "../../src/server/mail/later.ts";
-import { issueToken } from "../../src/server/mail/one-time.ts";
-import { oneTimeCleanup } from "../../src/server/mail/one-time-job.ts";
+import type { Services } from "../../src/server/platform/core/context.ts";
+import { mailError } from "../../src/server/platform/core/errors.ts";
+import { linkTo } from "../../src/server/platform/core/http/links.ts";
+import { later, mailIdle, mailQueue } from "../../src/server/platform/mail/later.ts";
+import { issueToken } from "../../src/server/platform/mail/one-time.ts";
+import { oneTimeCleanup } from "../../src/server/platform/mail/one-time-job.ts";
 import { startApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { runningOf } from "../support/running.ts";

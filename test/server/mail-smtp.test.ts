@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type SecureContext } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { SmtpSettings } from "../../src/api/app-config.ts";
-import { deliver, type Letter, NotSent } from "../../src/server/mail/smtp.ts";
-import { trusting } from "../../src/server/mail/trust.ts";
+import type { SmtpSettings } from "../../src/api/settings/app-config.ts";
+import { deliver, type Letter, NotSent } from "../../src/server/platform/mail/smtp.ts";
+import { trusting } from "../../src/server/platform/mail/trust.ts";
 import {
   SMTP_PASSWORD,
   SMTP_USER,

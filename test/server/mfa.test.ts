@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { User } from "../../src/api/users.ts";
-import { nobody } from "../../src/server/core/context.ts";
-import { issueToken } from "../../src/server/mail/one-time.ts";
-import { mailSignInLink } from "../../src/server/sign-in/mfa.ts";
+import type { User } from "../../src/api/accounts/users.ts";
+import { mailSignInLink } from "../../src/server/accounts/sign-in/mfa.ts";
+import { nobody } from "../../src/server/platform/core/context.ts";
+import { issueToken } from "../../src/server/platform/mail/one-time.ts";
 import { errorOf, login, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

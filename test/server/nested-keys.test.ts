@@ -1,12 +1,12 @@
 // A change of one nested key leaves every other key as it is, in the configuration and in the settings of teams.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ConfigSections } from "../../src/api/app-config.ts";
 import { isMask } from "../../src/api/fields.ts";
-import { NoTeam, Team } from "../../src/api/teams.ts";
-import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
-import { sections } from "../../src/server/app-config/sections.ts";
-import { channels } from "../../src/server/core/channels.ts";
+import { ConfigSections } from "../../src/api/settings/app-config.ts";
+import { NoTeam, Team } from "../../src/api/settings/teams.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { readSection, writeSection } from "../../src/server/settings/app-config/rows.ts";
+import { sections } from "../../src/server/settings/app-config/sections.ts";
 import { makeTeam } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { allEndpoints } from "../../src/api/all.ts";
 import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
 import { type ErrorBody, nullsRefused } from "../../src/api/fields.ts";
-import { withoutNulls } from "../../src/server/core/http/nulls.ts";
+import { withoutNulls } from "../../src/server/platform/core/http/nulls.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost } from "../support/make.ts";
 

@@ -1,6 +1,6 @@
 // Lists of a team's software titles with those that it offers and that are on none of its hosts, page by page.
 import { describe, expect, it } from "vitest";
-import { softwareCounts } from "../../src/server/software/counts.ts";
+import { softwareCounts } from "../../src/server/software/software/counts.ts";
 import { startApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { formOf } from "../support/forms.ts";

@@ -8,7 +8,7 @@ import { endpointsWithStatuses } from "../../src/api/documented-statuses.ts";
 import { endpoint } from "../../src/api/endpoint.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
 import { openApiDocument } from "../../src/api/openapi.ts";
-import { docsPage } from "../../src/server/web/pages/docs-page.ts";
+import { docsPage } from "../../src/server/edge/web/pages/docs-page.ts";
 import { startApp } from "../support/app.ts";
 
 type Json = Record<string, unknown>;

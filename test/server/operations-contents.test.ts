@@ -1,6 +1,6 @@
 // Texts that are read once for all hosts.
 import { describe, expect, it } from "vitest";
-import { KnownContents } from "../../src/server/operations/known-contents.ts";
+import { KnownContents } from "../../src/server/hosts/operations/known-contents.ts";
 
 function counted(text: string) {
   const load = Object.assign(

@@ -1,23 +1,23 @@
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { days, hours, minutes, seconds } from "../../src/server/core/clock.ts";
-import { type Context, serviceContext } from "../../src/server/core/context.ts";
-import { downloadOf, Uploads } from "../../src/server/files/service.ts";
-import { adoptScriptRuns } from "../../src/server/host-actions/earlier-runs.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import type { OperationContent } from "../../src/server/operations/contents.ts";
-import { type Choose, nextOperation, postponeOperation } from "../../src/server/operations/device-queue.ts";
-import { type Ending, HOST_LANE, type OperationKind } from "../../src/server/operations/kind.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { adoptScriptRuns } from "../../src/server/hosts/host-actions/earlier-runs.ts";
+import type { OperationContent } from "../../src/server/hosts/operations/contents.ts";
+import { type Choose, nextOperation, postponeOperation } from "../../src/server/hosts/operations/device-queue.ts";
+import { type Ending, HOST_LANE, type OperationKind } from "../../src/server/hosts/operations/kind.ts";
 import {
   addOperations,
   answerOperation,
   openOperations,
   sendOperation,
   settleOverdue,
-} from "../../src/server/operations/queue.ts";
-import type { ScriptResult } from "../../src/server/operations/tables.ts";
-import { eq } from "../../src/server/store/query.ts";
+} from "../../src/server/hosts/operations/queue.ts";
+import type { ScriptResult } from "../../src/server/hosts/operations/tables.ts";
+import { days, hours, minutes, seconds } from "../../src/server/platform/core/clock.ts";
+import { type Context, serviceContext } from "../../src/server/platform/core/context.ts";
+import { downloadOf, Uploads } from "../../src/server/platform/files/service.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeOperation } from "../support/make.ts";

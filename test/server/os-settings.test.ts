@@ -1,9 +1,14 @@
 // The status of a host's settings: the worst of its kinds, whoever changes which of them at the same time.
 import { afterAll, expect, it } from "vitest";
-import { moveSettings, recordSettings, type SettingKind, worstOf } from "../../src/server/os-settings/statuses.ts";
-import { countSettings } from "../../src/server/os-settings/summary.ts";
-import type { SettingStatus } from "../../src/server/os-settings/tables.ts";
-import { eq } from "../../src/server/store/query.ts";
+import {
+  moveSettings,
+  recordSettings,
+  type SettingKind,
+  worstOf,
+} from "../../src/server/hosts/os-settings/statuses.ts";
+import { countSettings } from "../../src/server/hosts/os-settings/summary.ts";
+import type { SettingStatus } from "../../src/server/hosts/os-settings/tables.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeTeam } from "../support/make.ts";

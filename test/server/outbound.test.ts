@@ -1,9 +1,14 @@
 import { generate } from "selfsigned";
 import { describe, expect, it } from "vitest";
-import { isAddressAllowed, type Resolve } from "../../src/server/core/outbound/addresses.ts";
-import { checkOutboundUrl, fetchOutbound, makeFetch, OutboundError } from "../../src/server/core/outbound/fetch.ts";
-import { Settings } from "../../src/server/core/settings/settings.ts";
-import { readSettings } from "../../src/server/core/settings/sources.ts";
+import { isAddressAllowed, type Resolve } from "../../src/server/platform/core/outbound/addresses.ts";
+import {
+  checkOutboundUrl,
+  fetchOutbound,
+  makeFetch,
+  OutboundError,
+} from "../../src/server/platform/core/outbound/fetch.ts";
+import { Settings } from "../../src/server/platform/core/settings/settings.ts";
+import { readSettings } from "../../src/server/platform/core/settings/sources.ts";
 import { startFake } from "../support/ca-fakes.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { runningOf } from "../support/running.ts";

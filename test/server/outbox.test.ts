@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { channels } from "../../src/server/core/channels.ts";
-import { hours, minutes, seconds } from "../../src/server/core/clock.ts";
-import { retryAfterOf, retryDelay } from "../../src/server/outbox/outcome.ts";
-import { enqueue, enqueueMany, type Outgoing } from "../../src/server/outbox/service.ts";
-import { eq } from "../../src/server/store/query.ts";
-import { StoreUnavailable } from "../../src/server/store/store.ts";
-import { destinationOf } from "../../src/server/webhooks/destinations.ts";
+import { destinationOf } from "../../src/server/automations/webhooks/destinations.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { hours, minutes, seconds } from "../../src/server/platform/core/clock.ts";
+import { retryAfterOf, retryDelay } from "../../src/server/platform/outbox/outcome.ts";
+import { enqueue, enqueueMany, type Outgoing } from "../../src/server/platform/outbox/service.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { StoreUnavailable } from "../../src/server/platform/store/store.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { isSigned, type Receiver, startReceiver } from "../support/receiver.ts";
@@ -84,7 +84,7 @@ describe.each(bothEngines)("the outbox on %s", (engine) => {
     const t = await startApp({ engine, settings });
     await send(t, webhook(receiver.url, 1), webhook(receiver.url, 2));
     await until(async () => (await rows(t))[1]!.attempts === 1);
-    const { outbox } = await import("../../src/server/outbox/sender.ts");
+    const { outbox } = await import("../../src/server/platform/outbox/sender.ts");
     t.clock.advance(minutes(1));
     // On the embedded store another one leads immediately; on Postgres the first one leads until it is stopped.
     const second = await outbox.start(t.services);

@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import type { Package } from "../../src/api/packages.ts";
-import type { SoftwareTitle } from "../../src/api/software.ts";
-import { minutes } from "../../src/server/core/clock.ts";
-import { installerForHost, installersForHost } from "../../src/server/installers/hosts.ts";
-import { counts } from "../../src/server/software/counts-job.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Package } from "../../src/api/software/packages.ts";
+import type { SoftwareTitle } from "../../src/api/software/software.ts";
+import { minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { installerForHost, installersForHost } from "../../src/server/software/installers/hosts.ts";
+import { counts } from "../../src/server/software/software/counts-job.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Pack } from "../../src/api/packs.ts";
-import type { ScheduledEntry } from "../../src/api/schedule.ts";
+import type { Pack } from "../../src/api/checks/packs.ts";
+import type { ScheduledEntry } from "../../src/api/checks/schedule.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";

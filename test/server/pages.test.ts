@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
-import { StoreUnavailable } from "../../src/server/store/store.ts";
+import { StoreUnavailable } from "../../src/server/platform/store/store.ts";
 import { startApp } from "../support/app.ts";
 
 interface Document {

@@ -1,10 +1,10 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import { nobody } from "../../src/server/core/context.ts";
-import { mailIdle } from "../../src/server/mail/later.ts";
-import { issueToken } from "../../src/server/mail/one-time.ts";
-import { forgotPassword } from "../../src/server/users/password-reset.ts";
+import { forgotPassword } from "../../src/server/accounts/users/password-reset.ts";
+import { nobody } from "../../src/server/platform/core/context.ts";
+import { mailIdle } from "../../src/server/platform/mail/later.ts";
+import { issueToken } from "../../src/server/platform/mail/one-time.ts";
 import { errorOf, login, makeUser } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

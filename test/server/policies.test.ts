@@ -1,6 +1,6 @@
 // Part C, Policies: the endpoints.
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Policy } from "../../src/api/policies.ts";
+import type { Policy } from "../../src/api/checks/policies.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makePolicy, makeResults, makeTeam, makeUser } from "../support/make.ts";

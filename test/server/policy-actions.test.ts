@@ -1,9 +1,9 @@
 // Policies that send profiles again, whose automations run at each failing answer, and that need all of several labels.
 import { describe, expect, it } from "vitest";
-import type { Policy } from "../../src/api/policies.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Policy } from "../../src/api/checks/policies.ts";
+import { profileReconciler } from "../../src/server/devices/profiles/part.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { enroll, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";

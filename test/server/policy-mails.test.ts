@@ -1,10 +1,10 @@
 // Mails about hosts that newly fail policies: who gets them, how often, and how recipients unsubscribe.
 import { describe, expect, it } from "vitest";
-import { hours, minutes } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { recordFailing } from "../../src/server/policies/automations.ts";
-import { policyMails } from "../../src/server/policy-mails/job.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { policyMails } from "../../src/server/automations/policy-mails/job.ts";
+import { recordFailing } from "../../src/server/checks/policies/automations.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { hours, minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makePolicy, makeResults, makeTeam, makeUser } from "../support/make.ts";

@@ -1,7 +1,7 @@
 // Policies that run a script on hosts that newly fail them.
 import { describe, expect, it } from "vitest";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { enroll, throughApp } from "../agent/agents.ts";
 import { startApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";

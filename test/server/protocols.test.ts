@@ -6,10 +6,10 @@ import { Content, raw } from "../../src/api/bodies.ts";
 import { type AnyEndpoint, protocolEndpoint, servedPaths } from "../../src/api/endpoint.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
 import { openApiDocument } from "../../src/api/openapi.ts";
-import { conflict, unavailable } from "../../src/server/core/errors.ts";
-import { bodyRoom } from "../../src/server/core/http/body-room.ts";
-import type { Protocol } from "../../src/server/core/http/protocol.ts";
-import { route } from "../../src/server/core/http/route.ts";
+import { conflict, unavailable } from "../../src/server/platform/core/errors.ts";
+import { bodyRoom } from "../../src/server/platform/core/http/body-room.ts";
+import type { Protocol } from "../../src/server/platform/core/http/protocol.ts";
+import { route } from "../../src/server/platform/core/http/route.ts";
 import { protocolsOf } from "../../src/server/protocols.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 

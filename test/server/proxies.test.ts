@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import { callerOf, hasUntrustedProxy, peerAddress } from "../../src/server/core/http/proxies.ts";
-import { Settings } from "../../src/server/core/settings/settings.ts";
+import { callerOf, hasUntrustedProxy, peerAddress } from "../../src/server/platform/core/http/proxies.ts";
+import { Settings } from "../../src/server/platform/core/settings/settings.ts";
 import { startApp } from "../support/app.ts";
 import { runningOf } from "../support/running.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Query } from "../../src/api/queries.ts";
+import type { Query } from "../../src/api/checks/queries.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";

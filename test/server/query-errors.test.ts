@@ -1,8 +1,8 @@
 // What agents report about policies, labels and queries that they cannot run is shown where these are shown.
 import { describe, expect, it } from "vitest";
-import { hours } from "../../src/server/core/clock.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { ERROR_TEXT, ERRORS_OF_HOST, planErrors } from "../../src/server/query-errors/errors.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { ERROR_TEXT, ERRORS_OF_HOST, planErrors } from "../../src/server/hosts/query-errors/errors.ts";
+import { hours } from "../../src/server/platform/core/clock.ts";
 import { enroll, enrollment, makeSecret, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { createFailureLimit } from "../../src/server/rate-limits/failures.ts";
-import { countLogin, LOGINS_PER_MINUTE_OF_ALL, loginSucceeded } from "../../src/server/rate-limits/logins.ts";
-import type { LimitedBy } from "../../src/server/rate-limits/shared.ts";
-import { type Hit, isAhead, recent, waitOf, withHit } from "../../src/server/rate-limits/windows.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { createFailureLimit } from "../../src/server/platform/rate-limits/failures.ts";
+import { countLogin, LOGINS_PER_MINUTE_OF_ALL, loginSucceeded } from "../../src/server/platform/rate-limits/logins.ts";
+import type { LimitedBy } from "../../src/server/platform/rate-limits/shared.ts";
+import { type Hit, isAhead, recent, waitOf, withHit } from "../../src/server/platform/rate-limits/windows.ts";
 import { errorOf, login } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { User } from "../../src/api/users.ts";
+import type { User } from "../../src/api/accounts/users.ts";
 import { errorOf, makePerson, makeTeam, makeUser } from "../support/accounts.ts";
 import { ADMIN, type Caller, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Query } from "../../src/api/queries.ts";
-import type { ScheduledEntry } from "../../src/api/schedule.ts";
+import type { Query } from "../../src/api/checks/queries.ts";
+import type { ScheduledEntry } from "../../src/api/checks/schedule.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";

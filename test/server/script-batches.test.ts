@@ -1,8 +1,8 @@
 // Runs of scripts on many hosts (part D: batch runs; decisions 74, 75, 77).
 import { describe, expect, it } from "vitest";
-import { hours, minutes } from "../../src/server/core/clock.ts";
-import { settleBatches } from "../../src/server/scripts/batches/carry-out.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { settleBatches } from "../../src/server/delivery/scripts/batches/carry-out.ts";
+import { hours, minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeSession, makeTeam, makeUser } from "../support/make.ts";

@@ -1,7 +1,7 @@
 // All saved scripts of a team at once: by POST /scripts/batch, and as configuration.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { applied, change, policy, refused, stateOf, thingValue } from "../support/configuration.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

@@ -1,9 +1,9 @@
 // Scripts: saved ones, their runs by managed agents, and results.
 import { describe, expect, it } from "vitest";
-import { hours } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { settleOverdue } from "../../src/server/operations/queue.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { settleOverdue } from "../../src/server/hosts/operations/queue.ts";
+import { hours } from "../../src/server/platform/core/clock.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeSession, makeTeam, makeUser } from "../support/make.ts";

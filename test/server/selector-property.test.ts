@@ -1,12 +1,12 @@
 // Random selectors and filters select the same hosts on both stores as a simple implementation on plain objects.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { HostFilter } from "../../src/api/host-filters.ts";
-import { service } from "../../src/server/core/context.ts";
-import { setDiskStates } from "../../src/server/disk-encryption/states.ts";
-import { hostsWhere } from "../../src/server/host-list/filters.ts";
-import { recordSettings } from "../../src/server/os-settings/statuses.ts";
-import { versionKey } from "../../src/server/versions/ordering.ts";
+import type { HostFilter } from "../../src/api/inventory/host-filters.ts";
+import { setDiskStates } from "../../src/server/hosts/disk-encryption/states.ts";
+import { recordSettings } from "../../src/server/hosts/os-settings/statuses.ts";
+import { hostsWhere } from "../../src/server/inventory/host-list/filters.ts";
+import { service } from "../../src/server/platform/core/context.ts";
+import { versionKey } from "../../src/server/platform/versions/ordering.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { amount, bothEngines } from "../support/engines.ts";
 import { hostRow } from "../support/make.ts";

@@ -1,15 +1,15 @@
 // Versions are ordered in selectors, by the rules of the package system that they come from.
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { softwareVersion } from "../../src/server/host-list/selector/versions.ts";
-import { compileWhere } from "../../src/server/host-list/selector/where.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { software } from "../../src/server/software/tables.ts";
-import { layoutsByName } from "../../src/server/store/postgres/collections.ts";
-import { Layout } from "../../src/server/store/postgres/layout.ts";
-import { Conditions } from "../../src/server/store/postgres/predicate.ts";
-import { compile, sql } from "../../src/server/store/postgres/sql.ts";
-import { and, eq, isNull, type Predicate } from "../../src/server/store/query.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { softwareVersion } from "../../src/server/inventory/host-list/selector/versions.ts";
+import { compileWhere } from "../../src/server/inventory/host-list/selector/where.ts";
+import { layoutsByName } from "../../src/server/platform/store/postgres/collections.ts";
+import { Layout } from "../../src/server/platform/store/postgres/layout.ts";
+import { Conditions } from "../../src/server/platform/store/postgres/predicate.ts";
+import { compile, sql } from "../../src/server/platform/store/postgres/sql.ts";
+import { and, eq, isNull, type Predicate } from "../../src/server/platform/store/query.ts";
+import { software } from "../../src/server/software/software/tables.ts";
 import { enroll, enrollment, makeSecret, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines, testCipher } from "../support/engines.ts";

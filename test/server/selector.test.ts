@@ -1,13 +1,13 @@
 // Selector expressions: the hosts that they select, their errors, and the explanation of a host.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/host.ts";
+import type { Host } from "../../src/api/hosts/host.ts";
 import {
   columnOf,
   MAX_DEPTH,
   MAX_TERMS,
   parseSelector,
   SelectorError,
-} from "../../src/server/host-list/selector/parse.ts";
+} from "../../src/server/inventory/host-list/selector/parse.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeScene, type Scene } from "../support/hosts.ts";

@@ -1,9 +1,9 @@
 // What the user of a host installs and asks for from its own page (part D's device-token endpoints).
 import { describe, expect, it } from "vitest";
-import type { Package } from "../../src/api/packages.ts";
-import type { HostSoftwareItem } from "../../src/api/software.ts";
-import { minutes } from "../../src/server/core/clock.ts";
-import { eq, everything } from "../../src/server/store/query.ts";
+import type { Package } from "../../src/api/software/packages.ts";
+import type { HostSoftwareItem } from "../../src/api/software/software.ts";
+import { minutes } from "../../src/server/platform/core/clock.ts";
+import { eq, everything } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

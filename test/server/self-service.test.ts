@@ -1,10 +1,10 @@
 // What users of hosts see of the software that their team offers: categories and icons (part D).
 import { describe, expect, it } from "vitest";
-import type { Package } from "../../src/api/packages.ts";
-import type { SelfServiceCategory } from "../../src/api/self-service.ts";
-import { tokenHash } from "../../src/server/core/random.ts";
-import { adoptCategories } from "../../src/server/self-service/categories.ts";
-import { everything } from "../../src/server/store/query.ts";
+import type { Package } from "../../src/api/software/packages.ts";
+import type { SelfServiceCategory } from "../../src/api/software/self-service.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
+import { everything } from "../../src/server/platform/store/query.ts";
+import { adoptCategories } from "../../src/server/software/self-service/categories.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { iconForm, png } from "../support/icons.ts";

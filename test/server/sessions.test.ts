@@ -1,8 +1,8 @@
 import { hash } from "@node-rs/argon2";
 import { describe, expect, it } from "vitest";
-import type { Session } from "../../src/api/sessions.ts";
-import { days, minutes } from "../../src/server/core/clock.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Session } from "../../src/api/accounts/sessions.ts";
+import { days, minutes } from "../../src/server/platform/core/clock.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { errorOf, login, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

@@ -1,6 +1,6 @@
 // What follows settings compares with those that are stored, also if the server still has earlier ones in memory.
 import { expect, it, vi } from "vitest";
-import { settingsFollower } from "../../src/server/core/concurrency/settings-follower.ts";
+import { settingsFollower } from "../../src/server/platform/core/concurrency/settings-follower.ts";
 import { startApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 

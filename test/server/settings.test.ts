@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { settingsPage } from "../../src/server/core/settings/page.ts";
-import { readSettings, settingsTable } from "../../src/server/core/settings/sources.ts";
+import { settingsPage } from "../../src/server/platform/core/settings/page.ts";
+import { readSettings, settingsTable } from "../../src/server/platform/core/settings/sources.ts";
 
 const fileWith = (text: string): string => {
   const file = join(mkdtempSync(join(tmpdir(), "svc-settings-")), "svc.yml");

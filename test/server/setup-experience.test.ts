@@ -1,7 +1,7 @@
 // Which software and which script hosts get during their setup.
 import { describe, expect, it } from "vitest";
-import type { Package } from "../../src/api/packages.ts";
-import type { SetupTitle } from "../../src/api/setup-experience.ts";
+import type { SetupTitle } from "../../src/api/delivery/setup-experience.ts";
+import type { Package } from "../../src/api/software/packages.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeStoreApp } from "../support/licence-service.ts";

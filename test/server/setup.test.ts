@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { nobody } from "../../src/server/core/context.ts";
-import { setupRoutes } from "../../src/server/setup/routes.ts";
-import { createFirstAdmin } from "../../src/server/setup/service.ts";
+import { nobody } from "../../src/server/platform/core/context.ts";
+import { setupRoutes } from "../../src/server/settings/setup/routes.ts";
+import { createFirstAdmin } from "../../src/server/settings/setup/service.ts";
 import { errorOf, login, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, type EngineName, rulesEngines } from "../support/engines.ts";

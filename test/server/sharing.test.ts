@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Sharing } from "../../src/server/core/concurrency/sharing.ts";
+import { Sharing } from "../../src/server/platform/core/concurrency/sharing.ts";
 import { startApp } from "../support/app.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 

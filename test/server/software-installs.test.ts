@@ -1,15 +1,15 @@
 // Installing and uninstalling packages on hosts: what agents get, and what users see of it.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Package } from "../../src/api/packages.ts";
-import type { HostSoftwareItem } from "../../src/api/software.ts";
-import { hours } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { managedAgents } from "../../src/server/managed-agent/agents.ts";
-import { settleOverdue } from "../../src/server/operations/queue.ts";
-import { requestInstall } from "../../src/server/software-installs/service.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { Package } from "../../src/api/software/packages.ts";
+import type { HostSoftwareItem } from "../../src/api/software/software.ts";
+import { managedAgents } from "../../src/server/delivery/managed-agent/agents.ts";
+import { requestInstall } from "../../src/server/delivery/software-installs/service.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { settleOverdue } from "../../src/server/hosts/operations/queue.ts";
+import { hours } from "../../src/server/platform/core/clock.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { enroll, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

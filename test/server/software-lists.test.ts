@@ -1,6 +1,6 @@
 // Lists of software titles, versions and operating systems: filters, orders, paging, and what callers of teams see.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { softwareCounts } from "../../src/server/software/counts.ts";
+import { softwareCounts } from "../../src/server/software/software/counts.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeInventory, makeSession, makeSoftware, makeTeam, makeUser } from "../support/make.ts";

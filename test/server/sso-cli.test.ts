@@ -1,8 +1,8 @@
 // The page that passes a code to the command line, and the use of the code.
 import { createHash, randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { SSO_PER_MINUTE } from "../../src/server/sso/limits.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { SSO_PER_MINUTE } from "../../src/server/accounts/sso/limits.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allow, movesTo, newBrowser } from "../support/cli-browser.ts";
 import { rulesEngines } from "../support/engines.ts";
@@ -98,7 +98,7 @@ describe.each(rulesEngines)("the command line's sign-in on %s", (engine) => {
     const code = await codeFrom(t, token);
     await t.delete(`/users/${user.id}`);
     expect((await exchange(t, code)).status).toBe(401);
-    const { issueToken } = await import("../../src/server/mail/one-time.ts");
+    const { issueToken } = await import("../../src/server/platform/mail/one-time.ts");
     const reset = await issueToken(t.services, "password_reset", 1, 60_000, { challenge });
     expect((await exchange(t, reset)).status).toBe(401);
   });

@@ -1,6 +1,6 @@
 // Metadata of the identity provider, as text and by URL: its content, and sign-ins while it is unavailable.
 import { beforeAll, describe, expect, it } from "vitest";
-import { MetadataProblem, readMetadata } from "../../src/server/saml/metadata.ts";
+import { MetadataProblem, readMetadata } from "../../src/server/platform/saml/metadata.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

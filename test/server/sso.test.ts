@@ -2,8 +2,8 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
-import { days } from "../../src/server/core/clock.ts";
-import { ssoCleanup } from "../../src/server/sso/cleanup-job.ts";
+import { ssoCleanup } from "../../src/server/accounts/sso/cleanup-job.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
 import { errorOf, makeTeam } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

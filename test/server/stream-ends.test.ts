@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createSession } from "../../src/server/sessions/service.ts";
-import { STREAMS_PER_USER } from "../../src/server/sessions/streams.ts";
+import { createSession } from "../../src/server/accounts/sessions/service.ts";
+import { STREAMS_PER_USER } from "../../src/server/accounts/sessions/streams.ts";
 import { makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { type Caller, startApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";

@@ -1,9 +1,9 @@
 // Settings of teams, and of hosts without one: part C, 'Teams'.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { NoTeam, Team } from "../../src/api/teams.ts";
-import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
-import { sections } from "../../src/server/app-config/sections.ts";
-import { channels } from "../../src/server/core/channels.ts";
+import type { NoTeam, Team } from "../../src/api/settings/teams.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { readSection, writeSection } from "../../src/server/settings/app-config/rows.ts";
+import { sections } from "../../src/server/settings/app-config/sections.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

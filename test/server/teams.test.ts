@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Team } from "../../src/api/teams.ts";
-import { channels } from "../../src/server/core/channels.ts";
+import type { Team } from "../../src/api/settings/teams.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
 import { errorOf, makePerson, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

@@ -1,7 +1,7 @@
 // Pure work in a thread of its own.
 import { threadId } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { startThread, ThreadError, type ThreadOptions } from "../../src/server/core/concurrency/thread.ts";
+import { startThread, ThreadError, type ThreadOptions } from "../../src/server/platform/core/concurrency/thread.ts";
 import type { SampleThread } from "../support/sample.thread.ts";
 
 const start = (options?: ThreadOptions) => startThread<SampleThread>("../support/sample.thread.ts", options);

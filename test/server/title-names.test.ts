@@ -1,8 +1,8 @@
 // A title with a bundle identifier is named as most of its copies are, not as the copy that was reported first.
 import { describe, expect, it } from "vitest";
-import { runJob } from "../../src/server/jobs/start.ts";
-import { softwareCounts } from "../../src/server/software/counts.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { softwareCounts } from "../../src/server/software/software/counts.ts";
 import { enroll, makeSecret, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";

@@ -3,9 +3,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { toNodeHandler } from "h3/node";
 import { afterEach, describe, expect, it } from "vitest";
-import { agentHandler } from "../../src/server/agent/http/node-handler.ts";
 import { createApp } from "../../src/server/app.ts";
-import { closeWhenUnread } from "../../src/server/core/http/unread-bodies.ts";
+import { agentHandler } from "../../src/server/edge/agent/http/node-handler.ts";
+import { closeWhenUnread } from "../../src/server/platform/core/http/unread-bodies.ts";
 import { startApp } from "../support/app.ts";
 
 const servers: Server[] = [];

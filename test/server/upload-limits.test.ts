@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fileBlobs } from "../../src/server/store/blobs/files.ts";
+import { fileBlobs } from "../../src/server/platform/store/blobs/files.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";

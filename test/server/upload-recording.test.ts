@@ -1,7 +1,7 @@
 // How the server records what arrives of an upload while more arrives.
 import { expect, it } from "vitest";
-import { Recording } from "../../src/server/uploads/recording.ts";
-import type { UploadRow } from "../../src/server/uploads/service.ts";
+import { Recording } from "../../src/server/platform/uploads/recording.ts";
+import type { UploadRow } from "../../src/server/platform/uploads/service.ts";
 
 const row = { id: 1, received: 0, size: 100 } as UploadRow;
 

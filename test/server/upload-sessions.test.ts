@@ -8,17 +8,22 @@ import { actions, roles } from "../../src/api/access.ts";
 import { allEndpoints } from "../../src/api/all.ts";
 import { Download, file, multipart, smallFile } from "../../src/api/bodies.ts";
 import { endpoint } from "../../src/api/endpoint.ts";
-import { CreateUpload, OFFSET_TYPE, UPLOAD_MAX, Upload } from "../../src/api/uploads.ts";
+import { CreateUpload, OFFSET_TYPE, UPLOAD_MAX, Upload } from "../../src/api/platform/uploads.ts";
 import { createApp } from "../../src/server/app.ts";
-import { days, hours } from "../../src/server/core/clock.ts";
-import { type Route, route } from "../../src/server/core/http/route.ts";
-import { withRunning } from "../../src/server/core/running.ts";
-import { tables } from "../../src/server/data/tables.ts";
-import { fileCleanup } from "../../src/server/files/cleanup-job.ts";
-import { downloadOf, openUploads } from "../../src/server/files/service.ts";
-import { type Blobs, BlobsUnavailable, digestOf, type GrowingBlobs } from "../../src/server/store/blobs/blobs.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { expiredUploads } from "../../src/server/uploads/expiry-job.ts";
+import { days, hours } from "../../src/server/platform/core/clock.ts";
+import { type Route, route } from "../../src/server/platform/core/http/route.ts";
+import { withRunning } from "../../src/server/platform/core/running.ts";
+import { fileCleanup } from "../../src/server/platform/files/cleanup-job.ts";
+import { downloadOf, openUploads } from "../../src/server/platform/files/service.ts";
+import {
+  type Blobs,
+  BlobsUnavailable,
+  digestOf,
+  type GrowingBlobs,
+} from "../../src/server/platform/store/blobs/blobs.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { expiredUploads } from "../../src/server/platform/uploads/expiry-job.ts";
+import { tables } from "../../src/server/tables.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { blobKinds, blobsIn, keysIn } from "../support/blob-places.ts";
 import { amount, bothEngines, testCipher } from "../support/engines.ts";

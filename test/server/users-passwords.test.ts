@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { hashPassword, passwordProblem, verifyPassword } from "../../src/server/core/security/passwords.ts";
+import { hashPassword, passwordProblem, verifyPassword } from "../../src/server/platform/core/security/passwords.ts";
 
 const seen = vi.hoisted(() => ({ running: 0, most: 0, stored: [] as string[] }));
 /** This password is verified without work, for tests of the queue. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { User } from "../../src/api/users.ts";
+import type { User } from "../../src/api/accounts/users.ts";
 import { errorOf, login, makePerson, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { eq, everything } from "../../src/server/store/query.ts";
-import { expandFor, maskSecrets } from "../../src/server/variables/use.ts";
+import { eq, everything } from "../../src/server/platform/store/query.ts";
+import { expandFor, maskSecrets } from "../../src/server/settings/variables/use.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { applied, change, refused as refusedApply, stateOf } from "../support/configuration.ts";

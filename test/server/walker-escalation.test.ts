@@ -2,8 +2,8 @@
 // rights than one's role.
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
-import type { ServerStore } from "../../src/server/core/tables.ts";
-import { eq } from "../../src/server/store/query.ts";
+import type { ServerStore } from "../../src/server/platform/core/tables.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { type MadeUser, makeHost, makeLabel, makePolicy, makeTeam, makeUser } from "../support/make.ts";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { roles } from "../../src/api/access.ts";
 import { allEndpoints } from "../../src/api/all.ts";
 import type { AnyEndpoint } from "../../src/api/endpoint.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { type MadeUser, makeHost, makePolicy, makeTeam, makeUser } from "../support/make.ts";

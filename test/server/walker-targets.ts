@@ -1,13 +1,13 @@
 // A request for every endpoint whose rule is a role, on an object of the caller's team, of another, of none, or one that
 // does not exist.
-import type { Package } from "../../src/api/packages.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { appleCustomCommand } from "../../src/server/mdm/apple/actions/custom.ts";
-import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
-import { answerOperation } from "../../src/server/operations/queue.ts";
-import { enqueue } from "../../src/server/outbox/service.ts";
-import { softwareCounts } from "../../src/server/software/counts.ts";
-import { and, eq, everything } from "../../src/server/store/query.ts";
+import type { Package } from "../../src/api/software/packages.ts";
+import { appleCustomCommand } from "../../src/server/devices/apple/actions/custom.ts";
+import { sendAppleCommands } from "../../src/server/devices/apple/commands/send.ts";
+import { answerOperation } from "../../src/server/hosts/operations/queue.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { enqueue } from "../../src/server/platform/outbox/service.ts";
+import { and, eq, everything } from "../../src/server/platform/store/query.ts";
+import { softwareCounts } from "../../src/server/software/software/counts.ts";
 import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makeNamedPhone, makePhone, turnOnAppleMdm } from "../support/apple.ts";

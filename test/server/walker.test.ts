@@ -6,7 +6,7 @@ import { allEndpoints } from "../../src/api/all.ts";
 import { containerOf, isContainer } from "../../src/api/containers.ts";
 import { type AnyEndpoint, fullPath, SCIM, servedPaths, versions } from "../../src/api/endpoint.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
-import { isNamed } from "../../src/server/core/http/unknown-keys.ts";
+import { isNamed } from "../../src/server/platform/core/http/unknown-keys.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 const endpoints = allEndpoints.map(({ endpoint }) => endpoint);

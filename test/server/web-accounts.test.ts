@@ -1,8 +1,8 @@
 // The user's own account, and the targets of mailed links.
 import { describe, expect, it } from "vitest";
-import { days, minutes } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { issueToken } from "../../src/server/mail/one-time.ts";
+import { days, minutes } from "../../src/server/platform/core/clock.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
+import { issueToken } from "../../src/server/platform/mail/one-time.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

@@ -1,9 +1,9 @@
 // The console: it shows only what the API would return to the same user, and does what the API would do for them.
 import { describe, expect, it } from "vitest";
-import { tokenHash } from "../../src/server/core/random.ts";
-import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
-import { vulnerabilityCounts } from "../../src/server/software/vulnerabilities/counts.ts";
-import { sentences } from "../../src/server/web/pages/activities/sentences.ts";
+import { profileReconciler } from "../../src/server/devices/profiles/part.ts";
+import { sentences } from "../../src/server/edge/web/pages/activities/sentences.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
+import { vulnerabilityCounts } from "../../src/server/software/software/vulnerabilities/counts.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";

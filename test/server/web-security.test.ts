@@ -1,7 +1,7 @@
 // Rules for every page: headers, escaping, and pages instead of JSON for browsers.
 import { describe, expect, it } from "vitest";
-import { tokenHash } from "../../src/server/core/random.ts";
-import { webPages } from "../../src/server/web/pages-table.ts";
+import { webPages } from "../../src/server/edge/web/pages-table.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

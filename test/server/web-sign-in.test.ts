@@ -1,7 +1,7 @@
 // Signing in with the web pages: cookies, forms that only our own pages can send, limits, and redirects.
 import { describe, expect, it } from "vitest";
-import { everything } from "../../src/server/store/query.ts";
-import { nextPath } from "../../src/server/web/next-path.ts";
+import { nextPath } from "../../src/server/edge/web/next-path.ts";
+import { everything } from "../../src/server/platform/store/query.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

@@ -1,10 +1,10 @@
 // Simulated Apple devices against the server, through a socket.
 import { describe, expect, it, vi } from "vitest";
-import { serviceContext } from "../../src/server/core/context.ts";
-import type { AppleCommand } from "../../src/server/mdm/apple/commands/send.ts";
-import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
-import { appleProfileCommand } from "../../src/server/mdm/apple/profiles/commands.ts";
-import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
+import type { AppleCommand } from "../../src/server/devices/apple/commands/send.ts";
+import { sendAppleCommands } from "../../src/server/devices/apple/commands/send.ts";
+import { appleProfileCommand } from "../../src/server/devices/apple/profiles/commands.ts";
+import { profileReconciler } from "../../src/server/devices/profiles/part.ts";
+import { serviceContext } from "../../src/server/platform/core/context.ts";
 import { AppleFleet, type AppleOptions } from "../../src/simulator/apple/fleet.ts";
 import { isComplete, renderAppleReport } from "../../src/simulator/apple/report.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -5,7 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import { FormData, fetch } from "undici";
 import { newKey } from "../../src/pki/x509.ts";
-import { systemClock } from "../../src/server/core/clock.ts";
+import { systemClock } from "../../src/server/platform/core/clock.ts";
 import { AppleFleet } from "../../src/simulator/apple/fleet.ts";
 import { mobileconfig } from "../support/profiles.ts";
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";

@@ -2,7 +2,7 @@
 // new configuration.
 //   npm run test:soak -- configuration --engine lowdb|postgres|both --cycles 100 --teams 20 --objects 100
 import { isDeepStrictEqual } from "node:util";
-import type { ConfigurationState, ThingChange } from "../../src/api/configuration.ts";
+import type { ConfigurationState, ThingChange } from "../../src/api/edge/configuration.ts";
 import { change } from "../support/configuration.ts";
 import { manyObjects, manyTeams } from "../support/many-things.ts";
 import type { SoakArgs } from "./main.ts";

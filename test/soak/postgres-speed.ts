@@ -1,9 +1,9 @@
 // The speed of the Postgres store for a server's most frequent operations: tsx test/soak/postgres-speed.ts [rows]
 import pg from "pg";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { eq, exists, gt, type OrderTerm, type Select, search } from "../../src/server/store/query.ts";
-import { bool, id, idOf, int, json, packed, ref, table, text, time } from "../../src/server/store/table.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { eq, exists, gt, type OrderTerm, type Select, search } from "../../src/server/platform/store/query.ts";
+import { bool, id, idOf, int, json, packed, ref, table, text, time } from "../../src/server/platform/store/table.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 
 const teams = table("teams", { id: id(), name: text().unique() });

@@ -1,9 +1,9 @@
 // A process with many writers that prints what was acknowledged, until it is killed.
 import { writeSync } from "node:fs";
-import { realFiles, type StoreFiles } from "../../src/server/store/lowdb/files.ts";
-import { openLowdb } from "../../src/server/store/lowdb/open.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { id, int, table, text } from "../../src/server/store/table.ts";
+import { realFiles, type StoreFiles } from "../../src/server/platform/store/lowdb/files.ts";
+import { openLowdb } from "../../src/server/platform/store/lowdb/open.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { id, int, table, text } from "../../src/server/platform/store/table.ts";
 import { testCipher } from "../support/engines.ts";
 
 export const killTables = {

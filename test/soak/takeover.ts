@@ -9,15 +9,15 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { fetch } from "undici";
 import { type Served, startServe } from "../../bench/support/serve.ts";
-import { systemClock } from "../../src/server/core/clock.ts";
-import type { Services } from "../../src/server/core/context.ts";
-import { tokenHash } from "../../src/server/core/random.ts";
-import { Settings } from "../../src/server/core/settings/settings.ts";
-import { tables } from "../../src/server/data/tables.ts";
 import { startServer } from "../../src/server/main.ts";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { eq, gte, lte, not, oneOf } from "../../src/server/store/query.ts";
+import { systemClock } from "../../src/server/platform/core/clock.ts";
+import type { Services } from "../../src/server/platform/core/context.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
+import { Settings } from "../../src/server/platform/core/settings/settings.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { eq, gte, lte, not, oneOf } from "../../src/server/platform/store/query.ts";
+import { tables } from "../../src/server/tables.ts";
 import { freePort } from "../support/free-port.ts";
 import { hostRow, makeSession } from "../support/make.ts";
 import { startPostgres } from "../support/postgres-server.ts";
@@ -39,12 +39,12 @@ const ENOUGH_KILLS = 20;
 
 const mutants = {
   "leases-never-end": {
-    file: "server/core/concurrency/lease.ts",
+    file: "server/platform/core/concurrency/lease.ts",
     from: 'or(isNull("runner_until"), lte("runner_until", clock.iso()),',
     to: 'or(isNull("runner_until"), lte("runner_until", isoAt(0)),',
   },
   "leases-hold-nothing": {
-    file: "server/core/concurrency/lease.ts",
+    file: "server/platform/core/concurrency/lease.ts",
     from: 'or(isNull("runner_until"), lte("runner_until", clock.iso()),',
     to: 'or(isNull("runner_until"), lte("runner_until", isoAt(clock.now() + LEASE)),',
   },

@@ -14,9 +14,9 @@ import {
   BlobsUnavailable,
   BlobTooLarge,
   digestOf,
-} from "../../src/server/store/blobs/blobs.ts";
-import { readBucketUrl } from "../../src/server/store/blobs/bucket-url.ts";
-import { s3Blobs } from "../../src/server/store/blobs/s3/blobs.ts";
+} from "../../src/server/platform/store/blobs/blobs.ts";
+import { readBucketUrl } from "../../src/server/platform/store/blobs/bucket-url.ts";
+import { s3Blobs } from "../../src/server/platform/store/blobs/s3/blobs.ts";
 import { ACCESS_KEY, type Asked, BUCKET, type Fault, type S3Server, startS3 } from "../support/s3-server.ts";
 
 setFlagsFromString("--expose-gc");

@@ -13,10 +13,10 @@ import {
   deleteAll,
   digestOf,
   NoSuchBlob,
-} from "../../src/server/store/blobs/blobs.ts";
-import { readBucketUrl } from "../../src/server/store/blobs/bucket-url.ts";
-import { fileBlobs } from "../../src/server/store/blobs/files.ts";
-import { s3Blobs } from "../../src/server/store/blobs/s3/blobs.ts";
+} from "../../src/server/platform/store/blobs/blobs.ts";
+import { readBucketUrl } from "../../src/server/platform/store/blobs/bucket-url.ts";
+import { fileBlobs } from "../../src/server/platform/store/blobs/files.ts";
+import { s3Blobs } from "../../src/server/platform/store/blobs/s3/blobs.ts";
 import { ACCESS_KEY, BUCKET, startS3 } from "../support/s3-server.ts";
 
 const bytes = (content: string | Buffer) => Readable.from([Buffer.from(content)]);

@@ -19,10 +19,10 @@ import {
   type Predicate,
   same,
   search,
-} from "../../src/server/store/query.ts";
-import { BadRow } from "../../src/server/store/rows.ts";
-import { side } from "../../src/server/store/sides.ts";
-import { ReferenceViolation, type Store, UniqueViolation } from "../../src/server/store/store.ts";
+} from "../../src/server/platform/store/query.ts";
+import { BadRow } from "../../src/server/platform/store/rows.ts";
+import { side } from "../../src/server/platform/store/sides.ts";
+import { ReferenceViolation, type Store, UniqueViolation } from "../../src/server/platform/store/store.ts";
 import { engines, type OpenedStore } from "../support/engines.ts";
 import { details, hosts, type TestTables, tags, teams, testTables } from "./tables.ts";
 

@@ -1,9 +1,9 @@
 // Random operations on two stores: every result must be the same. Ids are explicit, so that they are equal too.
 import fc from "fast-check";
-import type { OrderTerm, Predicate } from "../../src/server/store/query.ts";
-import * as q from "../../src/server/store/query.ts";
-import { side } from "../../src/server/store/sides.ts";
-import { ReferenceViolation, type Store, type Tx, UniqueViolation } from "../../src/server/store/store.ts";
+import type { OrderTerm, Predicate } from "../../src/server/platform/store/query.ts";
+import * as q from "../../src/server/platform/store/query.ts";
+import { side } from "../../src/server/platform/store/sides.ts";
+import { ReferenceViolation, type Store, type Tx, UniqueViolation } from "../../src/server/platform/store/store.ts";
 import { details, hosts, type TestTables, tags, teams } from "./tables.ts";
 
 type TestStore = Pick<Tx<TestTables>, keyof TestTables>;

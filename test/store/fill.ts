@@ -1,6 +1,6 @@
 // A store with rows of every kind, always the same.
-import { eq, gt } from "../../src/server/store/query.ts";
-import type { Store } from "../../src/server/store/store.ts";
+import { eq, gt } from "../../src/server/platform/store/query.ts";
+import type { Store } from "../../src/server/platform/store/store.ts";
 import type { TestTables } from "./tables.ts";
 
 export async function fillStore(store: Store<TestTables>): Promise<void> {

@@ -6,8 +6,13 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Blobs, BlobTooLarge, type GrowingBlobs, NoSuchBlob } from "../../src/server/store/blobs/blobs.ts";
-import { fileBlobs } from "../../src/server/store/blobs/files.ts";
+import {
+  type Blobs,
+  BlobTooLarge,
+  type GrowingBlobs,
+  NoSuchBlob,
+} from "../../src/server/platform/store/blobs/blobs.ts";
+import { fileBlobs } from "../../src/server/platform/store/blobs/files.ts";
 
 const bytes = (...chunks: string[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
 const options = { maxBytes: 1_000, hash: null };

@@ -3,7 +3,7 @@ import { link, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openLowdb } from "../../src/server/store/lowdb/open.ts";
+import { openLowdb } from "../../src/server/platform/store/lowdb/open.ts";
 import { testCipher } from "../support/engines.ts";
 import { FaultDisk, seeded } from "../support/fault-files.ts";
 import { testTables } from "./tables.ts";

@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openLowdb } from "../../src/server/store/lowdb/open.ts";
-import { openBeside } from "../../src/server/store/lowdb/open-beside.ts";
-import { StoreDamaged, StoreUnavailable } from "../../src/server/store/store.ts";
+import { openLowdb } from "../../src/server/platform/store/lowdb/open.ts";
+import { openBeside } from "../../src/server/platform/store/lowdb/open-beside.ts";
+import { StoreDamaged, StoreUnavailable } from "../../src/server/platform/store/store.ts";
 import { testCipher } from "../support/engines.ts";
 import { testTables } from "./tables.ts";
 

@@ -2,11 +2,11 @@
 // common.
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { eq, gt, lt, not, search } from "../../src/server/store/query.ts";
-import { BadRow } from "../../src/server/store/rows.ts";
-import { StoreUnavailable, UniqueViolation } from "../../src/server/store/store.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { eq, gt, lt, not, search } from "../../src/server/platform/store/query.ts";
+import { BadRow } from "../../src/server/platform/store/rows.ts";
+import { StoreUnavailable, UniqueViolation } from "../../src/server/platform/store/store.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 import { type TestTables, testTables } from "./tables.ts";
 

@@ -1,10 +1,10 @@
 // Statements of one transaction that are sent to Postgres together: with BEGIN, with a savepoint, or with each other.
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { eq } from "../../src/server/store/query.ts";
-import { ReferenceViolation, UniqueViolation } from "../../src/server/store/store.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { ReferenceViolation, UniqueViolation } from "../../src/server/platform/store/store.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 import { type TestTables, testTables } from "./tables.ts";
 

@@ -1,15 +1,15 @@
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { tables as declared } from "../../src/server/data/tables.ts";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { describeSchema } from "../../src/server/store/postgres/describe.ts";
-import { evolve, NeedsHand } from "../../src/server/store/postgres/evolve.ts";
-import { create, migrate } from "../../src/server/store/postgres/migrate.ts";
-import { migrations } from "../../src/server/store/postgres/migrations/index.ts";
-import type { Migration } from "../../src/server/store/postgres/migrations/migration.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import type { Tables } from "../../src/server/store/store.ts";
-import { id, ids, int, json, packed, ref, table, text, time } from "../../src/server/store/table.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { describeSchema } from "../../src/server/platform/store/postgres/describe.ts";
+import { evolve, NeedsHand } from "../../src/server/platform/store/postgres/evolve.ts";
+import { create, migrate } from "../../src/server/platform/store/postgres/migrate.ts";
+import { migrations } from "../../src/server/platform/store/postgres/migrations/index.ts";
+import type { Migration } from "../../src/server/platform/store/postgres/migrations/migration.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import type { Tables } from "../../src/server/platform/store/store.ts";
+import { id, ids, int, json, packed, ref, table, text, time } from "../../src/server/platform/store/table.ts";
+import { tables as declared } from "../../src/server/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 
 const cipher = createCipher(new Uint8Array(32).fill(7));

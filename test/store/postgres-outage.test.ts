@@ -1,9 +1,9 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { adminOf } from "../../src/server/store/admin.ts";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { StoreUnavailable } from "../../src/server/store/store.ts";
+import { adminOf } from "../../src/server/platform/store/admin.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { StoreUnavailable } from "../../src/server/platform/store/store.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
 import { testTables } from "./tables.ts";
 

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { expect, it, vi } from "vitest";
-import { Watchdog } from "../../src/server/store/postgres/connection/watchdog.ts";
-import { StoreUnavailable } from "../../src/server/store/store.ts";
+import { Watchdog } from "../../src/server/platform/store/postgres/connection/watchdog.ts";
+import { StoreUnavailable } from "../../src/server/platform/store/store.ts";
 
 /** A probe whose replies the test controls. */
 function bench() {

@@ -1,9 +1,9 @@
 // Writers on a disk that loses power repeatedly; after each cut all acknowledged data must exist.
 
-import { openLowdb } from "../../src/server/store/lowdb/open.ts";
-import { eq } from "../../src/server/store/query.ts";
-import { type Store, StoreUnavailable } from "../../src/server/store/store.ts";
-import { id, int, table, text } from "../../src/server/store/table.ts";
+import { openLowdb } from "../../src/server/platform/store/lowdb/open.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { type Store, StoreUnavailable } from "../../src/server/platform/store/store.ts";
+import { id, int, table, text } from "../../src/server/platform/store/table.ts";
 import { testCipher } from "../support/engines.ts";
 import { FaultDisk, type FaultOptions, fault, seeded } from "../support/fault-files.ts";
 

@@ -1,8 +1,8 @@
 // Values in the records that Postgres returns for wide rows.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { firstOfRecord, recordParser } from "../../src/server/store/postgres/records.ts";
-import { id, int, real, text, time } from "../../src/server/store/table.ts";
+import { firstOfRecord, recordParser } from "../../src/server/platform/store/postgres/records.ts";
+import { id, int, real, text, time } from "../../src/server/platform/store/table.ts";
 
 const columns = { id: id(), size: int(), load: real(), seen: time(), name: text() };
 const parse = recordParser(Object.values(columns).map(({ spec }) => spec));

@@ -1,8 +1,8 @@
 // Filling an empty embedded store: the basis of `svc db copy` and `svc db restore`.
 import { describe, expect, it } from "vitest";
-import { adminOf } from "../../src/server/store/admin.ts";
-import { openLowdb } from "../../src/server/store/lowdb/open.ts";
-import { ReferenceViolation } from "../../src/server/store/store.ts";
+import { adminOf } from "../../src/server/platform/store/admin.ts";
+import { openLowdb } from "../../src/server/platform/store/lowdb/open.ts";
+import { ReferenceViolation } from "../../src/server/platform/store/store.ts";
 import { testCipher } from "../support/engines.ts";
 import { FaultDisk, seeded } from "../support/fault-files.ts";
 import { testTables } from "./tables.ts";

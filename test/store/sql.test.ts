@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { allOf, anyOf, col, compile, list, name, sql, textOf } from "../../src/server/store/postgres/sql.ts";
+import { allOf, anyOf, col, compile, list, name, sql, textOf } from "../../src/server/platform/store/postgres/sql.ts";
 
 describe("SQL composed of parts", () => {
   test("has numbered parameters in the order of its text, also those of parts that are used twice", () => {

@@ -1,5 +1,18 @@
 // Tables with every kind of column, index and reference, for the contract tests.
-import { bool, id, idOf, ids, int, json, packed, real, ref, table, text, time } from "../../src/server/store/table.ts";
+import {
+  bool,
+  id,
+  idOf,
+  ids,
+  int,
+  json,
+  packed,
+  real,
+  ref,
+  table,
+  text,
+  time,
+} from "../../src/server/platform/store/table.ts";
 
 export const teams = table("t_teams", { id: id(), name: text().unique(), code: text().nullable().unique() });
 

@@ -1,6 +1,6 @@
 // Users and teams for tests, created through the API by the first admin.
 import type { Role } from "../../src/api/access.ts";
-import type { User } from "../../src/api/users.ts";
+import type { User } from "../../src/api/accounts/users.ts";
 import type { Caller, TestApp } from "./app.ts";
 
 export const PASSWORD = "plain-Sailing-42-times";

@@ -4,7 +4,7 @@ import http2 from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { generate } from "selfsigned";
-import type { PushCertificate, PushDevices, PushTarget } from "../../src/server/mdm/apple/push/devices.ts";
+import type { PushCertificate, PushDevices, PushTarget } from "../../src/server/devices/apple/push/devices.ts";
 import type { TestApp } from "./app.ts";
 import { afterEveryTest } from "./ends.ts";
 

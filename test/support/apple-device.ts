@@ -9,9 +9,9 @@ import { newKey, readCertificate } from "../../src/pki/x509.ts";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { dictIn, dictsIn, type PlistDict, stringIn } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
-import { newChallenge } from "../../src/server/device-ca/challenges.ts";
-import type { Facts } from "../../src/server/device-ca/tables.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { newChallenge } from "../../src/server/certificates/device-ca/challenges.ts";
+import type { Facts } from "../../src/server/certificates/device-ca/tables.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import type { TestApp } from "./app.ts";
 
 const SCEP = "/mdm/vendora/scep?operation=";

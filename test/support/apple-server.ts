@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { writePlist } from "../../src/plist/write.ts";
-import { newChallenge } from "../../src/server/device-ca/challenges.ts";
+import { newChallenge } from "../../src/server/certificates/device-ca/challenges.ts";
 import type { TestApp } from "./app.ts";
 import { CHANNEL } from "./apple-device.ts";
 import { afterEveryTest } from "./ends.ts";

@@ -1,11 +1,11 @@
 // Device management of Apple devices in tests.
-import type { MdmSettings } from "../../src/api/app-config.ts";
-import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
-import { mdm } from "../../src/server/app-config/sections/mdm.ts";
-import { channels } from "../../src/server/core/channels.ts";
-import { keepHostNames } from "../../src/server/mdm/apple/names/keep.ts";
-import { eq } from "../../src/server/store/query.ts";
-import { noMdm } from "../../src/server/teams/defaults.ts";
+import type { MdmSettings } from "../../src/api/settings/app-config.ts";
+import { keepHostNames } from "../../src/server/devices/apple/names/keep.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { readSection, writeSection } from "../../src/server/settings/app-config/rows.ts";
+import { mdm } from "../../src/server/settings/app-config/sections/mdm.ts";
+import { noMdm } from "../../src/server/settings/teams/defaults.ts";
 import type { TestApp } from "./app.ts";
 import { TOPIC } from "./push-certificate.ts";
 

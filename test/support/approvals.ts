@@ -1,8 +1,8 @@
 // Approval requests, created as the server creates them.
-import type { Approval } from "../../src/api/approvals.ts";
-import { requestApproval } from "../../src/server/approvals/request.ts";
-import type { Asked } from "../../src/server/approvals/tables.ts";
-import { viewerOf } from "../../src/server/core/security/viewer.ts";
+import type { Approval } from "../../src/api/hosts/approvals.ts";
+import { requestApproval } from "../../src/server/hosts/approvals/request.ts";
+import type { Asked } from "../../src/server/hosts/approvals/tables.ts";
+import { viewerOf } from "../../src/server/platform/core/security/viewer.ts";
 import type { TestApp } from "./app.ts";
 
 /** A request of that user for these hosts, whatever the server's settings are. */

@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Blobs } from "../../src/server/store/blobs/blobs.ts";
-import { fileBlobs } from "../../src/server/store/blobs/files.ts";
-import { s3Blobs } from "../../src/server/store/blobs/s3/blobs.ts";
+import type { Blobs } from "../../src/server/platform/store/blobs/blobs.ts";
+import { fileBlobs } from "../../src/server/platform/store/blobs/files.ts";
+import { s3Blobs } from "../../src/server/platform/store/blobs/s3/blobs.ts";
 import { afterEveryTest } from "./ends.ts";
 import { ACCESS_KEY, BUCKET, startS3 } from "./s3-server.ts";
 

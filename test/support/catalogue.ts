@@ -2,8 +2,8 @@
 import { createHash, type KeyObject, sign } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Manifest } from "../../src/server/catalogue/format.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { Manifest } from "../../src/server/software/catalogue/format.ts";
 import type { TestApp } from "./app.ts";
 import { startFake } from "./ca-fakes.ts";
 

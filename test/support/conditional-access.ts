@@ -12,7 +12,7 @@ import { encodeName, parseName } from "../../src/pki/names.ts";
 import { makeScepRequest, messageTypes, readScepReply } from "../../src/pki/scep.ts";
 import { newKey, readCertificate, signed, spkiOf } from "../../src/pki/x509.ts";
 import { createApp } from "../../src/server/app.ts";
-import { chooseAddress, listen } from "../../src/server/process/listen.ts";
+import { chooseAddress, listen } from "../../src/server/platform/process/listen.ts";
 import type { TestApp } from "./app.ts";
 import { afterEveryTest } from "./ends.ts";
 import { makeSigningKey, type SigningKey } from "./idp.ts";

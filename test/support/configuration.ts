@@ -1,7 +1,7 @@
 // Configuration as seen by a client of POST /spec/state and /spec/apply.
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
-import type { ConfigurationState, StateThing, ThingChange, ThingKey } from "../../src/api/configuration.ts";
+import type { ConfigurationState, StateThing, ThingChange, ThingKey } from "../../src/api/edge/configuration.ts";
 import { errorOf } from "./accounts.ts";
 import type { Caller, TestApp } from "./app.ts";
 

@@ -1,10 +1,10 @@
 // Generated configurations, as things that this server accepts, for tests of configuration as code.
 
 import fc from "fast-check";
-import { caTypes, isSingle, secretFields } from "../../src/api/ca.ts";
-import { type ConfigurationState, NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
-import { policyPlatforms } from "../../src/api/policies.ts";
-import { queryLoggings, queryPlatforms } from "../../src/api/queries.ts";
+import { caTypes, isSingle, secretFields } from "../../src/api/certificates/ca.ts";
+import { policyPlatforms } from "../../src/api/checks/policies.ts";
+import { queryLoggings, queryPlatforms } from "../../src/api/checks/queries.ts";
+import { type ConfigurationState, NO_TEAM_NAME, type StateThing } from "../../src/api/edge/configuration.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";
 import { isRecord } from "../../src/text/record.ts";
 import { PROVIDER_CERTIFICATE } from "./provider-certificate.ts";

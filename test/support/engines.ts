@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCipher } from "../../src/server/store/cipher.ts";
-import { openLowdb } from "../../src/server/store/lowdb/open.ts";
-import type { Store, Tables } from "../../src/server/store/store.ts";
+import { createCipher } from "../../src/server/platform/store/cipher.ts";
+import { openLowdb } from "../../src/server/platform/store/lowdb/open.ts";
+import type { Store, Tables } from "../../src/server/platform/store/store.ts";
 
 export interface OpenedStore<S extends Tables> {
   store: Store<S>;
@@ -78,7 +78,7 @@ const postgres: Engine = {
   name: "postgres",
   async open(tables) {
     const [{ openPostgres }, { freshDatabase }] = await Promise.all([
-      import("../../src/server/store/postgres/open.ts"),
+      import("../../src/server/platform/store/postgres/open.ts"),
       import("./postgres.ts"),
     ]);
     const { url, drop } = await freshDatabase();

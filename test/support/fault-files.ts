@@ -1,7 +1,7 @@
 // A file system in memory that fails on demand and loses power: data that was not synced survives partly, damaged, or
 // not at all.
 import { basename, dirname } from "node:path";
-import type { StoreFile, StoreFiles } from "../../src/server/store/lowdb/files.ts";
+import type { StoreFile, StoreFiles } from "../../src/server/platform/store/lowdb/files.ts";
 
 export type Operation = "create" | "open" | "write" | "sync" | "truncate" | "rename" | "unlink" | "syncDir";
 

@@ -2,8 +2,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { saveContext } from "../../src/cli/auth/contexts.ts";
-import { softwareCounts } from "../../src/server/software/counts.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { softwareCounts } from "../../src/server/software/software/counts.ts";
 import { ADMIN, type StartOptions, startApp, type TestApp } from "./app.ts";
 import { newHome, type RunOptions, type RunResult, runCli, sendInto } from "./cli.ts";
 import {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { allEndpoints } from "../../src/api/all.ts";
 import { SCIM } from "../../src/api/endpoint.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
-import { scimUrns } from "../../src/api/scim.ts";
+import { scimUrns } from "../../src/api/hosts/scim.ts";
 import { type FuzzRequest, RequestFuzz } from "./request-fuzz.ts";
 
 export interface FuzzTarget {

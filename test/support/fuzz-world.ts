@@ -1,5 +1,5 @@
 // The environment of generated requests: callers of every kind, and objects of every kind, created again each time.
-import type { ServerStore } from "../../src/server/core/tables.ts";
+import type { ServerStore } from "../../src/server/platform/core/tables.ts";
 import type { TestApp } from "./app.ts";
 import type { FuzzTarget } from "./fuzz-run.ts";
 import { makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "./make.ts";

@@ -1,7 +1,7 @@
 // Commands of configuration as code, run on folders of files with the real app.
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ConfigurationState } from "../../src/api/configuration.ts";
+import type { ConfigurationState } from "../../src/api/edge/configuration.ts";
 import { Environment } from "../../src/gitops/environment/variables.ts";
 import { Problems } from "../../src/gitops/files/problems.ts";
 import { parseTree, plain } from "../../src/gitops/files/tree.ts";

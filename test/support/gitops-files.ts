@@ -2,14 +2,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ConfigurationState, StateThing } from "../../src/api/configuration.ts";
+import type { ConfigurationState, StateThing } from "../../src/api/edge/configuration.ts";
 import { type DesiredOptions, desiredOf } from "../../src/gitops/desired/desired.ts";
 import { renderProblem } from "../../src/gitops/files/problems.ts";
 import { readFiles } from "../../src/gitops/files/read.ts";
 import { isSame, type Json, type Thing } from "../../src/gitops/plan/diff.ts";
-import { sections } from "../../src/server/app-config/sections.ts";
-import { configDefaults } from "../../src/server/configuration/kinds/config/value.ts";
-import { noTeamDefaults, teamSettingsDefaults } from "../../src/server/configuration/kinds/team-settings/value.ts";
+import { configDefaults } from "../../src/server/edge/configuration/kinds/config/value.ts";
+import { noTeamDefaults, teamSettingsDefaults } from "../../src/server/edge/configuration/kinds/team-settings/value.ts";
+import { sections } from "../../src/server/settings/app-config/sections.ts";
 
 /** JSON is YAML; it contains no variables, and no character has a special meaning. */
 export const asYaml = (value: unknown): string =>

@@ -1,6 +1,6 @@
 // A few hosts that differ in everything that filters and selectors can test.
-import { setDiskStates } from "../../src/server/disk-encryption/states.ts";
-import { recordSettings } from "../../src/server/os-settings/statuses.ts";
+import { setDiskStates } from "../../src/server/hosts/disk-encryption/states.ts";
+import { recordSettings } from "../../src/server/hosts/os-settings/statuses.ts";
 import type { TestApp } from "./app.ts";
 import { makeHost, makeInventory, makeLabel, makeSoftware, makeTeam } from "./make.ts";
 

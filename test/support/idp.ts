@@ -6,10 +6,10 @@ import samlp from "samlp";
 import { generate } from "selfsigned";
 import { vi } from "vitest";
 import { SignedXml } from "xml-crypto";
-import type { SsoSettings } from "../../src/api/app-config.ts";
-import { writeSection } from "../../src/server/app-config/rows.ts";
-import { ssoSettings as ssoSection } from "../../src/server/app-config/sections/sign-on.ts";
-import { channels } from "../../src/server/core/channels.ts";
+import type { SsoSettings } from "../../src/api/settings/app-config.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { writeSection } from "../../src/server/settings/app-config/rows.ts";
+import { ssoSettings as ssoSection } from "../../src/server/settings/app-config/sections/sign-on.ts";
 import type { TestApp } from "./app.ts";
 
 export const ISSUER = "https://idp.example.com/metadata";

@@ -3,9 +3,9 @@
 import type pg from "pg";
 import { vi } from "vitest";
 
-type PoolModule = typeof import("../../src/server/store/postgres/connection/pool.ts");
+type PoolModule = typeof import("../../src/server/platform/store/postgres/connection/pool.ts");
 
-vi.mock("../../src/server/store/postgres/connection/pool.ts", async (original) => {
+vi.mock("../../src/server/platform/store/postgres/connection/pool.ts", async (original) => {
   const real = await original<PoolModule>();
   const idlePools = new Shelf<pg.Pool>();
   const idleClients = new Shelf<pg.Client>();

@@ -1,13 +1,18 @@
 // The tables in test/fixtures/vulnerabilities: advisories as the feeds have them, and software with what it is affected by.
 import { readFileSync } from "node:fs";
-import { msrcEntries } from "../../src/server/vulnerabilities/feeds/msrc.ts";
-import { nvdEntries } from "../../src/server/vulnerabilities/feeds/nvd.ts";
-import { advisoryEntries } from "../../src/server/vulnerabilities/feeds/osv.ts";
-import { matchSoftware, type SoftwareRow } from "../../src/server/vulnerabilities/matching/software.ts";
-import { matchSystem, type System } from "../../src/server/vulnerabilities/matching/systems.ts";
-import type { Library } from "../../src/server/vulnerabilities/reference/library.ts";
-import { buildKey, cveKey, packageKey, productKey } from "../../src/server/vulnerabilities/reference/records.ts";
-import type { Entry } from "../../src/server/vulnerabilities/reference/table-file.ts";
+import { msrcEntries } from "../../src/server/software/vulnerabilities/feeds/msrc.ts";
+import { nvdEntries } from "../../src/server/software/vulnerabilities/feeds/nvd.ts";
+import { advisoryEntries } from "../../src/server/software/vulnerabilities/feeds/osv.ts";
+import { matchSoftware, type SoftwareRow } from "../../src/server/software/vulnerabilities/matching/software.ts";
+import { matchSystem, type System } from "../../src/server/software/vulnerabilities/matching/systems.ts";
+import type { Library } from "../../src/server/software/vulnerabilities/reference/library.ts";
+import {
+  buildKey,
+  cveKey,
+  packageKey,
+  productKey,
+} from "../../src/server/software/vulnerabilities/reference/records.ts";
+import type { Entry } from "../../src/server/software/vulnerabilities/reference/table-file.ts";
 
 const linesOf = (name: string): string[] =>
   readFileSync(new URL(`../fixtures/vulnerabilities/${name}`, import.meta.url), "utf8")

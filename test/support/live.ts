@@ -2,11 +2,11 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
-import type { Agent } from "../../src/server/agent/start.ts";
-import { LIVE_PREFIX } from "../../src/server/agent-protocol/names.ts";
-import { channels } from "../../src/server/core/channels.ts";
-import { tokenHash } from "../../src/server/core/random.ts";
-import { liveQueries } from "../../src/server/live-queries/hub.ts";
+import type { Agent } from "../../src/server/edge/agent/start.ts";
+import { liveQueries } from "../../src/server/inventory/live-queries/hub.ts";
+import { LIVE_PREFIX } from "../../src/server/platform/agent-protocol/names.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
 import type { TestApp } from "./app.ts";
 import { type HostRow, makeHost } from "./make.ts";
 

@@ -2,24 +2,24 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Role } from "../../src/api/access.ts";
-import type { carves } from "../../src/server/carves/tables.ts";
-import { channels } from "../../src/server/core/channels.ts";
-import { tokenHash } from "../../src/server/core/random.ts";
-import type { ServerTx } from "../../src/server/core/tables.ts";
-import type { hosts } from "../../src/server/hosts/tables.ts";
-import type { operations } from "../../src/server/operations/tables.ts";
-import type { policies } from "../../src/server/policies/tables.ts";
-import { newResultIds } from "../../src/server/result-ids/new-ids.ts";
-import { writeHostSoftware } from "../../src/server/software/host-rows.ts";
-import type { InstalledDetails } from "../../src/server/software/tables.ts";
+import type { carves } from "../../src/server/checks/carves/tables.ts";
+import type { policies } from "../../src/server/checks/policies/tables.ts";
+import type { hosts } from "../../src/server/hosts/hosts/tables.ts";
+import type { operations } from "../../src/server/hosts/operations/tables.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { tokenHash } from "../../src/server/platform/core/random.ts";
+import type { ServerTx } from "../../src/server/platform/core/tables.ts";
+import { newResultIds } from "../../src/server/platform/result-ids/new-ids.ts";
+import type { InsertOf, RowOf } from "../../src/server/platform/store/table.ts";
+import { versionKey } from "../../src/server/platform/versions/ordering.ts";
+import { writeHostSoftware } from "../../src/server/software/software/host-rows.ts";
+import type { InstalledDetails } from "../../src/server/software/software/tables.ts";
 import {
   replaceVulnerabilities,
   setMetadata,
   type VulnerabilityMetadata,
-} from "../../src/server/software/vulnerabilities/service.ts";
-import { writeSeverities } from "../../src/server/software/vulnerabilities/severity.ts";
-import type { InsertOf, RowOf } from "../../src/server/store/table.ts";
-import { versionKey } from "../../src/server/versions/ordering.ts";
+} from "../../src/server/software/software/vulnerabilities/service.ts";
+import { writeSeverities } from "../../src/server/software/software/vulnerabilities/severity.ts";
 import type { Caller, TestApp } from "./app.ts";
 
 type Maker = Pick<TestApp, "store" | "clock">;

@@ -1,6 +1,6 @@
 // A managed agent for tests: it only uses the agents' protocol.
 import { expect } from "vitest";
-import { managedAgentApi } from "../../src/api/managed-agent.ts";
+import { managedAgentApi } from "../../src/api/delivery/managed-agent.ts";
 import type { TestApp } from "./app.ts";
 
 export const SECRET = "managed-secret";

@@ -1,5 +1,5 @@
 // A configuration of maximum size: teams, each with the same number of policies and queries.
-import type { ThingChange } from "../../src/api/configuration.ts";
+import type { ThingChange } from "../../src/api/edge/configuration.ts";
 import { change, policy, query } from "./configuration.ts";
 
 const sql = (team: number, i: number, form: number) =>

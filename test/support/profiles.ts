@@ -3,10 +3,10 @@
 import { expect } from "vitest";
 import type { PlistDict } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
-import { APPLE_LANE } from "../../src/server/mdm/apple/commands/kind.ts";
-import { answerOperation, isOpen } from "../../src/server/operations/queue.ts";
-import { operations } from "../../src/server/operations/tables.ts";
-import { eq, exists, isNull } from "../../src/server/store/query.ts";
+import { APPLE_LANE } from "../../src/server/devices/apple/commands/kind.ts";
+import { answerOperation, isOpen } from "../../src/server/hosts/operations/queue.ts";
+import { operations } from "../../src/server/hosts/operations/tables.ts";
+import { eq, exists, isNull } from "../../src/server/platform/store/query.ts";
 import type { TestApp } from "./app.ts";
 import { makeHost } from "./make.ts";
 

@@ -3,7 +3,7 @@ import { type KeyObject, randomBytes } from "node:crypto";
 import { issueLeaf, makeCa } from "../../src/pki/issue.ts";
 import { encodeName, type NameField } from "../../src/pki/names.ts";
 import { newKey, pem, readCertificate, spkiOf } from "../../src/pki/x509.ts";
-import { days } from "../../src/server/core/clock.ts";
+import { days } from "../../src/server/platform/core/clock.ts";
 
 export const TOPIC = "com.apple.mgmt.External.5d3c";
 

@@ -2,8 +2,8 @@
 // an admin.
 import { vi } from "vitest";
 
-vi.mock("../../src/server/core/security/passwords.ts", async (original) => {
-  const real = await original<typeof import("../../src/server/core/security/passwords.ts")>();
+vi.mock("../../src/server/platform/core/security/passwords.ts", async (original) => {
+  const real = await original<typeof import("../../src/server/platform/core/security/passwords.ts")>();
   return { ...real, hashPassword: remembered(real.hashPassword), verifyPassword: remembered(real.verifyPassword) };
 });
 

@@ -1,8 +1,8 @@
 // Parts of a server that a test starts alone.
-import { type Agent, agents } from "../../src/server/agent/start.ts";
-import type { Services } from "../../src/server/core/context.ts";
-import { Running, withRunning } from "../../src/server/core/running.ts";
-import { liveQueries } from "../../src/server/live-queries/hub.ts";
+import { type Agent, agents } from "../../src/server/edge/agent/start.ts";
+import { liveQueries } from "../../src/server/inventory/live-queries/hub.ts";
+import type { Services } from "../../src/server/platform/core/context.ts";
+import { Running, withRunning } from "../../src/server/platform/core/running.ts";
 
 /** The agent side of another server. */
 export async function startAgentSide(

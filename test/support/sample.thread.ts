@@ -1,6 +1,6 @@
 // A thread for test/server/threads.test.ts.
 import { threadId } from "node:worker_threads";
-import { handedOver, serveThread } from "../../src/server/core/concurrency/thread-side.ts";
+import { handedOver, serveThread } from "../../src/server/platform/core/concurrency/thread-side.ts";
 
 export class Refused extends Error {}
 

@@ -1,10 +1,10 @@
 // A second server of an app's Postgres database, in the same process.
 import { createApp } from "../../src/server/app.ts";
-import { withRunning } from "../../src/server/core/running.ts";
-import { tables } from "../../src/server/data/tables.ts";
-import { deviceIdentityCache } from "../../src/server/device-ca/identities.ts";
-import { windowsEnrollment } from "../../src/server/mdm/windows/enroll/kind.ts";
-import { openPostgres } from "../../src/server/store/postgres/open.ts";
+import { deviceIdentityCache } from "../../src/server/certificates/device-ca/identities.ts";
+import { windowsEnrollment } from "../../src/server/devices/windows/enroll/kind.ts";
+import { withRunning } from "../../src/server/platform/core/running.ts";
+import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
+import { tables } from "../../src/server/tables.ts";
 import type { TestApp } from "./app.ts";
 import { testCipher } from "./engines.ts";
 

@@ -1,7 +1,7 @@
 // Choices for the setup of hosts, and agents that do what their hosts are asked.
 import { expect } from "vitest";
-import type { Package } from "../../src/api/packages.ts";
-import type { HostSetup, SetupItem } from "../../src/api/setup-results.ts";
+import type { HostSetup, SetupItem } from "../../src/api/delivery/setup-results.ts";
+import type { Package } from "../../src/api/software/packages.ts";
 import type { TestApp } from "./app.ts";
 import type { ManagedAgent } from "./managed.ts";
 

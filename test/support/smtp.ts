@@ -5,7 +5,7 @@ import PostalMime, { type Email } from "postal-mime";
 import { generate } from "selfsigned";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { onTestFinished } from "vitest";
-import type { SmtpSettings } from "../../src/api/app-config.ts";
+import type { SmtpSettings } from "../../src/api/settings/app-config.ts";
 import type { TestApp } from "./app.ts";
 
 export const SMTP_USER = "postmaster";

@@ -1,6 +1,6 @@
 import { Histogram } from "prom-client";
-import type { Services } from "../../src/server/core/context.ts";
-import { timed } from "../../src/server/store/timed.ts";
+import type { Services } from "../../src/server/platform/core/context.ts";
+import { timed } from "../../src/server/platform/store/timed.ts";
 import type { TestApp } from "./app.ts";
 
 export interface Counted {

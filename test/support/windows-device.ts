@@ -1,10 +1,10 @@
 // Windows devices of tests: those of the simulator, with an app instead of a socket.
 import type { KeyObject } from "node:crypto";
 import { newKey } from "../../src/pki/x509.ts";
-import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
-import { mdm } from "../../src/server/app-config/sections/mdm.ts";
-import { channels } from "../../src/server/core/channels.ts";
-import { eq } from "../../src/server/store/query.ts";
+import { channels } from "../../src/server/platform/core/channels.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
+import { readSection, writeSection } from "../../src/server/settings/app-config/rows.ts";
+import { mdm } from "../../src/server/settings/app-config/sections/mdm.ts";
 import {
   type Account,
   soapCall as deviceSoapCall,

@@ -22,7 +22,7 @@ export async function wordsFor(command: string, { name }: Taker, start: string, 
     return [...Object.keys(actions), ...Object.keys(sameAs)].map((action): Word => [action]);
   }
   if (command.startsWith("config:") && (name === "path" || name === "assignments")) {
-    const { appConfigApi } = await import("../../api/app-config.ts");
+    const { appConfigApi } = await import("../../api/settings/app-config.ts");
     return fieldPaths(appConfigApi.get.response).map((path): Word => [name === "path" ? path : `${path}=`]);
   }
   return null;
@@ -79,7 +79,7 @@ const afterValue = /(?:[=~<>]\s*(?:[^\s()=!<>~,"']+|"[^"]*"|'[^']*')|\))\s+$/;
 
 /** Continuations of the selector; each word includes the text before it. */
 async function selectorWords(start: string, names: Names): Promise<Word[]> {
-  const { selectorFields, selectorGroups, selectorValues } = await import("../../api/selector-fields.ts");
+  const { selectorFields, selectorGroups, selectorValues } = await import("../../api/inventory/selector-fields.ts");
   const [word = ""] = /[^\s()=!<>~,"']*$/.exec(start) ?? [];
   const head = start.slice(0, start.length - word.length);
   const on = (words: readonly string[]): Word[] => words.map((one) => [`${head}${one}`]);

@@ -1,5 +1,5 @@
 // What commands for asset declarations share.
-import { Asset, assetsApi } from "../../api/assets.ts";
+import { Asset, assetsApi } from "../../api/devices/assets.ts";
 import { ClientCommand } from "../client-command.ts";
 import { notFound } from "../errors.ts";
 import { args } from "../flags.ts";

@@ -1,7 +1,7 @@
 // Shared by the commands for certificate authorities and templates: lookup by name, columns, and the flags for their
 // fields.
 import * as Flags from "@oclif/core/flags";
-import { type CaItem, type CaType, caApi, caFields, caTypes, secretFields } from "../../api/ca.ts";
+import { type CaItem, type CaType, caApi, caFields, caTypes, secretFields } from "../../api/certificates/ca.ts";
 import { nearest } from "../../text/nearest.ts";
 import { ClientCommand } from "../client-command.ts";
 import { notFound, usage } from "../errors.ts";

@@ -1,5 +1,9 @@
 // Shared by the commands for certificate templates.
-import { type CertificateTemplate, certificatesApi, CertificateTemplate as Template } from "../../api/certificates.ts";
+import {
+  type CertificateTemplate,
+  certificatesApi,
+  CertificateTemplate as Template,
+} from "../../api/certificates/certificates.ts";
 import { notFound } from "../errors.ts";
 import type { View } from "../output/output.ts";
 import { CaCommand } from "./ca.ts";

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { ConfigSections } from "../../api/app-config.ts";
+import { ConfigSections } from "../../api/settings/app-config.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Change } from "../base-command.ts";
 

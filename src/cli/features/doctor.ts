@@ -1,7 +1,7 @@
 // The checks of `svc doctor`, each with a hint for the case that it fails.
 import { lookup } from "node:dns/promises";
-import { AppleStatus } from "../../api/apple-trust.ts";
-import { DirectoryConnection } from "../../api/conditional-access.ts";
+import { DirectoryConnection } from "../../api/automations/conditional-access.ts";
+import { AppleStatus } from "../../api/devices/apple-trust.ts";
 import { UNTRUSTED_PROXY } from "../../api/warnings.ts";
 import { ApiClient, type RawReply } from "../../client/client.ts";
 import { Unreachable } from "../../client/errors.ts";

@@ -1,6 +1,6 @@
 // Shared by the enroll-secrets commands, which treat global secrets and those of a team the same way.
 import { randomBytes } from "node:crypto";
-import { type EnrollSecret, enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { type EnrollSecret, enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { ClientCommand } from "../client-command.ts";
 import { usage } from "../errors.ts";
 import { readText } from "../files/input.ts";

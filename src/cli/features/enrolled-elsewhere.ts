@@ -1,5 +1,5 @@
 // The warning after the server's URL was changed while Apple devices are enrolled.
-import { AppleStatus } from "../../api/apple-trust.ts";
+import { AppleStatus } from "../../api/devices/apple-trust.ts";
 import type { ApiClient } from "../../client/client.ts";
 
 export const SET_IT_BACK = "Set the URL back, or have the devices enroll again: see docs/operations.md.";

@@ -2,9 +2,9 @@
 import { delimiter } from "node:path";
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
-import { type ConfigurationState, configurationApi, NO_TEAM_NAME } from "../../api/configuration.ts";
 import { DRY_RUN } from "../../api/dry-run.ts";
-import { packageBatchesApi } from "../../api/package-batches.ts";
+import { type ConfigurationState, configurationApi, NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { packageBatchesApi } from "../../api/software/package-batches.ts";
 import { ApiCallError, type FieldReason } from "../../client/errors.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";
 import { checkSql } from "../../gitops/desired/sql.ts";

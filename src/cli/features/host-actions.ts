@@ -1,7 +1,7 @@
 // Shared by lock, unlock and wipe: selection of hosts, confirmation, the calls, and waiting for the outcome.
-import type { Approval } from "../../api/approvals.ts";
-import type { Host } from "../../api/host.ts";
-import { hostsApi } from "../../api/hosts.ts";
+import type { Approval } from "../../api/hosts/approvals.ts";
+import type { Host } from "../../api/hosts/host.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";
 import { CliError, errorReport, failed } from "../errors.ts";

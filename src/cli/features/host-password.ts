@@ -1,6 +1,6 @@
 // Shared by the commands that give hosts another password: confirmation, the call, and waiting for the outcome.
-import type { Host } from "../../api/host.ts";
-import { hostsApi } from "../../api/hosts.ts";
+import type { Host } from "../../api/hosts/host.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { printable } from "../../text/printable.ts";
 import { ClientCommand } from "../client-command.ts";
 import { failed } from "../errors.ts";

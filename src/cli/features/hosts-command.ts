@@ -1,9 +1,9 @@
 // The base class of commands that change many hosts at once: selection and confirmation.
 import * as Flags from "@oclif/core/flags";
-import type { Host } from "../../api/host.ts";
-import { type hostMays, hostStatuses } from "../../api/host-filters.ts";
-import { hostsApi } from "../../api/hosts.ts";
-import type { Selection } from "../../api/selection.ts";
+import type { Host } from "../../api/hosts/host.ts";
+import type { Selection } from "../../api/hosts/selection.ts";
+import { type hostMays, hostStatuses } from "../../api/inventory/host-filters.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { printable } from "../../text/printable.ts";
 import { ClientCommand } from "../client-command.ts";
 import { CliError, notFound, usage } from "../errors.ts";

@@ -1,8 +1,8 @@
 // Shared by the commands that run live queries: target selection, rows as they arrive, and the summary at the end.
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
-import { hostsApi } from "../../api/hosts.ts";
-import { type LiveQuery, type LiveResult, type LiveStatus, liveQueriesApi } from "../../api/live-queries.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
+import { type LiveQuery, type LiveResult, type LiveStatus, liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { ApiCallError, Unreachable } from "../../client/errors.ts";
 import { readEvents } from "../../client/events.ts";
 import { printable } from "../../text/printable.ts";

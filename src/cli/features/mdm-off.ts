@@ -1,6 +1,6 @@
 // Turning off device management for a host: the confirmation, the call, and what the host's device still has to do.
-import type { Host } from "../../api/host.ts";
-import { hostsApi } from "../../api/hosts.ts";
+import type { Host } from "../../api/hosts/host.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { printable } from "../../text/printable.ts";
 import { ClientCommand } from "../client-command.ts";
 import { failed } from "../errors.ts";

@@ -1,5 +1,5 @@
 // What the commands that replace all packages of a team share.
-import { PackageBatch, packageBatchesApi } from "../../api/package-batches.ts";
+import { PackageBatch, packageBatchesApi } from "../../api/software/package-batches.ts";
 import { ClientCommand } from "../client-command.ts";
 import { failed } from "../errors.ts";
 import type { View } from "../output/output.ts";

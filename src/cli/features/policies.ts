@@ -1,6 +1,6 @@
 // Shared by the policies commands: scope, lookup by name, columns, and the flags of the fields.
 import * as Flags from "@oclif/core/flags";
-import { Policy, policiesApi, policyTypes } from "../../api/policies.ts";
+import { Policy, policiesApi, policyTypes } from "../../api/checks/policies.ts";
 import { nearest } from "../../text/nearest.ts";
 import { ClientCommand } from "../client-command.ts";
 import { notFound } from "../errors.ts";

@@ -1,6 +1,6 @@
 // What commands for configuration profiles share.
 import * as Flags from "@oclif/core/flags";
-import { ConfigurationProfile, profilesApi, type StatusCounts } from "../../api/profiles.ts";
+import { ConfigurationProfile, profilesApi, type StatusCounts } from "../../api/devices/profiles.ts";
 import { ClientCommand } from "../client-command.ts";
 import { CliError, notFound } from "../errors.ts";
 import { uploadSource } from "../files/upload.ts";

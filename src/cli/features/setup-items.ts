@@ -1,5 +1,5 @@
 // The items of a host's setup, for people.
-import type { SetupItem } from "../../api/setup-results.ts";
+import type { SetupItem } from "../../api/delivery/setup-results.ts";
 import type { View } from "../output/output.ts";
 
 export interface ShownItem {

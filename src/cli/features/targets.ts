@@ -1,6 +1,6 @@
 // Commands that do something on hosts one by one: how the hosts are found, and the change confirmed.
 import * as Flags from "@oclif/core/flags";
-import type { Host } from "../../api/host.ts";
+import type { Host } from "../../api/hosts/host.ts";
 import { printable } from "../../text/printable.ts";
 import { CliError, failed } from "../errors.ts";
 import { dryRunFlag } from "../flags.ts";

@@ -1,5 +1,5 @@
 // Columns of the business portal's tokens.
-import { AbmToken } from "../../api/abm.ts";
+import { AbmToken } from "../../api/devices/abm.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 

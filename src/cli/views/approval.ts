@@ -1,5 +1,5 @@
 // Columns of approval requests, and a one-line description of a request.
-import { Approval } from "../../api/approvals.ts";
+import { Approval } from "../../api/hosts/approvals.ts";
 import { printable } from "../../text/printable.ts";
 import type { View } from "../output/output.ts";
 import { plural } from "../output/text.ts";

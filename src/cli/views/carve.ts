@@ -1,5 +1,5 @@
 // Columns and progress of carves.
-import { Carve } from "../../api/carves.ts";
+import { Carve } from "../../api/checks/carves.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 import { sizeText } from "./size.ts";

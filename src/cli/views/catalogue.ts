@@ -1,5 +1,5 @@
 // Columns of the catalogue of maintained apps.
-import { CatalogueApp } from "../../api/catalogue.ts";
+import { CatalogueApp } from "../../api/software/catalogue.ts";
 import type { View } from "../output/output.ts";
 
 export const catalogueColumns = [

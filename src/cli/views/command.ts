@@ -1,5 +1,5 @@
 // Columns of commands of device management.
-import { Command } from "../../api/commands.ts";
+import { Command } from "../../api/devices/commands.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 

@@ -1,5 +1,5 @@
 // Columns of hosts and of host counts.
-import { Host } from "../../api/host.ts";
+import { Host } from "../../api/hosts/host.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 

@@ -1,4 +1,4 @@
-import { type Invite, Invite as InviteSchema } from "../../api/invites.ts";
+import { type Invite, Invite as InviteSchema } from "../../api/accounts/invites.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { LabelItem } from "../../api/labels.ts";
+import { LabelItem } from "../../api/hosts/labels.ts";
 import { usage } from "../errors.ts";
 import { listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";

@@ -1,4 +1,4 @@
-import type { License } from "../../api/app-config.ts";
+import type { License } from "../../api/settings/app-config.ts";
 
 export const hasExpired = ({ tier, expiration }: License, now: Date): boolean =>
   tier === "premium" && Date.parse(expiration) < now.getTime();

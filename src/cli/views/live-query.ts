@@ -1,4 +1,4 @@
-import { LiveQuery } from "../../api/live-queries.ts";
+import { LiveQuery } from "../../api/inventory/live-queries.ts";
 import type { View } from "../output/output.ts";
 
 export const liveView: View = {

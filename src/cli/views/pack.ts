@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { Pack } from "../../api/packs.ts";
+import { Pack } from "../../api/checks/packs.ts";
 import { listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
 

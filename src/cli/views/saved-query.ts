@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { Query, queryLoggings } from "../../api/queries.ts";
-import { ScheduledEntry } from "../../api/schedule.ts";
+import { Query, queryLoggings } from "../../api/checks/queries.ts";
+import { ScheduledEntry } from "../../api/checks/schedule.ts";
 import { listOf, secondsFlag } from "../flags.ts";
 import type { View } from "../output/output.ts";
 

@@ -1,7 +1,7 @@
 // Columns of software, operating system versions and vulnerabilities.
-import { OsVersion } from "../../api/os-versions.ts";
-import { SoftwareTitle, SoftwareVersion } from "../../api/software.ts";
-import { HostVulnerability } from "../../api/vulnerabilities.ts";
+import { OsVersion } from "../../api/software/os-versions.ts";
+import { SoftwareTitle, SoftwareVersion } from "../../api/software/software.ts";
+import { HostVulnerability } from "../../api/software/vulnerabilities.ts";
 import type { View } from "../output/output.ts";
 
 /** The CVEs, each once: those of a version, or of each version of a title. */

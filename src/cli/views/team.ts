@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { Team } from "../../api/teams.ts";
+import { Team } from "../../api/settings/teams.ts";
 import type { View } from "../output/output.ts";
 
 export const teamView: View = {

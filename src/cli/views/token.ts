@@ -1,4 +1,4 @@
-import { ApiToken } from "../../api/tokens.ts";
+import { ApiToken } from "../../api/accounts/tokens.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 

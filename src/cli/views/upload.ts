@@ -1,4 +1,4 @@
-import { Upload } from "../../api/uploads.ts";
+import { Upload } from "../../api/platform/uploads.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 import { bar, sizeText } from "./size.ts";

@@ -1,7 +1,7 @@
 // Columns of users, and the flags of their fields.
 import * as Flags from "@oclif/core/flags";
 import { roles } from "../../api/access.ts";
-import { type User, User as UserSchema } from "../../api/users.ts";
+import { type User, User as UserSchema } from "../../api/accounts/users.ts";
 import type { ClientCommand } from "../client-command.ts";
 import { usage } from "../errors.ts";
 import { listOf } from "../flags.ts";

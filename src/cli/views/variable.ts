@@ -9,7 +9,7 @@ import {
   type VariableUse,
   variableDefaultUses,
   variableUses,
-} from "../../api/variables.ts";
+} from "../../api/settings/variables.ts";
 import { notFound } from "../errors.ts";
 import { secretFlags } from "../files/input.ts";
 import { args, isNoTeam } from "../flags.ts";

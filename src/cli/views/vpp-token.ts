@@ -1,5 +1,5 @@
 // Columns of tokens of the license program.
-import { VppToken } from "../../api/vpp.ts";
+import { VppToken } from "../../api/delivery/vpp.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 

@@ -1,5 +1,5 @@
 // Columns of webhook deliveries and destinations.
-import { Delivery, Destination } from "../../api/webhooks.ts";
+import { Delivery, Destination } from "../../api/automations/webhooks.ts";
 import type { View } from "../output/output.ts";
 
 export const deliveryView: View = {

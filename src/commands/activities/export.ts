@@ -1,4 +1,4 @@
-import { activitiesApi } from "../../api/activities.ts";
+import { activitiesApi } from "../../api/platform/activities.ts";
 import { ExportCommand, outFlag } from "../../cli/export-command.ts";
 import { activityTimes } from "../../cli/features/activities/times.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type Activity, Activity as ActivitySchema, activitiesApi } from "../../api/activities.ts";
+import { type Activity, Activity as ActivitySchema, activitiesApi } from "../../api/platform/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { shown } from "../../cli/output/table.ts";

@@ -1,4 +1,4 @@
-import { Activity, activitiesApi } from "../../api/activities.ts";
+import { Activity, activitiesApi } from "../../api/platform/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { activityTimes } from "../../cli/features/activities/times.ts";
 import { limitFlags } from "../../cli/flags.ts";

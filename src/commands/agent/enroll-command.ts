@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { agentPlatforms, newHostsApi } from "../../api/new-hosts.ts";
+import { agentPlatforms, newHostsApi } from "../../api/delivery/new-hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag, teamFlag } from "../../cli/flags.ts";
 

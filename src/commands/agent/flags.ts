@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { osqueryFlags } from "../../agent-wire/osquery-flags.ts";
-import { appConfigApi } from "../../api/app-config.ts";
+import { appConfigApi } from "../../api/settings/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 
 export default class AgentFlags extends ClientCommand {

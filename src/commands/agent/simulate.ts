@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
-import { androidApi } from "../../api/android.ts";
-import { appConfigApi } from "../../api/app-config.ts";
-import { appleEnrollApi } from "../../api/apple-enroll.ts";
+import { androidApi } from "../../api/devices/android.ts";
+import { appleEnrollApi } from "../../api/devices/apple-enroll.ts";
 import { fullPath } from "../../api/endpoint.ts";
-import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { appConfigApi } from "../../api/settings/app-config.ts";
+import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, usage } from "../../cli/errors.ts";
 import {

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { Approval, approvalsApi } from "../../api/approvals.ts";
+import { Approval, approvalsApi } from "../../api/hosts/approvals.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { describeApproval } from "../../cli/views/approval.ts";

@@ -1,4 +1,4 @@
-import { Approval, approvalsApi } from "../../api/approvals.ts";
+import { Approval, approvalsApi } from "../../api/hosts/approvals.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { approvalsApi } from "../../api/approvals.ts";
+import { approvalsApi } from "../../api/hosts/approvals.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { activitiesApi, type Verification } from "../../api/activities.ts";
+import { activitiesApi, type Verification } from "../../api/platform/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type CaSpecs, caApi } from "../../api/ca.ts";
+import { type CaSpecs, caApi } from "../../api/certificates/ca.ts";
 import { usage } from "../../cli/errors.ts";
 import { CaCommand, skipCheckFlag } from "../../cli/features/ca.ts";
 import { readValue } from "../../cli/files/input.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type CreateCa, caApi, caFields, caTypes, isSingle, secretFields } from "../../api/ca.ts";
+import { type CreateCa, caApi, caFields, caTypes, isSingle, secretFields } from "../../api/certificates/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { CaCommand, caFlags, skipCheckFlag, typeIn } from "../../cli/features/ca.ts";

@@ -1,4 +1,4 @@
-import { caApi } from "../../api/ca.ts";
+import { caApi } from "../../api/certificates/ca.ts";
 import { CaCommand } from "../../cli/features/ca.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { CaItem, caApi } from "../../api/ca.ts";
+import { CaItem, caApi } from "../../api/certificates/ca.ts";
 import { CaCommand, caView } from "../../cli/features/ca.ts";
 
 export default class CaList extends CaCommand {

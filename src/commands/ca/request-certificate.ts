@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { caApi } from "../../api/ca.ts";
+import { caApi } from "../../api/certificates/ca.ts";
 import { CaCommand } from "../../cli/features/ca.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { type ChangeCa, caApi, secretFields } from "../../api/ca.ts";
+import { type ChangeCa, caApi, secretFields } from "../../api/certificates/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { CaCommand, caFlags, skipCheckFlag } from "../../cli/features/ca.ts";

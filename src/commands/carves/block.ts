@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
-import { carvesApi } from "../../api/carves.ts";
+import { carvesApi } from "../../api/checks/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { cannotWrite } from "../../cli/files/file-errors.ts";
 import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { carvesApi } from "../../api/carves.ts";
+import { carvesApi } from "../../api/checks/carves.ts";
 import { DownloadCommand, downloadFlags } from "../../cli/download-command.ts";
 import { args } from "../../cli/flags.ts";
 

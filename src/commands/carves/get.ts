@@ -1,4 +1,4 @@
-import { Carve, carvesApi } from "../../api/carves.ts";
+import { Carve, carvesApi } from "../../api/checks/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";

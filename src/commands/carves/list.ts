@@ -1,4 +1,4 @@
-import { carvesApi } from "../../api/carves.ts";
+import { carvesApi } from "../../api/checks/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

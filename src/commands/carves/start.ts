@@ -1,7 +1,7 @@
 import type { Interfaces } from "@oclif/core";
 import { z } from "zod";
-import { Carve, carvesApi } from "../../api/carves.ts";
-import { liveQueriesApi } from "../../api/live-queries.ts";
+import { Carve, carvesApi } from "../../api/checks/carves.ts";
+import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, notFound, usage } from "../../cli/errors.ts";
 import { carveSql } from "../../cli/features/carve-query.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type CreateTemplate, certificatesApi } from "../../api/certificates.ts";
+import { type CreateTemplate, certificatesApi } from "../../api/certificates/certificates.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
 import { readBody } from "../../cli/files/input.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { certificatesApi } from "../../api/certificates.ts";
+import { certificatesApi } from "../../api/certificates/certificates.ts";
 import { usage } from "../../cli/errors.ts";
 import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { certificatesApi, WholeTemplate } from "../../api/certificates.ts";
+import { certificatesApi, WholeTemplate } from "../../api/certificates/certificates.ts";
 import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 

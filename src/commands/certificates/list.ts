@@ -1,4 +1,4 @@
-import { certificatesApi } from "../../api/certificates.ts";
+import { certificatesApi } from "../../api/certificates/certificates.ts";
 import { TemplatesCommand, templateView } from "../../cli/features/certificate-templates.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

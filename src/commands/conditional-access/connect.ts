@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { conditionalAccessApi } from "../../api/conditional-access.ts";
+import { conditionalAccessApi } from "../../api/automations/conditional-access.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";

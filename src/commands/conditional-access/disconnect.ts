@@ -1,4 +1,4 @@
-import { conditionalAccessApi } from "../../api/conditional-access.ts";
+import { conditionalAccessApi } from "../../api/automations/conditional-access.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 

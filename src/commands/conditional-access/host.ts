@@ -1,4 +1,4 @@
-import { conditionalAccessApi, HostAccess } from "../../api/conditional-access.ts";
+import { conditionalAccessApi, HostAccess } from "../../api/automations/conditional-access.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 

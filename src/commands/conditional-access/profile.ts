@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { conditionalAccessApi } from "../../api/conditional-access.ts";
+import { conditionalAccessApi } from "../../api/automations/conditional-access.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { saveBytes } from "../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { conditionalAccessApi, DirectoryConnection } from "../../api/conditional-access.ts";
+import { conditionalAccessApi, DirectoryConnection } from "../../api/automations/conditional-access.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { appConfigApi } from "../../api/app-config.ts";
+import { appConfigApi } from "../../api/settings/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { writeText } from "../../cli/files/write-text.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";

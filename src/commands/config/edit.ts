@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import type { z } from "zod";
-import { AppConfig, appConfigApi } from "../../api/app-config.ts";
+import { AppConfig, appConfigApi } from "../../api/settings/app-config.ts";
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, errorReport, failed, usage } from "../../cli/errors.ts";

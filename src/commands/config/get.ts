@@ -1,4 +1,4 @@
-import { AppConfig, appConfigApi } from "../../api/app-config.ts";
+import { AppConfig, appConfigApi } from "../../api/settings/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { operatorSetting } from "../../cli/features/operator-settings.ts";

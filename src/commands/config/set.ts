@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import type { z } from "zod";
-import { AppConfig, appConfigApi, ConfigSections } from "../../api/app-config.ts";
 import { isMask } from "../../api/fields.ts";
 import { configSecrets, secretPaths } from "../../api/secret-fields.ts";
+import { AppConfig, appConfigApi, ConfigSections } from "../../api/settings/app-config.ts";
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, errorReport, usage } from "../../cli/errors.ts";

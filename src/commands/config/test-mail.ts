@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { mailApi, type TestMail } from "../../api/mail.ts";
+import { mailApi, type TestMail } from "../../api/settings/mail.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody, readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";

@@ -1,7 +1,7 @@
 import * as Args from "@oclif/core/args";
 import { blobsFlag, DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { plural } from "../../cli/output/text.ts";
-import { backupData } from "../../server/data/tools.ts";
+import { backupData } from "../../server/data-tools.ts";
 
 export default class DbBackup extends DataCommand {
   static override summary = "Back up everything that is stored to one file.";

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { CliError } from "../../cli/errors.ts";
 import { plural } from "../../cli/output/text.ts";
-import { checkData } from "../../server/data/tools.ts";
+import { checkData } from "../../server/data-tools.ts";
 
 const rowsOf = (tables: readonly { readonly rows: number }[]): number =>
   tables.reduce((sum, { rows }) => sum + rows, 0);

@@ -4,8 +4,8 @@ import { DataCommand } from "../../cli/data-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
-import { isUrl } from "../../server/data/places.ts";
-import { checkBlobCopy, checkCopy, copyData, copyOnlyBlobs } from "../../server/data/tools.ts";
+import { isUrl } from "../../server/data-places.ts";
+import { checkBlobCopy, checkCopy, copyData, copyOnlyBlobs } from "../../server/data-tools.ts";
 
 export default class DbCopy extends DataCommand {
   static override summary = "Copy everything that is stored to an empty store, and verify the copy.";

@@ -2,7 +2,7 @@ import * as Args from "@oclif/core/args";
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { notFound } from "../../cli/errors.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { disableMfa } from "../../server/data/tools.ts";
+import { disableMfa } from "../../server/data-tools.ts";
 
 export default class DbDisableMfa extends DataCommand {
   static override summary = "Turn off multi-factor authentication for a user who can no longer sign in.";

@@ -1,6 +1,6 @@
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { migrateData, pendingOf } from "../../server/data/tools.ts";
+import { migrateData, pendingOf } from "../../server/data-tools.ts";
 
 export default class DbMigrate extends DataCommand {
   static override summary = "Bring the Postgres schema up to date.";

@@ -4,8 +4,8 @@ import { failed } from "../../cli/errors.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
-import { readServerKey } from "../../server/core/security/server-key.ts";
-import { checkRestore, keyForRestore, restoreData } from "../../server/data/tools.ts";
+import { checkRestore, keyForRestore, restoreData } from "../../server/data-tools.ts";
+import { readServerKey } from "../../server/platform/core/security/server-key.ts";
 
 export default class DbRestore extends DataCommand {
   static override summary = "Restore a backup to an empty store.";

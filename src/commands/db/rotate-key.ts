@@ -4,7 +4,7 @@ import { usage } from "../../cli/errors.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
-import { countSecrets, rotateKeyOf } from "../../server/data/tools.ts";
+import { countSecrets, rotateKeyOf } from "../../server/data-tools.ts";
 
 export default class DbRotateKey extends DataCommand {
   static override summary = "Encrypt all stored secrets with another server key.";

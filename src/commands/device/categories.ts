@@ -1,4 +1,4 @@
-import { deviceApi } from "../../api/device.ts";
+import { deviceApi } from "../../api/edge/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { categoryView } from "../../cli/features/self-service/categories.ts";
 import { limitFlags } from "../../cli/flags.ts";

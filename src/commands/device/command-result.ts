@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { CommandResult } from "../../api/commands.ts";
-import { deviceInstallsApi } from "../../api/device-installs.ts";
+import { CommandResult } from "../../api/devices/commands.ts";
+import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { commandView } from "../../cli/views/command.ts";
 

@@ -1,4 +1,4 @@
-import { deviceApi } from "../../api/device.ts";
+import { deviceApi } from "../../api/edge/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 
 export default class DeviceDesktop extends DeviceCommand {

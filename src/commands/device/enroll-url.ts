@@ -1,4 +1,4 @@
-import { deviceEnrollApi } from "../../api/apple-enroll.ts";
+import { deviceEnrollApi } from "../../api/devices/apple-enroll.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 
 export default class DeviceEnrollUrl extends DeviceCommand {

@@ -1,6 +1,6 @@
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
-import { deviceApi } from "../../api/device.ts";
+import { deviceApi } from "../../api/edge/device.ts";
 import { DownloadCommand, downloadFlags } from "../../cli/download-command.ts";
 import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { ownIcon } from "../../cli/features/self-service/icons.ts";

@@ -1,4 +1,4 @@
-import { deviceInstallsApi } from "../../api/device-installs.ts";
+import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

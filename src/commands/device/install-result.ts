@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { deviceInstallsApi } from "../../api/device-installs.ts";
-import { InstallResult } from "../../api/software-installs.ts";
+import { InstallResult } from "../../api/delivery/software-installs.ts";
+import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 
 export default class DeviceInstallResult extends DeviceCommand {

@@ -1,4 +1,4 @@
-import { DevicePolicy, deviceApi } from "../../api/device.ts";
+import { DevicePolicy, deviceApi } from "../../api/edge/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 
 export default class DevicePolicies extends DeviceCommand {

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { deviceApi } from "../../api/device.ts";
-import { deviceProfilesApi } from "../../api/profiles.ts";
+import { deviceProfilesApi } from "../../api/devices/profiles.ts";
+import { deviceApi } from "../../api/edge/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

@@ -1,4 +1,4 @@
-import { deviceApi } from "../../api/device.ts";
+import { deviceApi } from "../../api/edge/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

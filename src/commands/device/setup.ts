@@ -1,4 +1,4 @@
-import { setupResultsApi } from "../../api/setup-results.ts";
+import { setupResultsApi } from "../../api/delivery/setup-results.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { setupItemView, shownItems } from "../../cli/features/setup-items.ts";
 import { dryRunFlag } from "../../cli/flags.ts";

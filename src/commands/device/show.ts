@@ -1,4 +1,4 @@
-import { DeviceHost, deviceApi } from "../../api/device.ts";
+import { DeviceHost, deviceApi } from "../../api/edge/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
 

@@ -1,5 +1,5 @@
-import { deviceApi } from "../../api/device.ts";
-import { HostSoftwareItem } from "../../api/software.ts";
+import { deviceApi } from "../../api/edge/device.ts";
+import { HostSoftwareItem } from "../../api/software/software.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { deviceInstallsApi } from "../../api/device-installs.ts";
+import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

@@ -1,4 +1,4 @@
-import { directoryApi } from "../../api/directory.ts";
+import { directoryApi } from "../../api/hosts/directory.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { directoryView } from "../../cli/features/directory/view.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { directoryApi } from "../../api/directory.ts";
+import { directoryApi } from "../../api/hosts/directory.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";

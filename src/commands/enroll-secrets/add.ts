@@ -1,4 +1,4 @@
-import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { EnrollSecretsCommand, newSecret } from "../../cli/features/enroll-secrets.ts";
 import { secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, teamFlag } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { EnrollSecret, enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { EnrollSecret, enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { EnrollSecretsCommand } from "../../cli/features/enroll-secrets.ts";
 import { teamFlag } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";

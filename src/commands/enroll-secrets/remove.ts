@@ -1,4 +1,4 @@
-import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { notFound, usage } from "../../cli/errors.ts";
 import { EnrollSecretsCommand, masked } from "../../cli/features/enroll-secrets.ts";
 import { secretFlags } from "../../cli/files/input.ts";

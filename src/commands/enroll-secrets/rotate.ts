@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { EnrollSecretsCommand, newSecret } from "../../cli/features/enroll-secrets.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 import { durationMs } from "../../cli/output/text.ts";

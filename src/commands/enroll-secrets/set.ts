@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { usage } from "../../cli/errors.ts";
 import { EnrollSecretsCommand } from "../../cli/features/enroll-secrets.ts";
 import { secretFlags } from "../../cli/files/input.ts";

@@ -1,5 +1,5 @@
-import { Activity } from "../../api/activities.ts";
-import { hostActivitiesApi } from "../../api/host-activities.ts";
+import { hostActivitiesApi } from "../../api/hosts/host-activities.ts";
+import { Activity } from "../../api/platform/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";

@@ -1,4 +1,4 @@
-import { hostsApi } from "../../api/hosts.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

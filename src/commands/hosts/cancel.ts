@@ -1,4 +1,4 @@
-import { hostActivitiesApi } from "../../api/host-activities.ts";
+import { hostActivitiesApi } from "../../api/hosts/host-activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { notFound } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";

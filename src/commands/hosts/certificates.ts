@@ -1,4 +1,4 @@
-import { HostCertificate, hostDetailsApi } from "../../api/host-details.ts";
+import { HostCertificate, hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
-import { type Command, commandsApi } from "../../api/commands.ts";
-import { hostActionsApi } from "../../api/host-actions.ts";
+import { type Command, commandsApi } from "../../api/devices/commands.ts";
+import { hostActionsApi } from "../../api/hosts/host-actions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { hostsApi } from "../../api/hosts.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { labelFlag, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

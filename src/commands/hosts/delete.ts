@@ -1,4 +1,4 @@
-import { hostsApi } from "../../api/hosts.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { choiceFlags, HostsCommand, type Shown } from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";

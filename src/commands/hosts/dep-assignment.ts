@@ -1,4 +1,4 @@
-import { abmApi, DepAssignment } from "../../api/abm.ts";
+import { abmApi, DepAssignment } from "../../api/devices/abm.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { DesktopAdmin, HostDesktopAdmin, hostDetailsApi } from "../../api/host-details.ts";
+import { DesktopAdmin, HostDesktopAdmin, hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, teamFlag } from "../../cli/flags.ts";

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { DeviceMapping } from "../../api/host.ts";
-import { hostDetailsApi } from "../../api/host-details.ts";
+import { DeviceMapping } from "../../api/hosts/host.ts";
+import { hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

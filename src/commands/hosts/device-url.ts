@@ -1,4 +1,4 @@
-import { hostDetailsApi } from "../../api/host-details.ts";
+import { hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

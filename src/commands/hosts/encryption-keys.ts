@@ -1,4 +1,4 @@
-import { EscrowedKey, hostDetailsApi } from "../../api/host-details.ts";
+import { EscrowedKey, hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";

@@ -1,4 +1,4 @@
-import { hostsApi } from "../../api/hosts.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { whereFlag } from "../../cli/features/hosts-command.ts";
 import { args } from "../../cli/flags.ts";

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { Host } from "../../api/host.ts";
-import { hostsApi } from "../../api/hosts.ts";
+import { Host } from "../../api/hosts/host.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";

@@ -1,4 +1,4 @@
-import { HostHealth, hostDetailsApi } from "../../api/host-details.ts";
+import { HostHealth, hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";

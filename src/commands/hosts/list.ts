@@ -1,5 +1,5 @@
-import { Host } from "../../api/host.ts";
-import { hostsApi } from "../../api/hosts.ts";
+import { Host } from "../../api/hosts/host.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { labelFlag, limitFlags, listOf, teamFlag } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { hostPasswordsApi } from "../../api/host-passwords.ts";
+import { hostPasswordsApi } from "../../api/devices/host-passwords.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

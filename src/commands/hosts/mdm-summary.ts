@@ -1,4 +1,4 @@
-import { hostDetailsApi, MdmSummary } from "../../api/host-details.ts";
+import { hostDetailsApi, MdmSummary } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

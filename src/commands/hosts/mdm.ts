@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { hostDetailsApi } from "../../api/host-details.ts";
-import { Enrollment } from "../../api/host-mdm.ts";
+import { Enrollment } from "../../api/hosts/host-mdm.ts";
+import { hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { MdmOffCommand } from "../../cli/features/mdm-off.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

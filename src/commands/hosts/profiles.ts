@@ -1,6 +1,6 @@
-import { HostConfigurationProfile, hostDetailsApi } from "../../api/host-details.ts";
-import { HostProfile } from "../../api/host-mdm.ts";
-import { hostsApi } from "../../api/hosts.ts";
+import { HostProfile } from "../../api/hosts/host-mdm.ts";
+import { HostConfigurationProfile, hostDetailsApi } from "../../api/inventory/host-details.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 

@@ -1,5 +1,5 @@
 import type { Interfaces } from "@oclif/core";
-import { liveQueriesApi } from "../../api/live-queries.ts";
+import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed } from "../../cli/errors.ts";
 import { explainRefusal } from "../../cli/features/live-refusal.ts";

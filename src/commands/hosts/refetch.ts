@@ -1,4 +1,4 @@
-import { hostsApi } from "../../api/hosts.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { CliError } from "../../cli/errors.ts";
 import { choiceFlags, HostsCommand, type Picked } from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";

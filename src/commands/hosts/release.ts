@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { abmApi } from "../../api/abm.ts";
+import { abmApi } from "../../api/devices/abm.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { HostsCommand } from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";

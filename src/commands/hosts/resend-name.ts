@@ -1,4 +1,4 @@
-import { hostNamesApi } from "../../api/host-names.ts";
+import { hostNamesApi } from "../../api/devices/host-names.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

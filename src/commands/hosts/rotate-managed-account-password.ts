@@ -1,4 +1,4 @@
-import { hostPasswordsApi } from "../../api/host-passwords.ts";
+import { hostPasswordsApi } from "../../api/devices/host-passwords.ts";
 import { RotateCommand, rotateFlags } from "../../cli/features/host-password.ts";
 import { args } from "../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { HostScript, scriptsApi } from "../../api/scripts.ts";
+import { HostScript, scriptsApi } from "../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,6 +1,6 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
-import { targetsApi } from "../../api/targets.ts";
+import { targetsApi } from "../../api/inventory/targets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { hostView } from "../../cli/views/host.ts";

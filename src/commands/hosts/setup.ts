@@ -1,4 +1,4 @@
-import { HostSetup, setupResultsApi } from "../../api/setup-results.ts";
+import { HostSetup, setupResultsApi } from "../../api/delivery/setup-results.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { shownItems } from "../../cli/features/setup-items.ts";

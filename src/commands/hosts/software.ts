@@ -1,5 +1,5 @@
-import { hostsApi } from "../../api/hosts.ts";
-import { HostSoftwareItem } from "../../api/software.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
+import { HostSoftwareItem } from "../../api/software/software.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

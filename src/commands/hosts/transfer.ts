@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { hostsApi } from "../../api/hosts.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { choiceFlags, type Filters, HostsCommand } from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag, isNoTeam } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";

@@ -1,4 +1,4 @@
-import { hostDetailsApi } from "../../api/host-details.ts";
+import { hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { MdmOffCommand } from "../../cli/features/mdm-off.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { timeoutOf, waitFlags } from "../../cli/wait.ts";

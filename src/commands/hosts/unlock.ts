@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { hostActionsApi } from "../../api/host-actions.ts";
+import { hostActionsApi } from "../../api/hosts/host-actions.ts";
 import { HostActionCommand, hostActionFlags } from "../../cli/features/host-actions.ts";
 import type { Target } from "../../cli/features/targets.ts";
 import { args } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { hostActivitiesApi, UpcomingActivity } from "../../api/host-activities.ts";
+import { hostActivitiesApi, UpcomingActivity } from "../../api/hosts/host-activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";

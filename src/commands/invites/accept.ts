@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type AcceptInvite, invitesApi } from "../../api/invites.ts";
+import { type AcceptInvite, invitesApi } from "../../api/accounts/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { inviteToken, inviteTokenFlags } from "../../cli/features/invites/token.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";

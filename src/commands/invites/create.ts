@@ -1,4 +1,4 @@
-import { type CreateInvite, invitesApi } from "../../api/invites.ts";
+import { type CreateInvite, invitesApi } from "../../api/accounts/invites.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { inviteFlags } from "../../cli/features/invites/flags.ts";

@@ -1,4 +1,4 @@
-import { invitesApi } from "../../api/invites.ts";
+import { invitesApi } from "../../api/accounts/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { resolveInvite } from "../../cli/features/invites/resolve.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";

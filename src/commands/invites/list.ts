@@ -1,4 +1,4 @@
-import { invitesApi } from "../../api/invites.ts";
+import { invitesApi } from "../../api/accounts/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,4 +1,4 @@
-import { invitesApi } from "../../api/invites.ts";
+import { invitesApi } from "../../api/accounts/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { inviteToken, inviteTokenFlags } from "../../cli/features/invites/token.ts";
 import { args } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { invitesApi, type ModifyInvite } from "../../api/invites.ts";
+import { invitesApi, type ModifyInvite } from "../../api/accounts/invites.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";

@@ -1,4 +1,4 @@
-import { Job, jobsApi } from "../../api/jobs.ts";
+import { Job, jobsApi } from "../../api/platform/jobs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
 

@@ -1,4 +1,4 @@
-import { type Job, jobsApi } from "../../api/jobs.ts";
+import { type Job, jobsApi } from "../../api/platform/jobs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, notFound } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";

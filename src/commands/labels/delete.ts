@@ -1,5 +1,5 @@
 import { isPathStep } from "../../api/endpoint.ts";
-import { labelsApi } from "../../api/labels.ts";
+import { labelsApi } from "../../api/hosts/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";

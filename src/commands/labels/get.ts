@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { LabelSpec, labelsApi } from "../../api/labels.ts";
+import { LabelSpec, labelsApi } from "../../api/hosts/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { errorColumns } from "../../cli/output/query-errors.ts";

@@ -1,4 +1,4 @@
-import { labelHostsApi } from "../../api/label-hosts.ts";
+import { labelHostsApi } from "../../api/inventory/label-hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { labelsApi } from "../../api/labels.ts";
+import { labelsApi } from "../../api/hosts/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

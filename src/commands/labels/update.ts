@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { LabelItem, labelsApi } from "../../api/labels.ts";
+import { LabelItem, labelsApi } from "../../api/hosts/labels.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";

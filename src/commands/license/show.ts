@@ -1,4 +1,4 @@
-import { appConfigApi } from "../../api/app-config.ts";
+import { appConfigApi } from "../../api/settings/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { hasExpired } from "../../cli/views/license.ts";
 

@@ -1,4 +1,4 @@
-import { appleTrustApi } from "../../api/apple-trust.ts";
+import { appleTrustApi } from "../../api/devices/apple-trust.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 
 export default class MdmApns extends ClientCommand {

@@ -1,4 +1,4 @@
-import { abmApi } from "../../api/abm.ts";
+import { abmApi } from "../../api/devices/abm.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 
 export default class MdmBm extends ClientCommand {

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { SetupSwitches } from "../../api/app-config.ts";
-import { setupExperienceApi } from "../../api/setup-experience.ts";
+import { setupExperienceApi } from "../../api/delivery/setup-experience.ts";
+import { SetupSwitches } from "../../api/settings/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { dryRunFlag, ofTeam, teamFlag } from "../../cli/flags.ts";

@@ -1,5 +1,5 @@
 import * as Args from "@oclif/core/args";
-import { hostNamesApi } from "../../api/host-names.ts";
+import { hostNamesApi } from "../../api/devices/host-names.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag, ofTeam, teamFlag } from "../../cli/flags.ts";
 

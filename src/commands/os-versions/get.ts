@@ -1,4 +1,4 @@
-import { OsVersionDetails, osVersionsApi } from "../../api/os-versions.ts";
+import { OsVersionDetails, osVersionsApi } from "../../api/software/os-versions.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

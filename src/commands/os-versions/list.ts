@@ -1,4 +1,4 @@
-import { osVersionsApi } from "../../api/os-versions.ts";
+import { osVersionsApi } from "../../api/software/os-versions.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

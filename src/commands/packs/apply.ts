@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { packsApi } from "../../api/packs.ts";
+import { packsApi } from "../../api/checks/packs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readValue } from "../../cli/files/input.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { PackSpec, packsApi } from "../../api/packs.ts";
+import { PackSpec, packsApi } from "../../api/checks/packs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { packView } from "../../cli/views/pack.ts";

@@ -1,4 +1,4 @@
-import { packsApi } from "../../api/packs.ts";
+import { packsApi } from "../../api/checks/packs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { entryView } from "../../cli/views/saved-query.ts";

@@ -1,4 +1,4 @@
-import { Pack, packsApi } from "../../api/packs.ts";
+import { Pack, packsApi } from "../../api/checks/packs.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { policiesApi } from "../../api/policies.ts";
+import { policiesApi } from "../../api/checks/policies.ts";
 import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 

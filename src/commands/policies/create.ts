@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { Policy, policiesApi } from "../../api/policies.ts";
+import { Policy, policiesApi } from "../../api/checks/policies.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/features/policies.ts";
 import { readBody } from "../../cli/files/input.ts";

@@ -1,4 +1,4 @@
-import { policiesApi } from "../../api/policies.ts";
+import { policiesApi } from "../../api/checks/policies.ts";
 import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { args } from "../../cli/flags.ts";
 import { errorColumns } from "../../cli/output/query-errors.ts";

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { hostsApi } from "../../api/hosts.ts";
-import { type Policy, policiesApi } from "../../api/policies.ts";
+import { type Policy, policiesApi } from "../../api/checks/policies.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
 import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { policiesApi } from "../../api/policies.ts";
+import { policiesApi } from "../../api/checks/policies.ts";
 import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { errorColumns } from "../../cli/output/query-errors.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { policiesApi } from "../../api/policies.ts";
+import { policiesApi } from "../../api/checks/policies.ts";
 import { usage } from "../../cli/errors.ts";
 import { countOf, PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";

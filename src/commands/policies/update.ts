@@ -1,4 +1,4 @@
-import { Policy, policiesApi } from "../../api/policies.ts";
+import { Policy, policiesApi } from "../../api/checks/policies.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/features/policies.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { queriesApi } from "../../api/queries.ts";
+import { queriesApi } from "../../api/checks/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readValue } from "../../cli/files/input.ts";

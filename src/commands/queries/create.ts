@@ -1,4 +1,4 @@
-import { Query, queriesApi } from "../../api/queries.ts";
+import { Query, queriesApi } from "../../api/checks/queries.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";

@@ -1,4 +1,4 @@
-import { queriesApi } from "../../api/queries.ts";
+import { queriesApi } from "../../api/checks/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { columnsOf, tellClipped } from "../../cli/views/report.ts";

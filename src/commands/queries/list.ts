@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { QuerySpec, queriesApi } from "../../api/queries.ts";
+import { QuerySpec, queriesApi } from "../../api/checks/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { isNoTeam, limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { queriesApi } from "../../api/queries.ts";
+import { queriesApi } from "../../api/checks/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { columnsOf, tellClipped } from "../../cli/views/report.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { liveQueriesApi } from "../../api/live-queries.ts";
+import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { LiveCommand } from "../../cli/features/live-command.ts";
 import { args, dryRunFlag, listOf } from "../../cli/flags.ts";

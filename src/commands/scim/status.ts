@@ -1,4 +1,4 @@
-import { scimApi } from "../../api/scim.ts";
+import { scimApi } from "../../api/hosts/scim.ts";
 import { ScimCommand } from "../../cli/features/scim/people.ts";
 
 export default class ScimStatus extends ScimCommand {

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import * as Flags from "@oclif/core/flags";
-import { scriptsApi } from "../../api/scripts.ts";
+import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { usage } from "../../cli/errors.ts";
 import { ScriptsCommand, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { bytesOf } from "../../cli/files/file-errors.ts";

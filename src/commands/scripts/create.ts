@@ -1,4 +1,4 @@
-import { scriptsApi } from "../../api/scripts.ts";
+import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ScriptsCommand, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../cli/flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { scriptsApi } from "../../api/scripts.ts";
+import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ScriptsCommand, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { saveBytes } from "../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { scriptsApi } from "../../api/scripts.ts";
+import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ScriptsCommand, scriptArg, scriptTeamFlag, scriptView } from "../../cli/features/scripts/scripts.ts";
 
 export default class ScriptsGet extends ScriptsCommand {

@@ -1,4 +1,4 @@
-import { scriptsApi } from "../../api/scripts.ts";
+import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ScriptsCommand, scriptTeamFlag, scriptView } from "../../cli/features/scripts/scripts.ts";
 import { limitFlags, noneOfTeam } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,4 +1,4 @@
-import { scriptsApi } from "../../api/scripts.ts";
+import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { resultView, ScriptsCommand } from "../../cli/features/scripts/scripts.ts";
 import { args } from "../../cli/flags.ts";
 

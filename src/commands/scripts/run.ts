@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import type { ScriptResult, ScriptRun } from "../../api/scripts.ts";
-import { scriptsApi } from "../../api/scripts.ts";
+import type { ScriptResult, ScriptRun } from "../../api/delivery/scripts.ts";
+import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { errorReport, usage } from "../../cli/errors.ts";
 import { noScript, type ScriptScope, scriptNamed } from "../../cli/features/scripts/find.ts";
 import { isScriptPending } from "../../cli/features/scripts/results.ts";

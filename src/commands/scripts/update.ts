@@ -1,4 +1,4 @@
-import { scriptsApi } from "../../api/scripts.ts";
+import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ScriptsCommand, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";

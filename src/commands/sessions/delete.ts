@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { sessionsApi } from "../../api/sessions.ts";
+import { sessionsApi } from "../../api/accounts/sessions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";

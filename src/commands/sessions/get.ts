@@ -1,4 +1,4 @@
-import { Session, sessionsApi } from "../../api/sessions.ts";
+import { Session, sessionsApi } from "../../api/accounts/sessions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 

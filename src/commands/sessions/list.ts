@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { Session, sessionsApi } from "../../api/sessions.ts";
+import { Session, sessionsApi } from "../../api/accounts/sessions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
 

@@ -1,4 +1,4 @@
-import { SoftwareTitleDetails, softwareApi } from "../../api/software.ts";
+import { SoftwareTitleDetails, softwareApi } from "../../api/software/software.ts";
 import { titleArg, titleNamed } from "../../cli/features/software/titles.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { teamFlag } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { InstallResult, softwareInstallsApi } from "../../api/software-installs.ts";
+import { InstallResult, softwareInstallsApi } from "../../api/delivery/software-installs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 

@@ -1,6 +1,6 @@
-import { hostsApi } from "../../api/hosts.ts";
-import type { HostSoftwareItem } from "../../api/software.ts";
-import { softwareInstallsApi } from "../../api/software-installs.ts";
+import { softwareInstallsApi } from "../../api/delivery/software-installs.ts";
+import { hostsApi } from "../../api/inventory/hosts.ts";
+import type { HostSoftwareItem } from "../../api/software/software.ts";
 import { InstallCommand, installFlags, type Outcome } from "../../cli/features/software/install-command.ts";
 import { args } from "../../cli/flags.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { softwareApi } from "../../api/software.ts";
+import { softwareApi } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { titleArg, titleNamed } from "../../cli/features/software/titles.ts";
 import { dryRunFlag } from "../../cli/flags.ts";

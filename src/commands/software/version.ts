@@ -1,4 +1,4 @@
-import { SoftwareVersion, softwareApi } from "../../api/software.ts";
+import { SoftwareVersion, softwareApi } from "../../api/software/software.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { versionView } from "../../cli/views/software.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { softwareApi } from "../../api/software.ts";
+import { softwareApi } from "../../api/software/software.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { sessionsApi } from "../../api/sessions.ts";
-import { ssoApi } from "../../api/sso.ts";
+import { sessionsApi } from "../../api/accounts/sessions.ts";
+import { ssoApi } from "../../api/accounts/sso.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { denied } from "../../cli/errors.ts";
 import { readText } from "../../cli/files/input.ts";

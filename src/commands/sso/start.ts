@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { ssoApi } from "../../api/sso.ts";
+import { ssoApi } from "../../api/accounts/sso.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { SsoInfo, ssoApi } from "../../api/sso.ts";
+import { SsoInfo, ssoApi } from "../../api/accounts/sso.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 
 export default class SsoStatus extends ClientCommand {

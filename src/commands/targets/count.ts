@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { targetsApi } from "../../api/targets.ts";
+import { targetsApi } from "../../api/inventory/targets.ts";
 import { LiveCommand, targetFlags } from "../../cli/features/live-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 

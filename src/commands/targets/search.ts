@@ -1,6 +1,6 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
-import { targetsApi } from "../../api/targets.ts";
+import { targetsApi } from "../../api/inventory/targets.ts";
 import { LiveCommand } from "../../cli/features/live-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { Task, tasksApi } from "../../api/tasks.ts";
+import { Task, tasksApi } from "../../api/platform/tasks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { Task, tasksApi } from "../../api/tasks.ts";
+import { Task, tasksApi } from "../../api/platform/tasks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
 import { args } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { tasksApi } from "../../api/tasks.ts";
+import { tasksApi } from "../../api/platform/tasks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

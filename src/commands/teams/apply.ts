@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { teamsApi } from "../../api/teams.ts";
+import { teamsApi } from "../../api/settings/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readValue } from "../../cli/files/input.ts";

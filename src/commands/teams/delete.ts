@@ -1,4 +1,4 @@
-import { teamsApi } from "../../api/teams.ts";
+import { teamsApi } from "../../api/settings/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";

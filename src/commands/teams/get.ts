@@ -1,4 +1,4 @@
-import { NoTeam, teamsApi } from "../../api/teams.ts";
+import { NoTeam, teamsApi } from "../../api/settings/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, isNoTeam } from "../../cli/flags.ts";
 import { teamView } from "../../cli/views/team.ts";

@@ -1,4 +1,4 @@
-import { teamsApi } from "../../api/teams.ts";
+import { teamsApi } from "../../api/settings/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

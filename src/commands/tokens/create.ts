@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type CreateToken, tokensApi } from "../../api/tokens.ts";
+import { type CreateToken, tokensApi } from "../../api/accounts/tokens.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { tokensApi } from "../../api/tokens.ts";
+import { tokensApi } from "../../api/accounts/tokens.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { notFound } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";

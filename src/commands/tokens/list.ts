@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { tokensApi } from "../../api/tokens.ts";
+import { tokensApi } from "../../api/accounts/tokens.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

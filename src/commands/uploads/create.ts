@@ -1,4 +1,4 @@
-import { Upload, uploadsApi, uploadText } from "../../api/uploads.ts";
+import { Upload, uploadsApi, uploadText } from "../../api/platform/uploads.ts";
 import { failed } from "../../cli/errors.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";

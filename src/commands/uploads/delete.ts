@@ -1,4 +1,4 @@
-import { uploadsApi } from "../../api/uploads.ts";
+import { uploadsApi } from "../../api/platform/uploads.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";

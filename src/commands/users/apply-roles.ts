@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
+import { RolesSpec, usersApi } from "../../api/accounts/users.ts";
 import { issueText } from "../../api/issue-text.ts";
-import { RolesSpec, usersApi } from "../../api/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readValue } from "../../cli/files/input.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import * as Flags from "@oclif/core/flags";
-import { type CreateUser, usersApi } from "../../api/users.ts";
+import { type CreateUser, usersApi } from "../../api/accounts/users.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody, readSecret, secretFlags } from "../../cli/files/input.ts";

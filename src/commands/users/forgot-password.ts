@@ -1,4 +1,4 @@
-import { mailApi } from "../../api/mail.ts";
+import { mailApi } from "../../api/settings/mail.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { usersApi } from "../../api/users.ts";
+import { usersApi } from "../../api/accounts/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { userView } from "../../cli/views/user.ts";

@@ -1,4 +1,4 @@
-import { usersApi } from "../../api/users.ts";
+import { usersApi } from "../../api/accounts/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { usersApi } from "../../api/users.ts";
+import { usersApi } from "../../api/accounts/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 

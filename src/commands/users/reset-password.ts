@@ -1,4 +1,4 @@
-import { mailApi } from "../../api/mail.ts";
+import { mailApi } from "../../api/settings/mail.ts";
 import { linkToken } from "../../cli/auth/sign-in.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { denied } from "../../cli/errors.ts";

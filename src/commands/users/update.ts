@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type ModifyUser, type User, usersApi } from "../../api/users.ts";
+import { type ModifyUser, type User, usersApi } from "../../api/accounts/users.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { variablesApi } from "../../api/variables.ts";
+import { variablesApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody, readSecret } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";

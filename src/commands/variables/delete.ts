@@ -1,4 +1,4 @@
-import { variablesApi } from "../../api/variables.ts";
+import { variablesApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { variableArg, variableNamed } from "../../cli/views/variable.ts";

@@ -1,4 +1,4 @@
-import { variablesApi } from "../../api/variables.ts";
+import { variablesApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

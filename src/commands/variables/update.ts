@@ -1,4 +1,4 @@
-import { variablesApi } from "../../api/variables.ts";
+import { variablesApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody, readSecret } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { CustomHostVital, hostVitalsApi } from "../../api/variables.ts";
+import { CustomHostVital, hostVitalsApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { hostVitalsApi } from "../../api/variables.ts";
+import { hostVitalsApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { vitalArg, vitalNamed } from "../../cli/views/variable.ts";

@@ -1,4 +1,4 @@
-import { hostVitalsApi } from "../../api/variables.ts";
+import { hostVitalsApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

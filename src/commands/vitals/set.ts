@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { hostVitalsApi } from "../../api/variables.ts";
+import { hostVitalsApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { vitalArg, vitalNamed } from "../../cli/views/variable.ts";

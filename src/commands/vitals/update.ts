@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { CustomHostVital, hostVitalsApi } from "../../api/variables.ts";
+import { CustomHostVital, hostVitalsApi } from "../../api/settings/variables.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";

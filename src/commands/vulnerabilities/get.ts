@@ -1,4 +1,4 @@
-import { HostVulnerabilityDetails, vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
+import { HostVulnerabilityDetails, vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { vulnerabilityColumns } from "../../cli/views/software.ts";

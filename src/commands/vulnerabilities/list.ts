@@ -1,4 +1,4 @@
-import { vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
+import { vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
 import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
-import { jobsApi } from "../../api/jobs.ts";
-import { vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
+import { jobsApi } from "../../api/platform/jobs.ts";
+import { vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { IMPORT_JOB, NOTHING_IMPORTED, progressOf } from "../../cli/features/vulnerabilities/import.ts";
 

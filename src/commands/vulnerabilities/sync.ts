@@ -1,5 +1,5 @@
-import { jobsApi } from "../../api/jobs.ts";
-import { type VulnerabilityStatus, vulnerabilitiesApi } from "../../api/vulnerabilities.ts";
+import { jobsApi } from "../../api/platform/jobs.ts";
+import { type VulnerabilityStatus, vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
 import { IMPORT_JOB, NOTHING_IMPORTED, progressOf } from "../../cli/features/vulnerabilities/import.ts";

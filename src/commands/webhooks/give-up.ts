@@ -1,4 +1,4 @@
-import { webhooksApi } from "../../api/webhooks.ts";
+import { webhooksApi } from "../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { deliveryView } from "../../cli/views/webhook.ts";

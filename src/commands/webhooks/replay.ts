@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { webhooksApi } from "../../api/webhooks.ts";
+import { webhooksApi } from "../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";

@@ -1,6 +1,6 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
-import { Delivery, webhookEvents, webhooksApi } from "../../api/webhooks.ts";
+import { Delivery, webhookEvents, webhooksApi } from "../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";

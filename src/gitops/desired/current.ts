@@ -1,5 +1,5 @@
 // The server's state in the form in which the desired state is built and compared with it.
-import type { ConfigurationState, ThingKey } from "../../api/configuration.ts";
+import type { ConfigurationState, ThingKey } from "../../api/edge/configuration.ts";
 import type { Place, Problems } from "../files/problems.ts";
 import { type Json, keyOf, type Thing } from "../plan/diff.ts";
 

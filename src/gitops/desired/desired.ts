@@ -1,6 +1,6 @@
 // The desired state as whole values: the files' values over the defaults, or over the server's where the format keeps
 // them.
-import type { ConfigurationState, ThingKey } from "../../api/configuration.ts";
+import type { ConfigurationState, ThingKey } from "../../api/edge/configuration.ts";
 import type { Problems } from "../files/problems.ts";
 import type { Files } from "../files/read.ts";
 import { kindList, kinds } from "../kinds.ts";

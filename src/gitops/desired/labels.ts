@@ -1,6 +1,11 @@
 // The labels that other objects refer to: those of the files, and those of the server that stay.
 
-import { type ConfigurationState, maybeDeletedLabel, NO_TEAM_NAME, type ThingKey } from "../../api/configuration.ts";
+import {
+  type ConfigurationState,
+  maybeDeletedLabel,
+  NO_TEAM_NAME,
+  type ThingKey,
+} from "../../api/edge/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Collected, Placed } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";

@@ -1,5 +1,5 @@
 // What the kinds of tokens have in common: an administrator adds the tokens, files only name their teams.
-import type { ThingKey } from "../../api/configuration.ts";
+import type { ThingKey } from "../../api/edge/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Place } from "../files/problems.ts";
 import { placeOf } from "../files/tree.ts";

@@ -1,5 +1,5 @@
 // The variables of the environment that files name, and which of them they may use.
-import { SECRET_PREFIX } from "../../api/variables.ts";
+import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { Masks } from "./masks.ts";
 
 export type EnvironmentValues = Readonly<Record<string, string | undefined>>;

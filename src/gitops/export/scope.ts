@@ -1,5 +1,5 @@
 // What one exported main file is about.
-import type { ConfigurationState, StateThing } from "../../api/configuration.ts";
+import type { ConfigurationState, StateThing } from "../../api/edge/configuration.ts";
 import type { Json, Owner } from "../plan/diff.ts";
 import { compareTexts } from "../plan/values.ts";
 import type { ScopeKind } from "../schema/sections.ts";

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { Document, isScalar, Scalar, visit } from "yaml";
-import { SECRET_PREFIX } from "../../api/variables.ts";
+import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { isRecord } from "../../text/record.ts";
 import { PER_HOST } from "../environment/variables.ts";
 import { reference } from "../files/substitute.ts";

@@ -1,6 +1,6 @@
 // Collects the items of the lists in all files.
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { SECRET_PREFIX } from "../../api/variables.ts";
+import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { itemKinds, kinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import type { CustomVariable } from "../schema/variables.ts";

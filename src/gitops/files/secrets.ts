@@ -1,6 +1,6 @@
 // Secrets in files: values contain references only; the texts are kept beside them.
 import { createHash } from "node:crypto";
-import { caTypes, secretFields } from "../../api/ca.ts";
+import { caTypes, secretFields } from "../../api/certificates/ca.ts";
 import { configSecrets, type SecretFields, secretPaths } from "../../api/secret-fields.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Json } from "../plan/diff.ts";

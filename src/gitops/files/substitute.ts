@@ -1,5 +1,5 @@
 // Replaces environment variables in the text of a file before it is parsed as YAML.
-import { SECRET_PREFIX } from "../../api/variables.ts";
+import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { type Environment, otherVariable, PER_HOST } from "../environment/variables.ts";
 import type { Place, Problems } from "./problems.ts";
 

@@ -13,7 +13,7 @@ import {
   parseAllDocuments,
   type Scalar,
 } from "yaml";
-import { SECRET_PREFIX } from "../../api/variables.ts";
+import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { defineOwn } from "../../text/record.ts";
 import type { Masks } from "../environment/masks.ts";
 import { PER_HOST } from "../environment/variables.ts";

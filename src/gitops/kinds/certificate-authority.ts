@@ -1,6 +1,6 @@
 // Certificate authorities.
-import { type CaType, caFields, caTypes, isSingle } from "../../api/ca.ts";
-import type { StateThing } from "../../api/configuration.ts";
+import { type CaType, caFields, caTypes, isSingle } from "../../api/certificates/ca.ts";
+import type { StateThing } from "../../api/edge/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";
 import { type Fields, fieldsOf, pick } from "../export/fields.ts";

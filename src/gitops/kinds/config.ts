@@ -1,6 +1,6 @@
 // Settings of the organization, one object per section.
 import { z } from "zod";
-import { YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
+import { YARA_RULES_MAX, YaraRule } from "../../api/settings/app-config.ts";
 import { isRecord } from "../../text/record.ts";
 import { overControls, withControls } from "../desired/controls.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";

@@ -1,6 +1,6 @@
 // Custom variables: where they may be used, and that their values change. The values come from the environment.
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { SECRET_PREFIX } from "../../api/variables.ts";
+import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import { pick } from "../export/fields.ts";

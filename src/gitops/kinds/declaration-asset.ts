@@ -1,7 +1,7 @@
 // Asset declarations of Apple devices, to which their declarations refer by identifier.
 import { basename } from "node:path";
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { PROFILE_MAX } from "../../api/profiles.ts";
+import { PROFILE_MAX } from "../../api/devices/profiles.ts";
+import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
 import { notJson } from "../../text/json.ts";
 import { isRecord } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";

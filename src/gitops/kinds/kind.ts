@@ -1,6 +1,6 @@
 // What the client knows about one kind of configuration.
 import type { z } from "zod";
-import type { ConfigurationState, ThingKey } from "../../api/configuration.ts";
+import type { ConfigurationState, ThingKey } from "../../api/edge/configuration.ts";
 import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
 import type { Fields } from "../export/fields.ts";

@@ -1,7 +1,7 @@
 // Labels.
 import { z } from "zod";
-import { compareHosts } from "../../api/configuration.ts";
-import { CUSTOM_VITAL, type LabelCriteria, labelVitals } from "../../api/labels.ts";
+import { compareHosts } from "../../api/edge/configuration.ts";
+import { CUSTOM_VITAL, type LabelCriteria, labelVitals } from "../../api/hosts/labels.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import type { Placed } from "../files/collect.ts";

@@ -1,6 +1,6 @@
 // The organization's logo, as image files: one for dark backgrounds, and one for light ones.
 import { createHash } from "node:crypto";
-import { LOGO_MAX, type LogoMode, logoFormat } from "../../api/logo.ts";
+import { LOGO_MAX, type LogoMode, logoFormat } from "../../api/settings/logo.ts";
 import { thing } from "../desired/values.ts";
 import { fieldsOf } from "../export/fields.ts";
 import { readBytes } from "../files/include.ts";

@@ -1,7 +1,7 @@
 // Policies.
 import { z } from "zod";
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { policyPlatforms, policyTypes } from "../../api/policies.ts";
+import { policyPlatforms, policyTypes } from "../../api/checks/policies.ts";
+import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
 import type { Current } from "../desired/current.ts";
 import type { Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";

@@ -1,6 +1,6 @@
 // Queries, which newer files call reports.
 import { z } from "zod";
-import { MAX_INTERVAL, queryLoggings, queryPlatforms, SQL_MAX } from "../../api/queries.ts";
+import { MAX_INTERVAL, queryLoggings, queryPlatforms, SQL_MAX } from "../../api/checks/queries.ts";
 import type { Placed } from "../files/collect.ts";
 import { anyOf, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";

@@ -1,7 +1,7 @@
 // Saved scripts, which managed agents run.
 import { basename } from "node:path";
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
-import { SCRIPT_MAX } from "../../api/scripts.ts";
+import { SCRIPT_MAX } from "../../api/delivery/scripts.ts";
+import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
 import { FileNames } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Placed } from "../files/collect.ts";

@@ -1,5 +1,5 @@
 // What a plan destroys besides the objects that it removes: hosts lose their team, and renamed objects their results.
-import type { ConfigurationState } from "../../api/configuration.ts";
+import type { ConfigurationState } from "../../api/edge/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import { kinds } from "../kinds.ts";
 import { type Change, isSame, type Json, keyOf, type Thing } from "./diff.ts";

@@ -1,5 +1,5 @@
 // Finds in the activity feed who changed the server after the last apply, and when.
-import type { Activity } from "../../api/activities.ts";
+import type { Activity } from "../../api/platform/activities.ts";
 import { kinds } from "../kinds.ts";
 import { type Details, isOfField } from "./activities.ts";
 import type { Change, FieldChange } from "./diff.ts";

@@ -1,6 +1,6 @@
 // Computes the changes between the server's state and the files, and the request that applies them.
 
-import type { ConfigurationState, Pin, StateThing, ThingChange } from "../../api/configuration.ts";
+import type { ConfigurationState, Pin, StateThing, ThingChange } from "../../api/edge/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import { isDeletable, ofNewTeam } from "../kinds.ts";
 import { type Change, diff, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";

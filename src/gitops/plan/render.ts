@@ -1,7 +1,7 @@
 // Rendering of a plan for people: on a terminal and in a pull request.
 
 import { createTwoFilesPatch } from "diff";
-import type { ConfigurationState } from "../../api/configuration.ts";
+import type { ConfigurationState } from "../../api/edge/configuration.ts";
 import { printable, printableLines, visible } from "../../text/printable.ts";
 import { isRecord } from "../../text/record.ts";
 import { NOT_SHOWN } from "../environment/masks.ts";

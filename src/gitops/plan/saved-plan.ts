@@ -8,7 +8,7 @@ import {
   ThingChange,
   type ThingKey,
   Title,
-} from "../../api/configuration.ts";
+} from "../../api/edge/configuration.ts";
 import { type Change, type FieldChange, keyOf } from "./diff.ts";
 
 const FORMAT = "svc-plan-1";

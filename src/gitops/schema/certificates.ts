@@ -1,6 +1,6 @@
 // Certificate templates as they stand in controls.
 import { z } from "zod";
-import { SUBJECT_MAX, TEMPLATES_MAX } from "../../api/certificates.ts";
+import { SUBJECT_MAX, TEMPLATES_MAX } from "../../api/certificates/certificates.ts";
 import { name } from "./fields.ts";
 
 const CertificateFile = z.strictObject({

@@ -1,10 +1,16 @@
 // The keys of org_settings, team_settings, agent_options and controls, derived from the API's own schemas.
 import { z } from "zod";
-import { AgentOptions, ConfigSections, SetupSwitches, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
-import { CaSpecs } from "../../api/ca.ts";
-import { DirectoryCredentialsInput } from "../../api/directory.ts";
-import { SCRIPTS_MAX } from "../../api/scripts.ts";
-import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
+import { CaSpecs } from "../../api/certificates/ca.ts";
+import { SCRIPTS_MAX } from "../../api/delivery/scripts.ts";
+import { DirectoryCredentialsInput } from "../../api/hosts/directory.ts";
+import {
+  AgentOptions,
+  ConfigSections,
+  SetupSwitches,
+  YARA_RULES_MAX,
+  YaraRule,
+} from "../../api/settings/app-config.ts";
+import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/settings/teams.ts";
 import { ASSETS_MAX, AssetFile } from "./assets.ts";
 import { CertificateFiles } from "./certificates.ts";
 import { inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import type { InventorySource } from "../../../src/server/hosts/inventory/source.ts";
+import type { InventorySource } from "../../../src/server/hosts/hosts/inventory/source.ts";
 import { startApp } from "../../support/app.ts";
 import { makeSecret, SimulatedAgent, throughApp } from "../agents.ts";
 

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
-import { readSources } from "../../../src/server/agent/ingest/sources.ts";
-import { createDetailQueries } from "../../../src/server/agent/inventory/detail-queries.ts";
-import { hostChanges } from "../../../src/server/agent/inventory/host-fields.ts";
-import { DETAIL_PREFIX, type DetailResults, detailResults } from "../../../src/server/agent-protocol/rows.ts";
+import { readSources } from "../../../src/server/edge/agent/ingest/sources.ts";
+import { createDetailQueries } from "../../../src/server/edge/agent/inventory/detail-queries.ts";
+import { hostChanges } from "../../../src/server/edge/agent/inventory/host-fields.ts";
 import { extensions } from "../../../src/server/extensions.ts";
-import type { CertificateInventory, PackStats } from "../../../src/server/hosts/details.ts";
-import { browserEmailInventory } from "../../../src/server/hosts/inventory/browser-emails.ts";
-import type { HostContext } from "../../../src/server/hosts/inventory-fields.ts";
-import { mdmInventory } from "../../../src/server/mdm-status/ingest.ts";
-import { munkiSource } from "../../../src/server/munki/ingest.ts";
+import type { CertificateInventory, PackStats } from "../../../src/server/hosts/hosts/details.ts";
+import { browserEmailInventory } from "../../../src/server/hosts/hosts/inventory/browser-emails.ts";
+import type { HostContext } from "../../../src/server/hosts/hosts/inventory-fields.ts";
+import { mdmInventory } from "../../../src/server/hosts/mdm-status/ingest.ts";
+import { munkiSource } from "../../../src/server/hosts/munki/ingest.ts";
+import { DETAIL_PREFIX, type DetailResults, detailResults } from "../../../src/server/platform/agent-protocol/rows.ts";
 
 export const fixtures = [
   "macos-14",

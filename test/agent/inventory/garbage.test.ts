@@ -1,11 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { enrollChanges } from "../../../src/server/agent/inventory/host-fields.ts";
-import { toCount, toInt, toNumber, unixToIso } from "../../../src/server/agent-protocol/numbers.ts";
-import { DETAIL_PREFIX, detailResults } from "../../../src/server/agent-protocol/rows.ts";
-import { hostDetails, hosts } from "../../../src/server/hosts/tables.ts";
-import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "../../../src/server/software/inventory.ts";
-import { partRow } from "../../../src/server/store/rows.ts";
+import { enrollChanges } from "../../../src/server/edge/agent/inventory/host-fields.ts";
+import { hostDetails, hosts } from "../../../src/server/hosts/hosts/tables.ts";
+import { toCount, toInt, toNumber, unixToIso } from "../../../src/server/platform/agent-protocol/numbers.ts";
+import { DETAIL_PREFIX, detailResults } from "../../../src/server/platform/agent-protocol/rows.ts";
+import { partRow } from "../../../src/server/platform/store/rows.ts";
+import {
+  softwareChanges,
+  softwareFingerprint,
+  softwareKey,
+  titleKey,
+} from "../../../src/server/software/software/inventory.ts";
 import { amount } from "../../support/engines.ts";
 import { context, detailQueries, read } from "./fixture.ts";
 

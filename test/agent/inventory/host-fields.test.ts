@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { enrollChanges } from "../../../src/server/agent/inventory/host-fields.ts";
-import { displayName } from "../../../src/server/hosts/inventory-fields.ts";
-import { managedAgentInventory } from "../../../src/server/managed-agent/inventory.ts";
+import { managedAgentInventory } from "../../../src/server/delivery/managed-agent/inventory.ts";
+import { enrollChanges } from "../../../src/server/edge/agent/inventory/host-fields.ts";
+import { displayName } from "../../../src/server/hosts/hosts/inventory-fields.ts";
 import { changes, changesOf, context, type Fixture } from "./fixture.ts";
 
 describe("a host's operating system", () => {

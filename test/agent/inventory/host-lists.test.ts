@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { certificateName } from "../../../src/server/certificates/inventory.ts";
-import { darwinMdm, windowsMdm } from "../../../src/server/mdm-status/inventory.ts";
+import { certificateName } from "../../../src/server/certificates/certificates/inventory.ts";
+import { darwinMdm, windowsMdm } from "../../../src/server/hosts/mdm-status/inventory.ts";
 import { changes, changesOf } from "./fixture.ts";
 
 describe("users", () => {

@@ -1,12 +1,12 @@
 // Every column that an agent may report, with a text that is longer than any of them may be.
 import { describe, expect, it } from "vitest";
-import { DETAIL_PREFIX, storedText } from "../../../src/server/agent-protocol/rows.ts";
-import { carveBlocks, carveNames } from "../../../src/server/carves/rules.ts";
-import { certificatesLimit } from "../../../src/server/certificates/inventory.ts";
-import { emailsLimit } from "../../../src/server/hosts/emails.ts";
-import { identifierLimit } from "../../../src/server/hosts/identifier.ts";
-import { usersLimit } from "../../../src/server/hosts/inventory/users.ts";
-import { softwarePath } from "../../../src/server/software/rows.ts";
+import { certificatesLimit } from "../../../src/server/certificates/certificates/inventory.ts";
+import { carveBlocks, carveNames } from "../../../src/server/checks/carves/rules.ts";
+import { emailsLimit } from "../../../src/server/hosts/hosts/emails.ts";
+import { identifierLimit } from "../../../src/server/hosts/hosts/identifier.ts";
+import { usersLimit } from "../../../src/server/hosts/hosts/inventory/users.ts";
+import { DETAIL_PREFIX, storedText } from "../../../src/server/platform/agent-protocol/rows.ts";
+import { softwarePath } from "../../../src/server/software/software/rows.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { rulesEngines } from "../../support/engines.ts";
 import { enroll, enrollment, makeSecret, throughApp } from "../agents.ts";

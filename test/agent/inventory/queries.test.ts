@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { agentVersionOf, createDetailQueries } from "../../../src/server/agent/inventory/detail-queries.ts";
-import { HOUR_MS } from "../../../src/server/agent/inventory/due.ts";
-import { platformFamily } from "../../../src/server/core/platforms.ts";
+import { agentVersionOf, createDetailQueries } from "../../../src/server/edge/agent/inventory/detail-queries.ts";
+import { HOUR_MS } from "../../../src/server/edge/agent/inventory/due.ts";
+import { platformFamily } from "../../../src/server/platform/core/platforms.ts";
 import { detailQueries } from "./fixture.ts";
 
 const all = { enable_host_users: true, enable_software_inventory: true };

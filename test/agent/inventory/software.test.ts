@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { DetailResults } from "../../../src/server/agent-protocol/rows.ts";
+import type { DetailResults } from "../../../src/server/platform/agent-protocol/rows.ts";
 import {
   type SoftwareContext,
   softwareChanges,
   softwareFingerprint,
   softwareKey,
   titleKey,
-} from "../../../src/server/software/inventory.ts";
-import type { SoftwareVersion } from "../../../src/server/software/rows.ts";
+} from "../../../src/server/software/software/inventory.ts";
+import type { SoftwareVersion } from "../../../src/server/software/software/rows.ts";
 import { answers, answersOf, type Fixture } from "./fixture.ts";
 
 const platforms: Partial<Record<Fixture, string>> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { HOUR_MS, hasTurn, isDue, jitterMs } from "../../../src/server/agent/inventory/due.ts";
-import { seenRow } from "../../../src/server/hosts/seen.ts";
-import { builtinLabels } from "../../../src/server/labels/builtin-labels.ts";
+import { HOUR_MS, hasTurn, isDue, jitterMs } from "../../../src/server/edge/agent/inventory/due.ts";
+import { seenRow } from "../../../src/server/hosts/hosts/seen.ts";
+import { builtinLabels } from "../../../src/server/hosts/labels/builtin-labels.ts";
 
 const T = Date.parse("2026-03-01T12:00:00.000Z");
 const at = (ms: number) => new Date(T + ms).toISOString();

@@ -1,9 +1,9 @@
 // A failed reading does not erase what is known: blank values and placeholders of firmware are unknown.
 import { describe, expect, it } from "vitest";
 import { hardwareUuid, serialNumber } from "../../../src/agent-wire/firmware.ts";
-import { certificateName, hostCertificates } from "../../../src/server/certificates/inventory.ts";
-import { hostBatteries } from "../../../src/server/hosts/inventory/batteries.ts";
-import { hostUsers } from "../../../src/server/hosts/inventory/users.ts";
+import { certificateName, hostCertificates } from "../../../src/server/certificates/certificates/inventory.ts";
+import { hostBatteries } from "../../../src/server/hosts/hosts/inventory/batteries.ts";
+import { hostUsers } from "../../../src/server/hosts/hosts/inventory/users.ts";
 import { startApp } from "../../support/app.ts";
 import { rulesEngines } from "../../support/engines.ts";
 import { agentCall } from "../../support/managed.ts";

@@ -1,11 +1,11 @@
 // How versions of each kind of package are compared, from the published rules of these formats.
 import { describe, expect, it } from "vitest";
-import { compareApk } from "../../../src/server/versions/apk.ts";
-import { compareDpkg } from "../../../src/server/versions/dpkg.ts";
-import { compareGeneric } from "../../../src/server/versions/generic.ts";
-import { comparePep440 } from "../../../src/server/versions/pep440.ts";
-import { compareRpm } from "../../../src/server/versions/rpm.ts";
-import { compareSemver } from "../../../src/server/versions/semver.ts";
+import { compareApk } from "../../../src/server/platform/versions/apk.ts";
+import { compareDpkg } from "../../../src/server/platform/versions/dpkg.ts";
+import { compareGeneric } from "../../../src/server/platform/versions/generic.ts";
+import { comparePep440 } from "../../../src/server/platform/versions/pep440.ts";
+import { compareRpm } from "../../../src/server/platform/versions/rpm.ts";
+import { compareSemver } from "../../../src/server/platform/versions/semver.ts";
 
 type Compare = (a: string, b: string) => number;
 

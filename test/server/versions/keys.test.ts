@@ -1,14 +1,14 @@
 // Keys of versions sort as the versions do, by the rules of each package system.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { apkKey, compareApk } from "../../../src/server/versions/apk.ts";
-import { compareDpkg, dpkgKey } from "../../../src/server/versions/dpkg.ts";
-import { compareGeneric, genericKey } from "../../../src/server/versions/generic.ts";
-import { keysOfVersion, systemVersionKey, versionKey } from "../../../src/server/versions/ordering.ts";
-import { pacmanKey } from "../../../src/server/versions/pacman.ts";
-import { pep440Key } from "../../../src/server/versions/pep440.ts";
-import { compareRpm, rpmKey } from "../../../src/server/versions/rpm.ts";
-import { semverKey } from "../../../src/server/versions/semver.ts";
+import { apkKey, compareApk } from "../../../src/server/platform/versions/apk.ts";
+import { compareDpkg, dpkgKey } from "../../../src/server/platform/versions/dpkg.ts";
+import { compareGeneric, genericKey } from "../../../src/server/platform/versions/generic.ts";
+import { keysOfVersion, systemVersionKey, versionKey } from "../../../src/server/platform/versions/ordering.ts";
+import { pacmanKey } from "../../../src/server/platform/versions/pacman.ts";
+import { pep440Key } from "../../../src/server/platform/versions/pep440.ts";
+import { compareRpm, rpmKey } from "../../../src/server/platform/versions/rpm.ts";
+import { semverKey } from "../../../src/server/platform/versions/semver.ts";
 import { amount } from "../../support/engines.ts";
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

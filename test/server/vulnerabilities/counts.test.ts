@@ -1,15 +1,18 @@
 // How many hosts of each scope a vulnerability affects, compared with a count of all hosts after random changes.
 import { describe, expect, it } from "vitest";
-import { runJob } from "../../../src/server/jobs/start.ts";
-import { forgetResults } from "../../../src/server/policies/results.ts";
-import { ALL_HOSTS, NO_TEAM } from "../../../src/server/software/tables.ts";
-import { recordSystems } from "../../../src/server/software/vulnerabilities/count-changes.ts";
-import { addVulnerabilityCounts, vulnerabilityCounts } from "../../../src/server/software/vulnerabilities/counts.ts";
-import { recountVulnerabilities } from "../../../src/server/software/vulnerabilities/recount.ts";
-import { replaceVulnerabilities, setMetadata } from "../../../src/server/software/vulnerabilities/service.ts";
-import { correctSeverities } from "../../../src/server/software/vulnerabilities/severity.ts";
-import { eq, everything, gte } from "../../../src/server/store/query.ts";
-import { vulnerabilityMatcher } from "../../../src/server/vulnerabilities/matching/run.ts";
+import { forgetResults } from "../../../src/server/checks/policies/results.ts";
+import { runJob } from "../../../src/server/edge/jobs/start.ts";
+import { eq, everything, gte } from "../../../src/server/platform/store/query.ts";
+import { ALL_HOSTS, NO_TEAM } from "../../../src/server/software/software/tables.ts";
+import { recordSystems } from "../../../src/server/software/software/vulnerabilities/count-changes.ts";
+import {
+  addVulnerabilityCounts,
+  vulnerabilityCounts,
+} from "../../../src/server/software/software/vulnerabilities/counts.ts";
+import { recountVulnerabilities } from "../../../src/server/software/software/vulnerabilities/recount.ts";
+import { replaceVulnerabilities, setMetadata } from "../../../src/server/software/software/vulnerabilities/service.ts";
+import { correctSeverities } from "../../../src/server/software/software/vulnerabilities/severity.ts";
+import { vulnerabilityMatcher } from "../../../src/server/software/vulnerabilities/matching/run.ts";
 import { Random } from "../../../src/simulator/random.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";

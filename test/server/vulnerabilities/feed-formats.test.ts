@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { epssEntries, kevEntries } from "../../../src/server/vulnerabilities/feeds/exploits.ts";
-import { jsonElements } from "../../../src/server/vulnerabilities/feeds/json-elements.ts";
-import { msrcEntries } from "../../../src/server/vulnerabilities/feeds/msrc.ts";
-import { cpeParts, nvdEntries } from "../../../src/server/vulnerabilities/feeds/nvd.ts";
-import { advisoryEntries, ecosystemOf } from "../../../src/server/vulnerabilities/feeds/osv.ts";
+import { epssEntries, kevEntries } from "../../../src/server/software/vulnerabilities/feeds/exploits.ts";
+import { jsonElements } from "../../../src/server/software/vulnerabilities/feeds/json-elements.ts";
+import { msrcEntries } from "../../../src/server/software/vulnerabilities/feeds/msrc.ts";
+import { cpeParts, nvdEntries } from "../../../src/server/software/vulnerabilities/feeds/nvd.ts";
+import { advisoryEntries, ecosystemOf } from "../../../src/server/software/vulnerabilities/feeds/osv.ts";
 
 /** The text in pieces of a few bytes, as a slow connection brings it. */
 async function* bytes(text: string, size = 7) {

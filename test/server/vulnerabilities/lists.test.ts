@@ -1,9 +1,9 @@
 // Lists of vulnerabilities, and what lists of software, operating systems and hosts show of them.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { softwareCounts } from "../../../src/server/software/counts.ts";
-import { vulnerabilityCounts } from "../../../src/server/software/vulnerabilities/counts.ts";
-import { replaceVulnerabilities } from "../../../src/server/software/vulnerabilities/service.ts";
-import { eq } from "../../../src/server/store/query.ts";
+import { eq } from "../../../src/server/platform/store/query.ts";
+import { softwareCounts } from "../../../src/server/software/software/counts.ts";
+import { vulnerabilityCounts } from "../../../src/server/software/software/vulnerabilities/counts.ts";
+import { replaceVulnerabilities } from "../../../src/server/software/software/vulnerabilities/service.ts";
 import { type Caller, startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
 import {

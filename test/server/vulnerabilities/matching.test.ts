@@ -3,9 +3,9 @@
 import { readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { runJob } from "../../../src/server/jobs/start.ts";
-import { eq } from "../../../src/server/store/query.ts";
-import { matchAll, vulnerabilityMatcher } from "../../../src/server/vulnerabilities/matching/run.ts";
+import { runJob } from "../../../src/server/edge/jobs/start.ts";
+import { eq } from "../../../src/server/platform/store/query.ts";
+import { matchAll, vulnerabilityMatcher } from "../../../src/server/software/vulnerabilities/matching/run.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { newDir } from "../../support/ca-fakes.ts";
 import { bothEngines } from "../../support/engines.ts";

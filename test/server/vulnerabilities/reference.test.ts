@@ -4,7 +4,7 @@ import {
   type Entry,
   openTableFile,
   tableFile,
-} from "../../../src/server/vulnerabilities/reference/table-file.ts";
+} from "../../../src/server/software/vulnerabilities/reference/table-file.ts";
 
 async function* these(entries: readonly Entry[]) {
   yield* entries;

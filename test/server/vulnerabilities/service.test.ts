@@ -1,12 +1,12 @@
 // What is stored of the vulnerabilities that versions have.
 import { describe, expect, it } from "vitest";
+import { eq } from "../../../src/server/platform/store/query.ts";
 import {
   replaceVulnerabilities,
   replaceVulnerabilitiesOfAll,
   setMetadata,
-} from "../../../src/server/software/vulnerabilities/service.ts";
-import { correctSeverities } from "../../../src/server/software/vulnerabilities/severity.ts";
-import { eq } from "../../../src/server/store/query.ts";
+} from "../../../src/server/software/software/vulnerabilities/service.ts";
+import { correctSeverities } from "../../../src/server/software/software/vulnerabilities/severity.ts";
 import { startApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
 import { makeSoftware } from "../../support/make.ts";

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { runJob } from "../../../src/server/jobs/start.ts";
+import { runJob } from "../../../src/server/edge/jobs/start.ts";
 import { startApp } from "../../support/app.ts";
 import { newDir } from "../../support/ca-fakes.ts";
 import { bothEngines } from "../../support/engines.ts";

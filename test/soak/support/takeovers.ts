@@ -1,6 +1,6 @@
 // Records in the database which tasks and jobs were taken over from another server, and whether too early.
 import pg from "pg";
-import { LEASE } from "../../../src/server/core/concurrency/lease.ts";
+import { LEASE } from "../../../src/server/platform/core/concurrency/lease.ts";
 
 const TABLES = ["tasks", "job_runs"] as const;
 

@@ -1,5 +1,5 @@
 // Columns of the credentials for the directory.
-import { DirectoryCredentials } from "../../../api/directory.ts";
+import { DirectoryCredentials } from "../../../api/hosts/directory.ts";
 import type { View } from "../../output/output.ts";
 import { timeColumn } from "../../output/time-column.ts";
 

@@ -1,5 +1,5 @@
+import { type Invite, invitesApi } from "../../../api/accounts/invites.ts";
 import type { InputOf, ReplyOf } from "../../../api/endpoint.ts";
-import { type Invite, invitesApi } from "../../../api/invites.ts";
 import { notFound } from "../../errors.ts";
 
 type List = (

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import type { diskEncryptionApi } from "../../../api/disk-encryption.ts";
+import type { diskEncryptionApi } from "../../../api/devices/disk-encryption.ts";
 import { ClientCommand } from "../../client-command.ts";
 import { dryRunFlag, teamFlag } from "../../flags.ts";
 

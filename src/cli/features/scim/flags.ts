@@ -1,6 +1,6 @@
 // Attributes of people as flags.
 import * as Flags from "@oclif/core/flags";
-import { scimUrns } from "../../../api/scim.ts";
+import { scimUrns } from "../../../api/hosts/scim.ts";
 import { listOf } from "../../flags.ts";
 
 export const personFlags = {

@@ -1,5 +1,5 @@
 // People and groups of the identity provider: their lists, and how commands find them.
-import { ScimGroup, ScimUser, scimApi } from "../../../api/scim.ts";
+import { ScimGroup, ScimUser, scimApi } from "../../../api/hosts/scim.ts";
 import { ClientCommand } from "../../client-command.ts";
 import { notFound } from "../../errors.ts";
 import { args } from "../../flags.ts";

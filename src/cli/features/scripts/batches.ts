@@ -1,5 +1,5 @@
 // What commands for runs of scripts on many hosts share.
-import { ScriptBatch, scriptBatchesApi } from "../../../api/script-batches.ts";
+import { ScriptBatch, scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { CliError, failed } from "../../errors.ts";
 import { args } from "../../flags.ts";
 import type { View } from "../../output/output.ts";

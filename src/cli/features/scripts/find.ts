@@ -1,4 +1,4 @@
-import { type Script, scriptsApi } from "../../../api/scripts.ts";
+import { type Script, scriptsApi } from "../../../api/delivery/scripts.ts";
 import type { ApiClient } from "../../../client/client.ts";
 import { nearest } from "../../../text/nearest.ts";
 import { shellWord } from "../../../text/shell.ts";

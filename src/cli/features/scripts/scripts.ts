@@ -1,5 +1,5 @@
 // What commands for scripts share.
-import { Script, ScriptResult, scriptsApi } from "../../../api/scripts.ts";
+import { Script, ScriptResult, scriptsApi } from "../../../api/delivery/scripts.ts";
 import { args } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
 import { HostsCommand } from "../hosts-command.ts";

@@ -1,5 +1,5 @@
 // What commands for the categories of self-service share.
-import { SelfServiceCategory, selfServiceCategoriesApi } from "../../../api/self-service.ts";
+import { SelfServiceCategory, selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
 import { printable } from "../../../text/printable.ts";
 import { ClientCommand } from "../../client-command.ts";
 import { notFound } from "../../errors.ts";

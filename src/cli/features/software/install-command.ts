@@ -1,7 +1,7 @@
 // What `svc software install` and `svc software uninstall` share: hosts are asked one by one, then followed together.
 import * as Flags from "@oclif/core/flags";
-import { hostsApi } from "../../../api/hosts.ts";
-import type { HostSoftwareItem } from "../../../api/software.ts";
+import { hostsApi } from "../../../api/inventory/hosts.ts";
+import type { HostSoftwareItem } from "../../../api/software/software.ts";
 import { ApiCallError } from "../../../client/errors.ts";
 import { printable } from "../../../text/printable.ts";
 import { CliError, errorReport, notFound } from "../../errors.ts";

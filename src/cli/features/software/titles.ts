@@ -1,5 +1,5 @@
 // How people name software titles.
-import { softwareApi } from "../../../api/software.ts";
+import { softwareApi } from "../../../api/software/software.ts";
 import type { ApiClient } from "../../../client/client.ts";
 import { printable } from "../../../text/printable.ts";
 import { notFound, usage } from "../../errors.ts";

@@ -1,5 +1,5 @@
 // The import of vulnerability data, as the commands show it.
-import type { VulnerabilityStatus } from "../../../api/vulnerabilities.ts";
+import type { VulnerabilityStatus } from "../../../api/software/vulnerabilities.ts";
 
 /** The job that imports and compares. */
 export const IMPORT_JOB = "vulnerabilities";

@@ -1,5 +1,5 @@
 // Without vulnerability data nothing can be found, which is not the same as that there is nothing.
-import { vulnerabilitiesApi } from "../../../api/vulnerabilities.ts";
+import { vulnerabilitiesApi } from "../../../api/software/vulnerabilities.ts";
 import { ClientCommand } from "../../client-command.ts";
 
 const NO_DATA =

@@ -1,6 +1,6 @@
 // The URLs that webhooks are sent to: those that have been used, and those that settings contain.
-import { appConfigApi } from "../../../api/app-config.ts";
-import { teamsApi } from "../../../api/teams.ts";
+import { appConfigApi } from "../../../api/settings/app-config.ts";
+import { teamsApi } from "../../../api/settings/teams.ts";
 import { ApiCallError } from "../../../client/errors.ts";
 import { isRecord } from "../../../text/record.ts";
 import type { Caller } from "../../resolve.ts";

@@ -1,4 +1,4 @@
-import { logoApi } from "../../../api/logo.ts";
+import { logoApi } from "../../../api/settings/logo.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { logoFlags } from "../../../cli/features/logo/logo.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";

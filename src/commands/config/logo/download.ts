@@ -1,5 +1,5 @@
 import { Flags } from "@oclif/core";
-import { logoApi, logoModes } from "../../../api/logo.ts";
+import { logoApi, logoModes } from "../../../api/settings/logo.ts";
 import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
 
 export default class ConfigLogoDownload extends DownloadCommand {

@@ -1,4 +1,4 @@
-import { logoApi } from "../../../api/logo.ts";
+import { logoApi } from "../../../api/settings/logo.ts";
 import { logoFlags } from "../../../cli/features/logo/logo.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";

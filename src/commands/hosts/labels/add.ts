@@ -1,4 +1,4 @@
-import { labelsApi } from "../../../api/labels.ts";
+import { labelsApi } from "../../../api/hosts/labels.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { AbmToken, abmApi } from "../../../api/abm.ts";
+import { AbmToken, abmApi } from "../../../api/devices/abm.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";

@@ -1,4 +1,4 @@
-import { abmApi } from "../../../api/abm.ts";
+import { abmApi } from "../../../api/devices/abm.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { abmApi } from "../../../api/abm.ts";
+import { abmApi } from "../../../api/devices/abm.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { abmTokenView } from "../../../cli/views/abm-token.ts";
 

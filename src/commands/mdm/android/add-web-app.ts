@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { androidApi } from "../../../api/android.ts";
+import { androidApi } from "../../../api/devices/android.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
 import { UploadCommand } from "../../../cli/upload-command.ts";

@@ -1,4 +1,4 @@
-import { androidApi } from "../../../api/android.ts";
+import { androidApi } from "../../../api/devices/android.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { AndroidEnrollment, androidApi } from "../../../api/android.ts";
+import { AndroidEnrollment, androidApi } from "../../../api/devices/android.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { readSecret, secretFlags } from "../../../cli/files/input.ts";

@@ -1,4 +1,4 @@
-import { androidApi } from "../../../api/android.ts";
+import { androidApi } from "../../../api/devices/android.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { CliError, failed } from "../../../cli/errors.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";

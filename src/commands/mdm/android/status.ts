@@ -1,4 +1,4 @@
-import { AndroidEnterprise, androidApi } from "../../../api/android.ts";
+import { AndroidEnterprise, androidApi } from "../../../api/devices/android.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 
 export default class MdmAndroidStatus extends ClientCommand {

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { appleTrustApi, UploadedCertificate } from "../../../api/apple-trust.ts";
+import { appleTrustApi, UploadedCertificate } from "../../../api/devices/apple-trust.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";

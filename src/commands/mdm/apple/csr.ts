@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { appleTrustApi } from "../../../api/apple-trust.ts";
+import { appleTrustApi } from "../../../api/devices/apple-trust.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { writeText } from "../../../cli/files/write-text.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { AppleStatus, appleTrustApi } from "../../../api/apple-trust.ts";
+import { AppleStatus, appleTrustApi } from "../../../api/devices/apple-trust.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { enrolledElsewhere, SET_IT_BACK } from "../../../cli/features/enrolled-elsewhere.ts";
 import { plural } from "../../../cli/output/text.ts";

@@ -1,4 +1,4 @@
-import { assetsApi } from "../../../api/assets.ts";
+import { assetsApi } from "../../../api/devices/assets.ts";
 import { AssetsCommand, assetArg } from "../../../cli/features/assets.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";

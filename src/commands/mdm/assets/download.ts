@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { assetsApi } from "../../../api/assets.ts";
+import { assetsApi } from "../../../api/devices/assets.ts";
 import { failed } from "../../../cli/errors.ts";
 import { AssetsCommand, assetArg } from "../../../cli/features/assets.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";

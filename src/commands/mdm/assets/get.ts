@@ -1,4 +1,4 @@
-import { AssetOfTeam, assetsApi } from "../../../api/assets.ts";
+import { AssetOfTeam, assetsApi } from "../../../api/devices/assets.ts";
 import { AssetsCommand, assetArg } from "../../../cli/features/assets.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 

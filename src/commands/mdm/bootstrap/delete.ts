@@ -1,4 +1,4 @@
-import { bootstrapApi } from "../../../api/bootstrap.ts";
+import { bootstrapApi } from "../../../api/devices/bootstrap.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { dryRunFlag, ofTeam, teamFlag, yesFlag } from "../../../cli/flags.ts";
 

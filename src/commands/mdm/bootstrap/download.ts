@@ -1,4 +1,4 @@
-import { bootstrapApi } from "../../../api/bootstrap.ts";
+import { bootstrapApi } from "../../../api/devices/bootstrap.ts";
 import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
 

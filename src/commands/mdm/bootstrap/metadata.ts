@@ -1,4 +1,4 @@
-import { BootstrapPackage, bootstrapApi } from "../../../api/bootstrap.ts";
+import { BootstrapPackage, bootstrapApi } from "../../../api/devices/bootstrap.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { BootstrapSummary, bootstrapApi } from "../../../api/bootstrap.ts";
+import { BootstrapSummary, bootstrapApi } from "../../../api/devices/bootstrap.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { bootstrapApi } from "../../../api/bootstrap.ts";
+import { bootstrapApi } from "../../../api/devices/bootstrap.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam, teamFlag } from "../../../cli/flags.ts";
 import { UploadCommand } from "../../../cli/upload-command.ts";

@@ -1,4 +1,4 @@
-import { commandsApi } from "../../../api/commands.ts";
+import { commandsApi } from "../../../api/devices/commands.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";

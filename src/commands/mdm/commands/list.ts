@@ -1,4 +1,4 @@
-import { commandsApi } from "../../../api/commands.ts";
+import { commandsApi } from "../../../api/devices/commands.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";

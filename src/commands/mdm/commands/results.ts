@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type CommandResult, commandsApi, CommandResult as Result } from "../../../api/commands.ts";
+import { type CommandResult, commandsApi, CommandResult as Result } from "../../../api/devices/commands.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, limitFlags } from "../../../cli/flags.ts";
 import type { View } from "../../../cli/output/output.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type Command, commandsApi } from "../../../api/commands.ts";
+import { type Command, commandsApi } from "../../../api/devices/commands.ts";
 import { CliError, failed, usage } from "../../../cli/errors.ts";
 import { shortNameOf, type Target, TargetsCommand, targetFlags } from "../../../cli/features/targets.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";

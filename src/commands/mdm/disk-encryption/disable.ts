@@ -1,4 +1,4 @@
-import { diskEncryptionApi } from "../../../api/disk-encryption.ts";
+import { diskEncryptionApi } from "../../../api/devices/disk-encryption.ts";
 import { DiskEncryptionCommand, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
 
 export default class MdmDiskEncryptionDisable extends DiskEncryptionCommand {

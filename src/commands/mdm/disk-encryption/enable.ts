@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { diskEncryptionApi } from "../../../api/disk-encryption.ts";
+import { diskEncryptionApi } from "../../../api/devices/disk-encryption.ts";
 import { DiskEncryptionCommand, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
 
 export default class MdmDiskEncryptionEnable extends DiskEncryptionCommand {

@@ -1,4 +1,4 @@
-import { diskEncryptionApi } from "../../../api/disk-encryption.ts";
+import { diskEncryptionApi } from "../../../api/devices/disk-encryption.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { setupAssistantsApi } from "../../../api/setup-assistants.ts";
+import { setupAssistantsApi } from "../../../api/devices/setup-assistants.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { dryRunFlag, ofTeam, teamFlag, yesFlag } from "../../../cli/flags.ts";
 

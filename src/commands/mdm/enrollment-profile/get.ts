@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { SetupAssistant, setupAssistantsApi } from "../../../api/setup-assistants.ts";
+import { SetupAssistant, setupAssistantsApi } from "../../../api/devices/setup-assistants.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { appleEnrollApi } from "../../../api/apple-enroll.ts";
+import { appleEnrollApi } from "../../../api/devices/apple-enroll.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { readSecret, secretFlags } from "../../../cli/files/input.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";

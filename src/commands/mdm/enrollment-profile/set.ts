@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import * as Flags from "@oclif/core/flags";
-import { SetupAssistant, setupAssistantsApi } from "../../../api/setup-assistants.ts";
+import { SetupAssistant, setupAssistantsApi } from "../../../api/devices/setup-assistants.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { readBody } from "../../../cli/files/input.ts";

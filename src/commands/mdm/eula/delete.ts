@@ -1,4 +1,4 @@
-import { eulaApi } from "../../../api/eula.ts";
+import { eulaApi } from "../../../api/devices/eula.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { eulaApi } from "../../../api/eula.ts";
+import { eulaApi } from "../../../api/devices/eula.ts";
 import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
 
 export default class MdmEulaDownload extends DownloadCommand {

@@ -1,4 +1,4 @@
-import { Eula, eulaApi } from "../../../api/eula.ts";
+import { Eula, eulaApi } from "../../../api/devices/eula.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 
 export default class MdmEulaMetadata extends ClientCommand {

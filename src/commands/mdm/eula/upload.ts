@@ -1,4 +1,4 @@
-import { eulaApi } from "../../../api/eula.ts";
+import { eulaApi } from "../../../api/devices/eula.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
 import { UploadCommand } from "../../../cli/upload-command.ts";

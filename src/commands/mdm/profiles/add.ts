@@ -1,4 +1,4 @@
-import { profilesApi } from "../../../api/profiles.ts";
+import { profilesApi } from "../../../api/devices/profiles.ts";
 import {
   activationFlag,
   labelFlags,

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import * as Flags from "@oclif/core/flags";
-import { profilesApi } from "../../../api/profiles.ts";
+import { profilesApi } from "../../../api/devices/profiles.ts";
 import { usage } from "../../../cli/errors.ts";
 import { ProfilesCommand, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { bytesOf } from "../../../cli/files/file-errors.ts";

@@ -1,4 +1,4 @@
-import { profilesApi } from "../../../api/profiles.ts";
+import { profilesApi } from "../../../api/devices/profiles.ts";
 import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";

@@ -1,4 +1,4 @@
-import { ConfigurationProfile, profilesApi } from "../../../api/profiles.ts";
+import { ConfigurationProfile, profilesApi } from "../../../api/devices/profiles.ts";
 import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 
 export default class MdmProfilesGet extends ProfilesCommand {

@@ -1,4 +1,4 @@
-import { profilesApi } from "../../../api/profiles.ts";
+import { profilesApi } from "../../../api/devices/profiles.ts";
 import { ProfilesCommand, profileTeamFlag, profileView } from "../../../cli/features/profiles.ts";
 import { limitFlags, noneOfTeam } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { profilesApi } from "../../../api/profiles.ts";
+import { profilesApi } from "../../../api/devices/profiles.ts";
 import { usage } from "../../../cli/errors.ts";
 import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";

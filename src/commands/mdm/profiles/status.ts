@@ -1,4 +1,4 @@
-import { profilesApi, StatusCounts } from "../../../api/profiles.ts";
+import { profilesApi, StatusCounts } from "../../../api/devices/profiles.ts";
 import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 
 export default class MdmProfilesStatus extends ProfilesCommand {

@@ -1,4 +1,4 @@
-import { profilesApi, StatusCounts } from "../../../api/profiles.ts";
+import { profilesApi, StatusCounts } from "../../../api/devices/profiles.ts";
 import { ProfilesCommand, profileTeamFlag } from "../../../cli/features/profiles.ts";
 
 export default class MdmProfilesSummary extends ProfilesCommand {

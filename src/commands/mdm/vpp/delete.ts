@@ -1,4 +1,4 @@
-import { vppApi } from "../../../api/vpp.ts";
+import { vppApi } from "../../../api/delivery/vpp.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 

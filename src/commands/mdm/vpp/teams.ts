@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { VppToken, vppApi } from "../../../api/vpp.ts";
+import { VppToken, vppApi } from "../../../api/delivery/vpp.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { args, dryRunFlag, isNoTeam } from "../../../cli/flags.ts";

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { packsApi } from "../../../api/packs.ts";
-import { ScheduledEntry } from "../../../api/schedule.ts";
+import { packsApi } from "../../../api/checks/packs.ts";
+import { ScheduledEntry } from "../../../api/checks/schedule.ts";
 import { changesOf } from "../../../cli/base-command.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";

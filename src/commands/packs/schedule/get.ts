@@ -1,5 +1,5 @@
-import { packsApi } from "../../../api/packs.ts";
-import { ScheduledEntry } from "../../../api/schedule.ts";
+import { packsApi } from "../../../api/checks/packs.ts";
+import { ScheduledEntry } from "../../../api/checks/schedule.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args } from "../../../cli/flags.ts";
 

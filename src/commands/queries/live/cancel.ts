@@ -1,4 +1,4 @@
-import { liveQueriesApi } from "../../../api/live-queries.ts";
+import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { accounting } from "../../../cli/features/live-command.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { liveQueriesApi } from "../../../api/live-queries.ts";
+import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { LiveCommand } from "../../../cli/features/live-command.ts";
 import { args } from "../../../cli/flags.ts";
 

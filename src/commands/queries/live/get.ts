@@ -1,4 +1,4 @@
-import { liveQueriesApi } from "../../../api/live-queries.ts";
+import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args } from "../../../cli/flags.ts";
 import { liveView } from "../../../cli/views/live-query.ts";

@@ -1,4 +1,4 @@
-import { liveQueriesApi } from "../../../api/live-queries.ts";
+import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";

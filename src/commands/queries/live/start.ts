@@ -1,6 +1,6 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
-import { liveQueriesApi } from "../../../api/live-queries.ts";
+import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { usage } from "../../../cli/errors.ts";
 import { LiveCommand, needTargets, targetFlags } from "../../../cli/features/live-command.ts";
 import { dryRunFlag, listOf } from "../../../cli/flags.ts";

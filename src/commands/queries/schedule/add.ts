@@ -1,4 +1,4 @@
-import { ScheduledEntry, scheduleApi } from "../../../api/schedule.ts";
+import { ScheduledEntry, scheduleApi } from "../../../api/checks/schedule.ts";
 import { changesOf } from "../../../cli/base-command.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";

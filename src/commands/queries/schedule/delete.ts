@@ -1,4 +1,4 @@
-import { scheduleApi } from "../../../api/schedule.ts";
+import { scheduleApi } from "../../../api/checks/schedule.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { scheduleApi } from "../../../api/schedule.ts";
+import { scheduleApi } from "../../../api/checks/schedule.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";

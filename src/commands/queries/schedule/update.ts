@@ -1,4 +1,4 @@
-import { scheduleApi } from "../../../api/schedule.ts";
+import { scheduleApi } from "../../../api/checks/schedule.ts";
 import { changesOf } from "../../../cli/base-command.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";

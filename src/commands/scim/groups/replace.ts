@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { ScimGroup, scimApi } from "../../../api/scim.ts";
+import { ScimGroup, scimApi } from "../../../api/hosts/scim.ts";
 import { personGroupArg, ScimCommand } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, listOf } from "../../../cli/flags.ts";

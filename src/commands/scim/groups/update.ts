@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { ScimGroup, scimApi, scimUrns } from "../../../api/scim.ts";
+import { ScimGroup, scimApi, scimUrns } from "../../../api/hosts/scim.ts";
 import { usage } from "../../../cli/errors.ts";
 import { personGroupArg, ScimCommand } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";

@@ -1,4 +1,4 @@
-import { ScimUser, scimApi } from "../../../api/scim.ts";
+import { ScimUser, scimApi } from "../../../api/hosts/scim.ts";
 import { changesOf } from "../../../cli/base-command.ts";
 import { personFlags, personOf } from "../../../cli/features/scim/flags.ts";
 import { ScimCommand } from "../../../cli/features/scim/people.ts";

@@ -1,4 +1,4 @@
-import { scimApi } from "../../../api/scim.ts";
+import { scimApi } from "../../../api/hosts/scim.ts";
 import { personArg, ScimCommand } from "../../../cli/features/scim/people.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";

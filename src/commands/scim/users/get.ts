@@ -1,4 +1,4 @@
-import { scimApi } from "../../../api/scim.ts";
+import { scimApi } from "../../../api/hosts/scim.ts";
 import { personArg, personView, ScimCommand } from "../../../cli/features/scim/people.ts";
 
 export default class ScimUsersGet extends ScimCommand {

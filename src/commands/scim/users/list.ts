@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { scimApi } from "../../../api/scim.ts";
+import { scimApi } from "../../../api/hosts/scim.ts";
 import { personView, ScimCommand } from "../../../cli/features/scim/people.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 

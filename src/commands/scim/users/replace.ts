@@ -1,4 +1,4 @@
-import { ScimUser, scimApi } from "../../../api/scim.ts";
+import { ScimUser, scimApi } from "../../../api/hosts/scim.ts";
 import { personFlags, personOf } from "../../../cli/features/scim/flags.ts";
 import { personArg, ScimCommand } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";

@@ -1,4 +1,4 @@
-import { ScimUser, scimApi, scimUrns } from "../../../api/scim.ts";
+import { ScimUser, scimApi, scimUrns } from "../../../api/hosts/scim.ts";
 import { usage } from "../../../cli/errors.ts";
 import { attributesOf, personFlags } from "../../../cli/features/scim/flags.ts";
 import { personArg, ScimCommand } from "../../../cli/features/scim/people.ts";

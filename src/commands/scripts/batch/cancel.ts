@@ -1,4 +1,4 @@
-import { scriptBatchesApi } from "../../../api/script-batches.ts";
+import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { batchArg } from "../../../cli/features/scripts/batches.ts";
 import { ScriptsCommand } from "../../../cli/features/scripts/scripts.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { scriptBatchesApi } from "../../../api/script-batches.ts";
+import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { batchArg, batchView, ScriptBatchCommand } from "../../../cli/features/scripts/batches.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 

@@ -1,4 +1,4 @@
-import { ScriptBatchHost, scriptBatchesApi } from "../../../api/script-batches.ts";
+import { ScriptBatchHost, scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { batchArg } from "../../../cli/features/scripts/batches.ts";
 import { ScriptsCommand } from "../../../cli/features/scripts/scripts.ts";
 import { limitFlags } from "../../../cli/flags.ts";

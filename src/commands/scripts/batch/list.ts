@@ -1,4 +1,4 @@
-import { scriptBatchesApi } from "../../../api/script-batches.ts";
+import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { batchView } from "../../../cli/features/scripts/batches.ts";
 import { ScriptsCommand, scriptTeamFlag } from "../../../cli/features/scripts/scripts.ts";
 import { limitFlags, noneOfTeam } from "../../../cli/flags.ts";

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { type ScriptBatchRun, scriptBatchesApi } from "../../../api/script-batches.ts";
-import { scriptsApi } from "../../../api/scripts.ts";
+import { type ScriptBatchRun, scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
+import { scriptsApi } from "../../../api/delivery/scripts.ts";
 import { choiceFlags, type Filters, type Shown } from "../../../cli/features/hosts-command.ts";
 import { ScriptBatchCommand } from "../../../cli/features/scripts/batches.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { setupExperienceApi } from "../../../api/setup-experience.ts";
+import { setupExperienceApi } from "../../../api/delivery/setup-experience.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { dryRunFlag, ofTeam, teamFlag, yesFlag } from "../../../cli/flags.ts";
 

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { setupExperienceApi } from "../../../api/setup-experience.ts";
+import { setupExperienceApi } from "../../../api/delivery/setup-experience.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags, teamFlag } from "../../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { SetupScript, setupExperienceApi } from "../../../api/setup-experience.ts";
+import { SetupScript, setupExperienceApi } from "../../../api/delivery/setup-experience.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { failed } from "../../../cli/errors.ts";
 import { teamFlag } from "../../../cli/flags.ts";

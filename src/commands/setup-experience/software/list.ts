@@ -1,4 +1,4 @@
-import { SetupTitle, setupExperienceApi } from "../../../api/setup-experience.ts";
+import { SetupTitle, setupExperienceApi } from "../../../api/delivery/setup-experience.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags, teamFlag } from "../../../cli/flags.ts";
 import type { View } from "../../../cli/output/output.ts";

@@ -1,4 +1,4 @@
-import { catalogueApi } from "../../../api/catalogue.ts";
+import { catalogueApi } from "../../../api/software/catalogue.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";

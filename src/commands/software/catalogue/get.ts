@@ -1,4 +1,4 @@
-import { CatalogueAppDetails, catalogueApi } from "../../../api/catalogue.ts";
+import { CatalogueAppDetails, catalogueApi } from "../../../api/software/catalogue.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, teamFlag } from "../../../cli/flags.ts";
 import { catalogueColumns } from "../../../cli/views/catalogue.ts";

@@ -1,4 +1,4 @@
-import { catalogueApi } from "../../../api/catalogue.ts";
+import { catalogueApi } from "../../../api/software/catalogue.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags, teamFlag } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";

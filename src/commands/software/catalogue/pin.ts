@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { Package, packagesApi } from "../../../api/packages.ts";
+import { Package, packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { selfServiceCategoriesApi } from "../../../api/self-service.ts";
+import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
 import { CategoriesCommand, categoryTeamFlag } from "../../../cli/features/self-service/categories.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";

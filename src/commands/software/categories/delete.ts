@@ -1,4 +1,4 @@
-import { selfServiceCategoriesApi } from "../../../api/self-service.ts";
+import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
 import { CategoriesCommand, categoryArg, categoryTeamFlag } from "../../../cli/features/self-service/categories.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";

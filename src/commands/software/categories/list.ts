@@ -1,4 +1,4 @@
-import { selfServiceCategoriesApi } from "../../../api/self-service.ts";
+import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
 import { CategoriesCommand, categoryTeamFlag, categoryView } from "../../../cli/features/self-service/categories.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";

@@ -1,4 +1,4 @@
-import { titleIconsApi } from "../../../api/self-service.ts";
+import { titleIconsApi } from "../../../api/software/self-service.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";

@@ -1,4 +1,4 @@
-import { titleIconsApi } from "../../../api/self-service.ts";
+import { titleIconsApi } from "../../../api/software/self-service.ts";
 import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { ownIcon } from "../../../cli/features/self-service/icons.ts";

@@ -1,4 +1,4 @@
-import { packageBatchesApi } from "../../../api/package-batches.ts";
+import { packageBatchesApi } from "../../../api/software/package-batches.ts";
 import { usage } from "../../../cli/errors.ts";
 import { PackageBatchCommand } from "../../../cli/features/package-batches.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";

@@ -1,4 +1,4 @@
-import { packageBatchesApi } from "../../../api/package-batches.ts";
+import { packageBatchesApi } from "../../../api/software/package-batches.ts";
 import { PackageBatchCommand } from "../../../cli/features/package-batches.ts";
 import { args } from "../../../cli/flags.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";

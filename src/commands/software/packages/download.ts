@@ -1,4 +1,4 @@
-import { packagesApi } from "../../../api/packages.ts";
+import { packagesApi } from "../../../api/software/packages.ts";
 import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";

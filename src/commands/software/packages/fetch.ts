@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { packagesApi } from "../../../api/packages.ts";
+import { packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { args, connectionFlags, generalFlags } from "../../../cli/flags.ts";

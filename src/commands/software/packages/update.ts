@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { packagesApi } from "../../../api/packages.ts";
+import { packagesApi } from "../../../api/software/packages.ts";
 import { usage } from "../../../cli/errors.ts";
 import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";

@@ -1,4 +1,4 @@
-import { packagesApi } from "../../../api/packages.ts";
+import { packagesApi } from "../../../api/software/packages.ts";
 import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";

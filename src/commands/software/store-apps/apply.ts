@@ -1,4 +1,4 @@
-import { storeAppsApi } from "../../../api/store-apps.ts";
+import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { readValue } from "../../../cli/files/input.ts";

@@ -1,4 +1,4 @@
-import { storeAppsApi } from "../../../api/store-apps.ts";
+import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
 import { licensedAppView } from "../../../cli/views/store-app.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { StoreApp, storeAppsApi } from "../../../api/store-apps.ts";
+import { StoreApp, storeAppsApi } from "../../../api/delivery/store-apps.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { Team, teamsApi } from "../../../api/teams.ts";
+import { Team, teamsApi } from "../../../api/settings/teams.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { readValue } from "../../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { roles } from "../../../api/access.ts";
-import { Team, teamsApi } from "../../../api/teams.ts";
+import { Team, teamsApi } from "../../../api/settings/teams.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, listOf } from "../../../cli/flags.ts";
 

@@ -1,5 +1,5 @@
-import { teamsApi } from "../../../api/teams.ts";
-import { User } from "../../../api/users.ts";
+import { User } from "../../../api/accounts/users.ts";
+import { teamsApi } from "../../../api/settings/teams.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";

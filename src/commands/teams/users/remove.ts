@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { Team, teamsApi } from "../../../api/teams.ts";
+import { Team, teamsApi } from "../../../api/settings/teams.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, listOf, yesFlag } from "../../../cli/flags.ts";
 

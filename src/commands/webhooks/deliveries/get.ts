@@ -1,4 +1,4 @@
-import { DeliveryWithPayload, webhooksApi } from "../../../api/webhooks.ts";
+import { DeliveryWithPayload, webhooksApi } from "../../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args } from "../../../cli/flags.ts";
 

@@ -1,4 +1,4 @@
-import { webhooksApi } from "../../../api/webhooks.ts";
+import { webhooksApi } from "../../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { Destination, webhooksApi } from "../../../api/webhooks.ts";
+import { Destination, webhooksApi } from "../../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { notFound, usage } from "../../../cli/errors.ts";
 import { configuredUrls } from "../../../cli/features/webhooks/urls.ts";

@@ -1,5 +1,5 @@
 // The license agreement that users see before their device enrolls.
-import { EULA_MAX } from "../../../api/eula.ts";
+import { EULA_MAX } from "../../../api/devices/eula.ts";
 import { thing } from "../../desired/values.ts";
 import { fieldsOf } from "../../export/fields.ts";
 import { safeName } from "../../export/names.ts";

@@ -1,7 +1,7 @@
 // The script that hosts run at the end of their setup.
 import { basename } from "node:path";
-import { NO_TEAM_NAME } from "../../../api/configuration.ts";
-import { SCRIPT_MAX } from "../../../api/scripts.ts";
+import { SCRIPT_MAX } from "../../../api/delivery/scripts.ts";
+import { NO_TEAM_NAME } from "../../../api/edge/configuration.ts";
 import { fileName } from "../../export/names.ts";
 import type { ExportedSections, ExportScope } from "../../export/scope.ts";
 import type { Placed } from "../../files/collect.ts";

@@ -1,0 +1,148 @@
+// Store apps: apps that the organization has licenses for, and that teams offer to their hosts.
+import { z } from "zod";
+import { ProfileLabel } from "../devices/profiles.ts";
+import { endpoint } from "../endpoint.ts";
+import { Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp } from "../fields.ts";
+import { InstallPolicy } from "../software/packages.ts";
+
+export const storePlatforms = ["darwin", "ios", "ipados", "android"] as const;
+const Platform = z.enum(storePlatforms);
+
+const ShownLabels = z.array(ProfileLabel).optional();
+const labelNames = z.array(z.string().min(1).max(255)).max(1000).optional();
+const GivenLabels = {
+  labels_include_any: labelNames.meta({ description: "names; only one of the three lists may be given" }),
+  labels_include_all: labelNames,
+  labels_exclude_any: labelNames,
+};
+/** An app of the store that can be added. */
+export const LicensedApp = z.object({
+  app_store_id: z.string(),
+  platform: Platform,
+  name: z.string(),
+  display_name: z.string().meta({ description: "as name" }),
+  icon_url: z.string().nullable(),
+  latest_version: z.string(),
+});
+export type LicensedApp = z.infer<typeof LicensedApp>;
+
+export const StoreApp = LicensedApp.extend({
+  display_name: z.string().meta({ description: "empty if users have not set one" }),
+  self_service: z.boolean(),
+  categories: z.array(z.string()),
+  created_at: Timestamp,
+  status: z.object({ installed: z.int(), pending: z.int(), failed: z.int() }).meta({ description: "numbers of hosts" }),
+  install_during_setup: z.boolean(),
+  automatic_install_policies: z.array(InstallPolicy).nullable(),
+  configuration: z.string().optional(),
+  auto_update_enabled: z.boolean(),
+  auto_update_window_start: z.string().nullable(),
+  auto_update_window_end: z.string().nullable(),
+  labels_include_any: ShownLabels,
+  labels_include_all: ShownLabels,
+  labels_exclude_any: ShownLabels,
+});
+export type StoreApp = z.infer<typeof StoreApp>;
+
+/** The id of an app: its number in the store of Apple, or the name of its package on Android. */
+export const APP_NUMBER = /^\d{1,20}$/;
+export const APP_PACKAGE = /^(?=.{3,255}$)[A-Za-z]\w*(\.[A-Za-z0-9_]+)+$/;
+export const isAppId = (id: string, isAndroid: boolean): boolean => (isAndroid ? APP_PACKAGE : APP_NUMBER).test(id);
+
+const appId = z
+  .string()
+  .refine((id) => APP_NUMBER.test(id) || APP_PACKAGE.test(id), {
+    error: "must be the number of an app in the store, or the name of a package of Android",
+  })
+  .meta({ description: "the number of an app; with the platform android, the name of its package" });
+const TeamId = z.int().min(0).meta({ description: "0: hosts without a team" });
+const categories = z.array(nameText().min(1)).max(100);
+const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: "must be a time such as 02:30" });
+const settings = {
+  self_service: z.boolean().optional(),
+  categories: categories.optional(),
+  configuration: z.string().max(1_000_000).optional().meta({
+    description: "settings of the app: a property list for iPhones and iPads, a JSON object for Android; empty: none",
+  }),
+  ...GivenLabels,
+};
+const updates = {
+  auto_update_enabled: z.boolean().optional().meta({ description: "iPhones and iPads" }),
+  auto_update_window_start: time.optional().meta({ description: "in the host's local time, as HH:MM" }),
+  auto_update_window_end: time.optional().meta({ description: "may be on the next day" }),
+};
+
+export const BatchApp = z.strictObject({
+  app_store_id: appId,
+  platform: Platform.optional().meta({ description: "absent: all platforms of the app" }),
+  display_name: nameText().optional(),
+  install_during_setup: z.boolean().optional(),
+  ...settings,
+  ...updates,
+});
+export type BatchApp = z.infer<typeof BatchApp>;
+
+const write = { action: "packages:write", scope: "team" } as const;
+
+export const storeAppsApi = {
+  list: endpoint({
+    method: "GET",
+    path: "/software/app_store_apps",
+    summary: "List the licensed store apps that a team does not offer yet.",
+    tier: "premium",
+    access: write,
+    query: z.object({ team_id: QueryTeam }),
+    response: z.object({ app_store_apps: z.array(LicensedApp) }),
+  }),
+  add: endpoint({
+    method: "POST",
+    path: "/software/app_store_apps",
+    summary: "Offer a store app to the hosts of a team.",
+    tier: "premium",
+    access: write,
+    body: z.object({
+      app_store_id: appId,
+      team_id: TeamId,
+      platform: Platform.default("darwin"),
+      ensure: z.literal("present").optional().meta({
+        description: "create a policy that installs the app on Macs without it",
+      }),
+      ...settings,
+    }),
+    response: z.object({ software_title_id: Id, name: z.string() }),
+  }),
+  edit: endpoint({
+    method: "PATCH",
+    path: "/software/titles/:id/app_store_app",
+    summary: "Change how a team offers a store app.",
+    tier: "premium",
+    access: write,
+    params: z.object({ id: IdParam }),
+    body: z.object({ team_id: TeamId, display_name: nameText().optional(), ...settings, ...updates }),
+    response: z.object({ app_store_app: StoreApp }),
+  }),
+  batch: endpoint({
+    method: "POST",
+    path: "/software/app_store_apps/batch",
+    summary: "Replace the store apps that a team offers.",
+    tier: "premium",
+    access: write,
+    query: z.object({
+      team_name: z.string().max(255).optional().meta({ description: "absent: hosts without a team" }),
+      dry_run: QueryFlag.optional(),
+    }),
+    body: z.strictObject({ app_store_apps: z.array(BatchApp).max(1000) }),
+    response: z.object({
+      app_store_apps: z.array(
+        z.object({
+          team_id: z.int().nullable(),
+          title_id: Id,
+          app_store_id: z.string(),
+          platform: Platform,
+          icon_hash_sha256: z.string(),
+          icon_filename: z.string(),
+        }),
+      ),
+    }),
+  }),
+};

@@ -1,0 +1,32 @@
+// When sessions and tokens expire.
+import type { Services } from "../../platform/core/context.ts";
+import type { Settings } from "../../platform/core/settings/settings.ts";
+import { and, eq, gt, isNull, or, type Predicate } from "../../platform/store/query.ts";
+import type { RowOf } from "../../platform/store/table.ts";
+import type { sessions } from "./tables.ts";
+
+type Held = Pick<RowOf<typeof sessions>, "kind" | "created_at" | "accessed_at" | "expires_at">;
+
+/** When the session or token expires if it is not used before, in milliseconds since 1970. Null: never. */
+export function endOf(settings: Pick<Settings, "session_duration" | "session_max_age">, held: Held, apiOnly: boolean) {
+  const ends = held.expires_at === null ? [] : [Date.parse(held.expires_at)];
+  if (held.kind === "session" && !apiOnly)
+    ends.push(
+      Date.parse(held.accessed_at) + settings.session_duration,
+      Date.parse(held.created_at) + settings.session_max_age,
+    );
+  return ends.length === 0 ? null : Math.min(...ends);
+}
+
+/** Whether it is an API token that nobody has used since it was created. */
+export const isUnused = ({ kind, created_at, accessed_at }: Pick<Held, "kind" | "created_at" | "accessed_at">) =>
+  kind === "token" && accessed_at === created_at;
+
+export function isOver({ settings, clock }: Pick<Services, "settings" | "clock">, held: Held, apiOnly: boolean) {
+  const end = endOf(settings, held, apiOnly);
+  return end !== null && clock.now() >= end;
+}
+
+/** Matches valid tokens. */
+export const liveToken = (clock: Services["clock"]): Predicate =>
+  and(eq("kind", "token"), or(isNull("expires_at"), gt("expires_at", clock.iso())));

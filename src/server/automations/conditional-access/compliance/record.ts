@@ -1,0 +1,132 @@
+// What became of reports, in the rows of the devices and in the activity feed.
+
+import type { HostPolicy } from "../../../../api/hosts/host.ts";
+import type { DirectoryProblem } from "../../../hosts/directory/client.ts";
+import type { DeviceOutcome, DeviceState } from "../../../hosts/directory/devices.ts";
+import { recordActivity } from "../../../platform/activities/record.ts";
+import { hours, isoAt, minutes } from "../../../platform/core/clock.ts";
+import { heldBy, noLease } from "../../../platform/core/concurrency/lease.ts";
+import { type Services, serviceContext, within } from "../../../platform/core/context.ts";
+import type { ServerTx } from "../../../platform/core/tables.ts";
+import { and, eq, isNull, oneOf } from "../../../platform/store/query.ts";
+import type { DeviceRow } from "./decide.ts";
+
+export interface Sent {
+  readonly row: DeviceRow;
+  readonly state: DeviceState;
+  readonly blocking: readonly HostPolicy[];
+}
+
+interface Runner {
+  readonly runner: string;
+}
+
+const FIRST = minutes(5);
+/** A device that the directory does not know may be registered later, and permissions may be granted. */
+const LAST: Readonly<Record<DirectoryProblem, number>> = {
+  busy: hours(1),
+  unreachable: hours(1),
+  credentials: hours(24),
+  permission: hours(24),
+  refused: hours(24),
+  gone: hours(24),
+};
+
+/** Nothing is sent for these. */
+export async function settle(
+  { store }: Services,
+  claim: Runner,
+  settled: readonly { readonly row: DeviceRow; readonly error: string }[],
+  forgotten: readonly DeviceRow[],
+): Promise<void> {
+  for (const { row, error } of settled)
+    await store.directoryDevices.update({
+      where: and(eq("id", row.id), heldBy(claim)),
+      set: { ...noLease, failures: 0, last_error: error },
+    });
+  const ids = forgotten.map(({ id }) => id);
+  if (ids.length > 0) await store.directoryDevices.delete(and(oneOf("id", ids), heldBy(claim), eq("host_id", null)));
+}
+
+export async function recordOutcomes(
+  services: Services,
+  tenant: string,
+  claim: Runner,
+  batch: readonly Sent[],
+  outcomes: readonly DeviceOutcome[],
+): Promise<void> {
+  const ctx = serviceContext(services);
+  await services.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    for (const [at, sent] of batch.entries()) {
+      const outcome = outcomes[at]!;
+      const { row } = sent;
+      // Another server has taken over: it reports the device again.
+      const mine = await store.directoryDevices.first({ where: and(eq("id", row.id), heldBy(claim)) });
+      if (!mine) continue;
+      if ("error" in outcome) await recordFailure(services, store, row, outcome);
+      else await recordAccepted(services, store, row, tenant, sent);
+      if (row.host_id === null) continue;
+      if ("error" in outcome) {
+        // Each reason is recorded once.
+        if (outcome.error.message === row.last_error) continue;
+        for (const { id: policy_id, name: policy_name } of sent.blocking)
+          await recordActivity(inside, "failed_automation_conditional_access", {
+            policy_id,
+            policy_name,
+            ...(outcome.status === 0 ? {} : { status_code: outcome.status }),
+            error_response: outcome.error.message,
+          });
+      } else
+        for (const { id: policy_id, name: policy_name } of sent.blocking)
+          await recordActivity(inside, "ran_automation_conditional_access", {
+            policy_id,
+            policy_name,
+            status_code: outcome.status,
+          });
+    }
+  });
+}
+
+type Writing = Pick<ServerTx, "directoryDevices">;
+
+async function recordAccepted(
+  { clock }: Services,
+  store: Writing,
+  row: DeviceRow,
+  tenant: string,
+  { state }: Sent,
+): Promise<void> {
+  const own = eq("id", row.id);
+  if (!state.isManaged) return void (await store.directoryDevices.delete(and(own, eq("host_id", null))));
+  await store.directoryDevices.update({
+    where: own,
+    set: {
+      reported: state.isCompliant ? "compliant" : "noncompliant",
+      reported_tenant: tenant,
+      reported_at: clock.iso(),
+      failures: 0,
+      last_error: "",
+      ...noLease,
+    },
+  });
+}
+
+async function recordFailure(
+  { clock }: Services,
+  store: Writing,
+  row: DeviceRow,
+  { error }: Extract<DeviceOutcome, { error: unknown }>,
+): Promise<void> {
+  const own = eq("id", row.id);
+  // The directory does not know it, so it trusts it for nothing.
+  if (row.host_id === null && error.problem === "gone") return void (await store.directoryDevices.delete(own));
+  const wait = Math.max(error.retryAfter ?? 0, Math.min(LAST[error.problem], FIRST * 2 ** Math.min(row.failures, 20)));
+  const set = { failures: row.failures + 1, last_error: error.message, ...noLease };
+  await store.directoryDevices.update({ where: own, set });
+  // A change in the meantime is reported at once.
+  await store.directoryDevices.update({
+    where: and(own, isNull("due_at")),
+    set: { due_at: isoAt(clock.now() + wait) },
+  });
+}

@@ -1,0 +1,61 @@
+// Sample payloads for test deliveries of each event.
+import type { webhookEvents } from "../../../api/automations/webhooks.ts";
+
+type Event = (typeof webhookEvents)[number];
+
+export function samplePayload(event: Event, now: string, serverUrl: string): Record<string, unknown> {
+  const host = { id: 1, hostname: "sample.example.com", display_name: "Sample host", url: `${serverUrl}/hosts/1` };
+  switch (event) {
+    case "activities":
+      return {
+        timestamp: now,
+        actor_full_name: "Sample user",
+        actor_id: 1,
+        actor_email: "sample@example.com",
+        type: "created_team",
+        details: { team_id: 1, team_name: "Sample team" },
+      };
+    case "host_status":
+      return {
+        text: "This is a test: 1 of 10 hosts (10%) have not been seen for 3 days.",
+        data: { unseen_hosts: 1, total_hosts: 10, days_unseen: 3, host_ids: [1] },
+      };
+    case "failing_policies":
+      return { timestamp: now, policy: samplePolicy(now), hosts: [host] };
+    case "vulnerabilities":
+      return {
+        timestamp: now,
+        vulnerability: {
+          cve: "CVE-2014-9999",
+          details_link: "https://nvd.nist.gov/vuln/detail/CVE-2014-9999",
+          epss_probability: null,
+          cvss_score: null,
+          cisa_known_exploit: null,
+          cve_published: null,
+          hosts_affected: [{ ...host, software_installed_paths: ["/usr/lib/sample"] }],
+        },
+      };
+  }
+}
+
+const samplePolicy = (now: string) => ({
+  id: 1,
+  name: "Sample policy",
+  query: "SELECT 1;",
+  description: "This is a test.",
+  critical: false,
+  author_id: 1,
+  author_name: "Sample user",
+  author_email: "sample@example.com",
+  team_id: null,
+  resolution: "Nothing to do.",
+  platform: "",
+  calendar_events_enabled: false,
+  conditional_access_enabled: false,
+  created_at: now,
+  updated_at: now,
+  passing_host_count: 9,
+  failing_host_count: 1,
+  unanswered_host_count: 0,
+  host_count_updated_at: now,
+});

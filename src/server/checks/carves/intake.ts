@@ -1,0 +1,202 @@
+// Receives carved files from agents: one begin request, then blocks (agent protocol, section 7).
+import { createHash } from "node:crypto";
+import { type AgentReply, failure, OK } from "../../platform/agent-protocol/wire.ts";
+import { isoAt } from "../../platform/core/clock.ts";
+import type { Services } from "../../platform/core/context.ts";
+import { sameText } from "../../platform/core/random.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { type BlobDigest, NoRoom } from "../../platform/store/blobs/blobs.ts";
+import { and, eq, gt, isNull } from "../../platform/store/query.ts";
+import { readBlock } from "./block-body.ts";
+import {
+  alive,
+  blockKey,
+  type CarveRow,
+  isComplete,
+  isExpired,
+  judgeBlock,
+  type Plan,
+  planOf,
+  RETENTION,
+  STALLED_AFTER,
+  unexpected,
+  wholeNumber,
+} from "./rules.ts";
+
+export interface CarveIntake {
+  begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply>;
+  /**
+   * `authorization`: the header of newer agents; without it, session and request id identify the carve. Modifies
+   * `body`.
+   */
+  block(body: Buffer, authorization: string | undefined): Promise<AgentReply>;
+}
+
+type Parts = Pick<Services, "store" | "blobs" | "clock" | "random" | "settings" | "log">;
+
+/** Attempts to record a block while concurrent ones change the row. */
+const TRIES = 5;
+/** Format of session ids; anything else is rejected without reading the store. */
+const SESSION = /^[0-9a-f-]{36}$/;
+const FULL = "the disk of the server is almost full";
+const gone = failure(404, "session_id was not found");
+
+interface Block {
+  readonly sessionId: string;
+  readonly requestId: string;
+  readonly nodeKey: string | null;
+  readonly blockId: number;
+  readonly data: Uint8Array | null;
+}
+
+/** `hostOf` returns the host id of a node key, or null. */
+export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => Promise<number | null>): CarveIntake {
+  const { store, blobs, clock, random, settings, log } = services;
+  /** The last task of each session. After a timeout an agent may resend a block while it is still being stored. */
+  const turns = new Map<string, Promise<unknown>>();
+
+  async function begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply> {
+    const plan = planOf(body, settings);
+    if (typeof plan === "string") return failure(400, plan);
+    if (!(await hasRoom(plan.carve_size))) return failure(507, `${FULL}: the carve cannot be stored`);
+    return store.tx(
+      async (tx) => {
+        const open = await openCarves(tx, hostId);
+        // After a broken connection the agent repeats the request.
+        const same = open.find((carve) => carve.last_block === null && isSamePlan(carve, plan));
+        if (same) return begun(same.session_id);
+        if (open.length >= settings.carve_max_open) return failure(429, "too many open carves", 60);
+        const [host] = await tx.hosts.pick(["hostname"], { where: eq("id", hostId) });
+        if (!host) return failure(404, "the host was deleted");
+        const now = clock.iso();
+        const carve = await tx.carves.insert({
+          ...plan,
+          created_at: now,
+          updated_at: now,
+          host_id: hostId,
+          name: `${host.hostname}-${now.slice(0, 19)}Z-${plan.request_id}`,
+          session_id: random.uuid(),
+        });
+        return begun(carve.session_id);
+      },
+      { lock: `carves of ${hostId}` },
+    );
+  }
+
+  async function hasRoom(bytes: number): Promise<boolean> {
+    try {
+      await blobs.checkRoom(bytes);
+      return true;
+    } catch (error) {
+      if (error instanceof NoRoom) return false;
+      throw error;
+    }
+  }
+
+  async function openCarves(tx: ServerTx, hostId: number): Promise<CarveRow[]> {
+    const now = clock.now();
+    const rows = await tx.carves.list({
+      where: and(eq("host_id", hostId), isNull("error"), alive(now), gt("updated_at", isoAt(now - STALLED_AFTER))),
+    });
+    // Failed and stalled carves do not count towards the limit of open ones.
+    return rows.filter((carve) => !isComplete(carve));
+  }
+
+  async function block(body: Buffer, authorization: string | undefined): Promise<AgentReply> {
+    const given = readBlock(body);
+    if (given === null) return failure(400, "the body is not a JSON object");
+    const { sessionId, requestId, data } = given;
+    if (!SESSION.test(sessionId)) return gone;
+    const nodeKey = authorization?.startsWith("NodeKey ") ? authorization.slice(8).trim() : null;
+    const blockId = wholeNumber(given.blockId);
+    return inTurn(sessionId, () => take({ sessionId, requestId, nodeKey, blockId, data }));
+  }
+
+  async function inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
+    const before = turns.get(session) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    turns.set(session, mine);
+    try {
+      return await mine;
+    } finally {
+      if (turns.get(session) === mine) turns.delete(session);
+    }
+  }
+
+  async function take(given: Block, tried = 1): Promise<AgentReply> {
+    const carve = await store.carves.first({ where: eq("session_id", given.sessionId) });
+    if (!carve) return gone;
+    if (given.nodeKey !== null && (await hostOf(given.nodeKey)) !== carve.host_id) return gone;
+    // Without the right request id the carve must not be affected either.
+    if (!sameText(given.requestId, carve.request_id)) return failure(400, "request_id does not match");
+    if (isExpired(carve, clock.now())) return failure(400, "the carve has expired");
+    if (carve.error !== null) return failure(400, carve.error);
+    const { blockId, data } = given;
+    const verdict = judgeBlock(carve, blockId, data?.length ?? null);
+    if (verdict.kind === "wrong") return spoil(carve, verdict.text);
+    if (verdict.kind === "repeated")
+      return (await isStored(carve, blockId, data!)) ? taken : spoil(carve, unexpected(carve, blockId));
+
+    const kept = await put(carve, blockId, data!);
+    if (kept === null) return spoil(carve, `${FULL}: block ${blockId} was not stored`, 507);
+    const now = clock.now();
+    const moved = await store.carves.update({
+      where: and(eq("id", carve.id), eq("revision", carve.revision), eq("expired", false), isNull("error")),
+      set: {
+        max_block: blockId,
+        last_block: blockId,
+        last_block_hash: kept.sha256,
+        updated_at: isoAt(now),
+        expires_at: carve.expires_at ?? isoAt(now + RETENTION),
+      },
+    });
+    if (moved > 0) return taken;
+    // Another server stored a block meanwhile, or the carve ended.
+    return tried < TRIES ? take(given, tried + 1) : failure(503, "try again");
+  }
+
+  /** Null: there is no room. */
+  async function put(carve: CarveRow, blockId: number, data: Uint8Array): Promise<BlobDigest | null> {
+    try {
+      return await blobs.put(blockKey(carve.id, blockId), one(data), { maxBytes: carve.block_size });
+    } catch (error) {
+      if (error instanceof NoRoom) return null;
+      throw error;
+    }
+  }
+
+  /** Whether the stored block has the same bytes. */
+  async function isStored(carve: CarveRow, blockId: number, data: Uint8Array): Promise<boolean> {
+    if (blockId === carve.last_block) return sha256(data) === carve.last_block_hash;
+    const hash = createHash("sha256");
+    for await (const bytes of await blobs.get(blockKey(carve.id, blockId))) hash.update(bytes as Uint8Array);
+    return hash.digest("hex") === sha256(data);
+  }
+
+  async function spoil(carve: CarveRow, error: string, status = 400): Promise<AgentReply> {
+    await store.carves.update({ where: and(eq("id", carve.id), isNull("error")), set: { error } });
+    log.warn({ carve: carve.id, host_id: carve.host_id, reason: error }, "a carve failed");
+    return failure(status, error);
+  }
+
+  return { begin, block };
+}
+
+const begun = (session: string): AgentReply => ({
+  ...OK,
+  body: JSON.stringify({ session_id: session, success: true }),
+});
+const taken: AgentReply = { ...OK, body: '{"success":true}' };
+
+const isSamePlan = (carve: CarveRow, plan: Plan): boolean =>
+  carve.carve_id === plan.carve_id &&
+  carve.request_id === plan.request_id &&
+  carve.block_count === plan.block_count &&
+  carve.block_size === plan.block_size &&
+  carve.carve_size === plan.carve_size;
+
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

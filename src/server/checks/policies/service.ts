@@ -1,0 +1,243 @@
+// Creates, changes and deletes policies.
+
+import type { Policy, PolicyChanges, PolicyCreated } from "../../../api/checks/policies.ts";
+import { resolveLabelNames } from "../../hosts/labels/scope.ts";
+import { recordActivities, recordActivity } from "../../platform/activities/record.ts";
+import { channels } from "../../platform/core/channels.ts";
+import { inBackground } from "../../platform/core/concurrency/background.ts";
+import { parts } from "../../platform/core/concurrency/parts.ts";
+import { type Context, within } from "../../platform/core/context.ts";
+import { badRequest, forbidden, notFound } from "../../platform/core/errors.ts";
+import { byId } from "../../platform/core/maps.ts";
+import { may } from "../../platform/core/security/access.ts";
+import { eq, oneOf } from "../../platform/store/query.ts";
+import { knows, placeFor, sameTeam } from "./access.ts";
+import { type Place, type PolicyRow, placeOf, teamIdOf } from "./applies.ts";
+import { forgetInConfig } from "./automations.ts";
+import { POLICIES_LOCK } from "./counts.ts";
+import { patchColumns } from "./patch.ts";
+import { removeResults } from "./results.ts";
+import {
+  type Columns,
+  checkAutomations,
+  checkTier,
+  columnsOf,
+  type GivenLabels,
+  givenLabels,
+  refused,
+  wholeColumns,
+} from "./rules.ts";
+import { policyOnWire } from "./wire.ts";
+import { type Changed, insertPolicies, type PolicyLabels, updatePolicies } from "./write.ts";
+
+/** Serializes changes of policies; caches are notified at the commit. */
+export const changingPolicies = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
+  ctx.store.tx(
+    async (store) => {
+      const result = await work(within(ctx, store));
+      await store.notify(channels.policies, "");
+      return result;
+    },
+    { lock: POLICIES_LOCK },
+  );
+
+export async function createPolicy(
+  ctx: Context,
+  teamId: number | null,
+  given: PolicyCreated,
+): Promise<{ policy: Policy }> {
+  const place = await placeFor(ctx, "policies:write", teamId);
+  checkTier(ctx, given);
+  const columns = wholeColumns(await withSavedQuery(ctx, given));
+  const labels = givenLabels(given);
+  await checkAutomations(ctx, place, given);
+  return changingPolicies(ctx, async (inside) => {
+    const row = await insertPolicy(
+      inside,
+      place,
+      { ...columns, ...(await patchColumns(inside, place, given)) },
+      labels,
+    );
+    await recordActivity(inside, "created_policy", await detailsOf(inside, row));
+    return { policy: await policyOnWire(inside, row) };
+  });
+}
+
+/** Runs in a transaction of `changingPolicies`. The caller has checked the request. */
+export async function addPolicy(inside: Context, teamId: number, given: PolicyChanges): Promise<PolicyRow> {
+  const place = placeOf(teamId);
+  const columns = { ...wholeColumns(given), ...(await patchColumns(inside, place, given)) };
+  const row = await insertPolicy(inside, place, columns, undefined);
+  await recordActivity(inside, "created_policy", await detailsOf(inside, row));
+  return row;
+}
+
+/** Copies name, query and description from the saved query named by `query_id`. */
+async function withSavedQuery(ctx: Context, given: PolicyCreated): Promise<PolicyChanges> {
+  if (given.query_id === undefined) return given;
+  if (given.query !== undefined && given.query !== "")
+    throw refused("both policy query and query_id cannot be given", "query_id");
+  const query = await ctx.store.queries.get(given.query_id);
+  if (!query || !(query.team_id === null || may(ctx.user, "queries:list", query.team_id)))
+    throw notFound("query", given.query_id);
+  return { ...given, name: query.name, query: query.query, description: query.description };
+}
+
+export async function insertPolicy(
+  ctx: Context,
+  place: Place,
+  columns: Columns,
+  labels: GivenLabels | undefined,
+): Promise<PolicyRow> {
+  const [row] = await insertPolicies(ctx, [{ place, columns, labels: labels && (await labelsNamed(ctx, labels)) }]);
+  return row!;
+}
+
+export async function modifyPolicy(
+  ctx: Context,
+  teamId: number | null,
+  id: number,
+  given: PolicyChanges,
+): Promise<{ policy: Policy }> {
+  const place = await placeFor(ctx, "policies:write", teamId);
+  checkTier(ctx, given);
+  const set = columnsOf(given);
+  const labels = givenLabels(given);
+  const changed = await changingPolicies(ctx, async (inside) => {
+    const before = await inside.store.policies.get(id);
+    if (!before || !knows(inside, before)) throw notFound("policy", id);
+    if (!sameTeam(before, place)) throw badRequest("policy does not belong to team/global");
+    await checkAutomations(inside, place, given);
+    const change = await changeInside(inside, before, { given, set, labels });
+    return { ...change, policy: await policyOnWire(inside, change.row) };
+  });
+  settleResults(ctx, [changed]);
+  return { policy: changed.policy };
+}
+
+interface Changing {
+  readonly given: PolicyChanges;
+  readonly set: Partial<Columns>;
+  readonly labels: GivenLabels | undefined;
+}
+
+async function changeInside(inside: Context, before: PolicyRow, { given, set, labels }: Changing): Promise<Changed> {
+  const ofPatch = await patchColumns(inside, before, given, before);
+  const change = await updatePolicy(inside, before, { ...set, ...ofPatch }, labels);
+  await recordActivity(inside, "edited_policy", await detailsOf(inside, change.row));
+  return change;
+}
+
+/**
+ * Runs in a transaction of `changingPolicies`. The caller has checked the request. Results that the change invalidates
+ * are removed by the job that recounts.
+ */
+export async function changePolicy(inside: Context, before: PolicyRow, given: PolicyChanges): Promise<void> {
+  await changeInside(inside, before, { given, set: columnsOf(given), labels: undefined });
+}
+
+export async function updatePolicy(
+  ctx: Context,
+  before: PolicyRow,
+  set: Partial<Columns>,
+  labels: GivenLabels | undefined,
+): Promise<Changed> {
+  const [changed] = await updatePolicies(ctx, [{ before, set, labels: labels && (await labelsNamed(ctx, labels)) }]);
+  return changed!;
+}
+
+/**
+ * Removes outdated results from host rows in the background, after the change has been committed. What a stop leaves
+ * undone is done by a job.
+ */
+export function settleResults(ctx: Context, changes: readonly Changed[]): void {
+  dropResults(
+    ctx,
+    changes.flatMap((change) => change.outdated ?? []),
+  );
+}
+
+export function dropResults(ctx: Context, resultIds: readonly number[]): void {
+  if (resultIds.length > 0)
+    inBackground(ctx, "results of policies that are gone", (signal) => removeResults(ctx.store, resultIds, signal));
+}
+
+export async function deletePolicies(
+  ctx: Context,
+  teamId: number | null,
+  given: readonly number[],
+): Promise<{ deleted?: number[] }> {
+  const place = await placeFor(ctx, "policies:write", teamId);
+  const ids = [...new Set(given)];
+  if (ids.length === 0) return {};
+  const gone = await changingPolicies(ctx, async (inside) => {
+    const rows = await inside.store.policies.getMany(ids);
+    const known = byId(rows);
+    for (const id of ids) {
+      const row = known.get(id);
+      if (!row || !knows(inside, row)) throw notFound("policy", id);
+      if (!sameTeam(row, place)) throw forbidden();
+    }
+    const team = await teamNameOf(inside, place);
+    await removePolicies(
+      inside,
+      ids.map((id) => known.get(id)!),
+      () => team,
+    );
+    return rows;
+  });
+  if (place.scope === "global") await forgetInConfig(ctx, ids);
+  dropResults(
+    ctx,
+    gone.map(({ result_id }) => result_id),
+  );
+  return { deleted: ids };
+}
+
+/** Runs in the caller's transaction, which must hold the policies lock. Call `dropResults` after the commit. */
+export async function removePolicies(
+  inside: Context,
+  rows: readonly PolicyRow[],
+  teamName: (row: PolicyRow) => string | null,
+): Promise<void> {
+  for await (const some of parts(rows))
+    await inside.store.policies.delete(
+      oneOf(
+        "id",
+        some.map(({ id }) => id),
+      ),
+    );
+  await recordActivities(
+    inside,
+    "deleted_policy",
+    rows.map((row) => details(row, teamName(row))),
+  );
+}
+
+/**
+ * Call it before a team is deleted, with which its policies go, in the same transaction. Returns the work to do after
+ * that.
+ */
+export async function policiesLeave({ store }: Context, teamId: number): Promise<(ctx: Context) => void> {
+  const rows = await store.policies.pick(["result_id"], { where: eq("team_id", teamId) });
+  if (rows.length > 0) await store.notify(channels.policies, "");
+  const results = rows.map(({ result_id }) => result_id);
+  return (ctx) => dropResults(ctx, results);
+}
+
+async function labelsNamed(ctx: Context, { names, rule }: GivenLabels): Promise<PolicyLabels> {
+  const labels = await resolveLabelNames(ctx, names, "policy", `labels_${rule}`);
+  return { ids: labels.map(({ id }) => id), rule };
+}
+
+async function teamNameOf({ store }: Context, { team_id }: Place): Promise<string | null> {
+  return team_id === null ? null : ((await store.teams.get(team_id))?.name ?? null);
+}
+
+const details = (row: PolicyRow, team: string | null) => ({
+  policy_id: row.id,
+  policy_name: row.name,
+  team_id: teamIdOf(row) ?? -1,
+  ...(team === null ? {} : { team_name: team }),
+});
+const detailsOf = async (ctx: Context, row: PolicyRow) => details(row, await teamNameOf(ctx, row));

@@ -1,0 +1,128 @@
+// Validation rules of queries, with the API's error messages.
+import { type QueryFields, type QueryLogging, queryLoggings, queryPlatforms } from "../../../api/checks/queries.ts";
+import { sqlProblem } from "../../../sql/syntax.ts";
+import { badRequest } from "../../platform/core/errors.ts";
+import type { QueryRow } from "./access.ts";
+import type { QueryLabels } from "./write.ts";
+
+/** The stored form of a query name: NFC, trimmed. */
+export const queryName = (given: string): string => given.normalize("NFC").trim();
+
+const refused = (why: string, field: string) => badRequest(`query payload verification: ${why}`, field);
+
+export function checkedName(given: string | undefined): string {
+  const name = queryName(given ?? "");
+  if (name === "") throw refused("query name cannot be empty", "name");
+  return name;
+}
+
+export function checkedSql(given: string | undefined): string {
+  if ((given ?? "").trim() === "") throw refused("query's SQL query cannot be empty", "query");
+  const problem = sqlProblem(given!);
+  if (problem !== null) throw refused(problem, "query");
+  return given!;
+}
+
+/** Normalizes the list: trimmed, without duplicates, in the given order. */
+export function checkedPlatform(given: string): string {
+  const words = given.split(",").map((word) => word.trim().toLowerCase());
+  const named = words.filter((word) => word !== "");
+  if (named.some((word) => !(queryPlatforms as readonly string[]).includes(word)))
+    throw refused(
+      "query's platform must be a comma-separated list of 'darwin', 'linux', 'windows', and/or 'chrome' in a single string",
+      "platform",
+    );
+  return [...new Set(named)].join(",");
+}
+
+export function checkedLogging(given: string): QueryLogging {
+  const logging = given === "" ? "snapshot" : given;
+  const found = queryLoggings.find((known) => known === logging);
+  if (!found)
+    throw refused(`query's logging must be one of ${queryLoggings.map((known) => `'${known}'`).join(", ")}`, "logging");
+  return found;
+}
+
+export type QueryColumns = Pick<
+  QueryRow,
+  | "name"
+  | "query"
+  | "description"
+  | "observer_can_run"
+  | "interval"
+  | "platform"
+  | "min_qengine_version"
+  | "automations_enabled"
+  | "logging"
+  | "discard_data"
+>;
+
+/** The validated columns that a payload sets. */
+export function checkedFields(given: QueryFields): Partial<QueryColumns> {
+  const set: Partial<QueryColumns> = {};
+  if (given.name !== undefined) set.name = checkedName(given.name);
+  if (given.query !== undefined) set.query = checkedSql(given.query);
+  if (given.description !== undefined) set.description = given.description;
+  if (given.observer_can_run !== undefined) set.observer_can_run = given.observer_can_run;
+  if (given.interval !== undefined) set.interval = given.interval;
+  if (given.platform !== undefined) set.platform = checkedPlatform(given.platform);
+  if (given.min_qengine_version !== undefined) set.min_qengine_version = given.min_qengine_version.trim();
+  if (given.automations_enabled !== undefined) set.automations_enabled = given.automations_enabled;
+  if (given.logging !== undefined) set.logging = checkedLogging(given.logging);
+  if (given.discard_data !== undefined) set.discard_data = given.discard_data;
+  return set;
+}
+
+const defaults: Omit<QueryColumns, "name" | "query"> = {
+  description: "",
+  observer_can_run: false,
+  interval: 0,
+  platform: "",
+  min_qengine_version: "",
+  automations_enabled: false,
+  logging: "snapshot",
+  discard_data: false,
+};
+
+/** All columns; those missing from the payload get their defaults. */
+export const wholeFields = (given: QueryFields): QueryColumns => ({
+  ...defaults,
+  ...checkedFields(given),
+  name: checkedName(given.name),
+  query: checkedSql(given.query),
+});
+
+/** Whether the change invalidates the stored report. */
+export function outdatesReport(
+  before: QueryRow,
+  set: Partial<QueryColumns>,
+  labels: { readonly before: QueryLabels; readonly after: QueryLabels | undefined },
+): boolean {
+  const differs = (column: "query" | "platform" | "min_qengine_version") =>
+    set[column] !== undefined && set[column] !== before[column];
+  return (
+    differs("query") ||
+    differs("platform") ||
+    differs("min_qengine_version") ||
+    (set.discard_data === true && !before.discard_data) ||
+    (before.logging === "snapshot" && set.logging !== undefined && set.logging !== "snapshot") ||
+    (labels.after !== undefined && !areSame(labels.before, labels.after))
+  );
+}
+
+function areSame(a: QueryLabels, b: QueryLabels): boolean {
+  const known = new Set(a.ids);
+  const isSameRule = a.all === b.all || known.size === 0;
+  return isSameRule && known.size === new Set(b.ids).size && b.ids.every((id) => known.has(id));
+}
+
+/** All stored texts of a platform list that contain this platform; empty text means all platforms. */
+export function platformTexts(platform: string): string[] {
+  const texts = [""];
+  const grow = (chosen: readonly string[]) => {
+    if (chosen.includes(platform)) texts.push(chosen.join(","));
+    for (const next of queryPlatforms) if (!chosen.includes(next)) grow([...chosen, next]);
+  };
+  grow([]);
+  return texts;
+}

@@ -1,9 +1,0 @@
-import { configurationApi } from "../../api/configuration.ts";
-import { type Route, route } from "../core/http/route.ts";
-import { applyConfiguration } from "./apply.ts";
-import { configurationState } from "./state.ts";
-
-export const configurationRoutes: readonly Route[] = [
-  route(configurationApi.state, ({ body }, ctx) => configurationState(ctx, body)),
-  route(configurationApi.apply, ({ body }, ctx) => applyConfiguration(ctx, body)),
-];

@@ -1,0 +1,44 @@
+import { id, idOf, json, type RowOf, table, text, time } from "../../platform/store/table.ts";
+import type { KnownMachine, Run } from "./machines.ts";
+
+declare module "../../platform/core/tables.ts" {
+  interface Tables {
+    readonly managedAgents: typeof managedAgents;
+    readonly usedSignatures: typeof usedSignatures;
+  }
+}
+
+/** The managed agent of a host (agent protocol, section 11). */
+export const managedAgents = table("managed_agents", {
+  id: idOf("hosts"),
+  /** SHA-256 of the agent key, hexadecimal. */
+  agent_key_hash: text().unique(),
+  enrolled_at: time(),
+  seen_at: time().nullable(),
+  /** Of the machine that uses the key; null: it does not send it. See machines.ts. */
+  hardware_uuid: text().nullable(),
+  runs: json<readonly Run[]>().default([]),
+  /** The last copy of the agent on another machine. */
+  conflict: json<Conflict>().nullable(),
+});
+
+export interface Conflict {
+  readonly detected_at: string;
+  /** Where the other machine is. */
+  readonly address: string;
+}
+
+/** What is known of the machine of an agent. */
+export const machineOf = ({ hardware_uuid, runs }: RowOf<typeof managedAgents>): KnownMachine => ({
+  hardware_uuid,
+  runs,
+});
+
+/** Signed requests of endpoints that accept each request once. */
+export const usedSignatures = table("used_signatures", {
+  id: id(),
+  /** SHA-256 of what is signed, in hex. */
+  digest: text().unique(),
+  /** From then on, the request is too old anyway. */
+  expires_at: time().index(),
+});

@@ -1,0 +1,16 @@
+import { softwareInstallsApi } from "../../../api/delivery/software-installs.ts";
+import { type Route, route } from "../../platform/core/http/route.ts";
+import { requestInstall, requestUninstall } from "./service.ts";
+import { installResultOf } from "./view.ts";
+
+export const softwareInstallRoutes: readonly Route[] = [
+  route(softwareInstallsApi.install, async ({ params }, ctx) => {
+    await requestInstall(ctx, { hostId: params.id, titleId: params.software_title_id });
+    return {};
+  }),
+  route(softwareInstallsApi.uninstall, async ({ params }, ctx) => {
+    await requestUninstall(ctx, { hostId: params.id, titleId: params.software_title_id });
+    return {};
+  }),
+  route(softwareInstallsApi.result, ({ params }, ctx) => installResultOf(ctx, params.install_uuid)),
+];

@@ -1,0 +1,402 @@
+// Which store apps a team offers.
+import type { z } from "zod";
+import {
+  type BatchApp,
+  isAppId,
+  type LicensedApp,
+  type StoreApp,
+  type storeAppsApi,
+} from "../../../api/delivery/store-apps.ts";
+import { isDeeper, isRecord } from "../../../text/record.ts";
+import { teamFor } from "../../devices/profiles/access.ts";
+import type { TeamName } from "../../devices/profiles/platform.ts";
+import { resolveTargets } from "../../hosts/labels/targeting.ts";
+import { recordActivity } from "../../platform/activities/record.ts";
+import type { Context } from "../../platform/core/context.ts";
+import { alreadyExists, conflict, invalid, notFound, upstreamFailed } from "../../platform/core/errors.ts";
+import { authorize, inTeam } from "../../platform/core/security/access.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { and, eq, oneOf } from "../../platform/store/query.ts";
+import { compareText } from "../../platform/store/rows.ts";
+import { teamIdNamed } from "../../settings/teams/access.ts";
+import { addPolicyFor, quote } from "../../software/installers/automatic.ts";
+import { installerOfTitle } from "../../software/installers/hosts.ts";
+import { changingPackages } from "../../software/installers/packages.ts";
+import { checkAppConfiguration } from "../../software/installers/scripts.ts";
+import { installedDuringSetup, type OtherOffer } from "../../software/installers/service.ts";
+import { namedCategories } from "../../software/self-service/categories.ts";
+import { dropIconOf, iconUrlOf } from "../../software/self-service/icon-rows.ts";
+import { titleIdFor } from "../../software/software/titles/titles.ts";
+import { androidListing } from "./android.ts";
+import { labelListsOf, writeLabels } from "./labels.ts";
+import { readListings } from "./library.ts";
+import { LookupError } from "./store-lookup.ts";
+import type { AssetRow, ListingRow, StoreAppRow, StorePlatform, VppTokenRow } from "./tables.ts";
+import { tokenOfTeam } from "./tokens.ts";
+import { appsOnWire } from "./view.ts";
+
+type Added = z.output<typeof storeAppsApi.add.body>;
+type Edited = Omit<z.output<typeof storeAppsApi.edit.body>, "team_id">;
+
+/** The inventory's names of the apps of a platform. */
+const sources: Readonly<Record<StorePlatform, string>> = {
+  darwin: "apps",
+  ios: "ios_apps",
+  ipados: "ipados_apps",
+  android: "android_apps",
+};
+
+export async function requireToken(store: ServerTx, team: TeamName): Promise<VppTokenRow> {
+  const token = await tokenOfTeam(store, team.team_id);
+  if (token) return token;
+  const whose = team.team_name === null ? "hosts without a team" : `the team ${team.team_name}`;
+  throw invalid("team_id", `no token of the license program is for ${whose}: see svc mdm vpp teams`);
+}
+
+/** Licensed apps that the team does not offer yet. Apps that the store does not know are left out. */
+export async function listLicensed(ctx: Context, teamId: number): Promise<{ app_store_apps: LicensedApp[] }> {
+  const team = await teamFor(ctx, "packages:write", teamId);
+  const { store } = ctx;
+  const token = await requireToken(store, team);
+  const assets = await store.vppAssets.list({ where: eq("token_id", token.id) });
+  const platforms = new Map(assets.map((asset) => [asset.adam_id, asset.platforms]));
+  const offered = await store.storeApps.list({ where: eq("team_id", team.team_id) });
+  const isOffered = new Set(offered.map(({ adam_id, platform }) => `${adam_id} ${platform}`));
+  const listings = await store.storeListings.list({ where: oneOf("adam_id", [...platforms.keys()]) });
+  return {
+    app_store_apps: listings
+      .filter(({ adam_id, platform }) => platforms.get(adam_id)!.includes(platform))
+      .filter(({ adam_id, platform }) => !isOffered.has(`${adam_id} ${platform}`))
+      .sort((a, b) => compareText(a.name, b.name) || compareText(a.platform, b.platform))
+      .map(licensedOnWire),
+  };
+}
+
+const licensedOnWire = (one: ListingRow): LicensedApp => ({
+  app_store_id: one.adam_id,
+  platform: one.platform,
+  name: one.name,
+  display_name: one.name,
+  icon_url: one.icon_url,
+  latest_version: one.version,
+});
+
+/** The licenses of an app; 422 if the organization has none for that platform. */
+async function requireAsset(
+  store: ServerTx,
+  token: VppTokenRow,
+  adamId: string,
+  platform?: StorePlatform,
+): Promise<AssetRow> {
+  const found = await store.vppAssets.list({ where: and(eq("token_id", token.id), eq("adam_id", adamId)) });
+  const asset = found.find(({ platforms }) => platform === undefined || platforms.includes(platform));
+  if (asset) return asset;
+  const where = platform === undefined ? "" : ` for the platform ${platform}`;
+  throw invalid("app_store_id", `${token.location} has no licenses for the app ${adamId}${where}`);
+}
+
+/** What the store says of the app, by platform. It is asked if nothing is stored. Not in a transaction. */
+async function listingsOf(
+  ctx: Context,
+  token: VppTokenRow,
+  { adam_id, platforms }: Pick<AssetRow, "adam_id" | "platforms">,
+): Promise<ListingRow[]> {
+  const where = and(eq("adam_id", adam_id), oneOf("platform", platforms));
+  const stored = await ctx.store.storeListings.list({ where });
+  if (stored.length > 0) return stored;
+  try {
+    await readListings(ctx, [{ adam_id, platforms }], token);
+  } catch (error) {
+    if (error instanceof LookupError) throw upstreamFailed(error.message);
+    throw error;
+  }
+  const found = await ctx.store.storeListings.list({ where });
+  if (found.length === 0) throw invalid("app_store_id", `the store does not know the app ${adam_id}`);
+  return found;
+}
+
+export async function addApp(ctx: Context, given: Added): Promise<{ software_title_id: number; name: string }> {
+  const team = await teamFor(ctx, "packages:write", given.team_id);
+  const { app_store_id: adamId, platform } = given;
+  checkAppId(adamId, platform);
+  if (platform === "android" && given.self_service === undefined)
+    throw invalid("self_service", "is required for Android");
+  const token = platform === "android" ? null : await requireToken(ctx.store, team);
+  const [listing] = await listingsFor(ctx, token, { app_store_id: adamId, platform });
+  if (!listing) throw invalid("platform", `the store has no version of the app ${adamId} for the platform ${platform}`);
+  checkSettings(platform, given);
+  if (given.ensure !== undefined) {
+    authorize(ctx, "policies:write", team.team_id);
+    if (platform !== "darwin") throw invalid("ensure", "policies install apps on Macs only");
+  }
+  const title_id = await changingPackages(ctx, async (inside) => {
+    const id = await insertApp(inside, team, { listing, token, given });
+    const offer = { team_id: team.team_id, title_id: id, platform };
+    const query = `SELECT 1 FROM apps WHERE bundle_identifier = ${quote(listing.bundle_identifier)};`;
+    if (given.ensure !== undefined)
+      await addPolicyFor(inside, offer, { title: listing.name, what: "App Store", query });
+    return id;
+  });
+  return { software_title_id: title_id, name: listing.name };
+}
+
+type Windows = "auto_update_window_start" | "auto_update_window_end";
+type Given = Omit<Edited, Windows> &
+  Pick<BatchApp, "install_during_setup"> & { readonly every_platform?: boolean } & {
+    readonly [K in Windows]?: string | null | undefined;
+  };
+export interface NewApp {
+  readonly listing: ListingRow;
+  /** Null: it is for Android. */
+  readonly token: VppTokenRow | null;
+  readonly given: Given;
+}
+
+/** In the caller's transaction. Returns the id of the title. */
+export async function insertApp(inside: Context, team: TeamName, { listing, token, given }: NewApp): Promise<number> {
+  const { store, clock } = inside;
+  const { adam_id, platform, name, bundle_identifier } = listing;
+  const title_id = await titleIdFor(store, { name, source: sources[platform], bundle_identifier });
+  if ((await appOfTitle(store, title_id, team.team_id)) ?? (await installerOfTitle(store, team.team_id, title_id)))
+    throw alreadyExists(`${team.team_name ?? "no team"} offers ${name} already`);
+  const row = await store.storeApps.insert({
+    created_at: clock.iso(),
+    team_id: team.team_id,
+    title_id,
+    token_id: token?.id ?? null,
+    adam_id,
+    platform,
+    ...columnsOf(given),
+    categories: await namedCategories(inside, team.team_id, given.categories ?? []),
+  });
+  await writeLabels(store, row.id, (await resolveTargets(inside, given, "software")) ?? []);
+  await recordActivity(inside, "added_app_store_app", await detailsOf(store, row, team));
+  return title_id;
+}
+
+const copied = [
+  "self_service",
+  "categories",
+  "configuration",
+  "display_name",
+  "install_during_setup",
+  "auto_update_enabled",
+  "auto_update_window_start",
+  "auto_update_window_end",
+  "every_platform",
+] as const;
+
+/** The columns that the request sets. */
+type Copied = Pick<StoreAppRow, (typeof copied)[number]>;
+const columnsOf = (given: { readonly [K in keyof Copied]?: Copied[K] | undefined }): Partial<Copied> =>
+  Object.fromEntries(copied.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
+
+/** 422 for settings that hosts of the platform do not have. `now`: what is stored. */
+export function checkSettings(platform: StorePlatform, given: Given, now?: StoreAppRow): void {
+  const isPhone = platform === "ios" || platform === "ipados";
+  if (given.configuration && platform === "android") checkJson(given.configuration);
+  else if (given.configuration) {
+    if (!isPhone) throw invalid("configuration", "apps for Macs cannot be configured");
+    checkAppConfiguration(given.configuration);
+  }
+  if (!(given.auto_update_enabled ?? now?.auto_update_enabled)) return;
+  if (!isPhone) throw invalid("auto_update_enabled", "only apps for iPhones and iPads are updated by the server");
+  for (const name of ["auto_update_window_start", "auto_update_window_end"] as const)
+    if (((given[name] === undefined ? now?.[name] : given[name]) ?? null) === null)
+      throw invalid(name, "is required with auto_update_enabled");
+}
+
+const DEPTH_MAX = 64;
+
+function checkJson(configuration: string): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(configuration);
+  } catch {
+    throw invalid("configuration", "is not valid JSON");
+  }
+  if (!isRecord(value)) throw invalid("configuration", "must be a JSON object");
+  if (isDeeper(value, DEPTH_MAX))
+    throw invalid("configuration", `has more than ${DEPTH_MAX} lists and objects inside each other`);
+}
+
+/** 422 if the id is not one of the platform's store. */
+export function checkAppId(id: string, platform: StorePlatform | undefined): void {
+  if (isAppId(id, platform === "android")) return;
+  throw invalid(
+    "app_store_id",
+    platform === "android"
+      ? "must be the name of a package, such as com.example.app"
+      : "must be the number of an app in the store; the names of packages need the platform android",
+  );
+}
+
+/** The app of this title that the team offers; null: it offers none. */
+export const appOfTitle = (store: ServerTx, titleId: number, teamId: number | null): Promise<StoreAppRow | null> =>
+  store.storeApps.first({ where: and(eq("title_id", titleId), eq("team_id", teamId)) });
+
+export async function editApp(
+  ctx: Context,
+  titleId: number,
+  { team_id, ...given }: z.output<typeof storeAppsApi.edit.body>,
+): Promise<{ app_store_app: StoreApp }> {
+  const team = await teamFor(ctx, "packages:write", team_id);
+  const id = await changingPackages(ctx, async (inside) => {
+    const row = await appOfTitle(inside.store, titleId, team.team_id);
+    if (!row) throw notFound("store app of the title", titleId);
+    await updateApp(inside, team, row, given);
+    return row.id;
+  });
+  const [view] = await appsOnWire(ctx.store, [(await ctx.store.storeApps.get(id))!]);
+  return { app_store_app: view! };
+}
+
+/** In the caller's transaction. Nothing is recorded if nothing changes. */
+export async function updateApp(inside: Context, team: TeamName, row: StoreAppRow, given: Given): Promise<void> {
+  const { store } = inside;
+  checkSettings(row.platform, given, row);
+  const labels = await resolveTargets(inside, given, "software");
+  const before = await detailsOf(store, row, team);
+  const set = columnsOf(given);
+  if (set.categories) set.categories = await namedCategories(inside, team.team_id, set.categories);
+  await store.storeApps.update({ where: eq("id", row.id), set });
+  if (labels !== null) await writeLabels(store, row.id, labels);
+  const now = (await store.storeApps.get(row.id))!;
+  const after = await detailsOf(store, now, team);
+  const isSame = JSON.stringify([before, columnsOf(row)]) === JSON.stringify([after, columnsOf(now)]);
+  if (!isSame) await recordEdited(inside, team, now);
+}
+
+export async function recordEdited(inside: Context, team: TeamName, row: StoreAppRow): Promise<void> {
+  await recordActivity(inside, "edited_app_store_app", {
+    ...(await detailsOf(inside.store, row, team)),
+    software_icon_url: await iconUrlFor(inside.store, row),
+    software_display_name: row.display_name,
+  });
+}
+
+/** The team's own icon, or else the store's. */
+const iconUrlFor = async (store: ServerTx, row: StoreAppRow): Promise<string | null> =>
+  (await iconUrlOf(store, row.team_id, row.title_id)) ?? (await listingOf(store, row))?.icon_url ?? null;
+
+/** In the caller's transaction. Licenses stay with the hosts that have the app. */
+export async function removeApp(inside: Context, team: TeamName, row: StoreAppRow): Promise<void> {
+  const { store } = inside;
+  const { self_service, software_title_id, configuration, ...details } = await detailsOf(store, row, team);
+  const software_icon_url = await iconUrlFor(store, row);
+  await store.storeApps.delete(eq("id", row.id));
+  await dropIconOf(store, row.team_id, row.title_id);
+  await recordActivity(inside, "deleted_app_store_app", { ...details, software_icon_url });
+}
+
+/** How store apps share titles with packages. */
+export const storeAppOffer: OtherOffer = {
+  isOffered: async (store, titleId, teamId) => (await appOfTitle(store, titleId, teamId)) !== null,
+  async remove(inside, team, titleId) {
+    const { store } = inside;
+    const row = await appOfTitle(store, titleId, team.team_id);
+    if (!row) return false;
+    const installs = and(inTeam(team.team_id ?? 0), eq("software_title_id", titleId));
+    const policy = await store.policies.first({ where: installs });
+    if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the app: change it first`);
+    if (row.install_during_setup) throw installedDuringSetup("app");
+    await removeApp(inside, team, row);
+    return true;
+  },
+};
+
+export const listingOf = (
+  store: ServerTx,
+  { adam_id, platform }: Pick<StoreAppRow, "adam_id" | "platform">,
+): Promise<ListingRow | null> =>
+  store.storeListings.first({ where: and(eq("adam_id", adam_id), eq("platform", platform)) });
+
+const configurationOf = ({ platform, configuration }: StoreAppRow) =>
+  platform === "android" ? (JSON.parse(configuration) as Readonly<Record<string, unknown>>) : { plist: configuration };
+
+/** For the activity feed. */
+async function detailsOf(store: ServerTx, row: StoreAppRow, team: TeamName) {
+  const title = await store.softwareTitles.get(row.title_id);
+  return {
+    software_title: title!.name,
+    software_title_id: row.title_id,
+    app_store_id: row.adam_id,
+    platform: row.platform,
+    self_service: row.self_service,
+    ...team,
+    ...(await labelListsOf(store, [row.id])).get(row.id),
+    ...(row.configuration === "" ? {} : { configuration: configurationOf(row) }),
+  };
+}
+
+/** Replaces the team's store apps: those that are not in the list are no longer offered. */
+export async function replaceApps(ctx: Context, teamName: string | undefined, items: readonly BatchApp[]) {
+  const team = await teamFor(ctx, "packages:write", await teamIdNamed(ctx, teamName));
+  const wanted = items.length === 0 ? new Map<string, NewApp>() : await readBatch(ctx, team, items);
+  const rows = await changingPackages(ctx, async (inside) => {
+    const { store } = inside;
+    const before = await store.storeApps.list({ where: eq("team_id", team.team_id) });
+    const known = new Map(before.map((row) => [`${row.adam_id} ${row.platform}`, row]));
+    for (const [key, row] of known) if (!wanted.has(key)) await removeApp(inside, team, row);
+    for (const [key, app] of wanted) {
+      const row = known.get(key);
+      if (row) await updateApp(inside, team, row, { ...unset, ...app.given });
+      else await insertApp(inside, team, app);
+    }
+    return store.storeApps.list({ where: eq("team_id", team.team_id) });
+  });
+  return {
+    app_store_apps: rows.map(({ team_id, title_id, adam_id, platform }) => ({
+      team_id,
+      title_id,
+      app_store_id: adam_id,
+      platform,
+      icon_hash_sha256: "",
+      icon_filename: "",
+    })),
+  };
+}
+
+/** What an item of a list leaves out is reset. */
+export const unset = {
+  self_service: false,
+  categories: [],
+  configuration: "",
+  display_name: "",
+  install_during_setup: false,
+  auto_update_enabled: false,
+  labels_include_any: [],
+  every_platform: false,
+} satisfies Given;
+
+async function readBatch(ctx: Context, team: TeamName, items: readonly BatchApp[]): Promise<Map<string, NewApp>> {
+  const isLicensed = items.some(({ platform }) => platform !== "android");
+  const licences = isLicensed ? await requireToken(ctx.store, team) : null;
+  const wanted = new Map<string, NewApp>();
+  for (const [i, { app_store_id, platform, ...given }] of items.entries()) {
+    checkAppId(app_store_id, platform);
+    const token = platform === "android" ? null : licences;
+    for (const listing of await listingsFor(ctx, token, { app_store_id, platform })) {
+      const key = `${app_store_id} ${listing.platform}`;
+      if (wanted.has(key)) throw invalid(`app_store_apps.${i}.app_store_id`, `${listing.name} is listed twice`);
+      checkSettings(listing.platform, given);
+      wanted.set(key, { listing, token, given: { ...given, every_platform: platform === undefined } });
+    }
+  }
+  return wanted;
+}
+
+/**
+ * The app on the platform, or else on each platform that the organization has licenses for. Without a token, it is for
+ * Android. Not in a transaction.
+ */
+export async function listingsFor(
+  ctx: Context,
+  token: VppTokenRow | null,
+  { app_store_id, platform }: Pick<BatchApp, "app_store_id" | "platform">,
+): Promise<ListingRow[]> {
+  if (token === null) return [await androidListing(ctx, app_store_id)];
+  const asset = await requireAsset(ctx.store, token, app_store_id, platform);
+  const listings = await listingsOf(ctx, token, asset);
+  return platform === undefined ? listings : listings.filter((one) => one.platform === platform);
+}

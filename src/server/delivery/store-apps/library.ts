@@ -1,0 +1,61 @@
+// What an organization has licenses for, as the license service and the store report it.
+import type { Services } from "../../platform/core/context.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { and, eq, not, oneOf } from "../../platform/store/query.ts";
+import { type LicenceAccount, type LicenceAsset, type LicenceClient, platformsOf } from "./licence-client.ts";
+import { lookUp, type StoreListing } from "./store-lookup.ts";
+import type { StorePlatform } from "./tables.ts";
+
+type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock"> & { readonly store: ServerTx };
+
+/** All apps of the token's location. Books are left out. */
+export async function readLibrary(client: LicenceClient): Promise<LicenceAsset[]> {
+  const found = new Map<string, LicenceAsset>();
+  for await (const page of client.assets())
+    for (const asset of page)
+      if (asset.productType === "App") found.set(`${asset.adamId} ${asset.pricingParam}`, asset);
+  return [...found.values()];
+}
+
+/** Replaces what is stored of the token's location. In the caller's transaction. */
+export async function writeLibrary(store: ServerTx, tokenId: number, assets: readonly LicenceAsset[]): Promise<void> {
+  const rows = await store.vppAssets.upsert(
+    assets.map((asset) => ({
+      token_id: tokenId,
+      adam_id: asset.adamId,
+      pricing_param: asset.pricingParam,
+      platforms: platformsOf(asset),
+      is_device_assignable: asset.deviceAssignable,
+      total_count: asset.totalCount,
+      available_count: asset.availableCount,
+    })),
+    { on: ["token_id", "adam_id", "pricing_param"], returning: ["id"] },
+  );
+  const ids = rows.map(({ id }) => id);
+  await store.vppAssets.delete(and(eq("token_id", tokenId), not(oneOf("id", ids))));
+}
+
+/** Asks the store for names, icons and newest versions. Throws `LookupError`. */
+export async function readListings(
+  services: Needs,
+  assets: readonly { readonly adam_id: string; readonly platforms: readonly StorePlatform[] }[],
+  { country_code: country }: { readonly country_code: string },
+): Promise<void> {
+  const { store, clock } = services;
+  const wanted = new Map(assets.map(({ adam_id, platforms }) => [adam_id, platforms]));
+  const platforms = [...new Set(assets.flatMap((asset) => asset.platforms))];
+  const found = await lookUp(services, { adamIds: [...wanted.keys()], platforms, country });
+  const own = new Map<string, StoreListing>();
+  for (const one of found)
+    if (wanted.get(one.adam_id)!.includes(one.platform)) own.set(`${one.adam_id} ${one.platform}`, one);
+  await store.storeListings.upsert(
+    [...own.values()].map((one) => ({ ...one, read_at: clock.iso() })),
+    { on: ["adam_id", "platform"], returning: [] },
+  );
+}
+
+export const accountColumns = ({ uId, locationName, countryISO2ACode }: LicenceAccount) => ({
+  library_id: uId,
+  location: locationName,
+  country_code: countryISO2ACode,
+});

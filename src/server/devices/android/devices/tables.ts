@@ -1,0 +1,30 @@
+import { bool, id, ref, table, text, time } from "../../../platform/store/table.ts";
+
+declare module "../../../platform/core/tables.ts" {
+  interface Tables {
+    readonly androidDevices: typeof androidDevices;
+    readonly androidMessages: typeof androidMessages;
+  }
+}
+
+/** Android devices that are managed. */
+export const androidDevices = table("android_devices", {
+  id: id(),
+  created_at: time(),
+  /** As the API writes it: `enterprises/LC1/devices/2`. */
+  name: text().unique(),
+  host_id: ref("hosts").unique(),
+  /** It belongs to its user, and only the work profile is managed. */
+  is_personal: bool().default(false),
+  /** By the vendor's clock. */
+  enrolled_at: time().nullable(),
+  /** Of the newest report that was read, by the vendor's clock. */
+  reported_at: time().nullable(),
+});
+
+/** Messages of the vendor that were processed: each may arrive several times. */
+export const androidMessages = table("android_messages", {
+  id: id(),
+  message_id: text().unique(),
+  received_at: time().index(),
+});

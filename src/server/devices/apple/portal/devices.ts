@@ -1,0 +1,194 @@
+// Writes what the portal reports of devices, and adds the hosts that will enroll.
+
+import { type ExpectedHost, expectHosts } from "../../../hosts/enrollment/expected.ts";
+import type { HardwareLookup } from "../../../hosts/enrollment/kind.ts";
+import type { JoinedLabels } from "../../../hosts/labels/joined.ts";
+import { expectEnrollment, expectNoEnrollment } from "../../../hosts/mdm-status/expected.ts";
+import { isoAt } from "../../../platform/core/clock.ts";
+import type { Services } from "../../../platform/core/context.ts";
+import type { ServerTx } from "../../../platform/core/tables.ts";
+import { and, eq, gt, isNull, oneOf } from "../../../platform/store/query.ts";
+import type { RowOf } from "../../../platform/store/table.ts";
+import type { PortalDevice } from "./client.ts";
+import type { portalDevices } from "./tables.ts";
+import type { AbmTokenRow } from "./tokens.ts";
+
+export type DeviceRow = RowOf<typeof portalDevices>;
+type Family = DeviceRow["family"];
+
+const families: Readonly<Record<string, Family>> = {
+  mac: "macos",
+  iphone: "ios",
+  ipod: "ios",
+  ipad: "ipados",
+};
+/** Null: a device that this server does not manage, such as a television. */
+const familyOf = ({ device_family }: PortalDevice): Family | null =>
+  families[(device_family ?? "").toLowerCase()] ?? null;
+
+const platforms = { macos: "darwin", ios: "ios", ipados: "ipados" } as const;
+
+export const teamOf = (token: AbmTokenRow, family: Family): number | null =>
+  ({ macos: token.macos_team_id, ios: token.ios_team_id, ipados: token.ipados_team_id })[family];
+
+const timeOf = (text: string | null | undefined): string | null => {
+  const time = Date.parse(text ?? "");
+  return Number.isNaN(time) ? null : isoAt(time);
+};
+
+const EPOCH = isoAt(0);
+
+/** The latest of several reports of a device. */
+function latest(devices: readonly PortalDevice[]): PortalDevice[] {
+  const bySerial = new Map<string, PortalDevice>();
+  for (const device of devices) {
+    const other = bySerial.get(device.serial_number);
+    if (!other || (timeOf(device.op_date) ?? EPOCH) >= (timeOf(other.op_date) ?? EPOCH))
+      bySerial.set(device.serial_number, device);
+  }
+  return [...bySerial.values()];
+}
+
+export interface Page {
+  readonly token: AbmTokenRow;
+  readonly page: readonly PortalDevice[];
+  /** Which new hosts join. */
+  readonly labels: JoinedLabels;
+}
+
+/** Devices per transaction. */
+const LOST_BATCH_SIZE = 500;
+
+export interface Written {
+  /** Hosts that were only expected, and whose device left the organization. */
+  readonly gone: readonly number[];
+}
+
+/** Writes one page in the caller's transaction, which needs `enrollLock`. */
+export async function writeDevices(
+  services: Pick<Services, "clock" | "license">,
+  tx: ServerTx,
+  { token, page, labels }: Page,
+): Promise<Written> {
+  const devices = latest(page);
+  const serials = devices.map(({ serial_number }) => serial_number);
+  const known = new Map(
+    (await tx.portalDevices.list({ where: oneOf("serial", serials) })).map((row) => [row.serial, row]),
+  );
+  const isNews = (device: PortalDevice): boolean => {
+    const row = known.get(device.serial_number);
+    return !row || (timeOf(device.op_date) ?? row.changed_at) >= row.changed_at;
+  };
+  const news = devices.filter(isNews);
+  const isDeleted = ({ op_type }: PortalDevice) => (op_type ?? "").toLowerCase() === "deleted";
+  const present = news.flatMap((device) => {
+    const family = familyOf(device) ?? known.get(device.serial_number)?.family ?? null;
+    return isDeleted(device) || family === null ? [] : [{ device, family }];
+  });
+  const expected = present.map(
+    ({ device, family }): ExpectedHost => ({
+      serial: device.serial_number,
+      platform: platforms[family],
+      model: device.model ?? "",
+      teamId: teamOf(token, family),
+    }),
+  );
+  const { idOf } = await expectHosts(services, tx, { expected, labels });
+  const now = services.clock.iso();
+  await tx.portalDevices.upsert(
+    present.map(({ device, family }) => {
+      const old = known.get(device.serial_number);
+      const profile_uuid = device.profile_uuid ?? (old?.token_id === token.id ? old.profile_uuid : "");
+      return {
+        serial: device.serial_number,
+        token_id: token.id,
+        host_id: idOf.get(device.serial_number) ?? null,
+        family,
+        model: device.model ?? old?.model ?? "",
+        added_at: old && old.deleted_at === null ? old.added_at : (timeOf(device.device_assigned_date) ?? now),
+        seen_at: now,
+        changed_at: timeOf(device.op_date) ?? old?.changed_at ?? timeOf(device.device_assigned_date) ?? EPOCH,
+        deleted_at: null,
+        profile_uuid,
+        response: old?.response ?? "",
+        response_at: old?.response_at ?? null,
+        retry_at: old?.retry_at ?? null,
+        migration_deadline: timeOf(device.mdm_migration_deadline),
+      };
+    }),
+    { on: ["serial"], returning: [] },
+  );
+  await expectEnrollment(
+    tx,
+    present.flatMap(({ device }) => idOf.get(device.serial_number) ?? []),
+  );
+  const deleted = news.flatMap((device) => {
+    const row = known.get(device.serial_number);
+    return isDeleted(device) && row && row.token_id === token.id ? [{ row, at: timeOf(device.op_date) ?? now }] : [];
+  });
+  for (const { row, at } of deleted)
+    await tx.portalDevices.update({
+      where: eq("id", row.id),
+      set: { deleted_at: now, changed_at: at, profile_uuid: "" },
+    });
+  return {
+    gone: await leave(
+      tx,
+      deleted.map(({ row }) => row),
+    ),
+  };
+}
+
+/**
+ * Hosts of devices that the portal still lists may have been deleted: their devices may enroll at any time, so they are
+ * expected again. Of devices after this id; returns the last one that was looked at, or null after all of them.
+ */
+export async function expectDeletedHosts(
+  services: Pick<Services, "clock" | "license">,
+  tx: ServerTx,
+  { token, labels, after }: Omit<Page, "page"> & { readonly after: number },
+): Promise<number | null> {
+  const isLost = and(eq("token_id", token.id), isNull("deleted_at"), isNull("host_id"), gt("id", after));
+  const lost = await tx.portalDevices.list({ where: isLost, limit: LOST_BATCH_SIZE });
+  if (lost.length === 0) return null;
+  const expected = lost.map(
+    ({ serial, family, model }): ExpectedHost => ({
+      serial,
+      platform: platforms[family],
+      model,
+      teamId: teamOf(token, family),
+    }),
+  );
+  const { idOf } = await expectHosts(services, tx, { expected, labels });
+  const found = lost.flatMap(({ id, serial }) => (idOf.has(serial) ? [{ id, host_id: idOf.get(serial)! }] : []));
+  if (found.length > 0) await tx.portalDevices.updateEach(found);
+  await expectEnrollment(tx, [...idOf.values()]);
+  return lost.at(-1)!.id;
+}
+
+/** Marks devices as gone that the full list did not name. */
+export async function removeUnseen(tx: ServerTx, rows: readonly DeviceRow[], now: string): Promise<Written> {
+  await tx.portalDevices.update({
+    where: oneOf(
+      "id",
+      rows.map(({ id }) => id),
+    ),
+    set: { deleted_at: now, profile_uuid: "" },
+  });
+  return { gone: await leave(tx, rows) };
+}
+
+const leave = (tx: ServerTx, rows: readonly DeviceRow[]): Promise<number[]> =>
+  expectNoEnrollment(
+    tx,
+    rows.flatMap(({ host_id }) => host_id ?? []),
+  );
+
+/** The hosts of devices that the portal assigns. */
+export const assignedHosts: HardwareLookup = async (store, hardware) => {
+  const serials = hardware.flatMap(({ serial }) => (serial === "" ? [] : [serial, serial.toUpperCase()]));
+  const where = and(oneOf("serial", serials), isNull("deleted_at"));
+  const rows = await store.portalDevices.pick(["serial", "host_id"], { where });
+  const bySerial = new Map(rows.map(({ serial, host_id }) => [serial.toUpperCase(), host_id]));
+  return hardware.map(({ serial }) => bySerial.get(serial.toUpperCase()) ?? null);
+};

@@ -1,0 +1,56 @@
+// What a platform adds to commands: which hosts it serves, and how their commands are read and sent.
+
+import type { HostRow } from "../../hosts/hosts/access.ts";
+import type { Lane, OperationKind } from "../../hosts/operations/kind.ts";
+import type { Context } from "../../platform/core/context.ts";
+
+export interface ReadCommand {
+  readonly requestType: string;
+  /** The uuid that the caller has chosen; null: the server makes one. */
+  readonly uuid: string | null;
+  readonly isPremium: boolean;
+  /** Whether devices lose their data by it. */
+  readonly wipes: boolean;
+  /** Whether it does what only those may do who may lock hosts: lock, unlock or wipe them, or end their management. */
+  readonly isAction: boolean;
+  /** What the platform's channel sends; with a mask in place of passwords. */
+  readonly content: string;
+  /** The content with its passwords; null: there are none. */
+  readonly sealed: string | null;
+}
+
+export interface CommandPlatform {
+  readonly lane: Lane;
+  /** The kind of operation of commands that users send. */
+  readonly kind: OperationKind;
+  /** The status of a command that the device has not answered. */
+  readonly waiting: string;
+  /** Types of commands that users may cancel while they wait. */
+  readonly cancellable: readonly string[];
+  serves(host: Pick<HostRow, "platform">): boolean;
+  /** Throws a 422 of `command` that names the reason for a command that is refused. */
+  read(bytes: Buffer): ReadCommand;
+  /** Asks the devices to connect, after the commit of the caller's transaction. */
+  wake(inside: Context, hostIds: readonly number[]): Promise<void>;
+  /** Whether a command is one whose content is a profile. */
+  installsProfile(command: { readonly kind: string; readonly request_type: string }): boolean;
+  /** The command as the device gets it. */
+  payload(command: { readonly command_uuid: string; readonly content: string }): string;
+}
+
+declare module "../../platform/core/extensions.ts" {
+  interface Extensions {
+    readonly commandPlatforms: readonly CommandPlatform[];
+  }
+}
+
+type Backing = Pick<Context, "extensions">;
+
+export const platformServing = ({ extensions }: Backing, host: Pick<HostRow, "platform">): CommandPlatform | null =>
+  extensions.commandPlatforms.find((platform) => platform.serves(host)) ?? null;
+
+export function platformOfLane({ extensions }: Backing, lane: Lane): CommandPlatform {
+  const platform = extensions.commandPlatforms.find((one) => one.lane === lane);
+  if (!platform) throw new Error(`no platform has commands in the lane ${lane}`);
+  return platform;
+}

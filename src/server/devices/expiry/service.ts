@@ -1,0 +1,44 @@
+// Certificates and tokens that somebody must renew: 30 days before the end of each, an activity, a warning in
+// `svc doctor` and a metric.
+import { recordActivity } from "../../platform/activities/record.ts";
+import { days } from "../../platform/core/clock.ts";
+import { type Services, serviceContext, within } from "../../platform/core/context.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { eq } from "../../platform/store/query.ts";
+
+export interface Expiring {
+  /** What it is, such as `push certificate`. */
+  readonly name: string;
+  readonly not_valid_after: string;
+}
+
+declare module "../../platform/core/extensions.ts" {
+  interface Extensions {
+    /** What somebody must renew. */
+    readonly expiring: readonly ((store: ServerTx) => Promise<readonly Expiring[]>)[];
+  }
+}
+
+const WARNING = days(30);
+
+export async function listExpiring({ store, extensions }: Pick<Services, "extensions"> & { store: ServerTx }) {
+  const lists = await Promise.all(extensions.expiring.map((source) => source(store)));
+  return lists.flat();
+}
+
+export const isSoon = ({ not_valid_after }: Expiring, now: number): boolean =>
+  Date.parse(not_valid_after) - now < WARNING;
+
+/** Records an activity for each that ends soon, once. */
+export async function announceExpiring(services: Services): Promise<void> {
+  const { store, clock } = services;
+  for (const one of await listExpiring(services)) {
+    if (!isSoon(one, clock.now())) continue;
+    await store.tx(async (tx) => {
+      const known = await tx.expiryNotices.first({ where: eq("name", one.name) });
+      if (known?.not_valid_after === one.not_valid_after) return;
+      await tx.expiryNotices.upsert([{ name: one.name, not_valid_after: one.not_valid_after }], { on: ["name"] });
+      await recordActivity(within(serviceContext(services), tx), "certificate_expires", { ...one });
+    });
+  }
+}

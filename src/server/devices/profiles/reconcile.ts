@@ -1,0 +1,443 @@
+// Compares what hosts should have with what they have, and queues the differences. Every step works on sets: without
+// differences, its number of statements depends on the number of profiles, not on that of hosts.
+import { setImmediate } from "node:timers/promises";
+import { FILEVAULT_IDENTIFIER, settleMacs } from "../../hosts/disk-encryption/macs.ts";
+import { hosts } from "../../hosts/hosts/tables.ts";
+import { type Context, type Services, serviceContext, within } from "../../platform/core/context.ts";
+import { ApiError } from "../../platform/core/errors.ts";
+import { groupBy } from "../../platform/core/maps.ts";
+import { inTeam } from "../../platform/core/security/access.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { and, eq, everything, exists, isNull, not, oneOf, or, type Predicate } from "../../platform/store/query.ts";
+import { contentsOf } from "./contents.ts";
+import { applyEvents, changingHosts } from "./host-rows.ts";
+import { type Delivery, type HostProfileRow, type ProfilePlatform, type ProfileRow, platformOf } from "./platform.ts";
+import { renewChallenges } from "./scep.ts";
+import { hostsToGetIt, hostsToKeepIt, labelsOfProfiles, type ProfileLabel } from "./scope.ts";
+import type { ProfileEvent } from "./state.ts";
+import { hostProfiles } from "./tables.ts";
+import { fillVariables, namesIn, valuesOfHosts } from "./variables.ts";
+
+/** Profiles per statement: the embedded store looks at each of their rows before it does anything else. */
+const TOGETHER = 5;
+/** Hosts or rows per transaction. */
+const STEP = 500;
+/** Serializes the queueing of commands, so that two servers do not queue the same. */
+export const DELIVERIES = { lock: "profile-deliveries" };
+
+/** What to compare: everything, or only these profiles, or only these hosts. */
+export interface Extent {
+  readonly profileIds?: readonly number[];
+  readonly hostIds?: readonly number[];
+}
+
+/** Columns of a profile without its content. */
+const outline = [
+  "id",
+  "uuid",
+  "team_id",
+  "platform",
+  "kind",
+  "name",
+  "identifier",
+  "checksum",
+  "has_variables",
+  "host_platform",
+] as const;
+type Outline = Pick<ProfileRow, (typeof outline)[number]>;
+
+/** Returns how many hosts' profiles were changed. */
+export async function reconcile(services: Services, extent: Extent, signal?: AbortSignal): Promise<number> {
+  const ctx = serviceContext(services, "profiles");
+  const { store } = ctx;
+  const where = extent.profileIds === undefined ? everything : oneOf("id", extent.profileIds);
+  const profiles = await store.configurationProfiles.pick(outline, { where });
+  const labels = await labelsOfProfiles(
+    store,
+    profiles.map(({ id }) => id),
+  );
+  let changed = await dropUnmanaged(ctx, extent, signal);
+  changed += await removeOrphans(ctx, extent, signal);
+  for await (const group of groupsOf(profiles, labels)) {
+    if (signal?.aborted) return changed;
+    const own = labels.get(group[0]!.id) ?? [];
+    changed += await removeUnwanted(ctx, group, own, extent, signal);
+    await setImmediate();
+    for (const profile of await incomplete(ctx, group, own, extent))
+      changed += await addMissing(ctx, profile, own, amongHosts(extent), signal);
+    for (const profile of group)
+      if (profile.has_variables) changed += await renewVariables(ctx, profile, extent, signal);
+  }
+  await deliver(services, signal);
+  return changed;
+}
+
+const ofHosts = ({ hostIds }: Extent): Predicate => (hostIds === undefined ? everything : oneOf("host_id", hostIds));
+const amongHosts = ({ hostIds }: Extent): Predicate => (hostIds === undefined ? everything : oneOf("id", hostIds));
+
+/** Repeats a step until it finds nothing more to do. */
+async function repeat(signal: AbortSignal | undefined, step: () => Promise<number>): Promise<number> {
+  for (let total = 0; ; ) {
+    if (signal?.aborted) return total;
+    const done = await step();
+    total += done;
+    if (done < STEP) return total;
+  }
+}
+
+/** Hosts that are to get the profile, and have no row for its present content. */
+function hostsLackingIt(ctx: Context, profile: Outline, labels: readonly ProfileLabel[]): Predicate {
+  const current = and(
+    eq("profile_uuid", profile.uuid),
+    eq("operation_type", "install"),
+    eq("checksum", profile.checksum),
+  );
+  return and(hostsToGetIt(ctx, profile, labels), not(exists(hostProfiles, "host_id", current)));
+}
+
+/** Whether nothing is to be sent to the host, and it has answered everything. */
+export async function hasItsProfiles(ctx: Context, hostId: number): Promise<boolean> {
+  const { store } = ctx;
+  const rows = await store.hostProfiles.list({ where: eq("host_id", hostId) });
+  if (rows.some(({ status }) => status === null || status === "pending")) return false;
+  const isCurrent = ({ uuid, checksum }: Outline) =>
+    rows.some((row) => row.profile_uuid === uuid && row.operation_type === "install" && row.checksum === checksum);
+  const host = await store.hosts.get(hostId);
+  const profiles = await store.configurationProfiles.pick(outline, { where: inTeam(host?.team_id ?? 0) });
+  const others = profiles.filter((profile) => !isCurrent(profile));
+  if (others.length === 0) return true;
+  const labels = await labelsOfProfiles(
+    store,
+    others.map(({ id }) => id),
+  );
+  const isForIt = or(...others.map((profile) => hostsToGetIt(ctx, profile, labels.get(profile.id) ?? [])));
+  return (await store.hosts.first({ where: and(eq("id", hostId), isForIt) })) === null;
+}
+
+/**
+ * Profiles that are for the same hosts, so that one statement serves several: those of a team and platform without
+ * labels. Profiles with labels are alone. Other requests are served in between.
+ */
+async function* groupsOf(
+  profiles: readonly Outline[],
+  labels: ReadonlyMap<number, ProfileLabel[]>,
+): AsyncGenerator<readonly [Outline, ...Outline[]]> {
+  const keyOf = ({ id, team_id, platform, host_platform }: Outline) =>
+    labels.has(id) ? `${id}` : `${platform} ${host_platform} ${team_id}`;
+  for (const same of groupBy(profiles, keyOf).values())
+    for (let at = 0; at < same.length; at += TOGETHER) {
+      const [first, ...others] = same.slice(at, at + TOGETHER);
+      yield [first!, ...others];
+      await setImmediate();
+    }
+}
+
+/** Those of the group that some host lacks, or has with earlier content. Only hosts of its scope have them. */
+async function incomplete(
+  ctx: Context,
+  group: readonly [Outline, ...Outline[]],
+  labels: readonly ProfileLabel[],
+  extent: Extent,
+): Promise<readonly Outline[]> {
+  // Most profiles are on all of their hosts, which counting shows for all of the group.
+  if (group.length === 1) return group;
+  const { store } = ctx;
+  const wanted = await store.hosts.count(and(amongHosts(extent), hostsToGetIt(ctx, group[0], labels)));
+  const current = and(
+    oneOf(
+      "profile_uuid",
+      group.map(({ uuid }) => uuid),
+    ),
+    eq("operation_type", "install"),
+    // A content has the identifier of its profile, so no other profile of the team has this checksum.
+    oneOf(
+      "checksum",
+      group.map(({ checksum }) => checksum),
+    ),
+    ofHosts(extent),
+  );
+  const counts = await store.hostProfiles.groupCount("profile_uuid", current);
+  const complete = new Set(counts.flatMap(({ value, count }) => (count === wanted ? [value] : [])));
+  return group.filter(({ uuid }) => !complete.has(uuid));
+}
+
+/** The hosts that lack the profile, or have earlier content, get a row that is to be delivered. */
+function addMissing(
+  ctx: Context,
+  profile: Outline,
+  labels: readonly ProfileLabel[],
+  among: Predicate,
+  signal?: AbortSignal,
+): Promise<number> {
+  const lacking = and(among, hostsLackingIt(ctx, profile, labels));
+  return repeat(signal, async () => {
+    const found = await ctx.store.hosts.pick(["id"], { where: lacking, limit: STEP });
+    if (found.length === 0) return 0;
+    const ids = found.map(({ id }) => id);
+    return ctx.store.tx(async (store) => {
+      // A profile that was changed in the meantime is compared again after its own notification.
+      const now = await store.configurationProfiles.first({ where: eq("id", profile.id) });
+      if (now?.checksum !== profile.checksum) return 0;
+      await changingHosts({ ...ctx, store }, ids, async () => {
+        const { uuid: profile_uuid, platform, kind, name, identifier, checksum } = profile;
+        const state = { operation_type: "install", status: null, detail: "", retries: 0, command_uuid: null } as const;
+        await store.hostProfiles.upsert(
+          ids.map((host_id) => ({ host_id, profile_uuid, platform, kind, name, identifier, checksum, ...state })),
+          {
+            on: ["host_id", "profile_uuid"],
+            set: ["name", "identifier", "checksum", "operation_type", "status", "detail", "retries", "command_uuid"],
+            returning: [],
+          },
+        );
+        if (identifier === FILEVAULT_IDENTIFIER) await settleMacs(store, ids);
+      });
+      return ids.length;
+    });
+  });
+}
+
+/** Applies an event to the rows that match, in steps. */
+const applyTo = (ctx: Context, where: Predicate, event: ProfileEvent, signal?: AbortSignal): Promise<number> =>
+  repeat(signal, async () => {
+    // In most passes there are none. Counting needs no order, which costs the embedded store most of the time.
+    if ((await ctx.store.hostProfiles.count(where)) === 0) return 0;
+    return ctx.store.tx(async (store) => {
+      const rows = await store.hostProfiles.list({ where, limit: STEP });
+      await applyEvents(
+        { ...ctx, store },
+        rows.map((row) => ({ row, event })),
+      );
+      return rows.length;
+    });
+  });
+
+/** Hosts that are not in the scope of the profiles any more remove them. */
+function removeUnwanted(
+  ctx: Context,
+  group: readonly [Outline, ...Outline[]],
+  labels: readonly ProfileLabel[],
+  extent: Extent,
+  signal?: AbortSignal,
+): Promise<number> {
+  const kept = exists(hosts, "id", hostsToKeepIt(ctx, group[0], labels), "host_id");
+  const uuids = group.map(({ uuid }) => uuid);
+  const installed = and(oneOf("profile_uuid", uuids), eq("operation_type", "install"));
+  return applyTo(ctx, and(installed, ofHosts(extent), not(kept)), { type: "unwanted" }, signal);
+}
+
+/** Profiles that were deleted, also with their team, are removed from hosts. */
+async function removeOrphans(ctx: Context, extent: Extent, signal?: AbortSignal): Promise<number> {
+  if (extent.profileIds !== undefined) return 0;
+  const counts = await ctx.store.hostProfiles.groupCount("profile_uuid", ofHosts(extent));
+  const uuids = counts.map(({ value }) => String(value));
+  const known = await ctx.store.configurationProfiles.pick(["uuid"], { where: oneOf("uuid", uuids) });
+  const isKnown = new Set(known.map(({ uuid }) => uuid));
+  const orphans = uuids.filter((uuid) => !isKnown.has(uuid));
+  if (orphans.length === 0) return 0;
+  const platforms = ctx.extensions.profilePlatforms.map(({ name }) => name);
+  const where = and(
+    oneOf("profile_uuid", orphans),
+    eq("operation_type", "install"),
+    oneOf("platform", platforms),
+    ofHosts(extent),
+  );
+  return applyTo(ctx, where, { type: "unwanted" }, signal);
+}
+
+/** Nothing can be queued for hosts that are not managed any more. */
+async function dropUnmanaged(ctx: Context, extent: Extent, signal?: AbortSignal): Promise<number> {
+  if (extent.profileIds !== undefined) return 0;
+  let dropped = 0;
+  for (const { name, hosts: managed } of ctx.extensions.profilePlatforms) {
+    const where = and(amongHosts(extent), not(managed), exists(hostProfiles, "host_id", eq("platform", name)));
+    dropped += await repeat(signal, async () => {
+      if ((await ctx.store.hosts.first({ where })) === null) return 0;
+      return ctx.store.tx(async (store) => {
+        const ids = (await store.hosts.pick(["id"], { where, limit: STEP })).map(({ id }) => id);
+        await changingHosts({ ...ctx, store }, ids, async () => {
+          await store.hostProfiles.delete(and(oneOf("host_id", ids), eq("platform", name)));
+        });
+        return ids.length;
+      });
+    });
+  }
+  return dropped;
+}
+
+/** A host whose values have changed since the profile was sent gets it again. */
+async function renewVariables(
+  ctx: Context,
+  { id, uuid }: Outline,
+  extent: Extent,
+  signal?: AbortSignal,
+): Promise<number> {
+  const profile = await ctx.store.configurationProfiles.get(id);
+  if (!profile) return 0;
+  const platform = platformOf(ctx, profile.platform);
+  const text = (await contentsOf(ctx.store, [id])).get(id)?.toString() ?? "";
+  const where = and(eq("profile_uuid", uuid), eq("operation_type", "install"), not(isNull("status")), ofHosts(extent));
+  let renewed = 0;
+  for await (const rows of ctx.store.hostProfiles.pages({ where }, STEP)) {
+    if (signal?.aborted) break;
+    const values = await valuesOfHosts(
+      ctx.store,
+      rows.map(({ host_id }) => host_id),
+      [text],
+    );
+    const changed = rows.filter((row) => {
+      const own = values.get(row.host_id);
+      if (own === undefined) return false;
+      return fillVariables(text, uuid, own, (value) => platform.escape(value, profile.kind)).digest !== row.variables;
+    });
+    if (changed.length === 0) continue;
+    renewed += changed.length;
+    await ctx.store.tx(async (store) => {
+      await applyEvents(
+        { ...ctx, store },
+        changed.map((row) => ({ row, event: { type: "changed" } })),
+      );
+    });
+  }
+  return renewed;
+}
+
+/** Queues commands for everything that is to be delivered. Returns how many rows were taken. */
+export function deliver(services: Services, signal?: AbortSignal): Promise<number> {
+  const ctx = serviceContext(services, "profiles");
+  const platforms = ctx.extensions.profilePlatforms.map(({ name }) => name);
+  const where = and(isNull("status"), oneOf("platform", platforms));
+  return repeat(signal, async () => {
+    // Without the lock most passes would wait for each other only to find nothing.
+    if ((await ctx.store.hostProfiles.first({ where })) === null) return 0;
+    return ctx.store.tx(async (store) => {
+      const rows = await store.hostProfiles.list({ where, limit: STEP });
+      await deliverRows(within(ctx, store), rows);
+      return rows.length;
+    }, DELIVERIES);
+  });
+}
+
+async function deliverRows(inside: Context, rows: readonly HostProfileRow[]): Promise<void> {
+  const { store, clock } = inside;
+  const events: { row: HostProfileRow; event: ProfileEvent }[] = [];
+  const digests: { id: number; variables: string }[] = [];
+  const at = clock.iso();
+  for (const [name, own] of groupBy<HostProfileRow, ProfileRow["platform"]>(rows, (row) => row.platform)) {
+    const platform = platformOf(inside, name);
+    const queued = new Map<number, string | null>();
+    const removals = own.filter((row) => row.operation_type === "remove");
+    const { gone, removable } = await apart(store, removals);
+    if (removable.length > 0) for (const one of await platform.remove(inside, removable)) queued.set(...one);
+    const { deliveries, failed } = await prepare(inside, own, digests);
+    events.push(...failed);
+    if (deliveries.length > 0) for (const one of await platform.install(inside, deliveries)) queued.set(...one);
+    for (const row of own)
+      if (queued.has(row.id)) events.push({ row, event: { type: "queued", command_uuid: queued.get(row.id)!, at } });
+    await forgetReplaced(inside, gone);
+  }
+  await applyEvents(inside, events);
+  if (digests.length > 0) await store.hostProfiles.updateEach(digests);
+}
+
+/**
+ * A removal names the identifier only. If another profile with the same one is to be installed on the host, removing
+ * would remove that, so the row is dropped instead.
+ */
+async function apart(store: ServerTx, removals: readonly HostProfileRow[]) {
+  if (removals.length === 0) return { gone: [], removable: [] };
+  const others = await store.hostProfiles.pick(["host_id", "identifier", "platform"], {
+    where: and(
+      oneOf("host_id", [...new Set(removals.map(({ host_id }) => host_id))]),
+      oneOf("identifier", [...new Set(removals.map(({ identifier }) => identifier))]),
+      eq("operation_type", "install"),
+    ),
+  });
+  const keyOf = (row: Pick<HostProfileRow, "host_id" | "platform" | "identifier">) =>
+    `${row.host_id} ${row.platform} ${row.identifier}`;
+  const replaced = new Set(others.map(keyOf));
+  return {
+    gone: removals.filter((row) => replaced.has(keyOf(row))),
+    removable: removals.filter((row) => !replaced.has(keyOf(row))),
+  };
+}
+
+async function forgetReplaced(inside: Context, gone: readonly HostProfileRow[]): Promise<void> {
+  await changingHosts(
+    inside,
+    gone.map(({ host_id }) => host_id),
+    async () => {
+      await inside.store.hostProfiles.delete(
+        oneOf(
+          "id",
+          gone.map(({ id }) => id),
+        ),
+      );
+    },
+  );
+}
+
+/** The contents for the rows to install, with the hosts' values. Rows with a variable without a value fail. */
+async function prepare(inside: Context, rows: readonly HostProfileRow[], digests: { id: number; variables: string }[]) {
+  const deliveries: Delivery[] = [];
+  const failed: { row: HostProfileRow; event: ProfileEvent }[] = [];
+  const challenged: { row: HostProfileRow; names: readonly string[] }[] = [];
+  const installs = rows.filter((row) => row.operation_type === "install");
+  const uuids = [...new Set(installs.map(({ profile_uuid }) => profile_uuid))];
+  const found = await inside.store.configurationProfiles.list({ where: oneOf("uuid", uuids) });
+  const profiles = new Map(found.map((profile) => [profile.uuid, profile]));
+  const contents = await contentsOf(
+    inside.store,
+    found.map(({ id }) => id),
+  );
+  const varied = installs.filter(({ profile_uuid }) => profiles.get(profile_uuid)?.has_variables);
+  const values = await valuesOfHosts(
+    inside.store,
+    [...new Set(varied.map(({ host_id }) => host_id))],
+    found.flatMap(({ id, has_variables }) => (has_variables ? (contents.get(id)?.toString() ?? "") : [])),
+  );
+  for (const row of installs) {
+    const profile = profiles.get(row.profile_uuid);
+    const content = profile && contents.get(profile.id);
+    // Deleted since: the next pass removes it.
+    if (!profile || !content) continue;
+    const own = values.get(row.host_id);
+    if (!profile.has_variables || own === undefined) {
+      deliveries.push({ row, profile, content });
+      continue;
+    }
+    const platform = platformOf(inside, profile.platform);
+    const filled = fillVariables(content.toString(), row.profile_uuid, own, (value) =>
+      platform.escape(value, profile.kind),
+    );
+    digests.push({ id: row.id, variables: filled.digest });
+    const refusal = filled.missing.length > 0 ? missingText(filled.missing) : refusalOf(platform, profile, filled.text);
+    if (refusal === null) {
+      deliveries.push({ row, profile, content: Buffer.from(filled.text) });
+      challenged.push({ row, names: namesIn(filled.text) });
+    } else failed.push({ row, event: { type: "unsendable", detail: refusal } });
+  }
+  await renewChallenges(inside, challenged);
+  return { deliveries, failed };
+}
+
+/** Why the profile with the host's values is not sent: a value may make something of it that profiles cannot have. */
+function refusalOf(platform: ProfilePlatform, { name, is_own }: ProfileRow, text: string): string | null {
+  if (is_own) return null;
+  try {
+    platform.read({ bytes: Buffer.from(text), name });
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const reasons = error.errors.map(({ reason }) => reason).join("; ");
+    return `The profile was not sent, because the host's values are not possible in it: ${reasons}.`;
+  }
+}
+
+const missingText = (missing: readonly string[]): string =>
+  `The profile was not sent: the host has no value for ${missing.join(", ")}.`;
+
+/** The profiles whose labels include one of these. */
+export async function profilesWithLabels(store: ServerTx, labelIds: readonly number[]): Promise<number[]> {
+  const rows = await store.profileLabels.pick(["profile_id"], { where: oneOf("label_id", labelIds) });
+  return [...new Set(rows.map(({ profile_id }) => profile_id))];
+}

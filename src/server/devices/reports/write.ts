@@ -1,0 +1,91 @@
+import type { HostRow } from "../../hosts/hosts/access.ts";
+import { writeDetails } from "../../hosts/hosts/details.ts";
+import { detailRowOf, type HostDetails } from "../../hosts/hosts/inventory/details.ts";
+import { NOTHING_TO_WRITE } from "../../hosts/hosts/inventory/source.ts";
+import { createOsVersions, type OsIdentity } from "../../hosts/hosts/os-versions.ts";
+import { writeReported } from "../../hosts/hosts/reported.ts";
+import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import type { Services } from "../../platform/core/context.ts";
+import { byId } from "../../platform/core/maps.ts";
+import { type StartedPart, startedPart } from "../../platform/core/running.ts";
+import { ReferenceViolation } from "../../platform/store/store.ts";
+import { type SoftwareAnswer, softwareInventory } from "../../software/software/ingest.ts";
+import { recordSystems, systemChanges } from "../../software/software/vulnerabilities/count-changes.ts";
+
+/** What one message says of a host. Null: nothing. */
+export interface DeviceReport {
+  readonly set: Partial<HostRow>;
+  readonly os: OsIdentity | null;
+  readonly details: Partial<HostDetails> | null;
+  readonly software: SoftwareAnswer | null;
+}
+
+export interface DeviceReports<M> {
+  /** Resolves when the message's report is written. Messages of hosts that were deleted are dropped. */
+  add(message: M): Promise<null>;
+  stop(): Promise<void>;
+}
+
+/** A part that writes the reports of a platform. `read` is pure. */
+export const deviceReports = <M extends { readonly hostId: number }>(
+  name: string,
+  read: (message: M, row: HostRow, now: number) => DeviceReport,
+): StartedPart<DeviceReports<M>> =>
+  startedPart(name, async (services: Services) => {
+    const { store, clock } = services;
+    const osVersions = createOsVersions(services);
+    const software = await softwareInventory.start!(services);
+
+    async function run(messages: readonly M[]): Promise<null[]> {
+      const now = clock.now();
+      const rows = byId(await store.hosts.getMany(messages.map(({ hostId }) => hostId)));
+      const reports = messages.flatMap((message) => {
+        const row = rows.get(message.hostId);
+        return row ? [{ row, ...read(message, row, now) }] : [];
+      });
+      const systems = await osVersions.ids(
+        reports.flatMap(({ row, os }) => (os === null ? [] : [{ hostId: row.id, system: os }])),
+      );
+      const answers = reports.flatMap(({ row, software: value }) => (value ? [{ hostId: row.id, value }] : []));
+      const plan = answers.length === 0 ? NOTHING_TO_WRITE : await software.plan(answers, now);
+      const detailed = reports.filter(({ details }) => details !== null);
+      const known = byId(await store.hostDetails.getMany(detailed.map(({ row }) => row.id)));
+      const changed = detailed.flatMap(({ row, details }) => detailRowOf(row.id, known.get(row.id), details!) ?? []);
+      await store.tx(async (tx) => {
+        const reported = reports.map(({ row, set, os }) => ({
+          row,
+          set: { ...set, ...(os && { os_version_id: systems.of(os) }), ...plan.hosts?.get(row.id) },
+        }));
+        await writeReported(tx, now, reported);
+        await recordSystems(tx, systemChanges(reported));
+        await writeDetails(tx, changed);
+        await plan.write?.(tx);
+      });
+      return messages.map(() => null);
+    }
+
+    async function guarded(messages: readonly M[]): Promise<null[]> {
+      try {
+        return await run(messages);
+      } catch (error) {
+        if (!(error instanceof ReferenceViolation)) throw error;
+        // A host or version was deleted in the meantime.
+        osVersions.forget();
+        software.forget?.();
+        return run(messages);
+      }
+    }
+
+    const batches = createBatcher(guarded, {
+      size: store.engine === "lowdb" ? 8 : 24,
+      parallel: 1,
+      key: ({ hostId }: M) => hostId,
+    });
+    return {
+      add: (message) => batches.add(message),
+      async stop() {
+        await batches.idle();
+        await software.stop?.();
+      },
+    };
+  });

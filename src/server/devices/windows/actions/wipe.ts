@@ -1,0 +1,55 @@
+// Delivers wipes to Windows devices (device protocols, sections 3.5 and 6). Agents lock and unlock them.
+import type { WindowsWipeType } from "../../../../api/hosts/host-actions.ts";
+import { syncCommand } from "../../../../syncml/value.ts";
+import type { Deliverer } from "../../../hosts/host-actions/deliverer.ts";
+import { actionEnded } from "../../../hosts/host-actions/outcome.ts";
+import { forgetActions, leaveActions } from "../../../hosts/host-actions/states.ts";
+import { actionView } from "../../../hosts/host-actions/view.ts";
+import { endLeaving } from "../../../hosts/mdm-status/managed.ts";
+import { ApiError, invalid } from "../../../platform/core/errors.ts";
+import { deviceOfHost } from "../channel/devices.ts";
+import type { WindowsDeviceListener } from "../channel/listeners.ts";
+import { windowsCommandKind } from "../commands/kind.ts";
+import { sendWindowsCommands } from "../commands/send.ts";
+
+export const windowsWipe = windowsCommandKind({
+  name: "windows_wipe",
+  title: "wipe",
+  view: actionView("wipe"),
+  isUpcoming: true,
+  priority: 0,
+  async ended(inside, operation, { state, result }) {
+    const failed = result && ({ state: "failed", failure: `the device refused the wipe: ${result.detail}` } as const);
+    const outcome = state === "answered" ? ({ state: "done" } as const) : (failed ?? ({ state: "cancelled" } as const));
+    await actionEnded(inside, "wipe", operation, outcome);
+  },
+});
+
+const NODE = "./Device/Vendor/MSFT/RemoteWipe";
+/** It cannot be stopped by switching the device off. */
+const DEFAULT: WindowsWipeType = "doWipeProtected";
+
+const OFF = "Windows MDM isn't turned on: a Windows host needs it for wipe";
+
+export const windowsWiper: Deliverer = {
+  serves: ({ platform }, action) => platform === "windows" && action === "wipe",
+  async require({ config, store }, { id, display_name }) {
+    const { mdm } = await config.over(store).current();
+    if (!mdm.windows_enabled_and_configured) throw new ApiError(400, OFF, [{ name: "base", reason: OFF }]);
+    if (!(await deviceOfHost(store, id)))
+      throw invalid("host_id", `${display_name} does not have MDM turned on, which windows needs for wipe`);
+  },
+  async deliver(ctx, { id: hostId }, _action, { wipeType = DEFAULT }) {
+    const command = syncCommand("Exec", "", { items: [{ target: `${NODE}/${wipeType}`, format: "chr", data: "" }] });
+    const [reference] = await sendWindowsCommands(ctx, windowsWipe, [{ hostId, command }]);
+    return { reference: reference!, pin: null };
+  },
+};
+
+/** The enrollment of a device ends its wipes, and what it was asked to leave. */
+export const windowsActionListener: WindowsDeviceListener = {
+  async reset(inside, { host_id, state }) {
+    await endLeaving(inside, [host_id]);
+    await (state === "removed" ? leaveActions(inside, host_id) : forgetActions(inside, host_id));
+  },
+};

@@ -1,0 +1,24 @@
+// What agents of Windows hosts are asked about device management (agent protocol, section 11).
+import { AGENT_DISCOVERY } from "../../../../api/devices/windows.ts";
+import type { AgentNotifier } from "../../../delivery/managed-agent/notifications.ts";
+import { windowsUrl } from "../channel/devices.ts";
+import { tokenFor } from "../sign-in/token.ts";
+
+/** To turn device management on or off, or to leave that of another product. */
+export const windowsNotices: AgentNotifier = async (ctx, { hostId, platform, mdm, hasIdentity }) => {
+  if (platform !== "windows") return {};
+  const { mdm: settings } = await ctx.config.current();
+  const isOurs = mdm?.connected_to_svc === true;
+  if (!settings.windows_enabled_and_configured)
+    return isOurs ? { needs_programmatic_windows_mdm_unenrollment: true } : {};
+  if (isOurs || mdm?.is_server) return {};
+  if (mdm?.enrollment_status.startsWith("On "))
+    return settings.windows_migration_enabled ? { needs_mdm_migration: true } : {};
+  const url = settings.enable_turn_on_windows_mdm_manually ? null : await windowsUrl(ctx, AGENT_DISCOVERY);
+  if (url === null) return {};
+  return {
+    needs_programmatic_windows_mdm_enrollment: true,
+    windows_mdm_discovery_endpoint: url,
+    ...(hasIdentity ? { windows_mdm_enrollment_token: await tokenFor(ctx, { host_id: hostId }) } : {}),
+  };
+};

@@ -1,0 +1,134 @@
+// Applies changes of any kind of configuration object in one transaction: all of them or none.
+import type { z } from "zod";
+import { type configurationApi, NO_TEAM_NAME } from "../../../api/edge/configuration.ts";
+import type { SecretVariable } from "../../../api/settings/variables.ts";
+import { againWithoutGone } from "../../hosts/labels/members.ts";
+import { inTurns } from "../../platform/core/concurrency/parts.ts";
+import { type Context, within } from "../../platform/core/context.ts";
+import { ApiError, alreadyExists, hasChanged, invalid, notFound } from "../../platform/core/errors.ts";
+import { authorize } from "../../platform/core/security/access.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { setVariables } from "../../settings/variables/secrets.ts";
+import { type Given, refusal } from "./changes.ts";
+import { resolveFiles } from "./files.ts";
+import type { Kind, Part } from "./kind.ts";
+import { kindOf, kinds, locks } from "./kinds.ts";
+import { checkPins } from "./pins.ts";
+import { asWriter, mayApply } from "./planner.ts";
+import { authorizeOn, checkKinds, contentsIn, type Request, readRequest } from "./request.ts";
+import { readAllRows, thingsOf } from "./state.ts";
+import { keyOf, revisionKey, type Texts, type Thing } from "./values.ts";
+import type { Work } from "./work.ts";
+
+type Body = z.output<(typeof configurationApi)["apply"]["body"]>;
+type Reply = z.output<(typeof configurationApi)["apply"]["response"]>;
+
+const locked = <R>(
+  store: ServerTx,
+  work: (inside: ServerTx) => Promise<R>,
+  left: readonly string[] = locks,
+): Promise<R> => {
+  const [lock, ...others] = left;
+  return lock === undefined ? work(store) : store.tx((inside) => locked(inside, work, others), { lock });
+};
+
+export async function applyConfiguration(caller: Context, body: Body): Promise<Reply> {
+  const isPlanner = caller.dryRun !== null && !mayApply(caller);
+  const ctx = isPlanner ? asWriter(caller) : caller;
+  const texts: Texts = new Map(Object.entries(body.secrets ?? {}));
+  checkKinds({ changes: body.changes, pins: body.pins });
+  const changes = body.changes.map((change, index): Given => ({ ...change, index, shape: kindOf(change) }));
+  const request = await readRequest(ctx, changes, texts, contentsIn(body.files ?? {}));
+  const variables = Object.entries(body.variables ?? {}).map(([name, value]) => ({ name, value }));
+  if (variables.length > 0) authorize(ctx, "variables:write", null);
+  const asked = await askOutside(ctx, request, isPlanner || (body.skip_checks ?? false));
+  // Whoever may only plan must not have the server connect anywhere.
+  if (isPlanner) ctx.dryRun?.unchecked("the connections to certificate authorities, trackers and the directory");
+  const key = await revisionKey(ctx);
+  let done: Work | undefined;
+  await againWithoutGone(() =>
+    locked(ctx.store, async (store) => {
+      done = await write(within(ctx, store), { request, changes, texts, asked, pins: body.pins ?? [], variables, key });
+    }),
+  );
+  for (const later of done!.later) later(ctx);
+  return { applied: done!.applied, dry_run: ctx.dryRun !== null };
+}
+
+/** What each kind learned from the network before the transaction. */
+type Asked = ReadonlyMap<Kind, unknown>;
+
+async function askOutside(ctx: Context, request: Request, skip: boolean): Promise<Asked> {
+  const asked = new Map<Kind, unknown>();
+  for (const [kind, { steps }] of request) asked.set(kind, await kind.prepare?.(ctx, steps, skip));
+  return asked;
+}
+
+interface Asking {
+  readonly request: Request;
+  readonly changes: readonly Given[];
+  readonly texts: Texts;
+  readonly asked: Asked;
+  readonly pins: NonNullable<Body["pins"]>;
+  readonly variables: readonly SecretVariable[];
+  readonly key: string;
+}
+
+async function write(ctx: Context, { request, changes, texts, asked, pins, variables, key }: Asking): Promise<Work> {
+  const { shared, rows } = await readAllRows(ctx);
+  const current = new Map<string, Thing>();
+  for await (const thing of inTurns(thingsOf(shared, rows))) current.set(keyOf(thing), thing);
+  const teamChanges = changes.filter(({ kind }) => kind === "team");
+  const namesOf = (wanted: Given["action"]) =>
+    new Set(teamChanges.filter(({ action }) => action === wanted).map(({ name }) => name));
+  const work: Work = {
+    ctx,
+    shared,
+    current,
+    files: await resolveFiles({ ctx, current }, request),
+    texts,
+    teams: new Map(shared.teams.map((team) => [team.name, team])),
+    leaving: namesOf("delete"),
+    applied: { create: 0, update: 0, delete: 0 },
+    kept: new Map(),
+    later: [],
+  };
+  if (variables.length > 0) await setVariables(ctx, variables);
+  await checkPins(pins, work.current, key);
+  const made = namesOf("create");
+  for await (const given of inTurns(changes)) checkPlace(work, given, made);
+
+  // The order matters: teams use the organization's integrations, policies and queries use labels.
+  const partOf = (kind: Kind): Part<unknown, unknown, unknown> => ({
+    ...request.get(kind)!,
+    rows: rows.get(kind),
+    prepared: asked.get(kind),
+  });
+  for (const kind of kinds) await kind.write(work, partOf(kind));
+  for (const kind of kinds.toReversed()) await kind.remove?.(work, partOf(kind));
+  return work;
+}
+
+/** Checks that the object exists (or not) as the change expects, and that the caller may change it there. */
+function checkPlace({ ctx, current, teams, leaving }: Work, given: Given, made: ReadonlySet<string>): void {
+  const { kind, owner, name, action } = given;
+  const teamName = kind === "team" ? name : owner === NO_TEAM_NAME ? null : owner;
+  const team = teamName === null ? undefined : teams.get(teamName);
+  if (owner !== null && owner !== NO_TEAM_NAME) {
+    // For team users, another team is answered like a missing one.
+    if (!team && !made.has(owner)) throw refusal(given, notFound("team", owner));
+    if (leaving.has(owner) && action !== "delete")
+      throw refusal(given, invalid("base", "its team is deleted by this request"));
+  }
+  if (team && (kind === "team" || owner !== null))
+    try {
+      authorizeOn(ctx, given, team.id);
+    } catch (error) {
+      throw error instanceof ApiError ? refusal(given, error) : error;
+    }
+  const isThere = current.has(keyOf(given));
+  if (action === "create" && isThere) throw refusal(given, alreadyExists("already exists"));
+  // Objects of which each scope has exactly one are created together with their team.
+  const comes = owner !== null && made.has(owner) && given.shape.per === "one";
+  if (action !== "create" && !isThere && !comes) throw refusal(given, hasChanged("does not exist (any more)"));
+}

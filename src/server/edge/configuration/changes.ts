@@ -1,0 +1,96 @@
+// Requested changes, and errors that name the change.
+import { NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../../api/edge/configuration.ts";
+import { inTurns } from "../../platform/core/concurrency/parts.ts";
+import { ApiError, type FieldError } from "../../platform/core/errors.ts";
+import type { KindShape } from "./kind.ts";
+import type { Thing } from "./values.ts";
+
+export interface Given extends ThingChange {
+  /** The index of the change in the request. */
+  readonly index: number;
+  readonly shape: KindShape;
+}
+
+/** A change whose value was parsed. */
+export interface Step<W> extends Given {
+  readonly wanted: W;
+}
+
+/** The parsed value, in the form in which the state shows it. */
+export interface Wanted {
+  readonly value: Thing["value"];
+}
+
+/** Describes the object: `policy "Disk is encrypted" of team "Sales"`. */
+export function describeThing(
+  { kind, owner, name }: ThingKey,
+  { noun = kind.replaceAll("_", " "), per }: KindShape,
+): string {
+  const whose =
+    owner === null ? "" : owner === NO_TEAM_NAME ? " of hosts without a team" : ` of team ${JSON.stringify(owner)}`;
+  return `${noun}${per === "one" ? "" : ` ${JSON.stringify(name)}`}${whose}`;
+}
+
+/**
+ * Names of the change's own fields begin with `change.`. All others are paths in its value, with or without the
+ * prefix `value.`.
+ */
+function placed(given: Given, { name, reason }: FieldError): FieldError {
+  return {
+    name: `changes.${given.index}${placeOf(given, name)}`,
+    reason: `${describeThing(given, given.shape)}: ${reason}`,
+  };
+}
+
+function placeOf({ shape }: Given, name: string): string {
+  if (name === "base") return "";
+  if (name.startsWith("change.")) return `.${name.slice("change.".length)}`;
+  const path = name === "value" || name.startsWith("value.") ? name : `value.${name}`;
+  // Where values have no name field, the name is that of the change.
+  const isOfChange = path === "value.name" && shape.per === "many" && !shape.isNameInValue;
+  return isOfChange ? ".name" : `.${path}`;
+}
+
+/** The error for one change, with its index in the request. */
+export const refusal = (given: Given, error: ApiError): ApiError =>
+  new ApiError(
+    error.status,
+    error.message,
+    (error.errors.length > 0 ? error.errors : [{ name: "base", reason: error.message }]).map((one) =>
+      placed(given, one),
+    ),
+    { hasChanged: error.hasChanged },
+  );
+
+/** Adds the change to the errors that `work` throws. */
+export async function locating<R>(given: Given, work: () => R | Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ApiError ? refusal(given, error) : error;
+  }
+}
+
+/** The maximum number of errors in one reply. */
+export const MAX_LISTED = 100;
+
+/** Parses every change before any error is thrown. All errors are reported together, with the status of the first. */
+export async function readAll<R>(changes: readonly Given[], read: (given: Given) => R): Promise<R[]> {
+  const results: R[] = [];
+  const errors: FieldError[] = [];
+  let first: ApiError | null = null;
+  for await (const given of inTurns(changes)) {
+    try {
+      results.push(read(given));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const located = refusal(given, error);
+      first ??= located;
+      errors.push(...located.errors);
+      if (errors.length >= MAX_LISTED) break;
+    }
+  }
+  if (first)
+    throw new ApiError(first.status, first.message, errors.slice(0, MAX_LISTED), { hasChanged: first.hasChanged });
+  return results;
+}

@@ -1,0 +1,78 @@
+// What the server knows about one kind of configuration. README.md describes how to add a kind.
+import type { Action } from "../../../api/access.ts";
+import type { ConfigurationState } from "../../../api/edge/configuration.ts";
+import type { Context } from "../../platform/core/context.ts";
+import type { Given, Step } from "./changes.ts";
+import type { SharedRows } from "./shared-rows.ts";
+import type { Contents, Json, Texts, Thing } from "./values.ts";
+import type { Work } from "./work.ts";
+
+/** What an object belongs to: the organization, a team, or the hosts without a team. */
+type Place = "global" | "team" | "no_team";
+
+/** What is checked of a change before its value. */
+export interface KindShape {
+  readonly owners: readonly Place[];
+  /**
+   * many: any number, created and deleted by name. one: exactly one per owner, named like the kind; it comes and goes
+   * with its owner. section: a fixed set of names, none of which can be created or deleted.
+   */
+  readonly per: "many" | "one" | "section";
+  /** For messages; the kind's name with spaces if absent. */
+  readonly noun?: string;
+  /** The value of an object has a name of its own, besides that of the object. */
+  readonly isNameInValue?: true;
+}
+
+/** A file that a value contains only by reference. The digest is in hex, in lower case. */
+export interface FileRef {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+/** The changes of one kind in one apply. */
+export interface Part<Rows, Wanted, Prepared> {
+  readonly rows: Rows;
+  /** What is created or updated, in the order of the request. */
+  readonly steps: readonly Step<Wanted>[];
+  readonly gone: readonly Given[];
+  readonly prepared: Prepared;
+}
+
+/**
+ * A descriptor. What a kind does in the store goes through the services of its feature, so that rules exist only there.
+ * Written as methods, so that a list can contain kinds with different rows and values.
+ */
+export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> extends KindShape {
+  readonly name: string;
+  /** The lock of the feature, if it is none of those that every apply takes (`locks` in kinds.ts). */
+  readonly lock?: string;
+  /** What the caller must be allowed to do. */
+  action(given: Given): Action;
+  /** Another kind that parses and writes this change together with its own. */
+  writtenWith?(given: Given): string | null;
+  /** Rows that the caller may write, besides those of `SharedRows`. Runs in the transaction. */
+  load(ctx: Context, shared: SharedRows): Promise<Rows>;
+  /** The current objects. A generator builds each of them only when it is used. */
+  things(rows: Rows, shared: SharedRows): Iterable<Thing>;
+  /** Its parts of the default settings that files are completed with. */
+  defaults?(): Partial<Record<keyof ConfigurationState["defaults"], unknown>>;
+  /** Small files to which the values refer by digest. Requests contain those that they change, so nothing is uploaded. */
+  contents?(ctx: Context, rows: Rows): Promise<Contents>;
+  /** Larger files to which the values refer by digest: the tokens with which the API lets callers download them. */
+  downloads?(ctx: Context, rows: Rows): Promise<ReadonlyMap<string, string>>;
+  /** Reorders what has no order, so that the order in a reply does not depend on secret texts. */
+  inReply?(value: Json): Json;
+  /** Parses a value, without the store. 422 for a violated rule. */
+  read(ctx: Context, given: Given, texts: Texts, contents: Contents): Wanted;
+  /** The files that a value refers to. `write` gets the ids of their rows in `work.files`. */
+  files?(value: unknown): readonly FileRef[];
+  /** Checks the name in a deletion. */
+  checkGone?(given: Given): void;
+  /** Checks that need the network, before the transaction. */
+  prepare?(ctx: Context, steps: readonly Step<Wanted>[], skip: boolean): Promise<Prepared>;
+  /** Writes what differs. Without `remove`, also deletes. */
+  write(work: Work, part: Part<Rows, Wanted, Prepared>): Promise<void>;
+  /** Deletes after all kinds have written, in the reverse order. */
+  remove?(work: Work, part: Part<Rows, Wanted, Prepared>): Promise<void>;
+}

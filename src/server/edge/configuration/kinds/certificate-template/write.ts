@@ -1,0 +1,52 @@
+import { checkAuthority, checkTemplateName, templateNameTaken } from "../../../../certificates/certificates/rules.ts";
+import { removeTemplates as deleteRows } from "../../../../certificates/certificates/service.ts";
+import { keepTemplate } from "../../../../certificates/certificates/specs.ts";
+import { invalid } from "../../../../platform/core/errors.ts";
+import { eq } from "../../../../platform/store/query.ts";
+import { locating } from "../../changes.ts";
+import type { Part } from "../../kind.ts";
+import { ownersOf } from "../../shared-rows.ts";
+import { keyOf } from "../../values.ts";
+import { count, differs, type Work } from "../../work.ts";
+import type { TemplateRows, TemplateWanted } from "./value.ts";
+
+export async function writeTemplates(work: Work, { steps }: Part<TemplateRows, TemplateWanted, unknown>) {
+  const changed = steps.filter((step) => differs(work, step, step.wanted));
+  const { ctx, teams } = work;
+  for (const step of changed)
+    await locating(step, async () => {
+      const { certificate_authority_name, subject_name, subject_alternative_name = "" } = step.wanted;
+      const name = checkTemplateName(step.name, "change.name");
+      // This apply may have created it.
+      const ca = await ctx.store.certificateAuthorities.first({ where: eq("name", certificate_authority_name) });
+      const field = "certificate_authority_name";
+      if (!ca) throw invalid(field, `there is no certificate authority ${JSON.stringify(certificate_authority_name)}`);
+      checkAuthority(ca, field);
+      const team = step.owner === null ? null : teams.get(step.owner)!;
+      await templateNameTaken(name, () =>
+        keepTemplate(ctx, {
+          name,
+          team,
+          certificate_authority_id: ca.id,
+          subject_name,
+          subject_alternative_name,
+        }),
+      );
+    });
+  count(work, changed);
+}
+
+export async function removeTemplates(work: Work, { rows, gone }: Part<TemplateRows, TemplateWanted, unknown>) {
+  const ownerOf = ownersOf(work.shared);
+  const known = new Map(
+    rows.templates.map((row) => [
+      keyOf({ kind: "certificate_template", owner: ownerOf(row) ?? null, name: row.name }),
+      row,
+    ]),
+  );
+  // Those of deleted teams are deleted together with the team.
+  for (const one of gone)
+    if (one.owner === null || !work.leaving.has(one.owner))
+      await deleteRows(work.ctx, [known.get(keyOf(one))!], one.owner);
+  count(work, gone);
+}

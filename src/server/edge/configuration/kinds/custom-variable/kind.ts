@@ -1,0 +1,24 @@
+import { may } from "../../../../platform/core/security/access.ts";
+import { CHANGES, removeVariable, type VariableRow } from "../../../../settings/variables/secrets.ts";
+import { locating } from "../../changes.ts";
+import type { Kind } from "../../kind.ts";
+import { count } from "../../work.ts";
+import { KIND, readVariable, type VariableWanted, variableThings } from "./value.ts";
+import { writeVariables } from "./write.ts";
+
+export const customVariable: Kind<readonly VariableRow[], VariableWanted> = {
+  name: KIND,
+  owners: ["global"],
+  per: "many",
+  lock: CHANGES.lock,
+  action: () => "variables:write",
+  load: async (ctx) => (may(ctx.user, "variables:write", null) ? ctx.store.customVariables.list() : []),
+  things: variableThings,
+  read: readVariable,
+  write: (work, { rows, steps }) => writeVariables(work, rows, steps),
+  async remove(work, { rows, gone }) {
+    for (const one of gone)
+      await locating(one, () => removeVariable(work.ctx, rows.find(({ name }) => name === one.name)!));
+    count(work, gone);
+  },
+};

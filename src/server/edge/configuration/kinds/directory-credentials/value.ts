@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { DirectoryCredentialsInput } from "../../../../../api/hosts/directory.ts";
+import { isRecord } from "../../../../../text/record.ts";
+import type { CredentialsRow } from "../../../../hosts/directory/credentials.ts";
+import { invalid } from "../../../../platform/core/errors.ts";
+import type { Given } from "../../changes.ts";
+import { parsed } from "../../parse.ts";
+import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
+
+/** There is one set of credentials at most. */
+const NAME = "directory";
+
+const { tenant_id, client_id } = DirectoryCredentialsInput.shape;
+const Value = z.strictObject({ tenant_id, client_id, client_secret: z.string().max(1024) });
+export type CredentialsWanted = z.output<typeof Value>;
+
+export function credentialsThings(row: CredentialsRow | null): Thing[] {
+  if (row === null) return [];
+  const { tenant_id, client_id, client_secret } = row;
+  const value = { tenant_id, client_id, client_secret: new Secret(client_secret) };
+  return [{ kind: "directory_credentials", owner: null, name: NAME, value }];
+}
+
+export function checkName({ name }: Pick<Given, "name">): void {
+  if (name !== NAME) throw invalid("change.name", `must be ${NAME}: there is one set of credentials at most`);
+}
+
+/** An empty secret is the one that is stored. */
+export function readCredentials(given: Given, texts: Texts): CredentialsWanted {
+  checkName(given);
+  const { value } = given;
+  if (!isRecord(value)) throw invalid("value", "must be an object");
+  const secret = givenSecret(value.client_secret ?? "", texts, "client_secret");
+  return parsed(Value, { ...value, client_secret: secret === KEPT ? "" : secret });
+}

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { compareHosts } from "../../../../../api/edge/configuration.ts";
+import { GivenLabelSpec } from "../../../../../api/hosts/labels.ts";
+import { labelName } from "../../../../hosts/labels/names.ts";
+import { checkSpec } from "../../../../hosts/labels/spec.ts";
+import type { LabelRow } from "../../../../hosts/labels/wire.ts";
+import type { LabelColumns } from "../../../../hosts/labels/write.ts";
+import type { Context } from "../../../../platform/core/context.ts";
+import { invalid } from "../../../../platform/core/errors.ts";
+import type { Given } from "../../changes.ts";
+import { parsed } from "../../parse.ts";
+import type { HostName, SharedRows } from "../../shared-rows.ts";
+import type { Thing } from "../../values.ts";
+
+const LabelValue = z.strictObject(GivenLabelSpec.omit({ name: true, label_type: true }).shape);
+
+/** `hosts` are the names of manual labels' hosts; null if the caller may not write labels. */
+export const labelThings = (hosts: ReadonlyMap<number, readonly HostName[]> | null, { labels }: SharedRows): Thing[] =>
+  hosts
+    ? labels
+        .filter(({ label_type: type }) => type === "regular")
+        .map((row) => ({ kind: "label", owner: null, name: row.name, value: labelValue(row, hosts.get(row.id) ?? []) }))
+    : [];
+
+export const labelValue = (
+  { description, platform, label_membership_type, query, criteria }: Omit<LabelColumns, "name">,
+  hosts: readonly HostName[],
+) => ({
+  description,
+  platform,
+  label_membership_type,
+  query,
+  criteria,
+  hosts: label_membership_type === "manual" ? [...hosts].sort(compareHosts) : null,
+});
+
+export interface LabelWanted {
+  readonly columns: LabelColumns;
+  /** The hosts of a manual label, as given. */
+  readonly hosts: readonly HostName[] | null;
+}
+
+export function readLabel(ctx: Pick<Context, "clock" | "extensions">, { name, value }: Given): LabelWanted {
+  if (labelName(name) !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
+  const spec = parsed(LabelValue, value);
+  const { at: _at, hosts, ...columns } = checkSpec(ctx, { ...spec, name }, "value");
+  return { columns, hosts: columns.label_membership_type === "manual" ? (hosts ?? []) : null };
+}
+
+export const byName = (labels: readonly LabelRow[]): Map<string, LabelRow> =>
+  new Map(labels.map((row) => [row.name, row]));

@@ -1,0 +1,77 @@
+import { checkCustomVital } from "../../../../hosts/labels/criteria.ts";
+import { checkAllUnused } from "../../../../hosts/labels/label-uses.ts";
+import { hostsByName } from "../../../../hosts/labels/members.ts";
+import { nameTaken } from "../../../../hosts/labels/rules.ts";
+import { nameHosts } from "../../../../hosts/labels/spec.ts";
+import type { LabelRow } from "../../../../hosts/labels/wire.ts";
+import { keepLabels, removeLabels } from "../../../../hosts/labels/write.ts";
+import { channels } from "../../../../platform/core/channels.ts";
+import { invalid } from "../../../../platform/core/errors.ts";
+import { ReferenceViolation } from "../../../../platform/store/store.ts";
+import { type Given, locating, refusal, type Step } from "../../changes.ts";
+import { count, differs, type Work } from "../../work.ts";
+import { type LabelWanted, labelValue } from "./value.ts";
+
+export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[]): Promise<void> {
+  if (steps.length === 0) return;
+  const { ctx } = work;
+  const found = await hostsByName(
+    ctx,
+    steps.flatMap(({ wanted }) => wanted.hosts ?? []),
+  );
+  const names = await nameHosts(ctx, [...new Set([...found.values()].flatMap((ids) => [...ids]))]);
+  const before = new Map(work.shared.labels.map((row) => [row.name, row]));
+  const changed = steps
+    .map((step) => {
+      const { columns, hosts } = step.wanted;
+      const members = hosts && new Set(hosts.flatMap((name) => [...(found.get(name) ?? [])]));
+      const called = [...(members ?? [])].map((id) => names.get(id)).filter((name) => name !== undefined);
+      const value = labelValue(columns, called);
+      return { step, columns, members, value };
+    })
+    .filter(({ step, value }) => differs(work, step, value));
+  if (changed.length === 0) return;
+  for (const { step, columns } of changed) await locating(step, () => checkCustomVital(ctx.store, columns.criteria));
+  await nameTaken("given", () =>
+    keepLabels(
+      ctx,
+      changed.map(({ step, columns, members }) => ({
+        before: before.get(step.name),
+        columns,
+        ...(members ? { members } : {}),
+      })),
+    ),
+  );
+  await ctx.store.notify(channels.labels, "");
+  count(
+    work,
+    changed.map(({ step }) => step),
+  );
+}
+
+/** Runs after the objects that used the labels are deleted. */
+export async function removeNamedLabels(work: Work, given: readonly Given[]): Promise<void> {
+  if (given.length === 0) return;
+  const { store } = work.ctx;
+  const rows = new Map(work.shared.labels.map((row) => [row.name, row]));
+  const named = given.map((one): [LabelRow, Given] => [rows.get(one.name)!, one]);
+  const inUse = await checkAllUnused(
+    work.ctx,
+    named.map(([row]) => row),
+  );
+  for (const [row, one] of named) {
+    const reason = inUse.get(row.id);
+    if (reason !== undefined) throw refusal(one, invalid("base", reason));
+  }
+  try {
+    await removeLabels(
+      work.ctx,
+      named.map(([row]) => row),
+    );
+  } catch (error) {
+    if (error instanceof ReferenceViolation) throw refusal(given[0]!, invalid("base", "is in use (foreign key)"));
+    throw error;
+  }
+  await store.notify(channels.labels, "");
+  count(work, given);
+}

@@ -1,0 +1,46 @@
+// Values that are one uploaded file.
+import { z } from "zod";
+import type { Context } from "../../../platform/core/context.ts";
+import { byId } from "../../../platform/core/maps.ts";
+import { completeUploads } from "../../../platform/uploads/service.ts";
+import { locating, type Step } from "../changes.ts";
+import type { FileRef } from "../kind.ts";
+import { parsed } from "../parse.ts";
+
+const FileValue = z.strictObject({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
+});
+export type FileWanted = z.output<typeof FileValue>;
+
+export const readFileValue = (value: unknown): FileWanted => parsed(FileValue, value);
+
+/** Values of other forms are refused when they are read. */
+export function filesIn(value: unknown): readonly FileRef[] {
+  const found = FileValue.safeParse(value);
+  return found.success ? [{ name: "content", sha256: found.data.sha256 }] : [];
+}
+
+/** The digests of files by their ids. */
+export async function digestsOf({ store }: Pick<Context, "store">, ids: readonly number[]) {
+  const files = byId(await store.files.getMany([...new Set(ids)]));
+  return new Map([...files].map(([id, { sha256 }]) => [id, sha256]));
+}
+
+/** Checks the files that the caller has uploaded for the changes; those that objects have already were checked before. */
+export async function checkUploads(
+  ctx: Context,
+  steps: readonly Step<FileWanted>[],
+  check: (file: { readonly id: number; readonly name: string; readonly size: number }) => Promise<void>,
+): Promise<void> {
+  if (steps.length === 0) return;
+  const ids = await completeUploads(
+    ctx,
+    steps.map(({ wanted }) => wanted.sha256),
+  );
+  for (const step of steps) {
+    const id = ids.get(step.wanted.sha256);
+    if (id === undefined) continue;
+    const { size } = (await ctx.store.files.get(id))!;
+    await locating(step, () => check({ id, name: step.name, size }));
+  }
+}

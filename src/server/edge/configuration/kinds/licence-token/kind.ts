@@ -1,0 +1,91 @@
+// The teams of the organization's tokens of the license program. The tokens themselves are secrets, added by the API.
+import { z } from "zod";
+import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import type { vppTokenTeams } from "../../../../delivery/store-apps/tables.ts";
+import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "../../../../delivery/store-apps/tables.ts";
+import { exchangeTeams, TEAMS_LOCK } from "../../../../delivery/store-apps/tokens.ts";
+import { isPremium } from "../../../../platform/core/context.ts";
+import { invalid } from "../../../../platform/core/errors.ts";
+import { groupBy } from "../../../../platform/core/maps.ts";
+import type { RowOf } from "../../../../platform/store/table.ts";
+import { locating, refusal, type Step } from "../../changes.ts";
+import type { Kind, Part } from "../../kind.ts";
+import { parsed } from "../../parse.ts";
+import { mayWriteConfig, type SharedRows } from "../../shared-rows.ts";
+import type { Thing } from "../../values.ts";
+import { count, differs, type Work } from "../../work.ts";
+
+export const ALL_TEAMS = "All teams";
+
+const TokenValue = z.strictObject({
+  teams: z
+    .array(z.string().min(1).max(255))
+    .max(10_000)
+    .transform((names) => [...new Set(names)].sort()),
+});
+type TokenWanted = z.output<typeof TokenValue>;
+
+interface TokenRows {
+  readonly tokens: readonly VppTokenRow[];
+  readonly teams: readonly RowOf<typeof vppTokenTeams>[];
+}
+
+/** Several tokens for one location cannot have the same teams: only the oldest is in files. */
+function* things({ tokens, teams }: TokenRows, shared: SharedRows): Generator<Thing> {
+  const nameOf = new Map(shared.teams.map(({ id, name }) => [id, name]));
+  const scopes = groupBy(teams, ({ token_id }) => token_id);
+  const seen = new Set<string>();
+  for (const { id, location: name } of tokens) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const named = (scopes.get(id) ?? []).map(({ scope }) =>
+      scope === EVERY_TEAM ? ALL_TEAMS : scope === NO_TEAM ? NO_TEAM_NAME : (nameOf.get(scope) ?? ""),
+    );
+    yield { kind: "licence_token", owner: null, name, value: { teams: named.sort() } };
+  }
+}
+
+function scopesOf({ teams, leaving }: Work, step: Step<TokenWanted>): number[] {
+  const wanted = step.wanted.teams;
+  if (wanted.includes(ALL_TEAMS)) {
+    if (wanted.length > 1) throw refusal(step, invalid("teams", `${ALL_TEAMS} cannot be used with single teams`));
+    return [EVERY_TEAM];
+  }
+  return wanted.map((name) => {
+    if (name === NO_TEAM_NAME) return NO_TEAM;
+    const found = leaving.has(name) ? undefined : teams.get(name);
+    if (!found) throw refusal(step, invalid("teams", `there is no team ${JSON.stringify(name)}`));
+    return found.id;
+  });
+}
+
+async function write(work: Work, { rows, steps }: Part<TokenRows, TokenWanted, unknown>): Promise<void> {
+  const changed = steps.filter((step) => differs(work, step, step.wanted));
+  const [first] = changed;
+  if (!first) return;
+  const changes = changed.map((step) => ({
+    token: rows.tokens.find(({ location }) => location === step.name)!,
+    scopes: scopesOf(work, step),
+  }));
+  await locating(first, () => exchangeTeams(work.ctx, changes));
+  count(work, changed);
+}
+
+export const licenceToken: Kind<TokenRows, TokenWanted> = {
+  name: "licence_token",
+  owners: ["global"],
+  per: "section",
+  noun: "token of the license program",
+  lock: TEAMS_LOCK.lock,
+  action: () => "config:write",
+  async load(ctx) {
+    if (!isPremium(ctx) || !mayWriteConfig(ctx)) return { tokens: [], teams: [] };
+    return {
+      tokens: await ctx.store.vppTokens.list({ order: [{ column: "id", direction: "asc" }] }),
+      teams: await ctx.store.vppTokenTeams.list(),
+    };
+  },
+  things,
+  read: (_, { value }) => parsed(TokenValue, value),
+  write,
+};

@@ -1,0 +1,213 @@
+// The packages of teams, as objects of the configuration.
+import { createHash } from "node:crypto";
+import type { ProfileLabel } from "../../../../../api/devices/profiles.ts";
+import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { isDefaultScript } from "../../../../../packages/default-scripts.ts";
+import { configuredName, shownTargets, targetLists } from "../../../../hosts/labels/targeting.ts";
+import type { Context } from "../../../../platform/core/context.ts";
+import { byId } from "../../../../platform/core/maps.ts";
+import type { ServerTx } from "../../../../platform/core/tables.ts";
+import { startOf } from "../../../../platform/files/service.ts";
+import { everything, nothing, oneOf, type Predicate } from "../../../../platform/store/query.ts";
+import { type Installer, labelsOfInstallers } from "../../../../software/installers/hosts.ts";
+import { isScript, textFields } from "../../../../software/installers/scripts.ts";
+import { ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
+import { type Contents, keyOf, type Thing } from "../../values.ts";
+import { iconContents, iconDigests } from "../title-icons.ts";
+import type { PackageValue } from "./value.ts";
+
+export const KIND = "package";
+
+/** Of names in the API of the configuration. */
+const NAME_MAX = 1024;
+/** Packages have scripts, so few of them are read at once. */
+const AT_ONCE = 50;
+
+export const digestOf = (text: string | Uint8Array): string =>
+  text.length === 0 ? "" : createHash("sha256").update(text).digest("hex");
+
+type Identity = Pick<
+  Installer,
+  "id" | "team_id" | "title_id" | "url" | "sha256" | "file_name" | "kind" | "catalogue_app_id"
+>;
+const identity = ["id", "team_id", "title_id", "url", "sha256", "file_name", "kind", "catalogue_app_id"] as const;
+
+const isName = (url: string): boolean => url !== "" && url.length <= NAME_MAX;
+
+/**
+ * What files call packages: the slug of a maintained app, the URL, the name of a script, or else the digest. Null: another
+ * package of the team has the same name, so that files cannot express this one. By id.
+ */
+async function namesOf(store: ServerTx, rows: readonly Identity[]): Promise<ReadonlyMap<number, string | null>> {
+  const apps = await store.catalogueApps.pick(["id", "slug"], {
+    where: oneOf("id", [...new Set(rows.flatMap((row) => row.catalogue_app_id ?? []))]),
+  });
+  const slugs = new Map(apps.map(({ id, slug }) => [id, slug]));
+  const seen = new Set<string>();
+  const names = new Map<number, string | null>();
+  for (const row of rows.toSorted((a, b) => a.id - b.id)) {
+    const own = isScript(row.kind) ? row.file_name : row.sha256;
+    const slug = slugs.get(row.catalogue_app_id ?? 0);
+    const name =
+      [slug ?? (isName(row.url) ? row.url : own), row.sha256].find((one) => !seen.has(`${row.team_id} ${one}`)) ?? null;
+    names.set(row.id, name);
+    seen.add(`${row.team_id} ${name}`);
+  }
+  return names;
+}
+
+/** The names of these packages, by their team and title (`placeOf`). */
+export async function packageNames(
+  store: ServerTx,
+  where: Predicate = everything,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.softwareInstallers.pick([...identity], { where });
+  const names = await namesOf(store, rows);
+  return new Map(rows.flatMap((row) => (names.get(row.id) ? [[placeOf(row), names.get(row.id)!] as const] : [])));
+}
+
+export const placeOf = ({ team_id, title_id }: Pick<Installer, "team_id" | "title_id">): string =>
+  `${team_id ?? 0} ${title_id}`;
+
+/** Without the texts, which may be large. */
+export interface PackageEntry extends Identity {
+  /** Null: files cannot express it. */
+  readonly name: string | null;
+  readonly value: PackageValue;
+}
+
+export interface PackageRows {
+  readonly packages: readonly PackageEntry[];
+}
+
+const whereOf = (ctx: Context): Predicate => ofTier(ctx, "packages:write", nothing);
+
+export async function readPackages(ctx: Context): Promise<PackageRows> {
+  const { store } = ctx;
+  const where = whereOf(ctx);
+  const names = await namesOf(store, await store.softwareInstallers.pick([...identity], { where }));
+  const packages: PackageEntry[] = [];
+  for await (const page of store.softwareInstallers.pages({ where }, AT_ONCE))
+    packages.push(...(await entriesOf(ctx, page, names)));
+  return { packages };
+}
+
+async function entriesOf(
+  { store }: Context,
+  rows: readonly Installer[],
+  names: ReadonlyMap<number, string | null>,
+): Promise<PackageEntry[]> {
+  const ids = rows.map(({ id }) => id);
+  const labels = await labelsOfInstallers(store, ids);
+  const show = await shownTargets(store, [...labels.values()].flat());
+  const titles = byId(await store.softwareTitles.getMany(rows.map(({ title_id }) => title_id)));
+  const defaults = byId(await store.catalogueOffers.getMany(ids));
+  const iconOf = await iconDigests(store);
+  const apps = byId(await store.catalogueApps.getMany(rows.flatMap((row) => row.catalogue_app_id ?? [])));
+  return rows.map((row): PackageEntry => {
+    const kept = defaults.get(row.id);
+    const app = apps.get(row.catalogue_app_id ?? 0);
+    const lists = targetLists(labels.get(row.id) ?? [], show);
+    const listed = (list: readonly ProfileLabel[] | undefined) => (list ?? []).map(configuredName).sort();
+    const version = app?.manifest.versions.find(({ sha256 }) => sha256 === row.sha256) ?? app?.manifest.versions[0];
+    const isDefault = (which: "install" | "uninstall"): boolean => {
+      const text = row[`${which}_script`];
+      if (kept) return kept[`${which}_sha256`] === digestOf(text);
+      const { kind } = row;
+      if (kind === "dmg" || kind === "zip") return false;
+      const name = titles.get(row.title_id)?.name ?? "";
+      return isScript(kind) && which === "install"
+        ? true
+        : isDefaultScript({ ...infoOf(row), kind, name }, which, text);
+    };
+    const value: PackageValue = {
+      slug: app?.slug ?? "",
+      version: row.pinned_version,
+      url: app || names.get(row.id) !== row.url ? "" : row.url,
+      sha256: app ? "" : row.sha256,
+      pre_install_query: digestOf(row.pre_install_query),
+      install_script: isDefault("install") ? "" : digestOf(row.install_script),
+      uninstall_script: isDefault("uninstall") ? "" : digestOf(row.uninstall_script),
+      post_install_script: digestOf(row.post_install_script),
+      configuration: digestOf(row.configuration),
+      self_service: row.self_service,
+      categories: [...row.categories],
+      default_categories:
+        Boolean(app) && JSON.stringify(row.categories) === JSON.stringify(version?.default_categories),
+      display_name: row.display_name,
+      icon: iconOf(row),
+      setup_experience: row.install_during_setup,
+      setup_experience_platform: chosenPlatforms(row),
+      labels_include_all: listed(lists.labels_include_all),
+      labels_include_any: listed(lists.labels_include_any),
+      labels_exclude_any: listed(lists.labels_exclude_any),
+    };
+    const { id, team_id, title_id, url, sha256, file_name, kind, catalogue_app_id } = row;
+    return {
+      id,
+      team_id,
+      title_id,
+      url,
+      sha256,
+      file_name,
+      kind,
+      catalogue_app_id,
+      name: names.get(id) ?? null,
+      value,
+    };
+  });
+}
+
+/** Empty: its own platform only. */
+export function chosenPlatforms({ install_during_setup, setup_positions, platform }: ChosenRow): string {
+  const chosen = install_during_setup ? Object.keys(setup_positions).sort().join(",") : "";
+  return chosen === platform ? "" : chosen;
+}
+
+type ChosenRow = Pick<Installer, "install_during_setup" | "setup_positions" | "platform">;
+
+const infoOf = (row: Installer) => ({
+  platform: row.platform,
+  version: row.version,
+  source: "",
+  bundleIdentifier: row.bundle_identifier,
+  packageIds: row.package_ids,
+  upgradeCode: row.upgrade_code,
+  installsApp: row.installs_app === true,
+});
+
+/** Those that files can express, by the keys of their objects. */
+export function packagesByKey({ packages }: PackageRows, shared: SharedRows): ReadonlyMap<string, PackageEntry> {
+  const ownerOf = ownersOf(shared);
+  return new Map(
+    packages.flatMap((entry) => {
+      const owner = ownerOf(entry);
+      return owner === undefined || entry.name === null
+        ? []
+        : [[keyOf({ kind: KIND, owner: owner ?? NO_TEAM_NAME, name: entry.name }), entry] as const];
+    }),
+  );
+}
+
+export function* packageThings(rows: PackageRows, shared: SharedRows): Generator<Thing> {
+  for (const [key, { value, sha256, file_name }] of packagesByKey(rows, shared)) {
+    const [kind, owner, name] = JSON.parse(key) as [string, string, string];
+    yield { kind, owner, name, ...(name === sha256 ? { title: file_name } : {}), value };
+  }
+}
+
+/** The texts and icons of packages, and scripts that are packages themselves: other files are too large. */
+export async function packageContents(ctx: Context, { packages }: PackageRows): Promise<Contents> {
+  const contents = await iconContents(
+    ctx,
+    packages.map(({ value }) => value.icon),
+  );
+  const add = (content: Buffer) => void contents.set(digestOf(content), content);
+  const pages = ctx.store.softwareInstallers.pages({ where: whereOf(ctx) }, AT_ONCE);
+  for await (const rows of pages)
+    for (const row of rows) {
+      for (const field of textFields) if (row[field] !== "") add(Buffer.from(row[field]));
+      if (isScript(row.kind) && row.url === "") add(await startOf(ctx, row.file_id, row.size));
+    }
+  return contents;
+}

@@ -1,0 +1,184 @@
+// Writes packages through the services of their feature.
+import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { resolveKept, type TargetLabel } from "../../../../hosts/labels/targeting.ts";
+import type { Context } from "../../../../platform/core/context.ts";
+import { conflict, invalid } from "../../../../platform/core/errors.ts";
+import type { TeamScope } from "../../../../settings/teams/access.ts";
+import { keepDefaults } from "../../../../software/catalogue/add.ts";
+import { type Installer, installerOfTitle, labelsOfInstallers } from "../../../../software/installers/hosts.ts";
+import { textsFor } from "../../../../software/installers/packages.ts";
+import { checkScriptVariables, type TextField, textFields } from "../../../../software/installers/scripts.ts";
+import {
+  createInstaller,
+  deleteInstaller,
+  type InstallerChoices,
+  updateInstaller,
+} from "../../../../software/installers/service.ts";
+import { isForSetupOf } from "../../../../software/installers/setup.ts";
+import { policiesThatInstall } from "../../../../software/installers/wire.ts";
+import type { Found } from "../../../../software/package-batches/find.ts";
+import { LAST_IN_SETUP } from "../../../../software/software/setup-order.ts";
+import { titleIdFor } from "../../../../software/software/titles/titles.ts";
+import { type Given, locating, type Step } from "../../changes.ts";
+import type { Part } from "../../kind.ts";
+import { keyOf } from "../../values.ts";
+import { count, differs, type Work } from "../../work.ts";
+import { recordIcon, writeIcon } from "../title-icons.ts";
+import type { FoundFiles } from "./find.ts";
+import {
+  chosenPlatforms,
+  digestOf,
+  KIND,
+  type PackageEntry,
+  type PackageRows,
+  packagesByKey,
+  placeOf,
+} from "./rows.ts";
+import { type PackageWanted, platformsIn } from "./value.ts";
+
+type PackagePart = Part<PackageRows, PackageWanted, FoundFiles>;
+
+const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
+  owner === null || owner === NO_TEAM_NAME
+    ? { team_id: null, team_name: null }
+    : { team_id: teams.get(owner)!.id, team_name: owner };
+
+/** A package that no object has any more after an apply, with the change that caused it. */
+type Left = { readonly entry: PackageEntry; readonly by: Given };
+
+const stays = ({ leaving }: Work, { owner }: Given): boolean => owner === null || !leaving.has(owner);
+
+/** A file of another title takes the place of the package: hosts keep what they have installed. */
+export async function writePackages(work: Work, { rows, steps, gone, prepared }: PackagePart): Promise<void> {
+  const changed = steps.filter((step) => differs(work, step, step.wanted.value));
+  const known = packagesByKey(rows, work.shared);
+  // Packages of deleted teams are deleted together with the team.
+  const giving = [...changed, ...gone.filter((one) => stays(work, one))].flatMap((by) => {
+    const entry = known.get(keyOf(by));
+    return entry ? [{ entry, by }] : [];
+  });
+  const titles = new Titles(rows, giving);
+  for (const step of changed) {
+    const found = prepared.get(step.index) ?? null;
+    await locating(step, async () => {
+      const stored = await storedLabels(work, known.get(keyOf(step)));
+      const labels = await resolveKept(work.ctx, step.wanted.value, "software", stored);
+      const team = scopeOf(work, step.owner);
+      if (found === null) return titles.unknown(team);
+      const title_id = await titleIdFor(work.ctx.store, found.read.title);
+      titles.take({ team_id: team.team_id, title_id }, step.name);
+      await write(work.ctx, { step, found, labels, team, title_id });
+    });
+  }
+  const left: readonly Left[] = giving.filter(({ entry }) => titles.isLeft(entry));
+  work.kept.set(KIND, left);
+  count(work, changed);
+}
+
+async function storedLabels(work: Work, entry: PackageEntry | undefined): Promise<readonly TargetLabel[]> {
+  if (entry === undefined) return [];
+  return (await labelsOfInstallers(work.ctx.store, [entry.id])).get(entry.id) ?? [];
+}
+
+/** Which package of which team has a title, as the changes of one apply take and give titles. */
+class Titles {
+  readonly #taken = new Map<string, string>();
+  /** Those of packages that do not change. */
+  readonly #fixed: ReadonlyMap<string, PackageEntry>;
+  readonly #open = new Set<number>();
+
+  constructor({ packages }: PackageRows, giving: readonly { readonly entry: PackageEntry }[]) {
+    const given = new Set(giving.map(({ entry }) => entry.id));
+    this.#fixed = new Map(packages.filter(({ id }) => !given.has(id)).map((entry) => [placeOf(entry), entry]));
+  }
+
+  take(place: Pick<Installer, "team_id" | "title_id">, name: string): void {
+    const key = placeOf(place);
+    const other = this.#taken.get(key) ?? this.#fixed.get(key)?.file_name;
+    if (other !== undefined) throw invalid("value", `is of the same software title as the package ${other}`);
+    this.#taken.set(key, name);
+  }
+
+  /** In a dry run, a file that was not downloaded may be of any title. */
+  unknown({ team_id }: TeamScope): void {
+    this.#open.add(team_id ?? 0);
+  }
+
+  isLeft(entry: PackageEntry): boolean {
+    return !this.#taken.has(placeOf(entry)) && !this.#open.has(entry.team_id ?? 0);
+  }
+}
+
+interface Writing {
+  readonly step: Step<PackageWanted>;
+  readonly found: Found;
+  readonly labels: readonly TargetLabel[];
+  readonly team: TeamScope;
+  readonly title_id: number;
+}
+
+async function write(ctx: Context, { step, found, labels, team, title_id }: Writing): Promise<void> {
+  const { store } = ctx;
+  const { value } = step.wanted;
+  const { read, scripts, file, url, app_id, categories } = found;
+  const before = await installerOfTitle(store, team.team_id, title_id);
+  const texts = textsFor({ read, scripts }, textsOf(step.wanted, before));
+  await checkScriptVariables(store, texts, team.team_id);
+  const choices: InstallerChoices = {
+    ...texts,
+    url,
+    self_service: value.self_service,
+    categories: value.default_categories ? categories : value.categories,
+    display_name: value.display_name.trim(),
+    catalogue_app_id: app_id,
+    pinned_version: value.version,
+    ...setupOf(step.wanted, found, before),
+  };
+  const given = { file, read, choices, labels };
+  const hasOtherIcon = await writeIcon(ctx, team, title_id, step.wanted);
+  const row = before ? await updateInstaller(ctx, before, team, given) : await createInstaller(ctx, { team, ...given });
+  if (hasOtherIcon && row === before) await recordIcon(ctx, team, title_id);
+  if (app_id !== null && value.slug !== "")
+    await keepDefaults(store, row.id, { install_script: scripts.install, uninstall_script: scripts.uninstall });
+}
+
+/** The new texts, and stored ones that the value still names. Absent: the default of the package. */
+function textsOf({ value, texts }: PackageWanted, before: Installer | null) {
+  const all: { [F in TextField]?: string } = {};
+  for (const field of textFields) {
+    if (value[field] === "") continue;
+    const text = texts[field] ?? (before && digestOf(before[field]) === value[field] ? before[field] : undefined);
+    if (text === undefined) throw invalid(field, "the request does not contain the file with this digest");
+    all[field] = text;
+  }
+  return all;
+}
+
+/** The order in which hosts install software is an object of its own, which is written later: until then it stays. */
+function setupOf({ value }: PackageWanted, { read }: Found, before: Installer | null): Partial<InstallerChoices> {
+  if (!value.setup_experience) return { install_during_setup: false, setup_positions: {} };
+  const platforms = platformsIn(value);
+  if (read.platform === "ios")
+    throw invalid("setup_experience", "iPhones and iPads install no packages during their setup");
+  const wrong = platforms.find((platform) => !isForSetupOf(read, platform));
+  if (wrong !== undefined) throw invalid("setup_experience_platform", `hosts of ${wrong} cannot install the package`);
+  if (before?.install_during_setup && chosenPlatforms(before) === value.setup_experience_platform) return {};
+  const setup_positions = Object.fromEntries(
+    platforms.map((one) => [one, before?.setup_positions[one] ?? LAST_IN_SETUP]),
+  );
+  return { install_during_setup: true, setup_positions };
+}
+
+/** After policies have been written, which may install a package that is deleted no more. */
+export async function deletePackages(work: Work, { gone }: PackagePart): Promise<void> {
+  const { ctx } = work;
+  for (const { entry, by } of (work.kept.get(KIND) ?? []) as readonly Left[])
+    await locating(by, async () => {
+      const row = await ctx.store.softwareInstallers.get(entry.id);
+      if (row === null) return;
+      const [policy] = await policiesThatInstall(ctx.store, row);
+      if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the package ${row.file_name}`);
+      await deleteInstaller(ctx, row, scopeOf(work, by.owner));
+    });
+  count(work, gone);
+}

@@ -1,0 +1,221 @@
+import type { PolicySpec } from "../../../../../api/checks/policies.ts";
+import { policyPlatforms } from "../../../../../api/checks/policies.ts";
+import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { type Place, type PolicyRow, placeOf } from "../../../../checks/policies/applies.ts";
+import { type Reported, setReported } from "../../../../checks/policies/automations.ts";
+import { patchColumns } from "../../../../checks/policies/patch.ts";
+import type { Columns } from "../../../../checks/policies/rules.ts";
+import { dropResults, removePolicies, settleResults } from "../../../../checks/policies/service.ts";
+import {
+  type Changed,
+  insertPolicies,
+  type NewPolicy,
+  type PolicyChange,
+  updatePolicies,
+} from "../../../../checks/policies/write.ts";
+import { labelsAmong, type NamedLabel } from "../../../../hosts/labels/scope.ts";
+import { recordActivity } from "../../../../platform/activities/record.ts";
+import { channels } from "../../../../platform/core/channels.ts";
+import { inTurns } from "../../../../platform/core/concurrency/parts.ts";
+import { invalid } from "../../../../platform/core/errors.ts";
+import { inTeam } from "../../../../platform/core/security/access.ts";
+import { and, eq } from "../../../../platform/store/query.ts";
+import { briefly } from "../../brief.ts";
+import { locating, type Step } from "../../changes.ts";
+import type { Part } from "../../kind.ts";
+import { platformsOf } from "../../parse.ts";
+import { keyOf } from "../../values.ts";
+import { count, creating, differs, labelsByName, updating, type Work } from "../../work.ts";
+import { OfferedSoftware } from "./software.ts";
+import { ownerOf, type PolicyRows, type PolicyWanted, reportedPolicies, wantedPolicyValue } from "./value.ts";
+
+const KIND = "policy";
+
+export async function writePolicies(
+  work: Work,
+  { rows: existing, steps, gone }: Part<PolicyRows, PolicyWanted, unknown>,
+): Promise<void> {
+  if (steps.length + gone.length === 0) return;
+  const { ctx } = work;
+  const labels = await labelsByName(ctx);
+  const teams = new Map(work.shared.teams.map(({ id, name }) => [id, name]));
+  const shared = new Map(
+    existing.policies.map((row) => [keyOf({ kind: KIND, owner: ownerOf(row, teams), name: row.name }), row]),
+  );
+  const wasReported = reportedPolicies(work.shared);
+  const reported = new Reporting(work);
+  const offered = new OfferedSoftware(work);
+  const automationsOf = async (owner: string | null, wanted: PolicyWanted, before?: PolicyRow) => {
+    const { install_software: software } = wanted;
+    const { team_id } = placeNamed(work, owner);
+    return {
+      script_id: await scriptOf(work, owner, wanted),
+      resend_profile_uuid: await profileOf(work, owner, wanted),
+      software_title_id: software === true ? null : await offered.titleOf(team_id, software),
+      ...(await ofPatch(work, owner, wanted, before)),
+    };
+  };
+
+  const fresh: NewPolicy[] = [];
+  for await (const { owner, wanted, ...step } of inTurns(creating(steps))) {
+    const { ids, automations } = await locating({ owner, ...step }, async () => ({
+      ids: idsOf(wanted, labels),
+      automations: await automationsOf(owner, wanted),
+    }));
+    const columns: Columns = { ...wanted.columns, catalogue_app_id: null, ...automations };
+    fresh.push({ place: placeNamed(work, owner), columns, labels: { ids, rule: wanted.labels.rule } });
+  }
+  const rows = await insertPolicies(ctx, fresh);
+  for (const [i, step] of creating(steps).entries())
+    if (step.wanted.isReported) reported.say(step.owner, true, rows[i]!.id);
+
+  const changed: Step<PolicyWanted>[] = [];
+  const changes: PolicyChange[] = [];
+  for await (const step of inTurns(updating(steps))) {
+    if (!differs(work, step, wantedPolicyValue(step.wanted))) continue;
+    changed.push(step);
+    const before = shared.get(keyOf(step))!;
+    const { isReported } = step.wanted;
+    if (wasReported(before) !== isReported) reported.say(step.owner, isReported, before.id);
+    const change = await locating(step, async () =>
+      changeOf(existing, before, step.wanted, labels, await automationsOf(step.owner, step.wanted, before)),
+    );
+    if (change) changes.push(change);
+  }
+  const settled = await updatePolicies(ctx, changes);
+  later(work, settled);
+
+  // Policies of deleted teams are deleted together with the team.
+  const leaving = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
+  const leavingRows = leaving.map((one) => shared.get(keyOf(one))!);
+  for (const [i, { owner }] of leaving.entries()) reported.say(owner, false, leavingRows[i]!.id);
+  await removePolicies(ctx, leavingRows, ({ team_id }) => (team_id === null ? null : (teams.get(team_id) ?? null)));
+  const results = leavingRows.map(({ result_id }) => result_id);
+  work.later.push((outside) => dropResults(outside, results));
+
+  await setReported(ctx, reported.all());
+  const applied = [...creating(steps), ...changed];
+  if (applied.length > 0) await recordActivity(ctx, "applied_spec_policy", pathOfType(applied));
+  await ctx.store.notify(channels.policies, "");
+  count(work, [...applied, ...gone]);
+}
+
+function later(work: Work, settled: readonly Changed[]): void {
+  if (settled.length > 0) work.later.push((outside) => settleResults(outside, settled));
+}
+
+const idsOf = ({ labels: { names, rule } }: PolicyWanted, known: ReadonlyMap<string, NamedLabel>): number[] =>
+  labelsAmong(known, names, "policy", `labels_${rule}`).map(({ id }) => id);
+
+/** This apply may have created the script. */
+async function scriptOf(work: Work, owner: string | null, { run_script }: PolicyWanted): Promise<number | null> {
+  if (run_script === null) return null;
+  const ofTeam = inTeam(placeNamed(work, owner).team_id ?? 0);
+  const found = await work.ctx.store.scripts.first({ where: and(ofTeam, eq("name", run_script)) });
+  if (!found) throw invalid("run_script", `the team has no script ${JSON.stringify(run_script)}`);
+  return found.id;
+}
+
+/** This apply may have created the profile. */
+async function profileOf(work: Work, owner: string | null, { resend_configuration_profile: name }: PolicyWanted) {
+  if (name === null) return null;
+  const where = and(inTeam(placeNamed(work, owner).team_id ?? 0), eq("name", name), eq("is_own", false));
+  const found = await work.ctx.store.configurationProfiles.first({ where });
+  if (!found) throw invalid("resend_configuration_profile", `the team has no profile ${JSON.stringify(name)}`);
+  return found.uuid;
+}
+
+/** What follows from the type of the policy. This apply may have added the app to the packages of the team. */
+async function ofPatch(
+  work: Work,
+  owner: string | null,
+  wanted: PolicyWanted,
+  before?: PolicyRow,
+): Promise<Partial<Columns>> {
+  const { ctx } = work;
+  const place = placeNamed(work, owner);
+  const { type, patch_when_closed, notify_before_patching, continuous_automations_enabled } = wanted.columns;
+  const slug = wanted.svc_maintained_app_slug;
+  // Its file is downloaded by the real apply only.
+  const isLater = async () => !(await ctx.extensions.offeredApp(ctx.store, place.team_id, { slug }))?.offer;
+  if (type === "patch" && slug !== "" && ctx.dryRun !== null && (await isLater()))
+    return { query: before?.query ?? "SELECT 1", platform: before?.platform ?? "" };
+  const given = {
+    type,
+    patch_when_closed,
+    notify_before_patching,
+    continuous_automations_enabled,
+    install_software: wanted.install_software === true,
+    ...(slug === "" ? {} : { svc_maintained_app_slug: slug }),
+  };
+  return patchColumns(ctx, place, given, before);
+}
+
+/** Null if only the recipients of automations change. */
+function changeOf(
+  existing: PolicyRows,
+  before: PolicyRow,
+  wanted: PolicyWanted,
+  known: ReadonlyMap<string, NamedLabel>,
+  automations: Partial<Columns>,
+): PolicyChange | null {
+  const { platform, ...rest } = { ...wanted.columns, ...automations };
+  const samePlatforms = platformsOf(policyPlatforms, platform) === platformsOf(policyPlatforms, before.platform);
+  // A different order of the same platforms is no change: results are kept.
+  const set = samePlatforms ? rest : { platform, ...rest };
+  const scope = existing.labels.get(before.id);
+  const { rule } = wanted.labels;
+  const ids = idsOf(wanted, known);
+  const old = scope?.[rule] ?? [];
+  const all = Object.values(scope ?? {}).flat();
+  const sameLabels = all.length === old.length && old.length === ids.length && ids.every((id) => old.includes(id));
+  const differs = (Object.keys(set) as (keyof typeof set)[]).some((column) => set[column] !== before[column]);
+  if (sameLabels && !differs) return null;
+  return { before, set, labels: sameLabels ? undefined : { ids, rule } };
+}
+
+export const placeNamed = ({ teams }: Work, owner: string | null): Place =>
+  placeOf(owner === null ? null : owner === NO_TEAM_NAME ? 0 : teams.get(owner)!.id);
+
+/** Collects which policies the failing-policies automations include, by the owner of the policies. */
+class Reporting {
+  private readonly work: Work;
+  private readonly owners = new Map<string | null, { on: number[]; off: number[] }>();
+
+  constructor(work: Work) {
+    this.work = work;
+  }
+
+  say(owner: string | null, on: boolean, id: number): void {
+    const automations = this.owners.get(owner) ?? { on: [], off: [] };
+    this.owners.set(owner, automations);
+    (on ? automations.on : automations.off).push(id);
+  }
+
+  all(): Reported[] {
+    return [...this.owners].map(([owner, automations]) => ({ place: placeNamed(this.work, owner), ...automations }));
+  }
+}
+
+function pathOfType(steps: readonly Step<PolicyWanted>[]) {
+  const { some, count: all } = briefly(
+    steps,
+    ({ owner, wanted }): PolicySpec => {
+      const {
+        webhooks_and_tickets_enabled: _reported,
+        run_script: _script,
+        resend_configuration_profile: _profile,
+        install_software: software,
+        ...value
+      } = wantedPolicyValue(wanted);
+      return {
+        name: wanted.columns.name,
+        team: owner,
+        ...value,
+        ...(software === true ? { install_software: true } : {}),
+      };
+    },
+    ({ owner, name }): PolicySpec => ({ name, team: owner }),
+  );
+  return { policies: some, ...(all > some.length ? { count: all } : {}) };
+}

@@ -1,0 +1,22 @@
+import type { SetupAssistantRow } from "../../../../devices/apple/portal/assistants.ts";
+import { isNull } from "../../../../platform/store/query.ts";
+import type { Kind } from "../../kind.ts";
+import { inPages, ofTier, PAGE } from "../../shared-rows.ts";
+import { type AssistantWanted, assistantThings, readAssistant } from "./value.ts";
+import { removeAssistants, tryAssistants, writeAssistants } from "./write.ts";
+
+/** Each owner has one at most. That of hosts without a team belongs to the organization, as all controls of these hosts do. */
+export const setupAssistant: Kind<readonly SetupAssistantRow[], AssistantWanted, void> = {
+  name: "setup_assistant",
+  owners: ["global", "team"],
+  per: "many",
+  noun: "setup assistant profile",
+  action: () => "setup:write",
+  load: (ctx) =>
+    inPages(ctx.store.setupAssistants.pages({ where: ofTier(ctx, "setup:write", isNull("team_id")) }, PAGE)),
+  things: assistantThings,
+  read: readAssistant,
+  prepare: tryAssistants,
+  write: writeAssistants,
+  remove: removeAssistants,
+};

@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { readScript } from "../../../../delivery/scripts/file.ts";
+import type { SetupScriptRow } from "../../../../delivery/setup-experience/tables.ts";
+import type { Context } from "../../../../platform/core/context.ts";
+import { isNull } from "../../../../platform/store/query.ts";
+import { textsOf } from "../../../../software/script-texts/texts.ts";
+import type { Given } from "../../changes.ts";
+import type { Kind } from "../../kind.ts";
+import { parsed } from "../../parse.ts";
+import { inPages, ofTier, ownersOf, PAGE, type SharedRows } from "../../shared-rows.ts";
+import type { Contents, Texts, Thing } from "../../values.ts";
+import { KIND, writeSetupScripts } from "./write.ts";
+
+/** The content only by its digest. */
+const Value = z.strictObject({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
+});
+
+export interface SetupScriptWanted {
+  readonly value: z.output<typeof Value>;
+  /** Undefined if the request does not contain it. */
+  readonly text: string | undefined;
+}
+
+export interface SetupScriptRows {
+  readonly scripts: readonly SetupScriptRow[];
+  /** By the id of the text. */
+  readonly digests: ReadonlyMap<number, string>;
+}
+
+function* things({ scripts, digests }: SetupScriptRows, shared: SharedRows): Generator<Thing> {
+  const ownerOf = ownersOf(shared);
+  for (const row of scripts) {
+    const owner = ownerOf(row);
+    if (owner !== undefined)
+      yield { kind: KIND, owner, name: row.name, value: { sha256: digests.get(row.text_id) ?? "" } };
+  }
+}
+
+function read(_: Context, { name, value }: Given, _texts: Texts, contents: Contents): SetupScriptWanted {
+  const given = parsed(Value, value);
+  const bytes = contents.get(given.sha256);
+  return { value: given, text: bytes === undefined ? undefined : readScript({ bytes, name }, "value") };
+}
+
+/**
+ * The script that hosts run at the end of their setup: at most one for each owner. As of all controls, those of hosts
+ * without a team belong to the organization.
+ */
+export const setupScript: Kind<SetupScriptRows, SetupScriptWanted> = {
+  name: KIND,
+  owners: ["global", "team"],
+  per: "many",
+  action: () => "setup:write",
+  async load(ctx) {
+    const where = ofTier(ctx, "setup:write", isNull("team_id"));
+    const scripts = await inPages(ctx.store.setupScripts.pages({ where }, PAGE));
+    const digests = await textsOf(ctx.store, scripts, ["id", "digest"]);
+    return { scripts, digests: new Map(digests.map(({ id, digest }) => [id, digest])) };
+  },
+  things,
+  async contents({ store }, { scripts }) {
+    const texts = await textsOf(store, scripts, ["digest", "content"]);
+    return new Map(texts.map(({ digest, content }) => [digest, Buffer.from(content)]));
+  },
+  read,
+  write: writeSetupScripts,
+};

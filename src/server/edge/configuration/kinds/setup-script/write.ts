@@ -1,0 +1,47 @@
+import { insertSetupScript, removeSetupScript, scriptOfTeam } from "../../../../delivery/setup-experience/script.ts";
+import { alreadyExists, invalid } from "../../../../platform/core/errors.ts";
+import type { TeamScope } from "../../../../settings/teams/access.ts";
+import { locating } from "../../changes.ts";
+import type { Part } from "../../kind.ts";
+import { count, differs, type Work } from "../../work.ts";
+import type { SetupScriptRows, SetupScriptWanted } from "./kind.ts";
+
+export const KIND = "setup_script";
+
+const scopeOf = ({ teams }: Work, owner: string | null): TeamScope => ({
+  team_id: owner === null ? null : teams.get(owner)!.id,
+  team_name: owner,
+});
+
+/** Another script, or the same under another name, takes the place of the one that an owner has. */
+export async function writeSetupScripts(
+  work: Work,
+  { steps, gone }: Part<SetupScriptRows, SetupScriptWanted, unknown>,
+): Promise<void> {
+  const { ctx } = work;
+  const changed = steps.filter((step) => differs(work, step, step.wanted.value));
+  const leaving = new Set(gone.map(({ owner }) => owner));
+  const changing = new Set<string | null>();
+  for (const step of changed)
+    await locating(step, async () => {
+      const { owner, name, wanted, action } = step;
+      if (changing.has(owner)) throw invalid("base", "hosts run only one script in their setup");
+      changing.add(owner);
+      const team = scopeOf(work, owner);
+      const before = await scriptOfTeam(ctx.store, team.team_id);
+      if (before && action === "create" && !leaving.has(owner))
+        throw alreadyExists(`there is another setup script: ${before.name}`);
+      const { text } = wanted;
+      if (text === undefined) throw invalid("sha256", "the request does not contain the file with this digest");
+      if (before) await removeSetupScript(ctx, team, before);
+      await insertSetupScript(ctx, team, { name, text, field: "value" });
+    });
+  // Those of deleted teams are deleted together with the team.
+  for (const one of gone) {
+    if (changing.has(one.owner) || (one.owner !== null && work.leaving.has(one.owner))) continue;
+    const team = scopeOf(work, one.owner);
+    const before = await scriptOfTeam(ctx.store, team.team_id);
+    if (before) await removeSetupScript(ctx, team, before);
+  }
+  count(work, [...changed, ...gone]);
+}

@@ -1,0 +1,56 @@
+// Values of store apps: what requests may contain.
+import { z } from "zod";
+import { BatchApp, isAppId, storePlatforms } from "../../../../../api/delivery/store-apps.ts";
+import type { StorePlatform } from "../../../../delivery/store-apps/tables.ts";
+import type { Context } from "../../../../platform/core/context.ts";
+import { invalid } from "../../../../platform/core/errors.ts";
+import type { Given } from "../../changes.ts";
+import { parsed } from "../../parse.ts";
+import type { Contents } from "../../values.ts";
+import { readIcon } from "../title-icons.ts";
+
+const labels = z.array(z.string().min(1).max(255)).max(1000);
+const time = BatchApp.shape.auto_update_window_start.unwrap().nullable();
+
+const StoreAppValue = z.strictObject({
+  self_service: z.boolean(),
+  categories: z.array(z.string().min(1).max(255)).max(100),
+  display_name: z.string().max(255),
+  /** A property list or, for Android, JSON, by its digest. Empty: none. */
+  configuration: z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" }),
+  /** An image, by its digest. Empty: that of the store. */
+  icon: z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" }),
+  setup_experience: z.boolean(),
+  auto_update_enabled: z.boolean(),
+  auto_update_window_start: time,
+  auto_update_window_end: time,
+  labels_include_all: labels,
+  labels_include_any: labels,
+  labels_exclude_any: labels,
+});
+export type StoreAppValue = z.output<typeof StoreAppValue>;
+
+export interface StoreAppWanted {
+  readonly value: StoreAppValue;
+  readonly adamId: string;
+  /** Undefined: all platforms of the app. */
+  readonly platform: StorePlatform | undefined;
+  /** Undefined if the request does not contain it: then it stays. */
+  readonly configuration: string | undefined;
+  /** The image, if the request contains it. */
+  readonly icon: Buffer | undefined;
+}
+
+const MAX = 1_000_000;
+
+export function readApp(_: Context, { name, value }: Given, _texts: unknown, contents: Contents): StoreAppWanted {
+  const given = parsed(StoreAppValue, value);
+  const [adamId = "", platform, ...more] = name.split("/");
+  const known = storePlatforms.find((one) => one === platform);
+  if (!isAppId(adamId, known === "android") || (platform !== undefined && known === undefined) || more.length > 0)
+    throw invalid("change.name", `must be the number of an app in the store, or as 361285480/${storePlatforms[0]}`);
+  const bytes = contents.get(given.configuration);
+  if (bytes && bytes.length > MAX) throw invalid("configuration", `is larger than ${MAX} bytes`);
+  const configuration = given.configuration === "" ? "" : bytes && Buffer.from(bytes).toString("utf8");
+  return { value: given, adamId, platform: known, configuration, icon: readIcon(given, contents) };
+}

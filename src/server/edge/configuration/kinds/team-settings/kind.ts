@@ -1,0 +1,47 @@
+import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { shownSettings } from "../../../../settings/teams/settings.ts";
+import type { Kind } from "../../kind.ts";
+import type { Thing } from "../../values.ts";
+import {
+  type NoTeamWanted,
+  noTeamDefaults,
+  noTeamValue,
+  readNoTeamSettings,
+  readTeamSettings,
+  type SettingsWanted,
+  settingsValue,
+  teamSettingsDefaults,
+} from "./value.ts";
+import { writeNoTeamSettings, writeTeamSettings } from "./write.ts";
+
+const thing = (owner: string, value: unknown): Thing => ({
+  kind: "team_settings",
+  owner,
+  name: "team_settings",
+  value,
+});
+
+export const teamSettings: Kind<null, { team: SettingsWanted } | { noTeam: NoTeamWanted }> = {
+  name: "team_settings",
+  owners: ["team", "no_team"],
+  per: "one",
+  action: () => "teams:edit",
+  load: async () => null,
+  *things(_, { teams, noTeam }) {
+    for (const { name, settings } of teams) yield thing(name, settingsValue(shownSettings(settings)));
+    if (noTeam) yield thing(NO_TEAM_NAME, noTeamValue(noTeam));
+  },
+  defaults: () => ({ team_settings: teamSettingsDefaults, no_team_settings: noTeamDefaults }),
+  read: (_, given) =>
+    given.owner === NO_TEAM_NAME ? { noTeam: readNoTeamSettings(given) } : { team: readTeamSettings(given) },
+  async write(work, { steps }) {
+    await writeTeamSettings(
+      work,
+      steps.flatMap(({ wanted, ...given }) => ("team" in wanted ? [{ ...given, wanted: wanted.team }] : [])),
+    );
+    await writeNoTeamSettings(
+      work,
+      steps.flatMap(({ wanted, ...given }) => ("noTeam" in wanted ? [{ ...given, wanted: wanted.noTeam }] : [])),
+    );
+  },
+};

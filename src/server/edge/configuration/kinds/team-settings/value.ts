@@ -1,0 +1,84 @@
+// The settings of teams and of hosts without a team.
+
+import { z } from "zod";
+import { FailingPoliciesMail, FailingPoliciesWebhook } from "../../../../../api/settings/app-config.ts";
+import { TeamIntegrations, TeamWebhooks } from "../../../../../api/settings/teams.ts";
+import { isRecord } from "../../../../../text/record.ts";
+import { merge } from "../../../../settings/app-config/merge.ts";
+import { noHostExpiry } from "../../../../settings/app-config/sections/rules.ts";
+import {
+  noFailingPoliciesMail,
+  noFailingPoliciesWebhook,
+  noHostStatusWebhook,
+} from "../../../../settings/app-config/sections/webhooks.ts";
+import { sections } from "../../../../settings/app-config/sections.ts";
+import { noIntegrations, noMdm } from "../../../../settings/teams/defaults.ts";
+import type { NoTeamSettings } from "../../../../settings/teams/no-team.ts";
+import type { WholeSettings } from "../../../../settings/teams/settings.ts";
+import { WholeTeam } from "../../../../settings/teams/whole.ts";
+import type { Given, Wanted } from "../../changes.ts";
+
+const Failing = FailingPoliciesWebhook.omit({ policy_ids: true });
+const SettingsValue = WholeTeam.extend({
+  webhook_settings: TeamWebhooks.extend({ failing_policies_webhook: Failing }),
+});
+export type SettingsValue = z.output<typeof SettingsValue>;
+const NoTeamValue = z.object({
+  webhook_settings: z.object({ failing_policies_webhook: Failing, failing_policies_mail: FailingPoliciesMail }),
+  integrations: TeamIntegrations.pick({ ticketing_a: true, ticketing_b: true }),
+});
+export type NoTeamValue = z.output<typeof NoTeamValue>;
+
+const { policy_ids: _none, ...noFailing } = noFailingPoliciesWebhook;
+
+export const teamSettingsDefaults: SettingsValue = {
+  host_expiry_settings: noHostExpiry,
+  features: sections.features.defaults,
+  webhook_settings: {
+    host_status_webhook: null,
+    failing_policies_webhook: noFailing,
+    failing_policies_mail: noFailingPoliciesMail,
+  },
+  integrations: noIntegrations,
+  mdm: noMdm,
+};
+export const noTeamDefaults: NoTeamValue = {
+  webhook_settings: { failing_policies_webhook: noFailing, failing_policies_mail: noFailingPoliciesMail },
+  integrations: { ticketing_a: [], ticketing_b: [] },
+};
+
+const unnumbered = <T extends { failing_policies_webhook: z.output<typeof FailingPoliciesWebhook> }>(hooks: T) => {
+  const { policy_ids: _ids, ...failing } = hooks.failing_policies_webhook;
+  return { ...hooks, failing_policies_webhook: failing };
+};
+
+export function settingsValue(settings: WholeSettings): SettingsValue {
+  const { host_expiry_settings, features, webhook_settings, integrations, mdm } = settings;
+  return { host_expiry_settings, features, webhook_settings: unnumbered(webhook_settings), integrations, mdm };
+}
+
+export const noTeamValue = ({ webhook_settings, integrations }: NoTeamSettings): NoTeamValue => ({
+  webhook_settings: unnumbered(webhook_settings),
+  integrations,
+});
+
+export interface SettingsWanted extends Wanted {
+  readonly value: SettingsValue;
+}
+
+/** Strict about keys. Fields that are left out get their defaults. */
+export function readTeamSettings({ value }: Given): SettingsWanted {
+  const hooks = isRecord(value) ? value.webhook_settings : undefined;
+  const status = isRecord(hooks) && isRecord(hooks.host_status_webhook) ? noHostStatusWebhook : null;
+  const { webhook_settings } = teamSettingsDefaults;
+  const base = { ...teamSettingsDefaults, webhook_settings: { ...webhook_settings, host_status_webhook: status } };
+  return { value: merge(SettingsValue, base, value, "value") as SettingsValue };
+}
+
+export interface NoTeamWanted extends Wanted {
+  readonly value: NoTeamValue;
+}
+
+export const readNoTeamSettings = ({ value }: Given): NoTeamWanted => ({
+  value: merge(NoTeamValue, noTeamDefaults, value, "value") as NoTeamValue,
+});

@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from "node:util";
+import type { NoTeamChange } from "../../../../../api/settings/teams.ts";
+import { readConfig } from "../../../../settings/app-config/service.ts";
+import type { TeamRow } from "../../../../settings/teams/access.ts";
+import { changeNoTeam, noTeamSettings } from "../../../../settings/teams/no-team.ts";
+import {
+  changedSettings,
+  checkChange,
+  type GivenSettings,
+  shownSettings,
+} from "../../../../settings/teams/settings.ts";
+import { locating, type Step } from "../../changes.ts";
+import { count, type Work } from "../../work.ts";
+import { type RowChange, writeRows } from "../team/write.ts";
+import { type NoTeamWanted, noTeamValue, type SettingsWanted, settingsValue } from "./value.ts";
+
+export async function writeTeamSettings(work: Work, steps: readonly Step<SettingsWanted>[]): Promise<void> {
+  if (steps.length === 0) return;
+  const config = await readConfig(work.ctx.store);
+  // Read the rows again: a change of the organization's integrations removes some of them from teams.
+  const ids = steps.map(({ owner }) => work.teams.get(owner!)!.id);
+  for (const row of await work.ctx.store.teams.getMany(ids)) work.teams.set(row.name, row);
+  const changes: RowChange[] = [];
+  for (const step of steps) {
+    const before = work.teams.get(step.owner!)!;
+    const given = differences(before, step.wanted);
+    if (Object.keys(given).length === 0) continue;
+    count(work, [step]);
+    const settings = await locating(step, async () => {
+      const changed = changedSettings(before.settings, given, config);
+      await checkChange(work.ctx, before, changed);
+      return changed;
+    });
+    changes.push({ before, settings });
+  }
+  await writeRows(work, changes);
+}
+
+/** Only the settings that differ: unchanged settings stay valid, even if the rules for them became stricter. */
+function differences({ settings }: TeamRow, { value }: SettingsWanted): GivenSettings {
+  const old = shownSettings(settings);
+  const now = settingsValue(old);
+  const { policy_ids } = old.webhook_settings.failing_policies_webhook;
+  const whole = {
+    ...value,
+    webhook_settings: {
+      ...value.webhook_settings,
+      failing_policies_webhook: { ...value.webhook_settings.failing_policies_webhook, policy_ids },
+    },
+  };
+  return Object.fromEntries(
+    Object.entries(whole).filter(
+      ([key]) => !isDeepStrictEqual(value[key as keyof typeof value], now[key as keyof typeof now]),
+    ),
+  );
+}
+
+export async function writeNoTeamSettings(work: Work, steps: readonly Step<NoTeamWanted>[]): Promise<void> {
+  for (const step of steps) {
+    const before = await noTeamSettings(work.ctx.store);
+    const { value } = step.wanted;
+    const now = noTeamValue(before);
+    const { policy_ids } = before.webhook_settings.failing_policies_webhook;
+    const failing_policies_webhook = { ...value.webhook_settings.failing_policies_webhook, policy_ids };
+    const webhook_settings = { ...value.webhook_settings, failing_policies_webhook };
+    const after = { webhook_settings, integrations: value.integrations };
+    const given: NoTeamChange = {
+      ...(isDeepStrictEqual(value.webhook_settings, now.webhook_settings)
+        ? {}
+        : { webhook_settings: after.webhook_settings }),
+      ...(isDeepStrictEqual(value.integrations, now.integrations) ? {} : { integrations: after.integrations }),
+    };
+    if (await locating(step, () => changeNoTeam(work.ctx, before, after, given))) count(work, [step]);
+  }
+}

@@ -1,0 +1,50 @@
+// The input and the result of a page.
+import type { Context, Viewer } from "../../platform/core/context.ts";
+import type { CookieJar } from "./cookies.ts";
+import type { Html } from "./html.ts";
+
+export interface Visit {
+  readonly ctx: Context;
+  readonly jar: CookieJar;
+  readonly url: URL;
+  /** The parameters in the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The posted form. Empty for a GET. */
+  readonly form: URLSearchParams;
+  /** The session token. Null if the viewer is not signed in. */
+  readonly session: string | null;
+  /** The viewer to whom a session token belongs. */
+  whose(token: string): Promise<Viewer | null>;
+  /** The hidden field that every form needs. */
+  csrf(): Html;
+  /** Sets a cookie with the reply. */
+  sendCookie(cookie: string): void;
+}
+
+export interface Shown {
+  readonly title: string;
+  readonly body: Html;
+  readonly status?: number;
+  readonly shape?: "wide" | "narrow";
+  readonly script?: boolean;
+  readonly moveTo?: string;
+  readonly retryAfter?: number;
+}
+
+/** A page, a path to redirect to (303), or a complete response. */
+export type Answer = Shown | { readonly to: string } | Response;
+
+export interface Page {
+  readonly method: "GET" | "POST";
+  /** The route, with `:name` for parameters. */
+  readonly path: string;
+  /** `user`: signed-in users. `reset`: also users who must set a new password. `open`: anybody. */
+  readonly access: "user" | "reset" | "open";
+  /** The console section to which the page belongs. */
+  readonly part?: string;
+  /** Of a POST: the route of the page with the form, which is the beginning of `path`. */
+  readonly form?: string;
+  /** Of a POST: it also comes from mail programs, without cookies, so the path alone has to prove that it may. */
+  readonly isOneClick?: true;
+  readonly answer: (visit: Visit) => Promise<Answer>;
+}

@@ -1,0 +1,46 @@
+import type { ActivityFilters } from "../../../api/platform/activities.ts";
+import { badRequest } from "../../platform/core/errors.ts";
+import { and, eq, everything, gt, lt, oneOf, type Predicate, search } from "../../platform/store/query.ts";
+
+/** Maximum number of types in one request. */
+const TYPES_MAX = 200;
+
+/** The filters of the feed, shared by lists, exports and streams. */
+export function activitiesWhere(query: ActivityFilters): Predicate {
+  const start = instant("start_created_at", query.start_created_at);
+  const end = instant("end_created_at", query.end_created_at);
+  return and(
+    query.query ? search(["actor_full_name", "actor_email"], query.query) : everything,
+    typesWhere(query.activity_type),
+    query.actor_id === undefined ? everything : eq("actor_id", query.actor_id),
+    query.host_id === undefined ? everything : eq("host_id", query.host_id),
+    start === null ? everything : gt("created_at", start),
+    end === null ? everything : lt("created_at", end),
+  );
+}
+
+function typesWhere(given: string | undefined): Predicate {
+  const types = (given ?? "")
+    .split(",")
+    .map((type) => type.trim())
+    .filter(Boolean);
+  if (types.length > TYPES_MAX) throw badRequest(`Invalid activity_type: more than ${TYPES_MAX}`, "activity_type");
+  if (types.length === 0) return everything;
+  return types.length === 1 ? eq("type", types[0]!) : oneOf("type", types);
+}
+
+const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** Parses a date or a date and time; UTC if it has no offset. */
+function instant(name: string, given: string | undefined): string | null {
+  if (given === undefined || given === "") return null;
+  // An unencoded plus sign is decoded as a space.
+  const text = given
+    .trim()
+    .replace(/ (\d\d:?\d\d)$/, (found, offset: string) => (/T\d\d:\d\d/i.test(given) ? `+${offset}` : found));
+  const zoned = /T| \d/i.test(text) && !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? `${text}Z` : text;
+  const at = ISO.test(text) ? Date.parse(zoned.replace(" ", "T")) : Number.NaN;
+  if (Number.isNaN(at))
+    throw badRequest(`Invalid ${name}: ${given}: use a date (2026-01-31) or a time (2026-01-31T22:00:00Z)`, name);
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,161 @@
+// Approves and denies requests. An approved action runs as the requester, if that user may still do it to exactly
+// these hosts.
+
+import type { Action } from "../../../api/access.ts";
+import type { Approval } from "../../../api/hosts/approvals.ts";
+import type { WindowsWipeType } from "../../../api/hosts/host-actions.ts";
+import { recordActivity } from "../../platform/activities/record.ts";
+import { type Context, within } from "../../platform/core/context.ts";
+import { ApiError, conflict, forbiddenFor, notFound } from "../../platform/core/errors.ts";
+import { maySomewhere } from "../../platform/core/security/access.ts";
+import { and, eq, gt } from "../../platform/store/query.ts";
+import { contextOf, REQUESTER_GONE } from "../../platform/tasks/requester.ts";
+import type { RunningTask } from "../../platform/tasks/task.ts";
+import { type HostRow, hostFor } from "../hosts/access.ts";
+import type { Expected } from "../hosts/selection.ts";
+import { spend } from "./budget.ts";
+import { aboutApproval } from "./request.ts";
+import { approvalLock, runDelete } from "./run.ts";
+import type { Asked } from "./tables.ts";
+import { type ApprovalRow, permissions, shownRow, stateOf, viewOf } from "./view.ts";
+
+declare module "../../platform/core/extensions.ts" {
+  interface Extensions {
+    /** What approvals are asked for. */
+    readonly approvedActs: {
+      /** The ids of the hosts, if they are the expected ones and the caller may do this to all of them. */
+      readonly hosts: (ctx: Context, action: Action, asked: Asked, expected: Expected) => Promise<number[]>;
+      readonly wipe: (ctx: Context, host: HostRow, wipeType?: WindowsWipeType) => Promise<unknown>;
+      /** The steps of a task that deletes these hosts. */
+      readonly remove: (
+        ctx: Context,
+        ids: readonly number[],
+        task: Pick<RunningTask<unknown>, "progress" | "step">,
+      ) => Promise<void>;
+    };
+  }
+}
+
+/** The updated request. `goesOn` is true if the action takes longer than this call. */
+export async function approve(ctx: Context, id: number): Promise<{ approval: Approval; goesOn: boolean }> {
+  const row = await shownRow(ctx, id);
+  refuseOwn(ctx, row);
+  refuseDecided(ctx, row);
+  const requester = (await contextOf(ctx, row.requested_by)) ?? (await endVoid(ctx, row, REQUESTER_GONE));
+  const ids = await hostsAsSeen(ctx, requester, row);
+  const [only] = ids;
+  if (row.action === "wipe_host") await wipeApproved(ctx, requester, row, only!);
+  else {
+    await runDelete(requester, row, ids, async (tx, task_id) => {
+      await grant(within(ctx, tx), id, { state: "approved", task_id });
+      await spend(within(requester, tx), "delete", ids.length);
+    });
+  }
+  const after = (await ctx.store.approvals.get(id))!;
+  return { approval: await viewOf(ctx, after), goesOn: after.state === "approved" };
+}
+
+/** Allowed for users who may decide, and for the requester. */
+export async function deny(ctx: Context, id: number, reason: string): Promise<Approval> {
+  const row = await shownRow(ctx, id);
+  refuseDecided(ctx, row);
+  if (row.requested_by !== ctx.user.id && !(await viewOf(ctx, row)).may_decide) throw mayNot();
+  return ctx.store.tx(async (tx) => {
+    const inside = within(ctx, tx);
+    const set = { state: "denied", reason, finished_at: ctx.clock.iso() } as const;
+    const denied = await settle(inside, id, set);
+    await recordActivity(inside, "denied_approval", { ...aboutDecision(denied), reason });
+    return viewOf(inside, denied);
+  }, approvalLock(id));
+}
+
+/** The hosts, if they are still those that were shown and both users may act on all of them. */
+async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): Promise<number[]> {
+  const permission = permissions[row.action];
+  if (!maySomewhere(requester.user, permission))
+    return endVoid(ctx, row, "the user who asked for it may no longer do it");
+  const seen = { count: row.hosts_count, digest: row.digest };
+  let ids: number[];
+  try {
+    const choice = await ctx.store.approvalChoices.get(row.id);
+    ids = await ctx.extensions.approvedActs.hosts(requester, permission, choice?.asked ?? { ids: [] }, seen);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    const why = error.errors[0]?.reason ?? error.message;
+    return endVoid(ctx, row, error.status === 403 ? "the user who asked for it may no longer do it" : why);
+  }
+  try {
+    await ctx.extensions.approvedActs.hosts(ctx, permission, { ids }, {});
+  } catch (error) {
+    // Another user may have approved it in the meantime, so that the hosts are gone.
+    refuseDecided(ctx, (await ctx.store.approvals.get(row.id)) ?? row);
+    throw error;
+  }
+  return ids;
+}
+
+/** Approves and starts the wipe in a single transaction. */
+async function wipeApproved(ctx: Context, requester: Context, row: ApprovalRow, hostId: number): Promise<void> {
+  const host = await hostFor(requester, "hosts:lock", hostId);
+  const set = { state: "done", finished_at: ctx.clock.iso() } as const;
+  await ctx.store.tx(async (tx) => {
+    const choice = await tx.approvalChoices.get(row.id);
+    await grant(within(ctx, tx), row.id, set);
+    await ctx.extensions.approvedActs.wipe(within(requester, tx), host, choice?.asked.wipe_type);
+  }, approvalLock(row.id));
+}
+
+/** Changes a pending request once, as given by `set`, in the caller's transaction. */
+async function grant(inside: Context, id: number, set: Partial<ApprovalRow>): Promise<void> {
+  const granted = await settle(inside, id, set);
+  await recordActivity(inside, "granted_approval", aboutDecision(granted));
+}
+
+/** Records the caller's decision, unless another user decided first. */
+async function settle(ctx: Context, id: number, set: Partial<ApprovalRow>): Promise<ApprovalRow> {
+  const { store, user, clock } = ctx;
+  const caller = { decided_by: user.id, decider_name: user.name, decider_email: user.email, decided_at: clock.iso() };
+  const open = and(eq("id", id), eq("state", "pending"), gt("expires_at", clock.iso()));
+  const settled = await store.approvals.update({ where: open, set: { ...set, ...caller } });
+  const row = await store.approvals.get(id);
+  if (!row) throw notFound("approval", id);
+  if (settled === 0) refuseDecided(ctx, row);
+  return row;
+}
+
+const aboutDecision = (row: ApprovalRow) => ({
+  ...aboutApproval(row),
+  user_id: row.requested_by ?? 0,
+  user_name: row.requester_name,
+  user_email: row.requester_email,
+});
+
+const mayNot = () => forbiddenFor("this takes the right to do it to all of these hosts");
+
+function refuseOwn({ user }: Context, { requested_by }: ApprovalRow): void {
+  if (requested_by === user.id) throw forbiddenFor("you requested this yourself: another user must approve it");
+}
+
+const ended: Partial<Record<ApprovalRow["state"], string>> = {
+  approved: "was approved already",
+  denied: "was denied",
+  expired: "has expired: it has to be asked for again",
+  done: "was approved already, and done",
+  failed: "came to nothing",
+};
+
+function refuseDecided(ctx: Context, row: ApprovalRow): void {
+  const state = ended[stateOf(ctx, row)];
+  if (state === undefined) return;
+  throw conflict(`approval ${row.id} ${state}${row.error === "" ? "" : `: ${row.error}`}`);
+}
+
+/** Ends a request that can no longer be carried out, with the reason. */
+async function endVoid(ctx: Context, { id }: ApprovalRow, error: string): Promise<never> {
+  const pending = and(eq("id", id), eq("state", "pending"));
+  await ctx.store.approvals.update({
+    where: pending,
+    set: { state: "failed", error, finished_at: ctx.clock.iso() },
+  });
+  throw conflict(`approval ${id} is void: ${error}`);
+}

@@ -1,0 +1,82 @@
+// The keys that a host has escrowed, the current one included. A key that replaces another may be wrong, or from a copy of the
+// host: the former one still opens the disk then.
+
+import type { EscrowedKey } from "../../../api/inventory/host-details.ts";
+import { recordActivity } from "../../platform/activities/record.ts";
+import { type Context, within } from "../../platform/core/context.ts";
+import { limit } from "../../platform/core/limits.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { eq, oneOf } from "../../platform/store/query.ts";
+import type { RowOf } from "../../platform/store/table.ts";
+import { hostFor } from "../hosts/access.ts";
+import type { diskKeyHistory, hostDiskEncryption } from "./tables.ts";
+
+/** Of one host. Older ones are deleted. */
+export const earlierKeys = limit({
+  what: "disk encryption keys of a host, with earlier ones",
+  max: 10,
+  unit: "entries",
+  per: "host",
+  beyond: "The oldest are deleted.",
+});
+
+type Kept = Pick<RowOf<typeof diskKeyHistory>, "key" | "sealed_key" | "key_salt" | "key_slot">;
+type Source = RowOf<typeof diskKeyHistory>["source"];
+
+interface Escrow {
+  readonly before: RowOf<typeof hostDiskEncryption> | null;
+  readonly key: Kept;
+  readonly source: Source;
+}
+
+const isSame = (a: Kept, b: Kept): boolean =>
+  a.key === b.key && a.sealed_key === b.sealed_key && a.key_slot === b.key_slot;
+
+/** Call this in the transaction that stores the key, with the row from before. */
+export async function recordEscrow(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  hostId: number,
+  { before, key, source }: Escrow,
+): Promise<void> {
+  const rows = await newestFirst(store, hostId);
+  const fresh: Omit<RowOf<typeof diskKeyHistory>, "id" | "revision">[] = [];
+  // Of keys from before there was a history, nobody knows who has sent them.
+  if (before && (before.key ?? before.sealed_key) !== null && !rows.some((row) => isSame(row, before))) {
+    const { key: former, sealed_key, key_salt, key_slot, key_updated_at } = before;
+    const escrowed_at = key_updated_at ?? clock.iso();
+    fresh.push({ host_id: hostId, key: former, sealed_key, key_salt, key_slot, source: "unknown", escrowed_at });
+  }
+  const [newest] = rows;
+  if (!newest || fresh.length > 0 || !isSame(newest, key))
+    fresh.push({ host_id: hostId, ...key, source, escrowed_at: clock.iso() });
+  if (fresh.length === 0) return;
+  await store.diskKeyHistory.insertMany(fresh);
+  const gone = rows.slice(Math.max(0, earlierKeys.max - fresh.length)).map(({ id }) => id);
+  if (gone.length > 0) await store.diskKeyHistory.delete(oneOf("id", gone));
+}
+
+const newestFirst = (store: Pick<ServerTx, "diskKeyHistory">, hostId: number) =>
+  store.diskKeyHistory.list({ where: eq("host_id", hostId), order: [{ column: "id", direction: "desc" }] });
+
+/** Each reading is an activity. A key that cannot be opened is not among them. */
+export async function escrowedKeysOf(
+  ctx: Context,
+  id: number,
+): Promise<{ host_id: number; encryption_keys: EscrowedKey[] }> {
+  const host = await hostFor(ctx, "hosts:read_passwords", id);
+  return ctx.store.tx(async (store) => {
+    const encryption_keys: EscrowedKey[] = [];
+    for (const row of await newestFirst(store, host.id)) {
+      const key = row.key ?? (row.sealed_key === null ? null : await ctx.extensions.openDiskKey(ctx, row.sealed_key));
+      if (key !== null) encryption_keys.push({ key, escrowed_at: row.escrowed_at, source: row.source });
+    }
+    if (encryption_keys.length > 0)
+      await recordActivity(
+        within(ctx, store),
+        "read_host_disk_encryption_key",
+        { host_id: host.id, host_display_name: host.display_name },
+        { hostId: host.id },
+      );
+    return { host_id: host.id, encryption_keys };
+  });
+}

@@ -1,0 +1,77 @@
+import type { Context } from "../../platform/core/context.ts";
+import { oneOf } from "../../platform/store/query.ts";
+import type { HostRow } from "../hosts/access.ts";
+import {
+  hostIdentified,
+  identifierSpellings,
+  renewedIdentifier,
+  soleHostWithUuid,
+  storedIdentifier,
+} from "../hosts/identifier.ts";
+import type { EnrollRequest, Hardware, Matched } from "./kind.ts";
+
+type Match<R> = Matched<R> & {
+  /** The identifier to store. */
+  readonly identifier: string;
+};
+
+type Home = Pick<Context, "store" | "extensions">;
+
+/** The known host of each request, if there is one. */
+export async function matchHosts<R extends EnrollRequest>(ctx: Home, requests: readonly R[]): Promise<Match<R>[]> {
+  const { store } = ctx;
+  const spellings = requests.flatMap(({ identifier }) => identifierSpellings(identifier));
+  const rows = await store.hosts.list({ where: oneOf("identifier", spellings) });
+  const byIdentifier = new Map(rows.map((row) => [row.identifier, row]));
+  const managed = await managedHosts(ctx, requests);
+  const match = async (request: R): Promise<Match<R>> => {
+    const { identifier, uuid, teamId, hostId } = request;
+    const as = (known: HostRow): Match<R> => ({
+      request,
+      known,
+      identifier:
+        isPlaceholder(known) && !byIdentifier.has(storedIdentifier(identifier))
+          ? storedIdentifier(identifier)
+          : known.identifier,
+    });
+    const proved = hostId === undefined ? null : await store.hosts.get(hostId);
+    if (proved) return as(proved);
+    const identified = hostIdentified(byIdentifier, identifier, teamId);
+    // Another team may have a host whose identifier is this machine's UUID.
+    const isOwn = identified !== undefined && identified.team_id === teamId;
+    const sibling = isOwn || uuid === undefined ? null : await soleHostWithUuid({ store }, uuid, teamId);
+    const known = sibling ?? (isOwn ? null : managed(request));
+    if (known) return as(known);
+    if (identified) return { request, known: identified, identifier: renewedIdentifier(byIdentifier, identified) };
+    return { request, known: null, identifier: storedIdentifier(identifier) };
+  };
+  const matches: Match<R>[] = [];
+  for (const request of requests) matches.push(await match(request));
+  return matches;
+}
+
+/** A host that the business portal expects has its serial number as identifier until something enrolls. */
+const isPlaceholder = ({ identifier, hardware_serial, node_key_hash }: HostRow): boolean =>
+  node_key_hash === null && identifier === storedIdentifier(hardware_serial);
+
+/** The hosts that device management knows by the hardware of the requests. */
+async function managedHosts<R extends EnrollRequest>({ store, extensions }: Home, requests: readonly R[]) {
+  const asked = requests.filter((request): request is R & { hardware: Hardware } => request.hardware !== undefined);
+  const ids = new Map<EnrollRequest, number>();
+  for (const lookup of asked.length === 0 ? [] : extensions.hostsOfHardware) {
+    const found = await lookup(
+      store,
+      asked.map(({ hardware }) => hardware),
+    );
+    found.forEach((id, i) => {
+      if (id !== null && !ids.has(asked[i]!)) ids.set(asked[i]!, id);
+    });
+  }
+  const rows = ids.size === 0 ? [] : await store.hosts.getMany([...new Set(ids.values())]);
+  return (request: R): HostRow | null => {
+    const host = rows.find(({ id }) => id === ids.get(request));
+    const uuid = request.hardware?.uuid ?? "";
+    // Its serial number may be that of another machine.
+    return host && (host.uuid === "" || host.uuid.toLowerCase() === uuid.toLowerCase()) ? host : null;
+  };
+}

@@ -1,0 +1,51 @@
+// Resolves enroll secrets to teams, for stock and managed agents, with one shared limit on failed attempts.
+
+import { minutes } from "../../platform/core/clock.ts";
+import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import type { Context } from "../../platform/core/context.ts";
+import type { Caller } from "../../platform/core/http/proxies.ts";
+import { limit } from "../../platform/core/limits.ts";
+import { tokenHash } from "../../platform/core/random.ts";
+import { part } from "../../platform/core/running.ts";
+import { countFailure } from "../../platform/rate-limits/attempts.ts";
+import { findEnrollSecrets } from "../../settings/enroll-secrets/service.ts";
+
+export type SecretCheck =
+  | { readonly teamId: number | null; readonly secretHash: string }
+  /** Invalid secret. `wait`: seconds until this address may retry, or 0. */
+  | { readonly wait: number };
+
+export const wrongSecrets = limit({
+  what: "enrollments with a wrong secret",
+  max: 20,
+  unit: "calls",
+  per: "address",
+  period: minutes(1),
+  beyond: "They are refused with 429, by all servers; enrollments with a right secret are not.",
+});
+/** Of all addresses: bounds the rows and the writes that strangers cause. */
+const WRONG = { scope: "enroll secrets", most: wrongSecrets.max, ofAll: 1_200, span: minutes(1) };
+
+type Found = { team_id: number | null } | null;
+
+const checks = part("checks of enroll secrets", ({ store, clock, running }) => ({
+  home: { store, clock, running },
+  secrets: createBatcher<string, Found>((asked) => findEnrollSecrets({ store, clock }, asked), {
+    size: 100,
+    parallel: 2,
+  }),
+}));
+
+type Backing = Pick<Context, "running">;
+
+export async function checkEnrollSecret({ running }: Backing, given: unknown, caller: Caller): Promise<SecretCheck> {
+  const { secrets, home } = running.of(checks);
+  const secret = typeof given === "string" ? given : "";
+  const found = secret === "" ? null : await secrets.add(secret);
+  return found
+    ? { teamId: found.team_id, secretHash: tokenHash(secret) }
+    : { wait: await countFailure(home, WRONG, caller) };
+}
+
+/** Resolves when no lookup is in progress. */
+export const secretChecksIdle = ({ running }: Backing): Promise<void> => running.of(checks).secrets.idle();

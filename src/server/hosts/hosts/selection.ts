@@ -1,0 +1,44 @@
+// Checks that the hosts a call selects are the hosts that its caller has seen.
+import { type Selection, SelectionHeaders, selectionHeaders, selectionOf } from "../../../api/hosts/selection.ts";
+import type { Context } from "../../platform/core/context.ts";
+import { badRequest, preconditionRequired, selectionMoved } from "../../platform/core/errors.ts";
+
+export type Expected = Partial<Selection>;
+
+/** The selection that the caller claims to have seen. Empty if the caller sends none and is not required to. */
+export function expectedSelection({ headers, settings, user }: Context): Expected {
+  const given = (name: string) => headers?.get(name) ?? undefined;
+  const { count: countHeader, digest: digestHeader } = selectionHeaders;
+  const texts: Record<string, string | undefined> = {
+    [countHeader]: given(countHeader)?.trim(),
+    [digestHeader]: given(digestHeader)?.trim(),
+  };
+  const parsed = SelectionHeaders.safeParse(texts);
+  if (!parsed.success) {
+    const name = String(parsed.error.issues[0]?.path[0] ?? countHeader);
+    throw badRequest(`Invalid ${name}: ${(texts[name] ?? "").slice(0, 200)}`, name);
+  }
+  if (settings.require_expected_count && user.kind === "user")
+    for (const name of [countHeader, digestHeader]) if (texts[name] === undefined) throw preconditionRequired(name);
+  const [count, digest] = [texts[countHeader], texts[digestHeader]];
+  return {
+    ...(count === undefined ? {} : { count: Number(count) }),
+    ...(digest === undefined ? {} : { digest: digest.toLowerCase() }),
+  };
+}
+
+const hosts = (count: number) => `${count} ${count === 1 ? "host" : "hosts"}`;
+
+export const isGiven = ({ count, digest }: Expected): boolean => count !== undefined || digest !== undefined;
+
+/** 409 unless the selected hosts are the expected ones. */
+export async function checkSelection(expected: Expected, ids: readonly number[]): Promise<void> {
+  const { count, digest } = expected;
+  if (count !== undefined && count !== ids.length)
+    throw selectionMoved(selectionHeaders.count, hosts(count), String(ids.length));
+  if (digest === undefined) return;
+  const found = await selectionOf(ids);
+  if (found.digest === digest) return;
+  const expectedText = count === undefined ? `the hosts with digest ${digest}` : hosts(count);
+  throw selectionMoved(selectionHeaders.digest, expectedText, `${found.count} that are not the same`);
+}

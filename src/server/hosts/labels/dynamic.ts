@@ -1,0 +1,69 @@
+// Dynamic labels, cached in memory. Agents report whether their host is a member by answering the label's query.
+
+import { channels } from "../../platform/core/channels.ts";
+import { Cached } from "../../platform/core/concurrency/cached.ts";
+import type { Services } from "../../platform/core/context.ts";
+import { platformFamily } from "../../platform/core/platforms.ts";
+import { eq } from "../../platform/store/query.ts";
+import { reaches } from "./reach.ts";
+
+export interface DynamicLabel {
+  readonly id: number;
+  readonly query: string;
+  readonly platform: string;
+  readonly asked_teams: readonly number[] | null;
+  readonly asked_revision: number;
+}
+
+export interface DynamicLabels {
+  readonly byId: ReadonlyMap<number, DynamicLabel>;
+  /** The highest revision of these labels. */
+  readonly revision: number;
+  /** The labels that apply to a host of this platform and team. */
+  for(platform: string, platformLike: string, teamId: number | null): readonly DynamicLabel[];
+}
+
+export interface LabelCache {
+  get(): Promise<DynamicLabels>;
+  /**
+   * Labels at least as new as the revision and the ids: another server may have sent queries that this one has not
+   * loaded yet.
+   */
+  covering(revision: number, ids: Iterable<number>): Promise<DynamicLabels>;
+  forget(): void;
+  stop(): Promise<void>;
+}
+
+export async function createLabelCache({ store }: Pick<Services, "store">): Promise<LabelCache> {
+  const labels = new Cached(async (): Promise<DynamicLabels> => {
+    const rows = await store.labels.pick(["id", "query", "platform", "asked_teams", "asked_revision"], {
+      where: eq("label_membership_type", "dynamic"),
+    });
+    // An agent stops reading the reply at an empty query.
+    const asked = rows.filter(({ query }) => query.trim() !== "");
+    return {
+      byId: new Map(asked.map((label) => [label.id, label])),
+      revision: asked.reduce((newest, { asked_revision }) => Math.max(newest, asked_revision), 0),
+      for(platform, platformLike, teamId) {
+        const family = platformFamily(platform, platformLike);
+        return asked.filter(
+          (label) =>
+            (label.platform === "" || label.platform === platform || label.platform === family) &&
+            reaches(label.asked_teams, teamId),
+        );
+      },
+    };
+  });
+  const forget = () => labels.forget();
+  const stop = await store.listen(channels.labels, forget, forget);
+  async function covering(revision: number, ids: Iterable<number>): Promise<DynamicLabels> {
+    const known = await labels.get();
+    let newest = 0;
+    for (const id of known.byId.keys()) newest = Math.max(newest, id);
+    if (known.revision >= revision && [...ids].every((id) => id <= newest)) return known;
+    // This server has not processed the change notification yet.
+    if (labels.now === known) forget();
+    return labels.get();
+  }
+  return { get: () => labels.get(), covering, forget, stop };
+}

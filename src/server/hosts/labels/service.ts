@@ -1,0 +1,180 @@
+import type { z } from "zod";
+import type { LabelBody, LabelChanges, LabelItem, labelsApi } from "../../../api/hosts/labels.ts";
+import { recordActivity } from "../../platform/activities/record.ts";
+import { channels } from "../../platform/core/channels.ts";
+import { type Context, within } from "../../platform/core/context.ts";
+import { invalid, notFound } from "../../platform/core/errors.ts";
+import { page } from "../../platform/core/http/paging.ts";
+import { visible } from "../../platform/core/security/access.ts";
+import { eq, everything } from "../../platform/store/query.ts";
+import { ReferenceViolation } from "../../platform/store/store.ts";
+import { shownErrors } from "../query-errors/errors.ts";
+import { labelCounts } from "./counts.ts";
+import { checkCriteria, checkCustomVital, findMembers } from "./criteria.ts";
+import { checkUnused } from "./label-uses.ts";
+import { againWithoutGone, hostsNamed, memberIds, replaceMembers } from "./members.ts";
+import { checkLabelName, labelName } from "./names.ts";
+import { admitLabelSql, reachOf } from "./reach.ts";
+import {
+  authorizeLabel,
+  checkNameFree,
+  checkOneSource,
+  checkPlatform,
+  checkQuery,
+  getLabelRow,
+  nameTaken,
+} from "./rules.ts";
+import { type LabelRow, labelOnWire } from "./wire.ts";
+import { aboutLabel, LABELS_LOCK, removeLabels } from "./write.ts";
+
+type List = z.output<(typeof labelsApi)["list"]["query"]>;
+
+export async function listLabels(ctx: Context, query: List): Promise<{ labels: LabelItem[] }> {
+  const { query: _search, include_host_counts: counted, ...paging } = query;
+  const { rows } = await page(ctx.store.labels, paging, everything);
+  const counts = counted ? await labelCounts(ctx) : new Map<number, number>();
+  const errorsOf = await labelErrors(ctx, rows);
+  return {
+    labels: rows.map((row) => labelOnWire(row, { count: counts.get(row.id) ?? 0, errors: errorsOf(row.id) })),
+  };
+}
+
+export async function summarizeLabels({ store }: Context) {
+  const rows = await store.labels.pick(["id", "name", "description", "label_type"], {
+    order: [{ column: "id", direction: "asc" }],
+  });
+  return { labels: rows.map((row) => ({ ...row, team_id: null })) };
+}
+
+export async function getLabel(ctx: Context, id: number): Promise<{ label: LabelItem }> {
+  return { label: await wholeLabel(ctx, await getLabelRow(ctx, id)) };
+}
+
+async function wholeLabel(ctx: Context, row: LabelRow): Promise<LabelItem> {
+  const counts = await labelCounts(ctx);
+  const isManual = row.label_membership_type === "manual";
+  const errorsOf = await labelErrors(ctx, [row]);
+  const hostIds = isManual ? await memberIds(ctx, row.id) : [];
+  return labelOnWire(row, { count: counts.get(row.id) ?? 0, errors: errorsOf(row.id), hostIds });
+}
+
+/** On hosts that the caller may see. */
+export const labelErrors = (ctx: Pick<Context, "store" | "user">, rows: readonly Pick<LabelRow, "id">[]) =>
+  shownErrors(
+    ctx.store,
+    "label_id",
+    rows.map(({ id }) => id),
+    visible(ctx, "hosts:list"),
+  );
+
+/** Serializes changes of labels. Caches are notified at the commit. */
+export const changingLabels = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
+  ctx.store.tx(
+    async (store) => {
+      const result = await work(within(ctx, store));
+      await store.notify(channels.labels, "");
+      return result;
+    },
+    { lock: LABELS_LOCK },
+  );
+
+export async function createLabel(ctx: Context, given: LabelBody): Promise<{ label: LabelItem }> {
+  const name = checkLabelName(given.name);
+  checkOneSource(given);
+  const platform = checkPlatform(given.platform);
+  const query = checkQuery(given.query);
+  admitLabelSql(ctx, { name, query });
+  const criteria = given.criteria ? checkCriteria(ctx, given.criteria) : null;
+  const keep = async (): Promise<number> => {
+    const wanted = await hostsNamed(ctx, given.hosts ?? given.host_ids ?? []);
+    return changingLabels(ctx, async (inside) => {
+      const { store } = inside;
+      await checkNameFree(store, name);
+      await checkCustomVital(store, criteria);
+      const now = ctx.clock.iso();
+      const label = await store.labels.insert({
+        created_at: now,
+        updated_at: now,
+        author_id: ctx.user.kind === "user" ? ctx.user.id : null,
+        name,
+        description: given.description ?? "",
+        query,
+        platform,
+        label_type: "regular",
+        label_membership_type: query !== "" ? "dynamic" : criteria ? "host_vitals" : "manual",
+        criteria,
+        asked_teams: reachOf(ctx),
+      });
+      if (wanted.size > 0) await replaceMembers(inside, label.id, wanted);
+      if (criteria) await findMembers(inside, label);
+      await recordActivity(inside, "created_label", aboutLabel(label));
+      return label.id;
+    });
+  };
+  return getLabel(ctx, await nameTaken(name, () => againWithoutGone(keep)));
+}
+
+export async function modifyLabel(ctx: Context, id: number, given: LabelChanges): Promise<{ label: LabelItem }> {
+  const row = await changeable(ctx, id);
+  const name = given.name == null ? row.name : checkLabelName(given.name);
+  const hosts = given.hosts ?? given.host_ids;
+  if (given.hosts && given.host_ids) throw invalid("hosts", "only one of hosts and host_ids can be given");
+  if (hosts && row.label_membership_type !== "manual")
+    throw invalid("hosts", "hosts can be set only for a manual label");
+  const keep = async (): Promise<void> => {
+    const wanted = hosts ? await hostsNamed(ctx, hosts) : null;
+    await changingLabels(ctx, async (inside) => {
+      const { store } = inside;
+      await checkNameFree(store, name, id);
+      const changed = await store.labels.update({
+        where: eq("id", id),
+        set: { name, updated_at: ctx.clock.iso(), description: given.description ?? undefined },
+      });
+      if (changed === 0) throw notFound("label", id);
+      if (wanted) await replaceMembers(inside, id, wanted);
+      await recordActivity(inside, "edited_label", aboutLabel({ id, name }));
+    });
+  };
+  await nameTaken(name, () => againWithoutGone(keep));
+  return getLabel(ctx, id);
+}
+
+async function changeable(ctx: Context, id: number): Promise<LabelRow> {
+  const row = await getLabelRow(ctx, id);
+  await authorizeLabel(ctx, row);
+  if (row.label_type === "builtin") throw invalid("label_type", "built-in labels cannot be changed");
+  return row;
+}
+
+export const deleteLabelById = (ctx: Context, id: number) =>
+  remove(ctx, "label_type", (inside) => getLabelRow(inside, id));
+
+export const deleteLabelByName = (ctx: Context, given: string) =>
+  remove(ctx, "name", (inside) => labelNamed(inside, given));
+
+/** Deletes the label and its memberships. A label that is in use cannot be deleted. */
+async function remove(
+  ctx: Context,
+  field: "name" | "label_type",
+  find: (inside: Context) => Promise<LabelRow>,
+): Promise<Record<string, never>> {
+  try {
+    await changingLabels(ctx, async (inside) => {
+      const row = await find(inside);
+      await authorizeLabel(inside, row);
+      if (row.label_type === "builtin") throw invalid(field, "built-in labels cannot be deleted");
+      await checkUnused(inside, row);
+      await removeLabels(inside, [row]);
+    });
+  } catch (error) {
+    if (error instanceof ReferenceViolation) throw invalid("base", "the label is in use (foreign key)");
+    throw error;
+  }
+  return {};
+}
+
+export async function labelNamed({ store }: Pick<Context, "store">, given: string): Promise<LabelRow> {
+  const row = await store.labels.first({ where: eq("name", labelName(given)) });
+  if (!row) throw notFound("label", given);
+  return row;
+}

@@ -1,0 +1,120 @@
+// Writes and deletes labels and their members in the caller's transaction.
+
+import { setImmediate as breathe } from "node:timers/promises";
+import { recordActivities } from "../../platform/activities/record.ts";
+import { parts } from "../../platform/core/concurrency/parts.ts";
+import type { Context } from "../../platform/core/context.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { newResultIds } from "../../platform/result-ids/new-ids.ts";
+import { eq, oneOf } from "../../platform/store/query.ts";
+import { forgetErrors } from "../query-errors/errors.ts";
+import { notifyMembersChanged } from "./counts.ts";
+import { checkCustomVital, findMembers } from "./criteria.ts";
+import { replaceMembers } from "./members.ts";
+import { admitLabelSql, reachOf } from "./reach.ts";
+import type { LabelRow } from "./wire.ts";
+
+/** Locked by every change of labels and of the hosts of manual labels. */
+export const LABELS_LOCK = "labels";
+
+export type LabelColumns = Pick<
+  LabelRow,
+  "name" | "description" | "query" | "platform" | "label_membership_type" | "criteria"
+>;
+
+export interface LabelWrite {
+  /** Absent for a new label. */
+  readonly before?: LabelRow | undefined;
+  readonly columns: LabelColumns;
+  /** Ids of hosts. Undefined: the members do not change. */
+  readonly members?: ReadonlySet<number> | undefined;
+}
+
+export const aboutLabel = ({ id, name }: Pick<LabelRow, "id" | "name">) => ({ label_id: id, label_name: name });
+
+/** Writes and announces the differences. Returns the resulting rows in the given order. */
+export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Promise<LabelRow[]> {
+  const { store, user } = ctx;
+  const now = ctx.clock.iso();
+  for (const { before, columns } of given) {
+    if (before?.query !== columns.query) admitLabelSql(ctx, columns);
+    await checkCustomVital(store, columns.criteria);
+  }
+  const fresh = given.filter(({ before }) => !before);
+  const made: LabelRow[] = [];
+  for await (const some of parts(fresh))
+    made.push(
+      ...(await store.labels.insertMany(
+        some.map(({ columns }) => ({
+          ...columns,
+          created_at: now,
+          updated_at: now,
+          author_id: user.kind === "user" ? user.id : null,
+          label_type: "regular" as const,
+          asked_teams: reachOf(ctx),
+        })),
+      )),
+    );
+  await joinNew(
+    store,
+    fresh.flatMap(({ members }, i) => [...(members ?? [])].map((host_id) => ({ label_id: made[i]!.id, host_id }))),
+  );
+  const held = given.flatMap(({ before, ...one }) =>
+    before ? [{ before, ...one, changed: changedIn(before, one) }] : [],
+  );
+  for await (const some of parts(held.filter(({ changed }) => changed.length > 0)))
+    await store.labels.updateEach(
+      some.map(({ before, columns, changed }) => ({
+        id: before.id,
+        ...columns,
+        asked_teams: changed.includes("query") ? reachOf(ctx) : before.asked_teams,
+        updated_at: now,
+      })),
+    );
+  // Answers to the old query no longer count: hosts become members again when they answer the new one.
+  const asked = held.filter(({ changed }) => changed.some((column) => asks.has(column))).map(({ before }) => before.id);
+  if (asked.length > 0) {
+    const revisions = await newResultIds(store, asked.length, now);
+    await store.labels.updateEach(asked.map((id, i) => ({ id, asked_revision: revisions[i]! })));
+    await store.labelMembers.delete(oneOf("label_id", asked));
+    await forgetErrors(store, "label_id", asked);
+    await notifyMembersChanged(store, asked);
+  }
+  const edited: LabelRow[] = [];
+  for (const { before, columns, members, changed } of held) {
+    const others = members !== undefined && (await replaceMembers(ctx, before.id, members));
+    if (others || changed.length > 0) edited.push({ ...before, ...columns });
+  }
+  await recordActivities(ctx, "created_label", made.map(aboutLabel));
+  await recordActivities(ctx, "edited_label", edited.map(aboutLabel));
+  let next = 0;
+  const rows = given.map(({ before, columns }) => (before ? { ...before, ...columns } : made[next++]!));
+  for (const row of rows) if (await findMembers(ctx, row)) await breathe();
+  return rows;
+}
+
+const asks: ReadonlySet<string> = new Set(["query", "platform", "label_membership_type"]);
+
+const changedIn = (before: LabelRow, { columns }: Pick<LabelWrite, "columns">): (keyof LabelColumns)[] =>
+  (Object.keys(columns) as (keyof LabelColumns)[]).filter(
+    (column) => JSON.stringify(before[column]) !== JSON.stringify(columns[column]),
+  );
+
+async function joinNew(store: ServerTx, rows: readonly { label_id: number; host_id: number }[]): Promise<void> {
+  if (rows.length === 0) return;
+  for await (const some of parts(rows)) await store.labelMembers.insertMany(some);
+  await notifyMembersChanged(
+    store,
+    rows.map(({ label_id }) => label_id),
+  );
+}
+
+/** Deletes labels and their memberships. Throws `ReferenceViolation` if a label is still in use. */
+export async function removeLabels(ctx: Context, rows: readonly Pick<LabelRow, "id" | "name">[]): Promise<void> {
+  const { store } = ctx;
+  const ids = rows.map(({ id }) => id);
+  for await (const some of parts(ids))
+    await store.labels.delete(some.length === 1 ? eq("id", some[0]!) : oneOf("id", some));
+  await recordActivities(ctx, "deleted_label", rows.map(aboutLabel));
+  await notifyMembersChanged(store, ids);
+}

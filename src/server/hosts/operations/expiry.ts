@@ -1,0 +1,24 @@
+// Deletes operations that ended long ago, with the rows of their features.
+import { setImmediate } from "node:timers/promises";
+import { isoAt } from "../../platform/core/clock.ts";
+import type { Services } from "../../platform/core/context.ts";
+import { and, eq, lt, oneOf } from "../../platform/store/query.ts";
+
+/** Operations per transaction, few enough not to block other writers. */
+const STEP = 1_000;
+
+/** Returns how many operations were deleted. */
+export async function forgetOperations(services: Services, signal?: AbortSignal): Promise<number> {
+  const { store, clock, extensions } = services;
+  let gone = 0;
+  for (const { name, keptFor } of Object.values(extensions.operationKinds)) {
+    if (keptFor === undefined) continue;
+    const where = and(eq("kind", name), lt("ended_at", isoAt(clock.now() - keptFor)));
+    for (let found = STEP; found === STEP && signal?.aborted !== true; await setImmediate()) {
+      const ids = (await store.operations.pick(["id"], { where, limit: STEP })).map(({ id }) => id);
+      found = ids.length;
+      if (found > 0) gone += await store.operations.delete(oneOf("id", ids));
+    }
+  }
+  return gone;
+}

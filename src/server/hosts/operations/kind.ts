@@ -1,0 +1,106 @@
+// What a kind of operation is. `server/extensions.ts` lists the kinds.
+import type { Activity } from "../../../api/platform/activities.ts";
+import type { Entry } from "../../platform/activities/record.ts";
+import type { Context } from "../../platform/core/context.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import type { RowOf } from "../../platform/store/table.ts";
+import type { HostRow } from "../hosts/access.ts";
+import type { OperationResult, operations } from "./tables.ts";
+
+export type Operation = RowOf<typeof operations>;
+
+/**
+ * A host has one queue for each way to reach it, so that a device does not wait for an agent that is switched off. Agents
+ * fetch what is in the lane `host`; each device channel has its own lane.
+ */
+export type Lane = string;
+export const HOST_LANE: Lane = "host";
+
+/** How the managed agent gets an operation, and answers it: through the calls for scripts, or those for installations. */
+export type AgentForm = "script" | "install";
+
+export interface OperationKind<R extends OperationResult = OperationResult> {
+  readonly name: string;
+  readonly lane: Lane;
+  /** Default: as a script. */
+  readonly form?: AgentForm;
+  /** Of a host's operations, those with the lowest number come first. */
+  readonly priority: number;
+  /** How often it is sent if the host does not answer. More than 1 only if doing it twice does no harm. */
+  readonly attempts: number;
+  /** Its name in lists of what is upcoming on a host. */
+  readonly title: string;
+  /** It is not in these lists, and users cannot cancel it. */
+  readonly isHidden?: boolean;
+  /** Whether it can still be cancelled after it was sent. */
+  readonly isCancellableOnceSent: boolean;
+  /**
+   * Whether it has to be answered in time: otherwise it is sent again, or ends after the last attempt. Device channels
+   * wait for weeks, and send what was not answered again when the device asks next.
+   */
+  readonly expires: boolean;
+  /**
+   * The content as the host gets it, with secrets that are not stored in contents. Runs in the transaction in which the
+   * operation is sent.
+   */
+  outgoing?(inside: Pick<Inside, "store">, operation: Operation, content: string): Promise<string>;
+  /** The answer as it is stored, without secrets that the host has repeated. */
+  stored?(inside: Pick<Inside, "store" | "running">, operation: Operation, result: R): Promise<R>;
+  /** Milliseconds for which it is kept after it has ended. Default: for as long as its host. */
+  readonly keptFor?: number;
+  /** How users see it while it waits. Default: as a script. */
+  readonly view?: OperationView;
+  /**
+   * The host moves to this team (null: to none) before it has begun. If the operation is about something that the other
+   * team has, this ends it in the caller's transaction and returns the activity that records it.
+   */
+  leftTeam?(inside: Context, host: OperationHost, operation: Operation, teamId: number | null): Promise<Entry | null>;
+  /** Whether the answer means that the host has done it. */
+  isDone(result: R): boolean;
+  /** Runs in the transaction in which it ends, or in which a late answer arrives after it has expired. */
+  ended(inside: Inside, operation: Operation, ending: Ending<R>): Promise<void>;
+}
+
+/** How users see operations of some kinds that have not ended, and how they cancel them. */
+export interface OperationView {
+  /** Type and details of each of the operations, in their order. */
+  upcoming(store: ServerTx, host: OperationHost, operations: readonly OpenOperation[]): Promise<Seen[]>;
+  /**
+   * Ends the operation in the caller's transaction, under the lock of its host. Throws a 400 if it cannot be cancelled.
+   * Returns the activity that records it.
+   */
+  cancel(inside: Context, host: OperationHost, operation: Operation): Promise<Entry>;
+}
+
+export type Seen = Pick<Activity, "type" | "details"> & Partial<Pick<Activity, "svc_initiated">>;
+
+export type OperationHost = Pick<HostRow, "id" | "uuid" | "platform" | "display_name">;
+
+/** Without what the host has answered. */
+export type OpenOperation = Pick<
+  Operation,
+  "id" | "created_at" | "uuid" | "host_id" | "kind" | "priority" | "user_id" | "state"
+>;
+
+/** What a kind may use in the transaction. The user is the server itself. */
+export type Inside = Pick<Context, "store" | "clock" | "extensions" | "user" | "running">;
+
+export type Ending<R extends OperationResult = OperationResult> =
+  | { readonly state: "answered" | "failed"; readonly result: R }
+  | { readonly state: "cancelled" | "expired"; readonly result: null };
+
+declare module "../../platform/core/extensions.ts" {
+  interface Extensions {
+    /** By name. */
+    readonly operationKinds: Readonly<Record<string, OperationKind>>;
+  }
+}
+
+export const formOf = (ctx: Pick<Context, "extensions">, { kind }: Pick<Operation, "kind">): AgentForm =>
+  kindOf(ctx, kind).form ?? "script";
+
+export function kindOf({ extensions }: Pick<Context, "extensions">, name: string): OperationKind {
+  const kind = Object.hasOwn(extensions.operationKinds, name) ? extensions.operationKinds[name] : undefined;
+  if (!kind) throw new Error(`no kind of operation is named ${name}`);
+  return kind;
+}

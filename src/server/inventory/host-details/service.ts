@@ -1,0 +1,40 @@
+import type { Host } from "../../../api/hosts/host.ts";
+import { type HostRow, hostFor } from "../../hosts/hosts/access.ts";
+import { hostNamed } from "../../hosts/hosts/identifier.ts";
+import { requestRefetch } from "../../hosts/hosts/write.ts";
+import { type Context, within } from "../../platform/core/context.ts";
+import { notFound } from "../../platform/core/errors.ts";
+import { visible } from "../../platform/core/security/access.ts";
+import { hostsOnWire } from "./wire.ts";
+
+export async function getHost(ctx: Context, id: number, excludeSoftware: boolean): Promise<Host> {
+  return wholeHost(ctx, await hostFor(ctx, "hosts:read", id), excludeSoftware);
+}
+
+/** The visible host with this name. Exact matches come first; of several, the one with the lowest id. */
+export async function getHostByIdentifier(ctx: Context, name: string, excludeSoftware: boolean): Promise<Host> {
+  const host = await hostNamed(ctx, name, visible(ctx, "hosts:identify"));
+  if (!host) throw notFound("host", name);
+  return wholeHost(ctx, host, excludeSoftware);
+}
+
+async function wholeHost(ctx: Context, row: HostRow, excludeSoftware: boolean): Promise<Host> {
+  const [host] = await hostsOnWire(ctx, [row], { whole: true, software: excludeSoftware ? null : "details" });
+  // A host without an inventory has an empty list, not an absent one.
+  return excludeSoftware ? host! : { ...host!, software: host!.software ?? [] };
+}
+
+declare module "../../platform/core/extensions.ts" {
+  interface Extensions {
+    /** Each asks hosts for their details that do not connect by themselves. */
+    readonly requestDetails: readonly ((inside: Context, host: HostRow) => Promise<void>)[];
+  }
+}
+
+export async function refetchHost(ctx: Context, id: number): Promise<void> {
+  const host = await hostFor(ctx, "hosts:refetch", id);
+  await ctx.store.tx(async (store) => {
+    if (!(await requestRefetch(store, id))) throw notFound("host", id);
+    for (const request of ctx.extensions.requestDetails) await request(within(ctx, store), host);
+  });
+}

@@ -1,0 +1,144 @@
+// Converts host filters to one predicate. List, count, summary, bulk changes and every other selection of hosts use
+// it.
+import type { Action } from "../../../api/access.ts";
+import type { BodyHostFilter, HostFilter } from "../../../api/inventory/host-filters.ts";
+import { byStatus } from "../../hosts/host-contact/contact.ts";
+import { lowDiskSpace, matching } from "../../hosts/hosts/status.ts";
+import { osVersions } from "../../hosts/hosts/tables.ts";
+import { labelMembers } from "../../hosts/labels/tables.ts";
+import { type Context, isPremium } from "../../platform/core/context.ts";
+import { badRequest, invalid, premiumOption } from "../../platform/core/errors.ts";
+import { authorize, inTeam, visible } from "../../platform/core/security/access.ts";
+import { and, eq, everything, exists, isNull, type Predicate } from "../../platform/store/query.ts";
+import { vulnerable, withInstall, withSoftware, withTitle } from "../../software/software/host-conditions.ts";
+import {
+  bootstrapPackage,
+  connectedToSvc,
+  diskEncryption,
+  enrolledAs,
+  inSolution,
+  inSolutionWhere,
+  macosDiskEncryption,
+  macosSettings,
+  noWindowsServer,
+  osSettings,
+  withMunkiIssue,
+  withProfile,
+} from "./selector/mdm.ts";
+import { withPolicy } from "./selector/policies.ts";
+import { compileWhere } from "./selector/where.ts";
+
+type Asker = Pick<Context, "user" | "clock" | "license">;
+
+export const withLabel = (labelId: number): Predicate => exists(labelMembers, "host_id", eq("label_id", labelId));
+
+const given = <T>(value: T | undefined, predicate: (value: T) => Predicate): Predicate =>
+  value === undefined ? everything : predicate(value);
+
+/** The hosts that match the filter, among those on which the caller may do the action. */
+export function hostsWhere(ctx: Asker, filter: HostFilter, action: Action): Predicate {
+  checkFilter(filter);
+  return and(visible(ctx, action), inTeam(filter.team_id), ...ownFilters(ctx, filter), ...relatedFilters(ctx, filter));
+}
+
+function ownFilters(ctx: Asker, filter: HostFilter): Predicate[] {
+  return [
+    given(filter.status, (status) => byStatus(status, ctx.clock.now())),
+    given(filter.query, matching),
+    given(filter.label_id, withLabel),
+    given(filter.os_version_id, (id) => eq("os_version_id", id)),
+    given(filter.os_name, (name) =>
+      exists(osVersions, "id", and(eq("name", name), eq("version", filter.os_version!)), "os_version_id"),
+    ),
+    given(filter.low_disk_space, lowDiskSpace),
+    given(filter.where, (text) => compileWhere(text, ctx)),
+  ];
+}
+
+function relatedFilters(ctx: Asker, filter: HostFilter): Predicate[] {
+  const { policy_response: response, software_status: install } = filter;
+  return [
+    // Without a response the policy filter matches hosts that pass, fail or have not run the policy: all hosts.
+    response === undefined ? everything : withPolicy(filter.policy_id!, response),
+    given(filter.software_version_id, withSoftware),
+    given(filter.software_id, withSoftware),
+    given(filter.software_title_id, (id) => (install === undefined ? withTitle(id) : withInstall(id, install))),
+    given(filter.vulnerability, vulnerable),
+    given(filter.mdm_id, inSolution),
+    given(filter.mdm_name, (name) => inSolutionWhere(eq("name", name))),
+    given(filter.mdm_enrollment_status, enrolledAs),
+    given(filter.connected_to_svc, connectedToSvc),
+    given(filter.macos_settings, macosSettings),
+    // These settings belong to the hosts of one team, or to the hosts without a team.
+    filter.macos_settings !== undefined && filter.team_id === undefined && isPremium(ctx)
+      ? isNull("team_id")
+      : everything,
+    given(filter.macos_settings_disk_encryption, macosDiskEncryption),
+    given(filter.os_settings, osSettings),
+    given(filter.os_settings_disk_encryption, diskEncryption),
+    given(filter.profile_uuid, (uuid) => withProfile(uuid, filter.profile_status!)),
+    given(filter.bootstrap_package, bootstrapPackage),
+    given(filter.munki_issue_id, withMunkiIssue),
+    withoutServers.some((name) => filter[name] !== undefined) ? noWindowsServer : everything,
+  ];
+}
+
+/** Filters that exclude Windows servers. */
+const withoutServers = [
+  "mdm_id",
+  "mdm_name",
+  "mdm_enrollment_status",
+  "os_settings",
+  "os_settings_disk_encryption",
+] as const satisfies readonly (keyof HostFilter)[];
+
+/** Pairs of a filter and the other filter that it requires. */
+const needs = [
+  ["os_name", "os_version"],
+  ["os_version", "os_name"],
+  ["policy_response", "policy_id"],
+  ["software_status", "software_title_id"],
+  ["profile_uuid", "profile_status"],
+  ["profile_status", "profile_uuid"],
+] as const satisfies readonly (readonly [keyof HostFilter, keyof HostFilter])[];
+
+function checkFilter(filter: HostFilter): void {
+  if (filter.software_status !== undefined && filter.software_version_id !== undefined) {
+    const reason = "it cannot be used with software_version_id";
+    throw badRequest(`Invalid software_status: ${filter.software_status} (${reason})`, "software_status");
+  }
+  for (const [name, other] of needs)
+    if (filter[name] !== undefined && filter[other] === undefined)
+      throw badRequest(`Missing ${other} (it must be present when ${name} is specified)`, other);
+}
+
+/** The filters that count and report accept together with a label. */
+const besideLabel: ReadonlySet<string> = new Set(["label_id", "status", "query", "team_id", "where"]);
+
+/** Count and report accept only a few filters together with a label. */
+export function checkLabelFilter(filter: HostFilter, names: readonly (keyof HostFilter)[]): void {
+  if (filter.label_id === undefined) return;
+  const other = names.find((name) => filter[name] !== undefined && !besideLabel.has(name));
+  if (other !== undefined)
+    throw badRequest(`Invalid label_id: ${filter.label_id} (it cannot be used with ${other})`, "label_id");
+}
+
+/** Converts the filter of a request body to that of a query string. Null means the same as absent. */
+export const filterOfBody = (body: BodyHostFilter): HostFilter => ({
+  query: body.query?.trim(),
+  status: body.status ?? undefined,
+  label_id: body.label_id ?? undefined,
+  team_id: body.team_id ?? undefined,
+  where: body.where ?? undefined,
+});
+
+/** The hosts that match the filter of a bulk change's request body. */
+export function hostsOfBody(ctx: Context, filters: BodyHostFilter, action: Action): Predicate {
+  if (filters.label_id != null && filters.status != null)
+    throw invalid("filters.label_id", "label_id and status cannot be combined");
+  if (filters.team_id != null) {
+    if (!isPremium(ctx)) throw premiumOption("team_id", "filters.team_id");
+    authorize(ctx, action, filters.team_id === 0 ? null : filters.team_id);
+  }
+  return hostsWhere(ctx, filterOfBody(filters), action);
+}

@@ -1,0 +1,83 @@
+// Labels and teams that a selector expression names have to exist: `not label in (Typo)` would match every host.
+
+import type { Context } from "../../../platform/core/context.ts";
+import { nameKey } from "../../../platform/core/name-key.ts";
+import { visible } from "../../../platform/core/security/access.ts";
+import { everything, oneOf, type Predicate } from "../../../platform/store/query.ts";
+import { hint } from "./compile.ts";
+import { trimmed } from "./fields.ts";
+import { type Expression, parseSelector, SelectorError, type Word } from "./parse.ts";
+import { isNone } from "./values.ts";
+import { refusing } from "./where.ts";
+
+type Deps = Pick<Context, "store" | "user">;
+
+interface Named {
+  readonly labels: Word[];
+  readonly teams: Word[];
+}
+
+const NO_TEAM = "no team";
+
+/**
+ * 400 if the expression compares with a label that does not exist, or with a team whose hosts the caller may not list.
+ * For expressions that are evaluated once: labels with criteria may be older than the labels and teams that they name.
+ */
+export async function checkNames(ctx: Deps, text: string | undefined, parameter = "where"): Promise<void> {
+  if (text === undefined || text.trim() === "") return;
+  const { labels, teams } = refusing(text, parameter, () => namedIn(parseSelector(text)));
+  const unknown = (await unknownLabel(ctx, labels)) ?? (await unknownTeam(ctx, teams));
+  if (unknown === null) return;
+  refusing(text, parameter, () => {
+    throw unknown;
+  });
+}
+
+async function unknownLabel({ store }: Deps, words: readonly Word[]): Promise<SelectorError | null> {
+  if (words.length === 0) return null;
+  const namesOf = async (where: Predicate) => (await store.labels.pick(["name"], { where })).map(({ name }) => name);
+  const known = new Set(
+    await namesOf(
+      oneOf(
+        "name",
+        words.map((word) => trimmed(word.text)),
+      ),
+    ),
+  );
+  const missing = words.find(({ text }) => !known.has(trimmed(text)));
+  return missing ? noSuch("label", missing, await namesOf(everything)) : null;
+}
+
+async function unknownTeam(ctx: Deps, words: readonly Word[]): Promise<SelectorError | null> {
+  const others = words.filter(({ text }) => nameKey(trimmed(text)) !== NO_TEAM);
+  if (others.length === 0) return null;
+  const teams = await ctx.store.teams.pick(["name", "name_key"], { where: visible(ctx, "hosts:list", "id") });
+  const known = new Set(teams.map(({ name_key }) => name_key));
+  const missing = others.find(({ text }) => !known.has(nameKey(trimmed(text))));
+  return missing
+    ? noSuch(
+        "team",
+        missing,
+        teams.map(({ name }) => name),
+      )
+    : null;
+}
+
+function noSuch(kind: string, { text, at }: Word, known: readonly string[]): SelectorError {
+  return new SelectorError(at, `there is no ${kind} "${text}"${hint(text, known)}`);
+}
+
+function namedIn(expression: Expression): Named {
+  const found: Named = { labels: [], teams: [] };
+  const look = (one: Expression): void => {
+    if (one.kind === "and" || one.kind === "or") for (const part of one.parts) look(part);
+    else if (one.kind === "not") look(one.part);
+    else if (one.kind === "test" && one.operator !== "~") {
+      const field = one.field.text.toLowerCase();
+      const into = field === "label" ? found.labels : field === "team" ? found.teams : null;
+      into?.push(...one.values.filter((value) => !isNone(value)));
+    }
+  };
+  look(expression);
+  return found;
+}

@@ -1,7 +1,0 @@
-import { hostActionsApi } from "../../../../api/host-actions.ts";
-import { type Route, route } from "../../../core/http/route.ts";
-import { clearPasscode } from "./clear-passcode.ts";
-
-export const appleActionRoutes: readonly Route[] = [
-  route(hostActionsApi.clearPasscode, ({ params }, ctx) => clearPasscode(ctx, params.id)),
-];

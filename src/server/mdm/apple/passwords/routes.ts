@@ -1,8 +1,0 @@
-import { hostPasswordsApi } from "../../../../api/host-passwords.ts";
-import { type Route, route } from "../../../core/http/route.ts";
-import { rotateManagedAccount, rotateRecoveryLock } from "./service.ts";
-
-export const applePasswordRoutes: readonly Route[] = [
-  route(hostPasswordsApi.rotateRecoveryLock, ({ params }, ctx) => rotateRecoveryLock(ctx, params.id)),
-  route(hostPasswordsApi.rotateManagedAccount, ({ params }, ctx) => rotateManagedAccount(ctx, params.id)),
-];

@@ -1,9 +1,0 @@
-import { hours } from "../../core/clock.ts";
-import type { Job } from "../../core/job.ts";
-import { announceExpiring } from "./service.ts";
-
-export const expiryJob: Job = {
-  name: "certificate_expiry",
-  every: hours(1),
-  run: announceExpiring,
-};

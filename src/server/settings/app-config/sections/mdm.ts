@@ -1,0 +1,124 @@
+import { type MdmSettings, MdmSettings as MdmSettingsSchema } from "../../../../api/settings/app-config.ts";
+import { isRecord } from "../../../../text/record.ts";
+import type { FieldError } from "../../../platform/core/errors.ts";
+import { section } from "../section.ts";
+import {
+  completeOsSettings,
+  noDiskEncryption,
+  noMacosSetup,
+  noUpdates,
+  osSettingsProblems,
+  respellMdm,
+  storedElsewhere,
+} from "./mdm-rules.ts";
+import { badUrls, missing, under } from "./rules.ts";
+import { noIdentityProvider, providerProblems, trimmed } from "./sign-on.ts";
+
+const premium = [
+  "enable_turn_on_windows_mdm_manually",
+  "enable_disk_encryption",
+  ...Object.keys(noDiskEncryption).map((name) => `disk_encryption.${name}`),
+  "windows_require_bitlocker_pin",
+  "enable_recovery_lock_password",
+  "name_template",
+  "windows_migration_enabled",
+  "windows_automatic_enrollment.default_team",
+  ...(["macos_updates", "ios_updates", "ipados_updates"] as const).flatMap((name) => [
+    `${name}.minimum_version`,
+    `${name}.deadline`,
+    `${name}.deadline_days`,
+  ]),
+  "macos_updates.update_new_hosts",
+  "windows_updates.deadline_days",
+  "windows_updates.grace_period_days",
+  "macos_migration.enable",
+  "macos_migration.mode",
+  "macos_migration.webhook_url",
+  ...Object.keys(noMacosSetup).map((name) => `macos_setup.${name}`),
+];
+
+export const mdm = section({
+  name: "mdm",
+  schema: MdmSettingsSchema,
+  defaults: {
+    enabled_and_configured: false,
+    android_enabled_and_configured: false,
+    windows_enabled_and_configured: false,
+    enable_turn_on_windows_mdm_manually: false,
+    enable_disk_encryption: false,
+    disk_encryption: noDiskEncryption,
+    windows_require_bitlocker_pin: false,
+    enable_recovery_lock_password: false,
+    name_template: "",
+    windows_migration_enabled: false,
+    windows_automatic_enrollment: { default_team: "" },
+    windows_directory_tenant_ids: [],
+    windows_directory_client_ids: [],
+    ...noUpdates,
+    macos_migration: { enable: false, mode: "", webhook_url: "" },
+    macos_setup: noMacosSetup,
+    macos_settings: { custom_settings: [] },
+    windows_settings: { custom_settings: [] },
+    end_user_authentication: noIdentityProvider,
+    vendora_server_url: "",
+  },
+  returned: {
+    enabled_and_configured: "a push certificate turns it on (POST /mdm/vendora/apns_certificate)",
+    android_enabled_and_configured: "a connection with Google turns it on (GET /android_enterprise/signup_url)",
+  },
+  elsewhere: storedElsewhere,
+  premium,
+  outbound: ["macos_migration.webhook_url", "end_user_authentication.metadata_url"],
+  respell: respellMdm,
+  complete: (value, given, before) =>
+    withoutMigration(
+      completeOsSettings({ ...value, end_user_authentication: trimmed(value.end_user_authentication) }, given, before),
+      given,
+    ),
+  check: (value) => [
+    ...osSettingsProblems(value),
+    ...windowsProblems(value),
+    ...directoryProblems(value),
+    ...under("macos_migration", migrationProblems(value.macos_migration)),
+    ...under("end_user_authentication", endUserProblems(value.end_user_authentication)),
+    ...badUrls(value, ["vendora_server_url"]),
+  ],
+});
+
+/** Without device management of Windows there is no migration to it, unless the change asks for one. */
+const withoutMigration = (value: MdmSettings, given: unknown): MdmSettings =>
+  isRecord(given) && given.windows_enabled_and_configured === false && given.windows_migration_enabled == null
+    ? { ...value, windows_migration_enabled: false }
+    : value;
+
+const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function directoryProblems(value: MdmSettings): FieldError[] {
+  return (["windows_directory_tenant_ids", "windows_directory_client_ids"] as const)
+    .filter((name) => !value[name].every((id) => GUID.test(id)))
+    .map((name) => ({ name, reason: "must be GUIDs, as the directory shows them" }));
+}
+
+function windowsProblems(value: MdmSettings): FieldError[] {
+  if (!value.windows_migration_enabled) return [];
+  const name = "windows_migration_enabled";
+  if (!value.windows_enabled_and_configured)
+    return [{ name, reason: "needs windows_enabled_and_configured to be true" }];
+  return value.enable_turn_on_windows_mdm_manually
+    ? [{ name, reason: "needs enable_turn_on_windows_mdm_manually to be false" }]
+    : [];
+}
+
+function migrationProblems(value: MdmSettings["macos_migration"]): FieldError[] {
+  const errors = badUrls(value, ["webhook_url"]);
+  if (value.enable) errors.push(...missing(value, ["webhook_url"], "enable the migration"));
+  const known = value.mode === "voluntary" || value.mode === "forced" || (value.mode === "" && !value.enable);
+  if (!known) errors.push({ name: "mode", reason: "must be voluntary or forced" });
+  return errors;
+}
+
+/** End user authentication is off if none of its fields is set. */
+function endUserProblems(value: MdmSettings["end_user_authentication"]): FieldError[] {
+  const given = Object.values(value).some((text) => text !== "");
+  return providerProblems(value, given, "authenticate end users");
+}

@@ -1,0 +1,181 @@
+// The rules for a team's settings, some of which depend on the organization's configuration.
+
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigSections } from "../../../api/settings/app-config.ts";
+import type { NoTeam, TeamMdm } from "../../../api/settings/teams.ts";
+import type { FieldError } from "../../platform/core/errors.ts";
+import { isConnected } from "../app-config/between.ts";
+import { entryKeys } from "../app-config/sections/integrations.ts";
+import { elsewhereProblems, osSettingsProblems, storedElsewhere } from "../app-config/sections/mdm-rules.ts";
+import { features as featuresSection } from "../app-config/sections/organization.ts";
+import { expiryProblem, isHttpUrl, under } from "../app-config/sections/rules.ts";
+import {
+  failingPoliciesMailProblems,
+  failingPoliciesProblems,
+  hostStatusProblems,
+  mailServerProblems,
+} from "../app-config/sections/webhooks.ts";
+import { noMdm } from "./defaults.ts";
+import type { GivenSettings, WholeSettings } from "./settings.ts";
+
+interface Change {
+  readonly before: WholeSettings;
+  readonly after: WholeSettings;
+  readonly given: GivenSettings;
+  readonly config: ConfigSections;
+  /** Whether settings can be turned on only while the device management that they need is on. */
+  readonly isGated: boolean;
+}
+
+/** Checks only the given settings: existing ones stay valid if the organization's configuration has changed. */
+export function settingsProblems({ before, after, given, config, isGated }: Change): FieldError[] {
+  const errors: FieldError[] = [];
+  const { host_expiry_enabled, host_expiry_window } = after.host_expiry_settings;
+  const reason = given.host_expiry_settings && expiryProblem(host_expiry_enabled, host_expiry_window);
+  if (reason) errors.push({ name: "host_expiry_settings.host_expiry_window", reason });
+  if (given.features) errors.push(...under("features", featuresSection.check(after.features)));
+  const { host_status_webhook: status } = after.webhook_settings;
+  if (given.webhook_settings?.host_status_webhook && status)
+    errors.push(...under("webhook_settings.host_status_webhook", hostStatusProblems(status)));
+  errors.push(...automationProblems(after, given, config));
+  if (given.integrations) errors.push(...integrationProblems(after.integrations, config));
+  if (given.mdm)
+    errors.push(
+      ...under("mdm", [
+        ...elsewhereProblems(storedElsewhere, given.mdm, before.mdm),
+        ...(isGated ? offProblems(before.mdm, after.mdm, config) : []),
+        ...osSettingsProblems(after.mdm),
+      ]),
+    );
+  return errors;
+}
+
+type Automations = Pick<NoTeam, "webhook_settings" | "integrations">;
+
+/** Checks the failing-policies webhook and tickets, which hosts without a team have too. */
+export function automationProblems(
+  { webhook_settings: hooks, integrations }: Automations,
+  given: { webhook_settings?: unknown; integrations?: unknown },
+  config: Pick<ConfigSections, "integrations" | "smtp_settings">,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const hook = "webhook_settings.failing_policies_webhook";
+  if (given.webhook_settings) errors.push(...under(hook, failingPoliciesProblems(hooks.failing_policies_webhook)));
+  const mail = hooks.failing_policies_mail;
+  if (given.webhook_settings)
+    errors.push(
+      ...under("webhook_settings.failing_policies_mail", [
+        ...failingPoliciesMailProblems(mail),
+        ...mailServerProblems(mail, config.smtp_settings),
+      ]),
+    );
+  if (given.integrations) errors.push(...ticketingProblems(integrations, config));
+  const on = [
+    ...(hooks.failing_policies_webhook.enable_failing_policies_webhook
+      ? [`${hook}.enable_failing_policies_webhook`]
+      : []),
+    ...lists.flatMap((list) =>
+      integrations[list].flatMap((entry, i) =>
+        entry.enable_failing_policies ? [`integrations.${list}.${i}.enable_failing_policies`] : [],
+      ),
+    ),
+  ];
+  const name = on.findLast((path) => given[path.split(".")[0] as keyof typeof given]);
+  if (on.length > 1 && name !== undefined)
+    errors.push({ name, reason: "only one failing policies automation can be enabled at a time" });
+  return errors;
+}
+
+const lists = ["ticketing_a", "ticketing_b"] as const;
+
+/** Teams refer to ticketing entries of the organization. Each entry may be used once. */
+function ticketingProblems(
+  integrations: Automations["integrations"],
+  config: Pick<ConfigSections, "integrations">,
+): FieldError[] {
+  return lists.flatMap((list) => {
+    const known = config.integrations[list].map((entry) => identityOf(list, entry));
+    const seen = new Set<string>();
+    return integrations[list].flatMap((entry, i) => {
+      const identity = identityOf(list, entry);
+      const name = `integrations.${list}.${i}.url`;
+      const keys = entryKeys[list].join(" and ");
+      if (!known.includes(identity))
+        return [{ name, reason: `the global configuration has no ${list} integration with this ${keys}` }];
+      if (seen.has(identity)) return [{ name, reason: `another entry has the same ${keys}` }];
+      seen.add(identity);
+      return [];
+    });
+  });
+}
+
+export const identityOf = (list: keyof typeof entryKeys, entry: object): string =>
+  JSON.stringify(entryKeys[list].map((key) => (entry as Record<string, unknown>)[key]));
+
+function integrationProblems(
+  { calendar, conditional_access_enabled: access }: WholeSettings["integrations"],
+  config: ConfigSections,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  if (calendar.enable_calendar_events && config.integrations.calendar.length === 0)
+    errors.push({
+      name: "integrations.calendar.enable_calendar_events",
+      reason: "the global configuration has no calendar integration",
+    });
+  if (calendar.webhook_url === "" ? calendar.enable_calendar_events : !isHttpUrl(calendar.webhook_url))
+    errors.push({ name: "integrations.calendar.webhook_url", reason: "must be an http or https URL" });
+  if (access && !isConnected(config.conditional_access))
+    errors.push({
+      name: "integrations.conditional_access_enabled",
+      reason: "needs conditional_access of the global configuration to be configured",
+    });
+  return errors;
+}
+
+type Needs = readonly (keyof TeamMdm)[];
+const apple: Needs = [
+  "macos_updates",
+  "ios_updates",
+  "ipados_updates",
+  "macos_settings",
+  "macos_setup",
+  "enable_recovery_lock_password",
+  "name_template",
+];
+const windows: Needs = ["windows_updates", "windows_settings", "windows_require_bitlocker_pin"];
+
+/** Settings that need device management can be turned on only while it is on. */
+function offProblems(before: TeamMdm, after: TeamMdm, { mdm }: ConfigSections): FieldError[] {
+  const isOn = {
+    Apple: mdm.enabled_and_configured,
+    Windows: mdm.windows_enabled_and_configured,
+    Android: mdm.android_enabled_and_configured,
+    "Apple or Windows": mdm.enabled_and_configured || mdm.windows_enabled_and_configured,
+  };
+  const needs: [Needs, keyof typeof isOn][] = [
+    [apple, "Apple"],
+    [windows, "Windows"],
+    [["android_settings"], "Android"],
+    [["enable_disk_encryption"], "Apple or Windows"],
+  ];
+  const encryption = (
+    [
+      ["macos", "Apple"],
+      ["windows", "Windows"],
+    ] as const
+  ).flatMap(([platform, devices]) =>
+    after.disk_encryption[platform] && !before.disk_encryption[platform] && !isOn[devices]
+      ? [{ name: `disk_encryption.${platform}`, reason: needed(devices) }]
+      : [],
+  );
+  const others = needs.flatMap(([keys, platform]) =>
+    isOn[platform]
+      ? []
+      : keys
+          .filter((key) => ![before[key], noMdm[key]].some((value) => isDeepStrictEqual(value, after[key])))
+          .map((name) => ({ name, reason: needed(platform) })),
+  );
+  return [...encryption, ...others];
+}
+
+const needed = (devices: string): string => `needs device management of ${devices} devices to be turned on`;

@@ -1,0 +1,118 @@
+// Team settings other than name and agent options: how they are shown, and how changes are applied.
+import type { ConfigSections, HostStatusWebhook } from "../../../api/settings/app-config.ts";
+import type { Team, TeamIntegrations, TeamMdm, TeamSettingsChange, TeamWebhooks } from "../../../api/settings/teams.ts";
+import type { Context, Services } from "../../platform/core/context.ts";
+import { invalidFields } from "../../platform/core/errors.ts";
+import { blockedFields } from "../../platform/core/outbound/fields.ts";
+import { over } from "../app-config/merge.ts";
+import { completeOsSettings, respellMdm } from "../app-config/sections/mdm-rules.ts";
+import { under } from "../app-config/sections/rules.ts";
+import { noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
+import { versionProblems } from "../apple-versions/offered.ts";
+import { checkVariables } from "../variables/use.ts";
+import { noIntegrations, noMdm, noWebhooks } from "./defaults.ts";
+import { settingsProblems } from "./rules.ts";
+import type { TeamSettings } from "./tables.ts";
+
+export type WholeSettings = Pick<
+  Team,
+  "host_expiry_settings" | "features" | "webhook_settings" | "integrations" | "mdm"
+>;
+
+/** The settings, with defaults for those that were never set. */
+export const shownSettings = (settings: TeamSettings): WholeSettings => ({
+  host_expiry_settings: settings.host_expiry_settings,
+  features: settings.features,
+  webhook_settings: over(noWebhooks, settings.webhook_settings) as TeamWebhooks,
+  integrations: over(noIntegrations, settings.integrations) as TeamIntegrations,
+  mdm: over(noMdm, settings.mdm) as TeamMdm,
+});
+
+export type GivenSettings = TeamSettingsChange;
+
+/** The settings after a change. 422 for violated rules; those that need device management to be on only if it is gated. */
+export function changedSettings(
+  before: TeamSettings,
+  given: GivenSettings,
+  config: ConfigSections,
+  { isGated = true } = {},
+): WholeSettings {
+  const old = shownSettings(before);
+  const mdm = given.mdm === undefined ? undefined : respellMdm(given.mdm);
+  const merged: WholeSettings = {
+    features: { ...old.features, ...given.features },
+    host_expiry_settings: over(
+      old.host_expiry_settings,
+      given.host_expiry_settings,
+    ) as WholeSettings["host_expiry_settings"],
+    webhook_settings: {
+      host_status_webhook: changedHostStatus(
+        old.webhook_settings.host_status_webhook,
+        given.webhook_settings?.host_status_webhook,
+      ),
+      failing_policies_webhook: over(
+        old.webhook_settings.failing_policies_webhook,
+        given.webhook_settings?.failing_policies_webhook,
+      ) as TeamWebhooks["failing_policies_webhook"],
+      failing_policies_mail: over(
+        old.webhook_settings.failing_policies_mail,
+        given.webhook_settings?.failing_policies_mail,
+      ) as TeamWebhooks["failing_policies_mail"],
+    },
+    integrations: over(old.integrations, given.integrations) as TeamIntegrations,
+    mdm: completeOsSettings(over(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
+  };
+  const errors = settingsProblems({ before: old, after: merged, given, config, isGated });
+  if (errors.length > 0) throw invalidFields(errors);
+  return merged;
+}
+
+/**
+ * Team settings with URLs to which the server sends requests. Ticket trackers are part of the organization's
+ * settings.
+ */
+const outbound = ["webhook_settings.*.destination_url", "integrations.calendar.webhook_url"];
+
+/**
+ * 422 if the change sets a URL to which the server may not send requests. `at` is the path of the settings in the
+ * body.
+ */
+export async function checkAddresses(
+  { settings }: Pick<Services, "settings">,
+  before: object,
+  after: object,
+  at?: string,
+): Promise<void> {
+  const errors = await blockedFields(settings, outbound, before, after);
+  if (errors.length > 0) throw invalidFields(at === undefined ? errors : under(at, errors));
+}
+
+/** No variable is for a team that is just being created, except those that are for all. */
+const NEW_TEAM = -1;
+
+/** Checks the rules that need more than the settings. 422 for a violation. `at` is the path of the settings in the body. */
+export async function checkChange(
+  inside: Pick<Context, "settings" | "store" | "clock">,
+  before: { readonly id: number; readonly settings: TeamSettings } | null,
+  after: WholeSettings,
+  at?: string,
+): Promise<void> {
+  const shown = before && shownSettings(before.settings);
+  await checkAddresses(inside, shown ?? {}, after, at);
+  const errors = await versionProblems(inside, shown?.mdm ?? null, after.mdm);
+  if (errors.length > 0) throw invalidFields(under(at === undefined ? "mdm" : `${at}.mdm`, errors));
+  const { name_template: name } = after.mdm;
+  if (name !== (shown?.mdm.name_template ?? ""))
+    await checkVariables(inside.store, name, `${at === undefined ? "" : `${at}.`}mdm.name_template`, {
+      use: "host_names",
+      teamId: before?.id ?? NEW_TEAM,
+    });
+}
+
+function changedHostStatus(
+  before: HostStatusWebhook | null,
+  given: Partial<HostStatusWebhook> | null | undefined,
+): HostStatusWebhook | null {
+  if (given === undefined || given === null) return given === null ? null : before;
+  return over(before ?? noHostStatusWebhook, given) as HostStatusWebhook;
+}

@@ -1,0 +1,212 @@
+// Uploads, changes, downloads and removals of packages by users.
+
+import type { z } from "zod";
+import type { Download, StoredFile } from "../../../api/bodies.ts";
+import type { Package, PackageFields, packagesApi } from "../../../api/software/packages.ts";
+import { checkPreInstallQuery } from "../../checks/policies/patch.ts";
+import { changingPolicies } from "../../checks/policies/service.ts";
+import { resolveTargets } from "../../hosts/labels/targeting.ts";
+import { minutes } from "../../platform/core/clock.ts";
+import type { Context } from "../../platform/core/context.ts";
+import { badRequest, conflict, invalid, notFound, notThere } from "../../platform/core/errors.ts";
+import { authorize, inTeam } from "../../platform/core/security/access.ts";
+import { downloadOf } from "../../platform/files/service.ts";
+import { issueToken, takeToken } from "../../platform/mail/one-time.ts";
+import { and, everything, oneOf } from "../../platform/store/query.ts";
+import { type TeamScope, teamIdNamed, teamScope } from "../../settings/teams/access.ts";
+import { titleIdFor } from "../software/titles/titles.ts";
+import { installerFor } from "./access.ts";
+import { addInstallPolicy, mentionsPatching, setPatching } from "./automatic.ts";
+import type { Installer } from "./hosts.ts";
+import { type ReadFile, readInstaller } from "./read.ts";
+import { checkScripts, checkScriptVariables, isScript, sentTexts, type Texts } from "./scripts.ts";
+import {
+  createInstaller,
+  deleteInstaller,
+  type InstallerChanges,
+  type InstallerFile,
+  installedDuringSetup,
+  updateInstaller,
+} from "./service.ts";
+import { packagesOnWire, policiesThatInstall } from "./wire.ts";
+
+const FILE = "software";
+
+const fileOf = ({ id, name, size, sha256 }: StoredFile): InstallerFile => ({ id, name, size, sha256 });
+
+const wire = async (ctx: Context, installer: Installer): Promise<Package> =>
+  (await packagesOnWire(ctx, [installer]))[0]!;
+
+/** An empty text in a form stands for an empty list. */
+const listOf = (given: readonly string[] | undefined): string[] | undefined =>
+  given === undefined ? undefined : [...new Set(given.map((name) => name.trim()).filter((name) => name !== ""))];
+
+const labelsOf = ({ labels_include_all, labels_include_any, labels_exclude_any }: PackageFields) => ({
+  labels_include_all: listOf(labels_include_all),
+  labels_include_any: listOf(labels_include_any),
+  labels_exclude_any: listOf(labels_exclude_any),
+});
+
+/** Given texts, and the defaults of the file in place of those that are not given. */
+export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, given: Texts) {
+  const texts = {
+    install_script: given.install_script || (isScript(read.kind) ? "" : scripts.install),
+    uninstall_script: given.uninstall_script || scripts.uninstall,
+    post_install_script: given.post_install_script ?? "",
+    pre_install_query: given.pre_install_query ?? "",
+    configuration: given.configuration ?? "",
+  };
+  checkScripts(read, texts);
+  return isScript(read.kind) ? { ...texts, install_script: scripts.install } : texts;
+}
+
+type Given = z.output<typeof packagesApi.upload.body>;
+
+export async function uploadPackage(ctx: Context, given: Given): Promise<{ software_package: Package }> {
+  const team = await teamScope(ctx, "packages:write", given.team_id);
+  const file = fileOf(given.software);
+  const found = await readInstaller(ctx, file, FILE);
+  const texts = textsFor(found, sentTexts(ctx, given));
+  if (given.automatic_install) authorize(ctx, "policies:write", team.team_id);
+  return changingPackages(ctx, async (inside) => {
+    await checkScriptVariables(inside.store, texts, team.team_id);
+    const installer = await createInstaller(inside, {
+      team,
+      file,
+      read: found.read,
+      choices: { ...texts, self_service: given.self_service ?? false, categories: listOf(given.categories) ?? [] },
+      labels: (await resolveTargets(inside, labelsOf(given), "software")) ?? [],
+    });
+    if (given.automatic_install) await addInstallPolicy(inside, installer);
+    return { software_package: await wire(inside, installer) };
+  });
+}
+
+/** Under the lock of policies, which install packages: one that was just named is not removed. */
+export const changingPackages = changingPolicies;
+
+const PINNING: ReadonlySet<string> = new Set(["team_id", "version"]);
+
+type Change = z.output<typeof packagesApi.update.body>;
+
+export async function changePackage(
+  ctx: Context,
+  titleId: number,
+  given: Change,
+): Promise<{ software_installer: Package }> {
+  const team = await teamScope(ctx, "packages:write", given.team_id);
+  const before = await installerFor(ctx, team, titleId);
+  if (given.version !== undefined) {
+    const [other] = Object.entries(given).find(([name, value]) => value !== undefined && !PINNING.has(name)) ?? [];
+    if (other !== undefined) throw invalid("version", `must be the only change, without ${other}`);
+    return { software_installer: await wire(ctx, await ctx.extensions.pinPackage(ctx, before, given.version)) };
+  }
+  const file = given.software === undefined ? undefined : fileOf(given.software);
+  const found = file === undefined ? undefined : await readInstaller(ctx, file, FILE);
+  if (found !== undefined && found.read.kind !== before.kind)
+    throw invalid(FILE, `the file has the type .${found.read.kind}, the package that it is to replace .${before.kind}`);
+  const texts = changedTexts(before, found, sentTexts(ctx, given));
+  if (given.automatic_install || mentionsPatching(given)) authorize(ctx, "policies:write", team.team_id);
+  return changingPackages(ctx, async (inside) => {
+    const { store } = inside;
+    const installer = await store.softwareInstallers.get(before.id);
+    // Deleted at this moment.
+    if (installer === null) throw notThere(`the team offers no package of the software title ${titleId} any more`);
+    if (found !== undefined && (await titleIdFor(store, found.read.title)) !== titleId)
+      throw invalid(FILE, `the file is a package of another title: ${JSON.stringify(found.read.title.name)}`);
+    await checkScriptVariables(store, texts, installer.team_id);
+    await checkPreInstallQuery(store, installer, texts.pre_install_query ?? installer.pre_install_query);
+    const changes: InstallerChanges = {
+      ...(file === undefined ? {} : { file }),
+      ...(found === undefined ? {} : { read: found.read }),
+      choices: {
+        ...texts,
+        ...defined({
+          self_service: given.self_service,
+          categories: listOf(given.categories),
+          display_name: given.display_name?.trim(),
+        }),
+        // The file comes from the user, no longer from an address.
+        ...(file === undefined ? {} : { url: "" }),
+      },
+      labels: await resolveTargets(inside, labelsOf(given), "software"),
+    };
+    const changed = await updateInstaller(inside, installer, team, changes);
+    if (given.automatic_install && (await policiesThatInstall(store, changed)).length === 0)
+      await addInstallPolicy(inside, changed);
+    if (mentionsPatching(given)) await setPatching(inside, changed, team, given);
+    return { software_installer: await wire(inside, changed) };
+  });
+}
+
+const defined = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+
+/** The texts that change. A new file of a script package brings its script. */
+function changedTexts(before: Installer, found: ReadFile | undefined, given: Texts): Texts & Partial<Installer> {
+  checkScripts(before, {
+    install_script: given.install_script ?? (isScript(before.kind) ? "" : before.install_script),
+    uninstall_script: given.uninstall_script ?? before.uninstall_script,
+    post_install_script: given.post_install_script ?? before.post_install_script,
+    pre_install_query: given.pre_install_query ?? before.pre_install_query,
+    configuration: given.configuration ?? before.configuration,
+  });
+  return { ...defined(given), ...(found && isScript(before.kind) ? { install_script: found.scripts.install } : {}) };
+}
+
+const teamForRead = (ctx: Context, teamId: number): Promise<TeamScope> => teamScope(ctx, "packages:read", teamId);
+
+const downloadFor = (ctx: Context, { file_id, file_name }: Installer): Promise<Download> =>
+  downloadOf(ctx, file_id, { name: file_name });
+
+export const downloadPackage = async (ctx: Context, titleId: number, teamId: number): Promise<Download> =>
+  downloadFor(ctx, await installerFor(ctx, await teamForRead(ctx, teamId), titleId));
+
+const TOKEN_LIFETIME = minutes(10);
+
+export async function createDownloadToken(ctx: Context, titleId: number, teamId: number): Promise<{ token: string }> {
+  const { id } = await installerFor(ctx, await teamForRead(ctx, teamId), titleId);
+  const data = { installer: String(id) };
+  return { token: await issueToken(ctx, "package_download", ctx.user.id, TOKEN_LIFETIME, data) };
+}
+
+export async function downloadByToken(ctx: Context, titleId: number, token: string): Promise<Download> {
+  const taken = await takeToken(ctx, "package_download", token);
+  const installer = taken && (await ctx.store.softwareInstallers.get(Number(taken.data?.installer)));
+  if (!installer || installer.title_id !== titleId) throw notThere("this token is unknown, used or expired");
+  return downloadFor(ctx, installer);
+}
+
+export async function deletePackage(ctx: Context, titleId: number, teamId: number): Promise<Record<string, never>> {
+  const team = await teamScope(ctx, "packages:write", teamId);
+  await changingPackages(ctx, async (inside) => {
+    for (const other of inside.extensions.otherOffers) if (await other.remove(inside, team, titleId)) return;
+    const installer = await installerFor(inside, team, titleId);
+    const [policy] = await policiesThatInstall(inside.store, installer);
+    if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the package: change it first`);
+    if (installer.install_during_setup) throw installedDuringSetup("package");
+    await deleteInstaller(inside, installer, team);
+  });
+  return {};
+}
+
+const HASHES_MAX = 1_000;
+
+export async function checkHashes(
+  ctx: Context,
+  { sha256, team_name }: z.output<typeof packagesApi.hashes.query>,
+): Promise<Record<string, never>> {
+  const digests = [...new Set(sha256.split(",").map((digest) => digest.trim()))];
+  if (digests.length > HASHES_MAX) throw badRequest(`at most ${HASHES_MAX} digests can be given`, "sha256");
+  const wrong = digests.find((digest) => !/^[0-9a-f]{64}$/.test(digest));
+  if (wrong !== undefined) throw badRequest("must be SHA-256 digests of 64 hexadecimal digits", "sha256");
+  const teamId = await teamIdNamed(ctx, team_name);
+  authorize(ctx, "packages:read", teamId ?? null);
+  const where = and(oneOf("sha256", digests), teamId === undefined ? everything : inTeam(teamId));
+  const found = new Set((await ctx.store.softwareInstallers.pick(["sha256"], { where })).map((row) => row.sha256));
+  const missing = digests.filter((digest) => !found.has(digest));
+  if (missing.length > 0) throw notFound("package", missing[0]!, "sha256");
+  return {};
+}

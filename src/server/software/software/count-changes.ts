@@ -1,0 +1,103 @@
+// What changes of hosts mean for the counts of software: recorded in the transaction that changes the hosts, and added
+// to the counts shortly afterwards (counts.ts).
+import { channels } from "../../platform/core/channels.ts";
+import { parts } from "../../platform/core/concurrency/parts.ts";
+import { byId } from "../../platform/core/maps.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { oneOf } from "../../platform/store/query.ts";
+import type { RowOf } from "../../platform/store/table.ts";
+import { type hostSoftware, NO_TEAM } from "./tables.ts";
+import { moveExposure } from "./vulnerabilities/count-changes.ts";
+
+/** The versions and titles on one host. */
+export type Listed = Pick<RowOf<typeof hostSoftware>, "software_ids" | "title_ids">;
+
+/** By id of a version or title. */
+export type Sums = Map<number, number>;
+export interface TeamSums {
+  readonly versions: Sums;
+  readonly titles: Sums;
+}
+
+/** Differences of the counts, by team. */
+export class CountChanges {
+  readonly #teams = new Map<number, TeamSums>();
+
+  /** Records that a host of the team had `before` and has `after`. */
+  note(teamId: number | null, before: Listed | undefined, after: Listed | undefined): void {
+    const { versions, titles } = this.of(teamId ?? NO_TEAM);
+    addAll(versions, before?.software_ids, -1);
+    addAll(versions, after?.software_ids, 1);
+    addAll(titles, before?.title_ids, -1);
+    addAll(titles, after?.title_ids, 1);
+  }
+
+  of(team: number): TeamSums {
+    const known = this.#teams.get(team);
+    if (known) return known;
+    const made = { versions: new Map<number, number>(), titles: new Map<number, number>() };
+    this.#teams.set(team, made);
+    return made;
+  }
+
+  get teams(): ReadonlyMap<number, TeamSums> {
+    return this.#teams;
+  }
+}
+
+function addAll(sums: Sums, ids: readonly number[] = [], difference: number): void {
+  for (const id of ids) sums.set(id, (sums.get(id) ?? 0) + difference);
+}
+
+/** Pairs of id and difference, without those that changed nothing. */
+function flat(sums: Sums): number[] {
+  const pairs: number[] = [];
+  for (const [id, difference] of sums) if (difference !== 0) pairs.push(id, difference);
+  return pairs;
+}
+
+export function addFlat(sums: Sums, pairs: readonly number[]): void {
+  for (let i = 0; i + 1 < pairs.length; i += 2) sums.set(pairs[i]!, (sums.get(pairs[i]!) ?? 0) + pairs[i + 1]!);
+}
+
+/** Must run in the transaction that changes the hosts. */
+export async function recordCountChanges(tx: ServerTx, changes: CountChanges): Promise<void> {
+  const rows = [...changes.teams]
+    .map(([team, { versions, titles }]) => ({ team, versions: flat(versions), titles: flat(titles) }))
+    .filter(({ versions, titles }) => versions.length > 0 || titles.length > 0);
+  if (rows.length === 0) return;
+  await tx.softwareCountChanges.insertMany(rows, { returning: [] });
+  await tx.notify(channels.softwareCounts, "");
+}
+
+/** The lists of hosts, which must be locked by the transaction. */
+export async function listsOf(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, Listed & { id: number }>> {
+  return byId(await tx.hostSoftware.pick(["id", "software_ids", "title_ids"], { where: oneOf("id", hostIds) }));
+}
+
+export async function teamsOf(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, number | null>> {
+  const rows = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", hostIds) });
+  return new Map(rows.map(({ id, team_id }) => [id, team_id]));
+}
+
+/**
+ * Counts the software and vulnerabilities of hosts for another team, or no more at all. Call it in the transaction that moves or deletes them, before that,
+ * and after their rows were locked.
+ */
+export async function moveSoftwareCounts(
+  tx: ServerTx,
+  hostIds: readonly number[],
+  to: number | null | "deleted",
+): Promise<void> {
+  const changes = new CountChanges();
+  for await (const some of parts(hostIds)) {
+    const [lists, teams] = [await listsOf(tx, some), await teamsOf(tx, some)];
+    for (const [id, teamId] of teams) {
+      if (teamId === to) continue;
+      changes.note(teamId, lists.get(id), undefined);
+      if (to !== "deleted") changes.note(to, undefined, lists.get(id));
+    }
+    await moveExposure(tx, some, to);
+  }
+  await recordCountChanges(tx, changes);
+}

@@ -1,0 +1,215 @@
+// Renders the software of hosts for host replies. A host's list is one row of version ids. The versions are shared by
+// all hosts.
+import type { z } from "zod";
+import type { SoftwareForm } from "../../../api/inventory/host-filters.ts";
+import type { hostsApi } from "../../../api/inventory/hosts.ts";
+import type { HostSoftwareEntry, HostSoftwareItem, Vulnerability } from "../../../api/software/software.ts";
+import { parts } from "../../platform/core/concurrency/parts.ts";
+import type { Context } from "../../platform/core/context.ts";
+import { pageOfArray } from "../../platform/core/http/paging.ts";
+import { groupBy } from "../../platform/core/maps.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { and, oneOf, type Predicate } from "../../platform/store/query.ts";
+import { compareText } from "../../platform/store/rows.ts";
+import type { RowOf } from "../../platform/store/table.ts";
+import type { HostOffer, OfferedHost } from "./host-offers.ts";
+import { installedPaths } from "./installed-paths.ts";
+import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
+import { wantedCves } from "./vulnerabilities/filter.ts";
+import { type OwnCve, ownCves, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
+
+type Version = RowOf<typeof software>;
+
+/** Sources whose entries report when they were last opened. Others have no such field. */
+const tellsOpened: ReadonlySet<string> = new Set(["apps", "programs", "deb_packages", "rpm_packages"]);
+
+/** Versions per read. */
+const AT_ONCE = 1000;
+
+async function versionsById(store: ServerTx, ids: Iterable<number>): Promise<Map<number, Version>> {
+  const wanted = [...new Set(ids)];
+  const found = new Map<number, Version>();
+  for (let at = 0; at < wanted.length; at += AT_ONCE)
+    for (const version of await store.software.getMany(wanted.slice(at, at + AT_ONCE))) found.set(version.id, version);
+  return found;
+}
+
+/** The sorted CVE ids of each version that has any. */
+export async function cvesOf(
+  { softwareCves }: Pick<ServerTx, "softwareCves">,
+  versionIds: Iterable<number>,
+): Promise<Map<number, string[]>> {
+  const wanted = [...new Set(versionIds)];
+  const found = new Map<number, string[]>();
+  for (let at = 0; at < wanted.length; at += AT_ONCE) {
+    const some = { where: oneOf("software_id", wanted.slice(at, at + AT_ONCE)) };
+    for (const { software_id: id, cve } of await softwareCves.pick(["software_id", "cve"], some))
+      found.set(id, [...(found.get(id) ?? []), cve]);
+  }
+  for (const cves of found.values()) cves.sort(compareText);
+  return found;
+}
+
+/** The software of each host by host id, ordered by name, then by id. */
+export async function softwareOfHosts(
+  ctx: Pick<Context, "store" | "license">,
+  hostIds: readonly number[],
+  form: SoftwareForm,
+): Promise<Map<number, HostSoftwareEntry[]>> {
+  const rows = await ctx.store.hostSoftware.getMany(hostIds);
+  const versions = await versionsById(
+    ctx.store,
+    rows.flatMap((row) => row.software_ids),
+  );
+  const cves = await ownCves(ctx.store, versions.keys());
+  const rendered: (own: OwnCve) => Vulnerability | string =
+    form === "ids" ? ({ cve }: OwnCve) => cve : await vulnerabilityRenderer(ctx, [...cves.values()].flat());
+  // Once for all hosts.
+  const shown = new Map([...cves].map(([id, own]) => [id, own.map(rendered)]));
+  const vulnerabilitiesOf = (id: number): HostSoftwareEntry["vulnerabilities"] => shown.get(id) ?? null;
+  return new Map(rows.map((row) => [row.id, entriesOf(row, versions, vulnerabilitiesOf)]));
+}
+
+function entriesOf(
+  { software_ids, details, home }: RowOf<typeof hostSoftware>,
+  versions: ReadonlyMap<number, Version>,
+  vulnerabilitiesOf: (id: number) => HostSoftwareEntry["vulnerabilities"],
+): HostSoftwareEntry[] {
+  return software_ids
+    .map((id) => versions.get(id))
+    .filter((version) => version !== undefined)
+    .sort((a, b) => compareText(a.name, b.name) || a.id - b.id)
+    .map((version) => entryOf(version, details[String(version.id)], home, vulnerabilitiesOf(version.id)));
+}
+
+function entryOf(
+  version: Version,
+  detail: InstalledDetails[string] | undefined,
+  home: string,
+  vulnerabilities: HostSoftwareEntry["vulnerabilities"],
+): HostSoftwareEntry {
+  return {
+    id: version.id,
+    name: version.name,
+    version: version.version,
+    source: version.source,
+    browser: version.extension_for,
+    extension_for: version.extension_for,
+    ...(version.bundle_identifier === "" ? {} : { bundle_identifier: version.bundle_identifier }),
+    ...(version.upgrade_code === "" ? {} : { upgrade_code: version.upgrade_code }),
+    ...(tellsOpened.has(version.source) ? { last_opened_at: detail?.[0] ?? null } : {}),
+    generated_cpe: version.generated_cpe,
+    vulnerabilities,
+    installed_paths: [...installedPaths(detail, version.usual_path, home)],
+    ...signatureOf(version),
+  };
+}
+
+/** Only for macOS apps. It is empty, because inventories do not report signatures. */
+const signatureOf = ({ source }: Version): Pick<HostSoftwareEntry, "signature_information"> =>
+  source === "apps" ? { signature_information: [] } : {};
+
+export type HostSoftwareQuery = z.output<typeof hostsApi.software.query>;
+
+/**
+ * One host's software by title: a page of titles, ordered by name, with the versions that the host has, and what its team
+ * offers of each. Titles that are not on the host are listed if they were installed or uninstalled there by this server,
+ * or if the query asks for what is offered.
+ */
+export async function titlesOfHost(
+  { store, extensions }: Pick<Context, "store" | "extensions">,
+  host: OfferedHost,
+  query: HostSoftwareQuery,
+) {
+  const row = await store.hostSoftware.get(host.id);
+  const offers = (await Promise.all(extensions.hostOffers.map((offersOf) => offersOf(store, host)))).flat();
+  const versions = await versionsById(store, row?.software_ids ?? []);
+  const cves = await cvesOf(store, versions.keys());
+  const wanted = wantedCves(query);
+  const vulnerable = wanted === null ? null : await titlesWith(store, versions, wanted);
+  const byTitle = groupBy([...versions.values()], ({ title_id }) => title_id);
+  const offerOf = new Map(offers.map((offer) => [offer.title_id, offer]));
+  const isMeant = ({ isAvailable, isSelfService, shown }: HostOffer): boolean =>
+    query.self_service
+      ? isAvailable && isSelfService
+      : query.available_for_install
+        ? isAvailable
+        : shown.status !== null;
+  const meant = offers.filter(isMeant).map(({ title_id }) => title_id);
+  const isAboutOffers = query.self_service || query.available_for_install;
+  const titles = await store.softwareTitles.getMany([
+    ...new Set(isAboutOffers ? meant : [...byTitle.keys(), ...meant]),
+  ]);
+  const needle = (query.query ?? "").toLowerCase();
+  // The list shows both names.
+  const isNamed = (id: number, name: string): boolean =>
+    [name, offerOf.get(id)?.shown.display_name ?? ""].some((one) => one.toLowerCase().includes(needle));
+  const sign = query.order_direction === "desc" ? -1 : 1;
+  const picked = titles
+    .filter(({ id, name }) => isNamed(id, name) && (vulnerable === null || vulnerable.has(id)))
+    .sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
+  const { software, meta } = pageOf(picked, query);
+  const icons = await extensions.ownIcons(
+    store,
+    host.team_id,
+    software.map(({ id }) => id),
+  );
+  return {
+    count: picked.length,
+    software: software.map(
+      (title): HostSoftwareItem => ({
+        id: title.id,
+        name: title.name,
+        display_name: "",
+        icon_url: null,
+        source: title.source,
+        extension_for: title.extension_for,
+        status: null,
+        software_package: null,
+        app_store_app: null,
+        ...offerOf.get(title.id)?.shown,
+        ...(icons.has(title.id) ? { icon_url: icons.get(title.id)! } : {}),
+        installed_versions: [...(byTitle.get(title.id) ?? [])]
+          .sort((a, b) => compareText(a.version, b.version) || a.id - b.id)
+          .map((version) =>
+            installedOf(version, row?.details[String(version.id)], row?.home ?? "", cves.get(version.id) ?? null),
+          ),
+      }),
+    ),
+    meta,
+  };
+}
+
+/** The titles of versions that have such a vulnerability. */
+async function titlesWith(
+  store: ServerTx,
+  versions: ReadonlyMap<number, Version>,
+  cves: Predicate,
+): Promise<ReadonlySet<number>> {
+  const found = new Set<number>();
+  for await (const some of parts([...versions.keys()]))
+    for (const { software_id } of await store.softwareCves.pick(["software_id"], {
+      where: and(oneOf("software_id", some), cves),
+    }))
+      found.add(versions.get(software_id)!.title_id);
+  return found;
+}
+
+function pageOf<T>(items: readonly T[], query: HostSoftwareQuery) {
+  const { items: software, meta } = pageOfArray(items, query);
+  return { software, meta };
+}
+
+const installedOf = (
+  version: Version,
+  detail: InstalledDetails[string] | undefined,
+  home: string,
+  vulnerabilities: string[] | null,
+): HostSoftwareItem["installed_versions"][number] => ({
+  version: version.version,
+  bundle_identifier: version.bundle_identifier,
+  last_opened_at: detail?.[0] ?? null,
+  vulnerabilities,
+  installed_paths: [...installedPaths(detail, version.usual_path, home)],
+  ...signatureOf(version),
+});

@@ -1,0 +1,33 @@
+// In which order hosts install software during their setup. Packages and store apps are chosen in the same way.
+import type { SetupPlatform } from "../../../api/setup-platforms.ts";
+
+/** The place of a package or app among those of each platform. */
+export type SetupPositions = Readonly<Partial<Record<SetupPlatform, number>>>;
+
+export interface ChosenForSetup {
+  readonly install_during_setup: boolean;
+  readonly setup_positions: SetupPositions;
+}
+
+/** Of what was chosen without an order. */
+export const LAST_IN_SETUP = 1_000_000;
+
+const positionsOf = (row: ChosenForSetup, own: SetupPlatform): SetupPositions => {
+  if (!row.install_during_setup) return {};
+  return Object.keys(row.setup_positions).length === 0 ? { [own]: LAST_IN_SETUP } : row.setup_positions;
+};
+
+/** Null: hosts of this platform do not install it during their setup. `own`: the platform that it is for. */
+export const positionDuringSetup = (row: ChosenForSetup, own: SetupPlatform, platform: SetupPlatform): number | null =>
+  positionsOf(row, own)[platform] ?? null;
+
+/** The columns after a change for one platform. */
+export function chosenAt(
+  row: ChosenForSetup,
+  own: SetupPlatform,
+  { platform, position }: { readonly platform: SetupPlatform; readonly position: number | null },
+): ChosenForSetup {
+  const { [platform]: _, ...others } = positionsOf(row, own);
+  const setup_positions = position === null ? others : { ...others, [platform]: position };
+  return { install_during_setup: Object.keys(setup_positions).length > 0, setup_positions };
+}

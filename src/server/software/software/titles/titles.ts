@@ -1,0 +1,106 @@
+// Titles that are known although no host may have them: those of packages and apps that teams offer.
+import type { SoftwareTitle, SoftwareTitleDetails } from "../../../../api/software/software.ts";
+import type { Context } from "../../../platform/core/context.ts";
+import type { ServerTx } from "../../../platform/core/tables.ts";
+import type { Table } from "../../../platform/store/table.ts";
+import { titleKey } from "../inventory.ts";
+
+/** A column of another table that keeps titles from being deleted. */
+export interface TitleReference {
+  readonly table: Table;
+  readonly column: string;
+}
+
+declare module "../../../platform/core/extensions.ts" {
+  interface Extensions {
+    readonly titleReferences: readonly TitleReference[];
+    readonly titleExtras: readonly TitleExtras[];
+  }
+}
+
+/** Which titles a list is limited to by what teams offer. */
+export interface OfferFilter {
+  readonly self_service: boolean;
+  readonly packages_only: boolean;
+  readonly hash_sha256?: string | undefined;
+  readonly package_name?: string | undefined;
+  readonly exclude_svc_maintained_apps: boolean;
+}
+
+type Shown<T> = Partial<
+  Pick<T, keyof T & ("icon_url" | "display_name" | "software_package" | "packages" | "app_store_app" | "hash_sha256")>
+>;
+export type ListedExtras = Shown<SoftwareTitle>;
+export type DetailedExtras = Shown<SoftwareTitleDetails>;
+
+/** What a feature adds to titles. Teams: 0 is hosts without a team, undefined all that the caller may see. */
+export interface TitleExtras {
+  /** Ids of titles of which the team offers something that passes the filter. */
+  offered?(ctx: Context, teamId: number | undefined, filter: OfferFilter): Promise<readonly number[]>;
+  /** By the title's id. */
+  listed?(ctx: Context, teamId: number, titleIds: readonly number[]): Promise<ReadonlyMap<number, ListedExtras>>;
+  detailed?(ctx: Context, teamId: number, titleId: number): Promise<DetailedExtras>;
+}
+
+export async function offeredTitles(
+  ctx: Context,
+  teamId: number | undefined,
+  filter: OfferFilter,
+): Promise<ReadonlySet<number>> {
+  const lists = await Promise.all(
+    ctx.extensions.titleExtras.map(async ({ offered }) => (await offered?.(ctx, teamId, filter)) ?? []),
+  );
+  return new Set(lists.flat());
+}
+
+/** Without a team, nothing is added: titles are the same for all teams, but what is offered is not. */
+export async function listedExtras(
+  ctx: Context,
+  teamId: number | undefined,
+  titleIds: readonly number[],
+): Promise<(titleId: number) => ListedExtras> {
+  if (teamId === undefined || titleIds.length === 0) return () => ({});
+  const maps = await Promise.all(
+    ctx.extensions.titleExtras.map(({ listed }) => listed?.(ctx, teamId, titleIds) ?? new Map()),
+  );
+  return (titleId) => Object.assign({}, ...maps.map((map) => map.get(titleId) ?? {}));
+}
+
+export async function detailedExtras(
+  ctx: Context,
+  teamId: number | undefined,
+  titleId: number,
+): Promise<DetailedExtras> {
+  if (teamId === undefined) return {};
+  const parts = await Promise.all(
+    ctx.extensions.titleExtras.map(({ detailed }) => detailed?.(ctx, teamId, titleId) ?? {}),
+  );
+  return Object.assign({}, ...parts);
+}
+
+export const referencesToTitles = (tables: readonly Table[]): TitleReference[] =>
+  tables.flatMap((table) =>
+    Object.entries(table.columns)
+      .filter(([, { spec }]) => spec.to === "software_titles" && spec.onDelete === "restrict")
+      .map(([column]) => ({ table, column })),
+  );
+
+export interface TitleIdentity {
+  readonly name: string;
+  readonly source: string;
+  readonly bundle_identifier?: string;
+}
+
+/** The id of the title that hosts report under the same identity. It is created if no host has reported it yet. */
+export async function titleIdFor(
+  store: Pick<ServerTx, "softwareTitles">,
+  { name, source, bundle_identifier = "" }: TitleIdentity,
+): Promise<number> {
+  const title = { name, source, extension_for: "", bundle_identifier };
+  const [row] = await store.softwareTitles.upsert([{ ...title, key: titleKey(title), named_by: "hosts" }], {
+    on: ["key"],
+    set: [],
+    returning: ["id"],
+  });
+  return row!.id;
+}

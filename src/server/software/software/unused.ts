@@ -1,0 +1,55 @@
+// Deletes titles and versions that are on no host.
+import { channels } from "../../platform/core/channels.ts";
+import { parts } from "../../platform/core/concurrency/parts.ts";
+import type { Services } from "../../platform/core/context.ts";
+import { and, exists, has, not, oneOf, type Predicate } from "../../platform/store/query.ts";
+import { removeUnused } from "../../platform/unused-rows/remove.ts";
+import { softwareTitleCounts, softwareVersionCounts, software as versions } from "./tables.ts";
+
+const unusedVersion = not(exists(softwareVersionCounts, "software_id"));
+const unusedTitle = ({ extensions }: Pick<Services, "extensions">): Predicate =>
+  and(
+    not(exists(softwareTitleCounts, "title_id")),
+    not(exists(versions, "title_id")),
+    ...extensions.titleReferences.map(({ table, column }) => not(exists(table, column))),
+  );
+
+const idsOf = async (rows: Promise<readonly { id: number }[]>) => (await rows).map(({ id }) => id);
+const those = (ids: readonly number[], unused: Predicate) => and(oneOf("id", ids), unused);
+
+/** All that are unused, such as those of inventories that could not be stored. */
+export async function removeUnusedSoftware(services: Services): Promise<void> {
+  const { store } = services;
+  const unused = await idsOf(store.software.pick(["id"], { where: unusedVersion }));
+  const left = await removeUnused(services, "software", unused, (ids) =>
+    store.software.delete(those(ids, unusedVersion)),
+  );
+  const untitled = await idsOf(store.softwareTitles.pick(["id"], { where: unusedTitle(services) }));
+  const lost = await removeUnused(services, "software_titles", untitled, (ids) =>
+    store.softwareTitles.delete(those(ids, unusedTitle(services))),
+  );
+  if (left + lost > 0) await store.notify(channels.software, "");
+}
+
+/**
+ * Those of these versions, which have just lost their last host, and their titles. A host may report one at this moment:
+ * `writeHostSoftware` leaves out versions that do not exist.
+ */
+export async function removeLostSoftware(
+  services: Pick<Services, "store" | "extensions">,
+  versionIds: readonly number[],
+): Promise<void> {
+  const { store } = services;
+  let removed = 0;
+  for await (const some of parts(versionIds)) {
+    const unused = await store.software.pick(["id", "title_id"], { where: those(some, unusedVersion) });
+    const ids = unused.map(({ id }) => id);
+    const inUse = await store.hostSoftware.pick(["software_ids"], { where: has("software_ids", ...ids) });
+    const used = new Set(inUse.flatMap(({ software_ids }) => software_ids));
+    const lost = ids.filter((id) => !used.has(id));
+    removed += await store.software.delete(those(lost, unusedVersion));
+    const titles = [...new Set(unused.map(({ title_id }) => title_id))];
+    removed += await store.softwareTitles.delete(those(titles, unusedTitle(services)));
+  }
+  if (removed > 0) await store.notify(channels.software, "");
+}

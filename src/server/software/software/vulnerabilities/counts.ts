@@ -1,0 +1,153 @@
+// How many hosts each vulnerability affects: of all hosts, of each team, and of hosts without a team. Transactions that
+// change hosts record differences (count-changes.ts), which one of the servers adds shortly afterwards. If versions have
+// other vulnerabilities than before, all hosts are counted again (recount.ts).
+import { channels } from "../../../platform/core/channels.ts";
+import { minutes, seconds } from "../../../platform/core/clock.ts";
+import { parts } from "../../../platform/core/concurrency/parts.ts";
+import { startTriggeredTask } from "../../../platform/core/concurrency/triggered-task.ts";
+import type { Services } from "../../../platform/core/context.ts";
+import { startedPart } from "../../../platform/core/running.ts";
+import type { ServerTx } from "../../../platform/core/tables.ts";
+import { oneOf } from "../../../platform/store/query.ts";
+import { ALL_HOSTS } from "../tables.ts";
+import { addToScope } from "./add-counts.ts";
+import { correctCritical } from "./critical.ts";
+import { isDue, recountVulnerabilities } from "./recount.ts";
+import { changeState, LOCK, stateOf } from "./state.ts";
+
+/** Recorded differences that are added in one transaction. */
+const ROWS = 200;
+const inOrder = [{ column: "id", direction: "asc" }] as const;
+
+/** Adds one batch of recorded differences to the counts. Returns whether more may remain. */
+export async function addVulnerabilityCounts(
+  services: Pick<Services, "store" | "extensions" | "clock">,
+): Promise<boolean> {
+  const { store, clock } = services;
+  const now = clock.iso();
+  if ((await store.vulnerabilityCountChanges.pick(["id"], { limit: 1 })).length === 0) return false;
+  return store.tx(
+    async (tx) => {
+      const state = await stateOf(tx);
+      if (state?.recount_until && state.recount_until > now) return false;
+      const waiting = await tx.vulnerabilityCountChanges.list({ order: inOrder, limit: ROWS });
+      if (waiting.length === 0) return false;
+      const idOf = await idsOfCves(
+        tx,
+        waiting.flatMap(({ cves }) => cves.map(([cve]) => cve)),
+      );
+      const scopes = new Map<number, Map<number, number>>();
+      for (const { team, cves } of waiting)
+        for (const scope of [ALL_HOSTS, team]) {
+          const sums = scopes.get(scope) ?? new Map<number, number>();
+          scopes.set(scope, sums);
+          for (const [cve, difference] of cves) {
+            const id = idOf.get(cve);
+            if (id !== undefined) sums.set(id, (sums.get(id) ?? 0) + difference);
+          }
+        }
+      for (const [scope, sums] of scopes) await addToScope(tx, scope, sums);
+      await correctCritical({ ...services, store: tx }, [...new Set(waiting.flatMap(({ hosts }) => hosts))]);
+      await tx.vulnerabilityCountChanges.delete(
+        oneOf(
+          "id",
+          waiting.map(({ id }) => id),
+        ),
+      );
+      await changeState(tx, state, { counted_at: now, generation: (state?.generation ?? 0) + 1 });
+      return waiting.length === ROWS;
+    },
+    { lock: LOCK },
+  );
+}
+
+async function idsOfCves(tx: ServerTx, cves: readonly string[]): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for await (const some of parts([...new Set(cves)]))
+    for (const { id, cve } of await tx.vulnerabilities.pick(["id", "cve"], { where: oneOf("cve", some) }))
+      found.set(cve, id);
+  return found;
+}
+
+export interface VulnerabilityCounts {
+  /** Adds recorded differences, and counts all hosts if that is due and nothing more is expected. */
+  update(): Promise<void>;
+  /** Makes the counts right now. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+declare module "../../../platform/core/extensions.ts" {
+  interface Extensions {
+    /** Whether all versions are being compared with vulnerability data: soon they will have other vulnerabilities. */
+    readonly isMatchingAll: (services: { readonly store: ServerTx }) => Promise<boolean>;
+  }
+}
+
+/** For how long hosts are not counted at most because all versions are being compared. */
+const COMPARISON_MAX = minutes(15);
+
+/** The share of the time that a server counts all hosts at most: 1 / (1 + this). */
+const PAUSE_FACTOR = 10;
+
+export const vulnerabilityCounts = startedPart("vulnerability counts", startVulnerabilityCounts);
+
+async function startVulnerabilityCounts(services: Services): Promise<VulnerabilityCounts> {
+  const { store, clock } = services;
+  const stopping = new AbortController();
+  let notBefore = 0;
+  /** When all hosts were to be counted, and versions were being compared, for the first time since the last count. */
+  let waitingSince: number | null = null;
+  let later: NodeJS.Timeout | undefined;
+
+  async function recount(): Promise<void> {
+    const started = performance.now();
+    await recountVulnerabilities(services, stopping.signal);
+    waitingSince = null;
+    const now = performance.now();
+    notBefore = now + PAUSE_FACTOR * (now - started);
+  }
+
+  /** The end of a comparison notifies this server, which counts hosts then. */
+  async function comparedUntil(): Promise<number> {
+    if (!(await services.extensions.isMatchingAll(services))) return 0;
+    waitingSince ??= performance.now();
+    return waitingSince + COMPARISON_MAX;
+  }
+
+  async function work(): Promise<void> {
+    while (await addVulnerabilityCounts(services));
+    if (stopping.signal.aborted || !isDue(await stateOf(store), clock.iso())) return;
+    const wait = Math.max(notBefore, await comparedUntil()) - performance.now();
+    if (wait <= 0) return recount();
+    clearTimeout(later);
+    later = setTimeout(() => adding.plan(), wait);
+    later.unref();
+  }
+
+  const adding = await startTriggeredTask(
+    services,
+    {
+      channel: channels.vulnerabilityCounts,
+      least: 300,
+      more: 400,
+      apart: seconds(2),
+      failure: "counts of vulnerabilities could not be updated",
+    },
+    work,
+  );
+  return {
+    update: () => adding.run(),
+    async flush() {
+      notBefore = 0;
+      waitingSince = Number.NEGATIVE_INFINITY;
+      await adding.run();
+      waitingSince = null;
+    },
+    async stop() {
+      stopping.abort();
+      clearTimeout(later);
+      await adding.stop();
+    },
+  };
+}

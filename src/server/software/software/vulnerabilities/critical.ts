@@ -1,0 +1,117 @@
+// How many critical vulnerabilities each host has. They are counted when differences are added, and when all hosts are
+// counted; lists of hosts are sorted by them and by policies together, which is why policies keep the numbers.
+import { giveWay, parts } from "../../../platform/core/concurrency/parts.ts";
+import type { Services } from "../../../platform/core/context.ts";
+import { byId } from "../../../platform/core/maps.ts";
+import type { ServerTx } from "../../../platform/core/tables.ts";
+import { and, gte, oneOf } from "../../../platform/store/query.ts";
+
+declare module "../../../platform/core/extensions.ts" {
+  interface Extensions {
+    /** Stores how many critical vulnerabilities hosts have, which `count` finds once the hosts are locked. */
+    readonly storeCritical: (
+      tx: ServerTx,
+      hostIds: readonly number[],
+      now: string,
+      count: () => Promise<ReadonlyMap<number, number>>,
+    ) => Promise<void>;
+  }
+}
+
+/** CVSS 3 base score from which a vulnerability is critical. */
+export const CRITICAL_SCORE = 9;
+
+/** Those of the CVEs that are critical. */
+async function criticalOf(tx: ServerTx, cves: Iterable<string>): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const some of parts([...new Set(cves)]))
+    for (const { cve } of await tx.vulnerabilities.pick(["cve"], {
+      where: and(oneOf("cve", some), gte("cvss_score", CRITICAL_SCORE)),
+    }))
+      found.add(cve);
+  return found;
+}
+
+/** Which critical vulnerabilities versions have. They are compared with each other: names, or places in a list. */
+export interface CriticalCves {
+  ofSoftware(ids: readonly number[]): Promise<ReadonlyMap<number, readonly (string | number)[]>>;
+  ofSystems(ids: readonly number[]): Promise<ReadonlyMap<number, readonly (string | number)[]>>;
+}
+
+/** Those that are stored. */
+const storedCves = (tx: ServerTx): CriticalCves => ({
+  ofSoftware: (ids) =>
+    criticalPairs(
+      ids,
+      (some) => tx.softwareCves.pick(["software_id", "cve"], { where: oneOf("software_id", some) }),
+      ({ software_id }) => software_id,
+      tx,
+    ),
+  ofSystems: (ids) =>
+    criticalPairs(
+      ids,
+      (some) => tx.osCves.pick(["os_version_id", "cve"], { where: oneOf("os_version_id", some) }),
+      ({ os_version_id }) => os_version_id,
+      tx,
+    ),
+});
+
+/** Hosts whose numbers are corrected in one transaction. */
+const HOSTS = 50;
+
+/**
+ * Counts the critical vulnerabilities of hosts again. The hosts are read in the transaction that writes their numbers;
+ * their vulnerabilities too, if they are not given. Whoever changes vulnerabilities has all hosts counted afterwards.
+ */
+export async function correctCritical(
+  { store, extensions, clock }: Pick<Services, "extensions" | "clock"> & { readonly store: ServerTx },
+  hostIds: readonly number[],
+  known?: CriticalCves,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let at = 0; at < hostIds.length && !signal?.aborted; at += HOSTS) {
+    const some = hostIds.slice(at, at + HOSTS);
+    await store.tx((tx) =>
+      extensions.storeCritical(tx, some, clock.iso(), () => countCritical(tx, some, known ?? storedCves(tx))),
+    );
+    // Without them, this is part of a transaction.
+    if (known !== undefined) await giveWay();
+  }
+}
+
+async function countCritical(
+  tx: ServerTx,
+  hostIds: readonly number[],
+  { ofSoftware, ofSystems }: CriticalCves,
+): Promise<Map<number, number>> {
+  const hosts = await tx.hosts.pick(["id", "os_version_id"], { where: oneOf("id", hostIds) });
+  const lists = byId(await tx.hostSoftware.pick(["id", "software_ids"], { where: oneOf("id", hostIds) }));
+  const software = await ofSoftware([...new Set([...lists.values()].flatMap(({ software_ids }) => software_ids))]);
+  const systems = await ofSystems([...new Set(hosts.flatMap(({ os_version_id }) => os_version_id ?? []))]);
+  return new Map(
+    hosts.map(({ id, os_version_id }) => {
+      const found = new Set(os_version_id === null ? [] : systems.get(os_version_id));
+      for (const version of lists.get(id)?.software_ids ?? [])
+        for (const cve of software.get(version) ?? []) found.add(cve);
+      return [id, found.size];
+    }),
+  );
+}
+
+async function criticalPairs<R extends { readonly cve: string }>(
+  ids: readonly number[],
+  read: (ids: readonly number[]) => Promise<readonly R[]>,
+  idOf: (row: R) => number,
+  tx: ServerTx,
+): Promise<Map<number, string[]>> {
+  const found = new Map<number, string[]>();
+  for await (const some of parts(ids)) {
+    const rows = await read(some);
+    const critical = await criticalOf(
+      tx,
+      rows.map(({ cve }) => cve),
+    );
+    for (const row of rows) if (critical.has(row.cve)) found.set(idOf(row), [...(found.get(idOf(row)) ?? []), row.cve]);
+  }
+  return found;
+}

@@ -1,0 +1,228 @@
+// Matches all versions again after an import, and new ones soon after hosts have reported them.
+import { createHash } from "node:crypto";
+import { channels } from "../../../platform/core/channels.ts";
+import { minutes, seconds } from "../../../platform/core/clock.ts";
+import { ahead, steps, turns } from "../../../platform/core/concurrency/parts.ts";
+import { startTriggeredTask } from "../../../platform/core/concurrency/triggered-task.ts";
+import type { Services } from "../../../platform/core/context.ts";
+import { startedPart } from "../../../platform/core/running.ts";
+import type { ServerTx } from "../../../platform/core/tables.ts";
+import { and, eq, gt, oneOf } from "../../../platform/store/query.ts";
+import type { RowOf } from "../../../platform/store/table.ts";
+import { setMetadata } from "../../software/vulnerabilities/service.ts";
+import { correctSeverities } from "../../software/vulnerabilities/severity.ts";
+import { type Library, openLibrary } from "../reference/library.ts";
+import { currentData, dataOf, sourcesIn } from "../reference/sources.ts";
+import { comparerApart } from "./apart.ts";
+import {
+  type Batch,
+  type ComparedBatch,
+  compareRows,
+  type MatchedRow,
+  matchSystems,
+  softwareColumns,
+  storeResults,
+} from "./batch.ts";
+import { type Comparer, comparerOf } from "./compare.ts";
+import { allReleases, releasesOf } from "./releases.ts";
+import type { vulnerabilityMatching } from "./tables.ts";
+
+/** Increased with every change of rules that should be applied to software that was matched before. */
+const RULES = "2";
+/** Versions that are in memory at the same time. */
+const VERSIONS = 200;
+/** CVEs that are described in one transaction. */
+const DESCRIBED = 100;
+const inOrder = [{ column: "id", direction: "asc" }] as const;
+
+type Pace = Pick<Batch, "signal" | "step">;
+type Progress = RowOf<typeof vulnerabilityMatching>;
+
+const progressOf = ({ store }: { readonly store: ServerTx }): Promise<Progress | null> =>
+  store.vulnerabilityMatching.first({});
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** Scores and exploits change daily, and are not what software is compared with. */
+const comparedIn = (data: string): string =>
+  digest(
+    `${RULES} ${data
+      .split(" ")
+      .filter((blob) => !/\/(?:kev|epss)\./.test(blob))
+      .join(" ")}`,
+  );
+
+/** Matches what is not yet matched with the imported data. A run that was interrupted is continued. */
+export async function matchAll(services: Services, signal: AbortSignal): Promise<void> {
+  const sources = await sourcesIn(services);
+  const data = dataOf(sources);
+  if (data === "" || signal.aborted) return;
+  const comparer = comparerApart(services, sources, signal);
+  const pace: Pace = { signal, step: steps() };
+  try {
+    const progress = await begin(services, comparedIn(data));
+    if (progress.finished_at === null) {
+      await matchSystems(services, await services.store.osVersions.list(), { comparer, signal });
+      if (!(await matchVersions(services, comparer, progress, pace))) return;
+      await describe(services, { data, comparer }, signal);
+      if (!signal.aborted) await finish(services, progress);
+    }
+    await matchNew(services, comparer, pace);
+    await describe(services, { data, comparer }, signal);
+  } finally {
+    await comparer.close();
+  }
+}
+
+async function begin({ store, clock }: Services, data: string): Promise<Progress> {
+  return store.tx(
+    async (tx) => {
+      const old = await tx.vulnerabilityMatching.first({});
+      if (old?.data === data) return old;
+      const total = await tx.software.count();
+      const values = { data, software_id: 0, done: 0, total, started_at: clock.iso(), finished_at: null };
+      if (old === null) return tx.vulnerabilityMatching.insert(values);
+      await tx.vulnerabilityMatching.update({ where: eq("id", old.id), set: values });
+      return { ...old, ...values };
+    },
+    { lock: "vulnerability_matching" },
+  );
+}
+
+const isStill = ({ id, data }: Progress) => and(eq("id", id), eq("data", data));
+
+/** Returns whether all versions were matched. While a batch is stored, the next one is compared. */
+async function matchVersions(services: Services, comparer: Comparer, progress: Progress, pace: Pace): Promise<boolean> {
+  const releases = await allReleases(services.store, pace.signal);
+  let { done } = progress;
+  for await (const batch of ahead(comparedFrom(services, progress.software_id, { comparer, releases }))) {
+    done += batch.rows.length;
+    const set = { software_id: batch.rows.at(-1)!.id, done };
+    const also: Batch["also"] = (tx) => tx.vulnerabilityMatching.update({ where: isStill(progress), set });
+    if (!(await storeResults(services, batch, { ...pace, comparer, also }))) return false;
+  }
+  return true;
+}
+
+async function* comparedFrom(
+  services: Services,
+  first: number,
+  sought: Pick<Batch, "comparer" | "releases">,
+): AsyncGenerator<ComparedBatch, void, undefined> {
+  for (let last = first; ; ) {
+    const rows = await nextVersions(services, last);
+    if (rows.length === 0) return;
+    last = rows.at(-1)!.id;
+    yield await compareRows(services, rows, sought);
+  }
+}
+
+/** From now on, hosts are counted with what was found. */
+async function finish({ store, clock }: Services, progress: Progress): Promise<void> {
+  await store.vulnerabilityMatching.update({ where: isStill(progress), set: { finished_at: clock.iso() } });
+  await store.notify(channels.vulnerabilityCounts, "");
+}
+
+/** Whether all versions are being compared with other data: soon they will have other vulnerabilities. */
+export const isMatchingAll = async ({ store }: { readonly store: ServerTx }): Promise<boolean> =>
+  (await progressOf({ store }))?.finished_at === null;
+
+const nextVersions = ({ store }: Services, last: number, where = gt("id", last)): Promise<MatchedRow[]> =>
+  store.software.pick(softwareColumns, { where, order: inOrder, limit: VERSIONS });
+
+const installedPerRelease: ReadonlySet<string> = new Set(["deb_packages", "apk_packages"]);
+
+/** Matches versions that hosts have reported since. */
+async function matchNew(services: Services, comparer: Comparer, pace: Pace): Promise<void> {
+  for (let last = 0; !pace.signal.aborted; ) {
+    const rows = await nextVersions(services, last, and(eq("is_matched", false), gt("id", last)));
+    if (rows.length === 0) return;
+    last = rows.at(-1)!.id;
+    const debs = rows.filter(({ source }) => installedPerRelease.has(source)).map(({ id }) => id);
+    const releases = await releasesOf(services.store, debs);
+    // Versions are stored before the list of their host; without a host, their release is not known.
+    const ready = rows.filter(({ id, source }) => !installedPerRelease.has(source) || releases.isInstalled(id));
+    await storeResults(services, await compareRows(services, ready, { comparer, releases }), { ...pace, comparer });
+  }
+}
+
+/** Fills in what is known about CVEs, if other data was imported since. */
+async function describe(
+  services: Services,
+  { data: all, comparer }: { readonly data: string; readonly comparer: Comparer },
+  signal: AbortSignal,
+): Promise<void> {
+  const { store } = services;
+  const data = digest(all);
+  const progress = await progressOf(services);
+  if (progress === null || progress.described === data) return;
+  let changed = 0;
+  for await (const rows of store.vulnerabilities.pages({}, DESCRIBED, ["id", "cve"])) {
+    if (signal.aborted) return;
+    const details = await comparer.describe(rows.map(({ cve }) => cve));
+    changed += await store.tx((tx) => setMetadata(tx, details));
+  }
+  if (changed > 0) await correctSeverities(store, signal);
+  if (!signal.aborted)
+    await store.vulnerabilityMatching.update({ where: eq("id", progress.id), set: { described: data } });
+}
+
+/** Keeps the reference files open between changes of hosts. */
+export const vulnerabilityMatcher = startedPart("matching of new software", async (services) => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const knownSystems = new Set<number>();
+  let library: Library | null = null;
+
+  async function currentLibrary(): Promise<Library> {
+    if (library !== null && library.data === (await currentData(services))) return library;
+    await library?.close();
+    knownSystems.clear();
+    library = await openLibrary(services);
+    return library;
+  }
+
+  async function work(): Promise<void> {
+    if (signal.aborted) return;
+    // While all versions are being matched, new ones are among them.
+    if (!(await progressOf(services))?.finished_at) return;
+    const { store } = services;
+    const systems = (await store.osVersions.pick(["id"])).filter(({ id }) => !knownSystems.has(id));
+    const hasNew = (await store.software.pick(["id"], { where: eq("is_matched", false), limit: 1 })).length > 0;
+    if (systems.length === 0 && !hasNew) return;
+    const comparer = comparerOf(await currentLibrary(), turns());
+    const rows = await store.osVersions.list({
+      where: oneOf(
+        "id",
+        systems.map(({ id }) => id),
+      ),
+    });
+    await matchSystems(services, rows, { comparer, signal });
+    for (const { id } of rows) knownSystems.add(id);
+    await matchNew(services, comparer, { signal, step: steps() });
+  }
+
+  const task = await startTriggeredTask(
+    services,
+    {
+      channel: channels.softwareCounts,
+      least: 300,
+      more: 400,
+      apart: seconds(1),
+      failure: "cannot match new software with vulnerability data; trying again",
+    },
+    work,
+  );
+  // Operating systems change without their software.
+  const timer = setInterval(() => task.plan(), minutes(1));
+  timer.unref();
+  return {
+    run: () => task.run(),
+    async stop() {
+      stopping.abort();
+      clearInterval(timer);
+      await task.stop();
+      await library?.close();
+    },
+  };
+});

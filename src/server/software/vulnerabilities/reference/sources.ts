@@ -1,0 +1,52 @@
+// The reference files: which of them there are, and where they are on this machine.
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { PartServices } from "../../../platform/core/running.ts";
+import { CHANGES } from "../feeds/list.ts";
+
+/** A feed that was imported, and the key of its reference file among the blobs. */
+export interface Source {
+  readonly name: string;
+  readonly blob: string;
+}
+
+export type Home = Pick<PartServices, "blobs"> & { readonly store: Pick<PartServices["store"], "vulnerabilityFeeds"> };
+
+/** The changes of the last days come first. */
+export const sourcesIn = async ({ store }: Pick<Home, "store">): Promise<Source[]> =>
+  (await store.vulnerabilityFeeds.pick(["name", "blob"]))
+    .filter(({ blob }) => blob !== "")
+    .sort((a, b) => (a.name === CHANGES ? -1 : b.name === CHANGES ? 1 : a.name < b.name ? -1 : 1));
+
+/** Which data the sources are; empty: none. */
+export const dataOf = (sources: readonly Source[]): string => sources.map(({ blob }) => blob).join(" ");
+
+/** Which data is imported at the moment; empty: none. */
+export const currentData = async (home: Pick<Home, "store">): Promise<string> => dataOf(await sourcesIn(home));
+
+export interface Places {
+  /** The path of the source's file. */
+  of(source: Source): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Files of a bucket are copied, because many small parts of them are read. */
+export function localPlaces({ blobs }: Pick<Home, "blobs">): Places {
+  let copies: Promise<string> | null = null;
+  return {
+    async of({ name, blob }) {
+      const local = blobs.localPath(blob);
+      if (local !== null) return local;
+      copies ??= mkdtemp(join(tmpdir(), "svc-reference-"));
+      const path = join(await copies, name);
+      await pipeline(await blobs.get(blob), createWriteStream(path));
+      return path;
+    },
+    async close() {
+      if (copies !== null) await rm(await copies, { recursive: true, force: true });
+    },
+  };
+}

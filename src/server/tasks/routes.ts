@@ -1,9 +1,0 @@
-import { tasksApi } from "../../api/tasks.ts";
-import { type Route, route } from "../core/http/route.ts";
-import { cancelTask, getTask, listTasks } from "./view.ts";
-
-export const taskRoutes: readonly Route[] = [
-  route(tasksApi.list, ({ query }, ctx) => listTasks(ctx, query)),
-  route(tasksApi.get, async ({ params }, ctx) => ({ task: await getTask(ctx, params.id) })),
-  route(tasksApi.cancel, async ({ params }, ctx) => ({ task: await cancelTask(ctx, params.id) })),
-];

@@ -1,7 +1,0 @@
-import { teamsApi } from "../../api/teams.ts";
-import { type Route, route } from "../core/http/route.ts";
-import { deleteTeam } from "./service.ts";
-
-export const teamRemovalRoutes: readonly Route[] = [
-  route(teamsApi.delete, ({ params }, ctx) => deleteTeam(ctx, params.id)),
-];
