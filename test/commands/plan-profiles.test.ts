@@ -84,7 +84,7 @@ describe.each(rulesEngines)("profiles of svc apply on %s", (engine) => {
     const plan = join(dir, "plan.json");
     const planned = await gitops(app, ["plan", ...(await mainFiles(dir)), "--out", plan], { env: secret });
     expect(planned.exitCode, planned.stderr).toBe(0);
-    expect(planned.stderr).toContain("these variables: SSID");
+    expect(planned.stdout).toContain('+ custom variable "SSID"');
     expect(planned.stdout + planned.stderr).not.toContain("kept-secret-1");
     const tried = await gitops(app, ["apply", plan, "--yes", "--dry-run"]);
     expect(tried.exitCode, tried.stderr).toBe(0);
