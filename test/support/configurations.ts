@@ -5,6 +5,7 @@ import { caTypes, isSingle, secretFields } from "../../src/api/certificates/ca.t
 import { policyPlatforms } from "../../src/api/checks/policies.ts";
 import { queryLoggings, queryPlatforms } from "../../src/api/checks/queries.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing } from "../../src/api/edge/configuration.ts";
+import { mailDigests } from "../../src/api/settings/app-config.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";
 import { isRecord } from "../../src/text/record.ts";
 import { PROVIDER_CERTIFICATE } from "./provider-certificate.ts";
@@ -93,6 +94,13 @@ const hook = <T extends string>(flag: T, more: Record<string, fc.Arbitrary<Json>
   fc.record({ on: bool, destination_url: url, ...more }).map(({ on, ...rest }): Fields => ({ [flag]: on, ...rest }));
 const batch = { host_batch_size: fc.nat(1000) };
 const status = { host_percentage: fc.integer({ min: 1, max: 100 }), days_count: fc.integer({ min: 1, max: 30 }) };
+
+/** Turned off, because the organization may have no outgoing mail. */
+const failingPoliciesMail = fc.record({
+  enable_failing_policies_mail: fc.constant(false),
+  recipients: fc.uniqueArray(fc.constantFrom("it@example.com", "help@example.com"), { maxLength: 2 }),
+  digest: fc.constantFrom(...mailDigests),
+});
 
 const expiry = (prefix: string) =>
   fc
@@ -303,6 +311,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
       interval: fc.constantFrom("24h", "30m", "90s"),
       host_status_webhook: hook("enable_host_status_webhook", status),
       failing_policies_webhook: hook("enable_failing_policies_webhook", batch),
+      failing_policies_mail: failingPoliciesMail,
       vulnerabilities_webhook: hook("enable_vulnerabilities_webhook", batch),
       activities_webhook: hook("enable_activities_webhook"),
     }),
@@ -336,6 +345,7 @@ const teamSettings = (defaults: Defaults, { a, b }: Tickets): fc.Arbitrary<Json>
       features,
       status: fc.oneof(fc.constant(null), hook("enable_host_status_webhook", status)),
       failing: hook("enable_failing_policies_webhook", batch),
+      mail: failingPoliciesMail,
       trackers: fc.subarray([...a]),
       desks: fc.subarray([...b]),
       calendar: fc.record({ enable_calendar_events: fc.constant(false), webhook_url: optionalUrl }),
@@ -346,7 +356,11 @@ const teamSettings = (defaults: Defaults, { a, b }: Tickets): fc.Arbitrary<Json>
         ...base,
         host_expiry_settings: given.host_expiry_settings,
         features: given.features,
-        webhook_settings: { host_status_webhook: given.status, failing_policies_webhook: given.failing },
+        webhook_settings: {
+          host_status_webhook: given.status,
+          failing_policies_webhook: given.failing,
+          failing_policies_mail: given.mail,
+        },
         integrations: {
           ...used(given.trackers, given.desks),
           calendar:
@@ -373,11 +387,12 @@ const noTeamSettings = ({ a, b }: Tickets): fc.Arbitrary<Json> =>
   fc
     .record({
       failing: hook("enable_failing_policies_webhook", batch),
+      mail: failingPoliciesMail,
       trackers: fc.subarray([...a]),
       desks: fc.subarray([...b]),
     })
-    .map(({ failing, trackers, desks }) => ({
-      webhook_settings: { failing_policies_webhook: failing },
+    .map(({ failing, mail, trackers, desks }) => ({
+      webhook_settings: { failing_policies_webhook: failing, failing_policies_mail: mail },
       integrations: used(trackers, desks),
     }));
 
