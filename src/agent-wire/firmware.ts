@@ -1,4 +1,5 @@
 // Values of firmware that mean nothing: boards of many makers have the same ones.
+import { withoutInvisible } from "./invisible.ts";
 
 const PLACEHOLDERS: ReadonlySet<string> = new Set([
   "-1",
@@ -41,9 +42,9 @@ const NO_UUIDS: ReadonlySet<string> = new Set([
   "00020003-0004-0005-0006-000700080009",
 ]);
 
-/** The text of a firmware field without spaces around it; empty for a placeholder. */
+/** The text of a firmware field without invisible characters and spaces around it; empty for a placeholder. */
 export function firmwareText(text: string): string {
-  const trimmed = text.trim();
+  const trimmed = withoutInvisible(text).trim();
   return PLACEHOLDERS.has(trimmed.toLowerCase()) ? "" : trimmed;
 }
 

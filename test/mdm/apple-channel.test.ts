@@ -71,6 +71,16 @@ describe.each(bothEngines)("an Apple device on %s", (engine) => {
     expect(replies.map((reply) => (reply === null ? null : (reply as Response).status))).toEqual([400, 400, null, 403]);
   });
 
+  it("does not enroll under the look-alike of another device's name", async () => {
+    const t = await startApp({ engine });
+    const { device } = await enrolled(t);
+    for (const UDID of [`${device.udid}\u200b`, `${device.udid} `, `\ufeff${device.udid}`]) {
+      const reply = await appleDevice(t, await newIdentity(t, null, 0), { UDID }).authenticate();
+      expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining("invisible characters")]);
+    }
+    expect(await t.store.hosts.count()).toBe(1);
+  });
+
   it("enrolls, gets its commands in order, answers each once, and leaves", async () => {
     const t = await startApp({ engine });
     const { device, hostId } = await enrolled(t);

@@ -88,6 +88,11 @@ describe.each(rulesEngines)("uploads of profiles on %s", (engine) => {
     ["com.apple.security.FDERecoveryKeyEscrow", "", "disk encryption"],
     ["com.apple.security.FDERecoveryRedirect", "", "disk encryption"],
     ["com.apple.MCX", "<key>dontAllowFDEDisable</key><true/>", "FileVault keys"],
+    ["com.apple.MDM", "", "enroll the device elsewhere"],
+    [" com.apple.mdm\t", "", "enroll the device elsewhere"],
+    ["com.apple\u200b.mdm", "", "enroll the device elsewhere"],
+    ["COM.apple.mcx.filevault2 ", "", "disk encryption"],
+    ["com.apple.mcx", "<key>dontallowFDEenable</key><true/>", "FileVault keys"],
   ])("refuse payloads of the type %s", async (type, more, reason) => {
     const t = await start(engine);
     const res = await upload(t, mobileconfig("a", payload(type, more)));
@@ -107,6 +112,7 @@ describe.each(rulesEngines)("uploads of profiles on %s", (engine) => {
       [whole.replace("<!DOCTYPE plist", '<!DOCTYPE plist [<!ENTITY a "b">]><!DOCTYPE plist'), "cannot be read"],
       [mobileconfig("a", nested), "cannot be read"],
       [mobileconfig("com.svc.own"), "reserved"],
+      [mobileconfig(" com.\u200bSVC.own"), "reserved"],
       [mobileconfig("a", "<string>x</string>"), "has to be a dictionary"],
       [mobileconfig("a", payload("").replace("<key>PayloadType</key><string></string>", "")), "no PayloadType"],
       [new Uint8Array([0x30, 0x03, 0x02, 0x01, 0x01]), "signed data cannot be read"],

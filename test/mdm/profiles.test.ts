@@ -290,7 +290,7 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
       "updates",
       {
         profile: base64(
-          '{"Type":"com.apple.configuration.softwareupdate.enforcement.specific","Identifier":"a","Payload":{}}',
+          '{"Type":"com.apple.configuration.softwareupdate.enforcement.Specific ","Identifier":"a","Payload":{}}',
         ),
         display_name: "x",
       },

@@ -176,6 +176,7 @@ describe("a Windows device that is refused gets a fault with the reason", () => 
     expect(await code(userToken(server.key), factsOf())).toBe("Authorization");
     const token = userToken(windows.key);
     expect(await code(token, factsOf({ DeviceID: "" }))).toBe("MessageFormat");
+    expect(await code(token, factsOf({ DeviceID: "A\u200b" }))).toBe("MessageFormat");
     expect(await code(token, factsOf(), { valueType: valueTypes.pkcs10, text: "AAAA" })).toBe("CertificateRequest");
     expect(await code(token, factsOf(), { valueType: valueTypes.pkcs7, text: "AAAA" })).toBe("CertificateRequest");
     expect(await t.store.windowsEnrollments.count()).toBe(0);

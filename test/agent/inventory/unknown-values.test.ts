@@ -110,6 +110,28 @@ describe.each(rulesEngines)("placeholders of firmware in enrollments, on %s", (e
   });
 });
 
+describe.each(rulesEngines)("invisible characters in identifiers, on %s", (engine) => {
+  it("make no second host of a machine", async () => {
+    const t = await startApp({ engine });
+    await makeSecret(t);
+    const send = throughApp(t);
+    for (const host_identifier of ["host-1", "host\u200b-1", "\ufeffhost-1\u2060"])
+      await enroll(send, { host_identifier });
+    for (const [hardware_uuid, hardware_serial] of [
+      ["U-1", "S1"],
+      ["U\u200b-1", "S1\u00ad"],
+    ] as const)
+      expect((await agentCall(t, "/enroll", { enroll_secret: SECRET, hardware_uuid, hardware_serial })).status).toBe(
+        200,
+      );
+    const hosts = await t.store.hosts.list({ order: [{ column: "id", direction: "asc" }] });
+    expect(hosts.map(({ identifier, uuid, hardware_serial }) => [identifier, uuid, hardware_serial])).toEqual([
+      ["host-1", expect.any(String), expect.any(String)],
+      ["u-1", "U-1", "S1"],
+    ]);
+  });
+});
+
 it.each(["To be filled by O.E.M.", "Default string", "System Serial Number", "0", "00000000", "-1", "None", "xxxx"])(
   "%s is no serial number",
   (text) => expect(serialNumber(text)).toBe(""),

@@ -17,6 +17,7 @@ import { commandView } from "../../commands/waiting.ts";
 import { expectReturn, LOCKS_WITHIN } from "../channel/devices.ts";
 import { APPLE_LANE, appleCommandKind, CONTENT_MAX } from "../commands/kind.ts";
 import { applePayload, storedCommand } from "../commands/payload.ts";
+import { comparable } from "../profiles/own.ts";
 import { push } from "../push/push.ts";
 
 type CommandRow = RowOf<typeof mdmCommands>;
@@ -42,7 +43,7 @@ export const appleCustomCommand = appleCommandKind({
 });
 
 const removesManagement = (command: PlistDict): boolean =>
-  stringIn(command, "Identifier")?.trim() === ownMdm.payloadIdentifier;
+  comparable(stringIn(command, "Identifier") ?? "") === comparable(ownMdm.payloadIdentifier);
 
 /** What the device has done shows in the state of its host, as if it had been asked by the host's own actions. */
 async function showEffect(

@@ -1,4 +1,5 @@
 // Authenticate: a device is about to enroll. Its identity is bound to it, its host and this enrollment.
+import { withoutInvisible } from "../../../../agent-wire/invisible.ts";
 import { type PlistDict, stringIn } from "../../../../plist/value.ts";
 import {
   bindingIdentity,
@@ -64,6 +65,9 @@ function readAuthenticate(message: PlistDict, identity: Identity): Authenticatin
   const enrollmentId = enrollmentIdOf(message);
   if (enrollmentId === null || enrollmentId === "")
     throw badRequest("the message needs a UDID or an EnrollmentID", "UDID");
+  // It would look like the id of another device.
+  if (withoutInvisible(enrollmentId).trim() !== enrollmentId)
+    throw badRequest("must not contain invisible characters, or begin or end with spaces", "UDID");
   if (enrollmentId.includes(USER_SEPARATOR)) throw new NotAllowed("the id is that of a user's channel");
   if (identity.purpose !== APPLE_ENROLLMENT) throw new NotAllowed("the identity is not for Apple devices");
   const isPersonal = stringIn(message, "UDID") === null;

@@ -3,18 +3,20 @@ import { isDeeper, isRecord } from "../../../../text/record.ts";
 import { ApiError, invalid } from "../../../platform/core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
 import { isLate, namesIn } from "../../profiles/variables.ts";
-import { OWN_IDENTIFIERS } from "./own.ts";
+import { comparable, isOwnIdentifier } from "./own.ts";
 
 const CONFIGURATION = "com.apple.configuration.";
 const FIELD = "profile";
 const DEPTH_MAX = 64;
 const IDENTIFIER_MAX = 255;
 /** What the server declares itself: deadlines of updates, and the subscriptions to the device's status. */
-const refusedTypes: Readonly<Record<string, string>> = {
-  "com.apple.configuration.management.status-subscriptions": "the server subscribes to the status that it needs",
-  "com.apple.configuration.softwareupdate.enforcement.specific":
+const refusedTypes: ReadonlyMap<string, string> = new Map([
+  ["com.apple.configuration.management.status-subscriptions", "the server subscribes to the status that it needs"],
+  [
+    "com.apple.configuration.softwareupdate.enforcement.specific",
     "set the minimum version and the deadline in the settings of updates instead",
-};
+  ],
+]);
 
 export function readDeclaration({ bytes, name }: ProfileFile): ReadProfile | null {
   const text = Buffer.from(bytes).toString("utf8");
@@ -22,7 +24,7 @@ export function readDeclaration({ bytes, name }: ProfileFile): ReadProfile | nul
   const value = parsed(text, FIELD);
   if (value === null || !Object.keys(value).some((key) => keyMeantBy(key) !== undefined)) return null;
   const { type, identifier } = checked(value, { field: FIELD, types: CONFIGURATION });
-  const reason = Object.hasOwn(refusedTypes, type) ? refusedTypes[type] : undefined;
+  const reason = refusedTypes.get(comparable(type));
   if (reason !== undefined) throw invalid(FIELD, `declarations of the type ${type} cannot be uploaded: ${reason}`);
   if (name === null || name.trim() === "")
     throw invalid("display_name", "a declaration needs a name: display_name is required");
@@ -102,7 +104,7 @@ function checked(value: Record<string, unknown>, { field, types }: Rules): JsonD
       );
   if (identifier.length > IDENTIFIER_MAX)
     throw invalid(field, `the identifier of the declaration has more than ${IDENTIFIER_MAX} characters`);
-  if (OWN_IDENTIFIERS.some((own) => identifier.toLowerCase().startsWith(own)))
+  if (isOwnIdentifier(identifier))
     throw invalid(field, `the identifier ${JSON.stringify(identifier)} is reserved for the server`);
   if (!isRecord(payload)) throw invalid(field, "the declaration has no Payload, which has to be an object");
   if (isDeeper(payload, DEPTH_MAX))

@@ -8,19 +8,21 @@ import { withoutDataVariables } from "../../../../text/data-variables.ts";
 import { invalid } from "../../../platform/core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
 import { isLate, namesIn } from "../../profiles/variables.ts";
-import { OWN_IDENTIFIERS } from "./own.ts";
+import { comparable, isOwnIdentifier } from "./own.ts";
 
 const FIELD = "profile";
 const VARIABLE = /\$\{?SVC_(VAR|SECRET|HOST_VITAL)_/;
 
 /** Payloads that would take the device out of the server's hands, or that the server makes itself. */
-const refusedPayloads: Readonly<Record<string, string>> = {
-  "com.apple.mdm": "it would enroll the device elsewhere",
-  "com.apple.MCX.FileVault2": "turn on disk encryption in the settings of the team instead",
-  "com.apple.security.FDERecoveryKeyEscrow": "turn on disk encryption in the settings of the team instead",
-  "com.apple.security.FDERecoveryRedirect": "turn on disk encryption in the settings of the team instead",
-};
-const FILEVAULT_KEYS = ["dontAllowFDEDisable", "dontAllowFDEEnable"] as const;
+const USE_DISK_ENCRYPTION = "turn on disk encryption in the settings of the team instead";
+const refusedPayloads: ReadonlyMap<string, string> = new Map([
+  ["com.apple.mdm", "it would enroll the device elsewhere"],
+  ["com.apple.mcx.filevault2", USE_DISK_ENCRYPTION],
+  ["com.apple.security.fderecoverykeyescrow", USE_DISK_ENCRYPTION],
+  ["com.apple.security.fderecoveryredirect", USE_DISK_ENCRYPTION],
+]);
+const MCX = "com.apple.mcx";
+const FILEVAULT_KEYS: readonly string[] = ["dontallowfdedisable", "dontallowfdeenable"];
 
 /** Null: the file is neither a property list nor signed data. */
 export function readMobileconfig({ bytes }: ProfileFile): ReadProfile | null {
@@ -74,7 +76,7 @@ function required(dict: PlistDict, key: string): string {
 }
 
 function checkIdentifier(identifier: string): void {
-  if (OWN_IDENTIFIERS.some((own) => identifier.toLowerCase().startsWith(own)))
+  if (isOwnIdentifier(identifier))
     throw invalid(FIELD, `the identifier ${JSON.stringify(identifier)} is reserved for the server`);
 }
 
@@ -93,14 +95,11 @@ function checkPayload(payload: PlistValue): void {
         FIELD,
         `${text} cannot contain a secret: types, identifiers and keys of payloads are checked before secrets are filled in`,
       );
-  if (type === "") throw invalid(FIELD, "a payload of the profile has no PayloadType");
+  if (comparable(type) === "") throw invalid(FIELD, "a payload of the profile has no PayloadType");
   const identifier = stringIn(payload, "PayloadIdentifier");
   if (identifier !== null) checkIdentifier(identifier);
-  const reason = Object.hasOwn(refusedPayloads, type) ? refusedPayloads[type] : undefined;
+  const reason = refusedPayloads.get(comparable(type));
   if (reason !== undefined) throw invalid(FIELD, `payloads of the type ${type} cannot be uploaded: ${reason}`);
-  if (type === "com.apple.MCX" && FILEVAULT_KEYS.some((key) => Object.hasOwn(payload, key)))
-    throw invalid(
-      FIELD,
-      "payloads of the type com.apple.MCX cannot have FileVault keys: turn on disk encryption in the settings of the team instead",
-    );
+  if (comparable(type) === MCX && Object.keys(payload).some((key) => FILEVAULT_KEYS.includes(comparable(key))))
+    throw invalid(FIELD, `payloads of the type com.apple.MCX cannot have FileVault keys: ${USE_DISK_ENCRYPTION}`);
 }

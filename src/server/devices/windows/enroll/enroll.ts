@@ -1,4 +1,5 @@
 // Enrolls devices, and renews their certificates (device protocols, 3.2).
+import { withoutInvisible } from "../../../../agent-wire/invisible.ts";
 import { AGENT_DISCOVERY, windowsChannelApi, windowsEnrollApi } from "../../../../api/devices/windows.ts";
 import type { Envelope } from "../../../../soap/envelope.ts";
 import { requestTypes } from "../../../../soap/names.ts";
@@ -116,6 +117,9 @@ function deviceOf({ context }: TokenRequest): WindowsDevice {
     throw new EnrollRefusal("MessageFormat", `the request needs a DeviceID of at most ${ID_MAX} characters`);
   if (text("HWDevID").length > ID_MAX)
     throw new EnrollRefusal("MessageFormat", `the HWDevID must have at most ${ID_MAX} characters`);
+  for (const name of ["DeviceID", "HWDevID"])
+    if (withoutInvisible(text(name)) !== text(name))
+      throw new EnrollRefusal("MessageFormat", `the ${name} must not contain invisible characters`);
   return {
     deviceId,
     hardwareId: text("HWDevID") || deviceId,

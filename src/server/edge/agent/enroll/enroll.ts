@@ -1,5 +1,6 @@
 // Enrollment of query engines (agent protocol, section 3). See enrollment/README.md.
 import { hardwareUuid, serialNumber } from "../../../../agent-wire/firmware.ts";
+import { withoutInvisible } from "../../../../agent-wire/invisible.ts";
 import type { Hardware } from "../../../hosts/enrollment/kind.ts";
 import { checkEnrollSecret, secretChecksIdle } from "../../../hosts/enrollment/secret-check.ts";
 import { createHostEnrollment } from "../../../hosts/enrollment/service.ts";
@@ -51,10 +52,10 @@ export function createEnrollment(services: Services, { hosts: cache, configs }: 
     const name = table[kind];
     const details = rowsOf([body.host_details])[0];
     const row = name === null ? undefined : rowsOf([details?.[name]])[0];
-    const provided = typeof body.host_identifier === "string" ? cleanText(body.host_identifier) : "";
+    const provided = typeof body.host_identifier === "string" ? withoutInvisible(cleanText(body.host_identifier)) : "";
     // Not truncated, since two hosts may share a prefix.
     const whole = (cells: Row | undefined, name: string) =>
-      cells ? text(cells, name, Number.POSITIVE_INFINITY).trim() : "";
+      cells ? withoutInvisible(text(cells, name, Number.POSITIVE_INFINITY)).trim() : "";
     if (kind !== "uuid") return whole(row, column[kind]) || provided.trim();
     // Boards without a UUID of their own have the same one.
     return hardwareUuid(whole(row, "uuid")) || hardwareUuid(provided) || whole(row, "instance_id");
