@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { eq, everything } from "../../src/server/platform/store/query.ts";
+import { mask as maskedText } from "../../src/server/settings/variables/mask.ts";
 import { expandFor, maskSecrets } from "../../src/server/settings/variables/use.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -118,6 +119,49 @@ describe.each(rulesEngines)("custom variables on %s", (engine) => {
     expect(await maskSecrets(t.store, sent, output)).toBe(
       "$SVC_SECRET_LONG $SVC_SECRET_LONG $SVC_SECRET_PART abc elsewhere",
     );
+  });
+});
+
+describe("secrets in outputs", () => {
+  const mask = (secret: string, output: string) => maskedText(output, [{ secret, shown: "$S" }]);
+  const secret = `pa"ss\\w/ö'<r d>&+`;
+
+  it.each([
+    ["JSON", JSON.stringify({ secret })],
+    ["JSON in ASCII", '{"a":"pa\\"ss\\\\w/\\u00f6\'<r d>&+"}'],
+    ["JSON in ASCII, with capitals and escaped slashes", '{"a":"pa\\"ss\\\\w\\/\\u00F6\'<r d>&+"}'],
+    ["JSON that is safe in HTML", '{"a":"pa\\"ss\\\\w/ö\'\\u003cr d\\u003e\\u0026+"}'],
+    ["XML", `<a>pa"ss\\w/ö'&lt;r d&gt;&amp;+</a>`],
+    ["an attribute of XML", `<a b="pa&quot;ss\\w/ö&apos;&lt;r d&gt;&amp;+"/>`],
+    ["HTML", `<a b='pa&quot;ss\\w/ö&#39;&lt;r d&gt;&amp;+'/>`],
+    ["an address", `https://a.example/?b=${encodeURIComponent(secret)}&c=1`],
+    ["a form", `a=1&${new URLSearchParams({ b: secret })}`],
+    ["a traced script", `+ echo 'pa"ss\\w/ö'\\''<r d>&+'`],
+    ["double quotes of a shell", `echo "pa\\"ss\\\\w/ö'<r d>&+"`],
+    ["Base64", Buffer.from(secret).toString("base64")],
+    ["Base64 of a pair", `Basic ${Buffer.from(`ann:${secret}`).toString("base64")}`],
+    ["Base64 for addresses, of a pair", Buffer.from(`anna:${secret}\n`).toString("base64url")],
+  ])("are masked in %s", (_, output) => {
+    const masked = mask(secret, output);
+    expect(masked).toContain("$S");
+    for (const part of ["ss\\", "r d", "r%20d", "r+d", "%3Cr", "lt;r"]) expect(masked).not.toContain(part);
+  });
+
+  it("are masked with all their lines in JSON", () => {
+    const output = JSON.stringify({ key: 'first "line"\nsecond\tline', other: 'x first "line" y' });
+    expect(mask('first "line"\nsecond\tline', output)).toBe('{"key":"$S","other":"x $S y"}');
+  });
+
+  it("do not make other text unreadable", () => {
+    const output = "the quick brown fox: dGhlIHF1 100% \\u00e4 &amp;";
+    for (const one of [secret, "abcd", "quick+x", "0123456789"]) expect(mask(one, output)).toBe(output);
+  });
+
+  it("are masked quickly in long outputs, also if they have many lines with quotes", () => {
+    const many = Array.from({ length: 3_000 }, (_, i) => `"line <${i}>" & so on`).join("\n");
+    const started = performance.now();
+    expect(mask(many, JSON.stringify(many.repeat(8)))).not.toContain("line <7>");
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });
 

@@ -1,6 +1,7 @@
 // Hides secrets in outputs of what was sent. It prevents accidents: whoever writes a text that hosts run can always print a
 // secret in another form (see README.md, Scopes).
 import { MASKED_FROM } from "../../../api/settings/variables.ts";
+import { escapedForms } from "./escaped.ts";
 
 export interface HiddenSecret {
   readonly secret: string;
@@ -8,7 +9,10 @@ export interface HiddenSecret {
   readonly shown: string;
 }
 
-/** The most lines that are looked for inside of lines. Of longer secrets, further lines are found as whole lines only. */
+/**
+ * The most lines that are looked for inside of lines, and the most escaped spellings of lines. Of longer secrets, further
+ * lines are found as whole lines only.
+ */
 const SEARCHED_LINES_MAX = 500;
 const LINE_BREAK = /\r\n|\r|\n/;
 
@@ -18,8 +22,8 @@ interface Part {
 }
 
 /**
- * The output without the secrets, their lines, and their lines with other breaks or indentation. Parts with fewer than
- * `MASKED_FROM` characters stay: they would be found in any text.
+ * The output without the secrets, their lines, and their lines with other breaks or indentation, also where they are
+ * escaped (`escaped.ts`). Parts with fewer than `MASKED_FROM` characters stay: they would be found in any text.
  */
 export function mask(output: string, secrets: readonly HiddenSecret[]): string {
   const whole: Part[] = [];
@@ -35,11 +39,15 @@ export function mask(output: string, secrets: readonly HiddenSecret[]): string {
   }
   // A secret may be a part of another.
   const inner = lines.toSorted(byLength).slice(0, SEARCHED_LINES_MAX);
-  const masked = replaceParts(replaceParts(output, whole.toSorted(byLength)), inner);
+  const innerEscaped = inner.flatMap(escaped).toSorted(byLength).slice(0, SEARCHED_LINES_MAX);
+  const outer = [...whole, ...whole.flatMap(escaped)].toSorted(byLength);
+  const masked = replaceParts(replaceParts(output, outer), [...inner, ...innerEscaped].toSorted(byLength));
   return lines.length > inner.length
     ? replaceLines(masked, new Map(lines.map(({ text, shown }) => [text, shown])))
     : masked;
 }
+
+const escaped = ({ text, shown }: Part): Part[] => escapedForms(text).map((form) => ({ text: form, shown }));
 
 const byLength = (a: Part, b: Part): number => b.text.length - a.text.length;
 
