@@ -4,14 +4,14 @@ import type { z } from "zod";
 import { dryRunOf } from "../api/dry-run.ts";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
 import { issueText, plainIssues } from "../api/issue-text.ts";
-import { GITOPS_OVERRIDE } from "../api/settings/gitops-mode.ts";
+import { GITOPS_OVERRIDE, NO_REASON, overrideHeader } from "../api/settings/gitops-mode.ts";
 import { ApiClient, pathOf, type RawCall } from "../client/client.ts";
 import { ApiCallError, DryRunNotSupported } from "../client/errors.ts";
 import { isRecord } from "../text/record.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "./auth/connection.ts";
 import { BaseCommand, type Change } from "./base-command.ts";
 import { inCommandWords } from "./command-words.ts";
-import { CliError, denied, failed, isTokenRefused, tokenRefused } from "./errors.ts";
+import { CliError, denied, failed, isTokenRefused, tokenRefused, usage } from "./errors.ts";
 import { connectionFlags, generalFlags, isNoTeam, outputFlags } from "./flags.ts";
 import type { Caller } from "./resolve.ts";
 import { wouldNeedApproval } from "./selection.ts";
@@ -35,6 +35,15 @@ class TriedOut extends Error {
 }
 const isPending = (approval: unknown): boolean =>
   typeof approval === "object" && approval !== null && "state" in approval && approval.state === "pending";
+
+/** The reason to change in GitOps mode what files determine. */
+function overrideHeaders(reason: string | undefined): Record<string, string> {
+  const text = reason?.trim() ?? "";
+  if (text === "") return {};
+  const value = overrideHeader(text);
+  if (value === null) throw usage(`SVC_GITOPS_OVERRIDE: ${NO_REASON}`, "Example: SVC_GITOPS_OVERRIDE='incident 7'.");
+  return { [GITOPS_OVERRIDE]: value };
+}
 
 const sqlIn = (body: unknown): string | null => (isRecord(body) && typeof body.query === "string" ? body.query : null);
 
@@ -72,6 +81,11 @@ export abstract class ClientCommand extends BaseCommand {
   protected clientFor(connection: Connection, token: string | null, signal = this.stop.signal): ApiClient {
     this.#listen();
     const { io } = this;
+    if (token !== null && !/^[\x21-\x7e]*$/.test(token))
+      throw usage(
+        `${this.tokenName ?? "the token"}: no token has such characters`,
+        "Check that it is the whole token, and nothing else.",
+      );
     return new ApiClient({
       serverUrl: connection.serverUrl,
       ...(token === null ? {} : { token }),
@@ -82,7 +96,7 @@ export abstract class ClientCommand extends BaseCommand {
       sleep: (ms, signal) => io.sleep(ms, signal),
       signal,
       dryRun: this.triesOut,
-      ...(io.env.SVC_GITOPS_OVERRIDE ? { headers: { [GITOPS_OVERRIDE]: io.env.SVC_GITOPS_OVERRIDE } } : {}),
+      headers: overrideHeaders(io.env.SVC_GITOPS_OVERRIDE),
       onUnchecked: (what) => this.note(`not checked: ${what}`),
       onServerVersion: (version) => this.#checkVersion(version),
       onRetry: (why, ms) => this.note(`${why}; retrying in ${(ms / 1000).toFixed(1)} s`),

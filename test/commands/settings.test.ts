@@ -217,3 +217,31 @@ describe("api", () => {
     expect(whole.meta.has_next_results).toBe(false);
   });
 });
+
+describe("GitOps mode", () => {
+  it("is overridden with a reason in any language, and with none that a header cannot have", async () => {
+    const fleet = await startFleet();
+    const repository_url = "https://git.example.com/devices";
+    await fleet.app.patch("/config", { gitops: { gitops_mode_enabled: true, repository_url } });
+    const set = (SVC_GITOPS_OVERRIDE: string) =>
+      fleet.run(["config", "set", "org_info.org_name=Acme"], { env: { SVC_GITOPS_OVERRIDE } });
+    expect((await set("")).exitCode).toBe(4);
+    for (const broken of ["one\ntwo", "a\u0000b", "x".repeat(501)])
+      expect(await set(broken)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining("SVC_GITOPS_OVERRIDE: must be a reason"),
+      });
+    expect(await set("Störung – 12 ☃")).toMatchObject({ exitCode: 0 });
+    const recorded = (await fleet.app.store.activities.list()).filter(({ type }) => type === "overrode_gitops_mode");
+    expect(recorded.map(({ details }) => details?.reason)).toEqual(["Störung – 12 ☃"]);
+  });
+});
+
+it("a token that no header can contain is a mistake that names its place", async () => {
+  const fleet = await startFleet();
+  for (const SVC_API_TOKEN of ["tökén☃", "two\nlines"])
+    expect(await fleet.run(["whoami"], { env: { SVC_API_TOKEN } })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("SVC_API_TOKEN: no token has such characters"),
+    });
+});

@@ -1,7 +1,12 @@
 // GitOps mode: people cannot change what files determine, except with a reason, which is recorded.
 import { beforeAll, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
-import { endpointsInFiles, GITOPS_OVERRIDE } from "../../src/api/settings/gitops-mode.ts";
+import {
+  endpointsInFiles,
+  GITOPS_OVERRIDE,
+  overrideHeader,
+  reasonInHeader,
+} from "../../src/api/settings/gitops-mode.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
@@ -84,6 +89,17 @@ describe.each(rulesEngines)("GitOps mode on %s", (engine) => {
     expect(await overrides(t)).toEqual([]);
     expect((await withReason("POST", "/labels", body, "incident 7")).status).toBe(200);
     expect(await overrides(t)).toEqual([{ method: "POST", path: "/labels", reason: "incident 7" }]);
+  });
+
+  it("takes reasons in every language, encoded, and none with line breaks", async () => {
+    const reason = "Störung – 12 ☃ 100%";
+    const body = { name: "Snow", query: "SELECT 1" };
+    for (const broken of ["UTF-8''a%0Ab", "UTF-8''%", "UTF-8''%ff", "UTF-8''", "UTF-8''%20"])
+      expect((await withReason("POST", "/labels", body, broken)).status, broken).toBe(400);
+    expect((await withReason("POST", "/labels", body, overrideHeader(reason)!)).status).toBe(200);
+    expect((await overrides(t)).at(-1)).toMatchObject({ reason });
+    expect(overrideHeader("incident 7")).toBe("incident 7");
+    expect(reasonInHeader(overrideHeader("utf-8''x")!)).toBe("utf-8''x");
   });
 
   it("can be turned off by those who turned it on", async () => {

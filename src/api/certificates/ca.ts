@@ -33,6 +33,8 @@ const plain = (most: number) =>
 const text = plain(1024);
 const url = plain(2048);
 const secret = plain(4096);
+/** For a secret that is sent in a header. */
+const headerSecret = secret.regex(/^[\x21-\x7e]*$/, "must be printable ASCII without spaces");
 
 const allowHostname = {
   allow_hostname: z.boolean().optional().meta({
@@ -45,7 +47,7 @@ export const caFields = {
   hosted_ca_a: {
     name,
     url: url.meta({ description: "base URL of the hosted service" }),
-    api_token: secret,
+    api_token: headerSecret,
     profile_id: text,
     certificate_common_name: text.meta({ description: "may contain $SVC_VAR_ variables" }),
     certificate_user_principal_names: z

@@ -2,16 +2,44 @@
 // next apply of the files would overwrite the change.
 import { z } from "zod";
 import type { AnyEndpoint } from "../endpoint.ts";
+import { isOneLine } from "../fields.ts";
 
 /** Changes something nevertheless. The value is the reason, which is recorded. */
 export const GITOPS_OVERRIDE = "X-Svc-Gitops-Override";
 const REASON_MAX = 500;
 
 export const GitopsOverrideHeaders = z.object({
-  [GITOPS_OVERRIDE]: z.string().min(1).max(REASON_MAX).optional().meta({
-    description: "in GitOps mode, the reason to change what files determine; it is recorded as an activity",
-  }),
+  [GITOPS_OVERRIDE]: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({
+      description: `in GitOps mode, the reason to change what files determine, of at most ${REASON_MAX} characters; it is recorded as an activity. Other text than ASCII is percent-encoded after UTF-8'' (RFC 8187)`,
+    }),
 });
+
+/** The value of the header, which consists of ASCII only. Null: no such reason is accepted. */
+export function overrideHeader(reason: string): string | null {
+  if (!isReason(reason)) return null;
+  return /^[\x20-\x7e]*$/.test(reason) && !ENCODED.test(reason) ? reason : `UTF-8''${encodeURIComponent(reason)}`;
+}
+
+/** The reason in the header; null: it has none that is accepted. */
+export function reasonInHeader(value: string): string | null {
+  try {
+    const reason = ENCODED.test(value) ? decodeURIComponent(value.replace(ENCODED, "")) : value;
+    return isReason(reason) ? reason : null;
+  } catch {
+    return null;
+  }
+}
+
+export const NO_REASON = `must be a reason of at most ${REASON_MAX} characters, without line breaks and control characters`;
+
+/** A charset and a language (RFC 8187, 3.2.1). */
+const ENCODED = /^utf-8'[a-z0-9-]*'/i;
+
+const isReason = (text: string): boolean => text.trim() !== "" && text.length <= REASON_MAX && isOneLine(text);
 
 /** By what they change. The apply of files itself (POST /spec/apply) is not among them. */
 const endpointsByKind: Readonly<Record<string, readonly string[]>> = {

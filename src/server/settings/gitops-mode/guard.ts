@@ -3,7 +3,7 @@
 import { DRY_RUN } from "../../../api/dry-run.ts";
 import type { AnyEndpoint } from "../../../api/endpoint.ts";
 import { appConfigApi } from "../../../api/settings/app-config.ts";
-import { GITOPS_OVERRIDE, GitopsOverrideHeaders, kindInFiles } from "../../../api/settings/gitops-mode.ts";
+import { GITOPS_OVERRIDE, kindInFiles, NO_REASON, reasonInHeader } from "../../../api/settings/gitops-mode.ts";
 import { GITOPS_MODE_IS_ON } from "../../../text/gitops-mode.ts";
 import { isRecord } from "../../../text/record.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
@@ -52,9 +52,9 @@ async function overrideReason(ctx: Context, kind: string): Promise<string | null
   if (!gitops.gitops_mode_enabled) return null;
   const sent = ctx.headers?.get(GITOPS_OVERRIDE)?.trim() ?? "";
   if (sent === "") throw refused(kind, gitops.repository_url);
-  if (!GitopsOverrideHeaders.safeParse({ [GITOPS_OVERRIDE]: sent }).success)
-    throw badRequest("must be a reason of at most 500 characters", GITOPS_OVERRIDE);
-  return sent;
+  const reason = reasonInHeader(sent);
+  if (reason === null) throw badRequest(NO_REASON, GITOPS_OVERRIDE);
+  return reason;
 }
 
 /** Everybody who has another role than gitops somewhere. */
