@@ -34,12 +34,25 @@ export async function loadSqlSyntax(): Promise<void> {
 
 /** Why the text is not SQL, as a sentence for its author; null if it is, or if it is blank. */
 export function sqlProblem(sql: string): string | null {
+  const nul = sql.indexOf("\0");
+  if (nul !== -1)
+    return `the SQL is not valid${lineAndColumn(sql, nul)}: it contains a NUL character. Remove it and try again.`;
+  if (sql.trim() !== "" && !hasStatement(sql))
+    return "the SQL has no statement, only comments or semicolons. Correct it and try again.";
   for (const statement of statementsOf(sql)) {
     const message = problemOf(statement.text);
     if (message !== null)
       return `the SQL is not valid${placeOf(sql, statement, message)}: ${message}. Correct it and try again.`;
   }
   return null;
+}
+
+function hasStatement(sql: string): boolean {
+  for (const token of sqlTokens(sql)) {
+    const isEnd = token.kind === "symbol" && token.text === ";";
+    if (!isEnd && !EXPLAINS.has(wordOf(token))) return true;
+  }
+  return false;
 }
 
 interface Statement {

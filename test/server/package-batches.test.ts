@@ -71,6 +71,17 @@ describe.each(bothEngines)("packages of a team on %s", (engine) => {
   });
   const query = "?team_name=Workstations";
 
+  it("are not fetched if a query cannot be one", async () => {
+    const url = `${files.url}/a.sh`;
+    for (const pre_install_query of ["SELECT 1 FORM users", "-- x", ";", "SELECT 1\0", "DELETE FROM users"])
+      expect(await refusal(await start(t, [{ url }, { url, pre_install_query }])), pre_install_query).toEqual([
+        422,
+        "software.packages.1.pre_install_query",
+        expect.stringContaining("pre_install_query: "),
+      ]);
+    expect(await t.store.packageBatches.count()).toBe(0);
+  });
+
   it("are replaced in one step by what the server downloads", async () => {
     const label = await makeLabel(t, "Testers");
     const old = await replaced(t, [{ url: `${files.url}/old.sh` }, { url: `${files.url}/kept.sh` }], query);

@@ -25,7 +25,7 @@ describe("the check of SQL", () => {
     "SELECT CAST(x AS bigint) FROM t WHERE a IS NOT DISTINCT FROM b LIMIT 1 OFFSET 2",
     `SELECT ${Array.from({ length: 5_000 }, (_, i) => `a${i}`).join(" + ")} FROM t`,
     "",
-    "-- nothing",
+    " \n",
   ])("accepts %.60s", (sql) => {
     expect(sqlProblem(sql)).toBeNull();
   });
@@ -41,6 +41,12 @@ describe("the check of SQL", () => {
     ["SELECT 1 ORDER BY 1 UNION SELECT 2", "should come after UNION"],
     ["EXPLAIN SELECT FROM", 'near "FROM"'],
     ["hello world", 'near "hello"'],
+    ["-- nothing", "no statement"],
+    [" ; ;; ", "no statement"],
+    ["/* nothing */;", "no statement"],
+    ["EXPLAIN QUERY PLAN", "no statement"],
+    ["SELECT 1\0", "at column 9: it contains a NUL character"],
+    ["SELECT '\0' FROM t", "NUL character"],
   ])("refuses %s", (sql, reason) => {
     expect(sqlProblem(sql)).toContain(reason);
   });
@@ -117,6 +123,17 @@ describe("SQL that cannot be parsed", () => {
     expect(await refusal(await t.post("/labels", policy))).toEqual([422, "query", reason]);
     expect(await refusal(await t.post("/spec/labels", { specs: [policy] }))).toEqual([422, "specs.0.query", reason]);
     expect(await t.store.labels.count({ op: "eq", column: "label_type", value: "regular" })).toBe(0);
+  });
+
+  it("is refused if it is only comments, or has a NUL character", async () => {
+    for (const query of [";", "-- x", "SELECT 1\0"]) {
+      expect((await t.post("/queries", { name: "q", query })).status, query).toBe(400);
+      expect((await t.post("/global/policies", { name: "p", query })).status, query).toBe(400);
+      expect((await t.post("/labels", { name: "l", query })).status, query).toBe(422);
+      const options = { config: { schedule: { a: { query, interval: 60 } } } };
+      expect((await t.patch("/config", { agent_options: options })).status, query).toBe(400);
+    }
+    expect([await t.store.queries.count(), await t.store.policies.count()]).toEqual([0, 0]);
   });
 
   it("is refused in settings, packages and files", async () => {

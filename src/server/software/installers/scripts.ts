@@ -66,11 +66,7 @@ export function checkScripts({ kind, platform }: Pick<Installer, "kind" | "platf
     if (text !== "") checkText(text, platform === "windows" ? ".ps1" : ".sh", field);
     if (text === "" && isRequired(kind, field)) throw invalid(field, `is required for packages of the type .${kind}`);
   }
-  const query = texts.pre_install_query ?? "";
-  if (query !== "" && !/^(select|with)\b/i.test(query))
-    throw invalid("pre_install_query", "must be a SELECT statement");
-  const problem = sqlProblem(query);
-  if (problem !== null) throw invalid("pre_install_query", problem);
+  checkQueryText(texts);
   if (texts.configuration) {
     if (kind !== "ipa") throw invalid("configuration", "only apps for iPhones and iPads can be configured");
     checkAppConfiguration(texts.configuration);
@@ -79,6 +75,14 @@ export function checkScripts({ kind, platform }: Pick<Installer, "kind" | "platf
   for (const field of textFields)
     if (field !== "configuration" && texts[field])
       throw invalid(field, "packages for iPhones and iPads have no scripts");
+}
+
+/** 422 if the query that hosts run before the installation can be none. */
+export function checkQueryText({ pre_install_query: query = "" }: Texts): void {
+  const problem = sqlProblem(query);
+  if (problem !== null) throw invalid("pre_install_query", problem);
+  if (query !== "" && !/^(select|with)\b/i.test(query))
+    throw invalid("pre_install_query", "must be a SELECT statement");
 }
 
 const CONFIGURATION_MAX = 1024 * 1024;

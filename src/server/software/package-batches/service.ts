@@ -11,7 +11,7 @@ import { addTask } from "../../platform/tasks/queue.ts";
 import type { TaskKind } from "../../platform/tasks/task.ts";
 import { type TeamScope, teamIdNamed, teamScope } from "../../settings/teams/access.ts";
 import { changingPackages } from "../installers/packages.ts";
-import { sentTexts } from "../installers/scripts.ts";
+import { checkQueryText, sentTexts } from "../installers/scripts.ts";
 import { checkItem, type Found, findPackage, naming } from "./find.ts";
 import { replacePackages } from "./replace.ts";
 import type { BatchRow } from "./tables.ts";
@@ -35,7 +35,9 @@ export async function startBatch(ctx: Context, { query, body }: Input): Promise<
       await checkItem(ctx, item);
       // Only its file counts then: what belongs to it may not exist yet.
       if (!download_only) await resolveTargets(ctx, item, "software");
-      items.push({ ...item, ...sentTexts(ctx, item) });
+      const texts = sentTexts(ctx, item);
+      checkQueryText(texts);
+      items.push({ ...item, ...texts });
     });
   const uuid = ctx.random.uuid();
   await ctx.store.tx(async (store) => {
