@@ -10,6 +10,7 @@ import { hostsApi } from "../api/inventory/hosts.ts";
 import { type Team, teamsApi } from "../api/settings/teams.ts";
 import { ApiCallError, NotInPath } from "../client/errors.ts";
 import { nearest } from "../text/nearest.ts";
+import { uuidIn } from "../text/uuid.ts";
 import { notFound, usage } from "./errors.ts";
 
 export interface Caller {
@@ -37,19 +38,29 @@ export async function resolveHost(caller: Caller, text: string): Promise<Host> {
     const found = await orNull(caller.call(hostsApi.get, { params: { id: text }, query: { exclude_software: true } }));
     if (found) return found.host;
   }
-  const byName = await orNull(
-    caller.call(hostsApi.byIdentifier, { params: { identifier: text }, query: { exclude_software: true } }),
-  );
-  if (byName) {
-    // The server returns the oldest match. A command that deletes or wipes must not pick one of several hosts by age.
-    theOnly(await hostsWith(caller, identifiers, text), text);
-    return byName.host;
+  const named = await hostIdentified(caller, text);
+  if (named) {
+    // A UUID comes before all other names. Of several hosts with a hostname the server returns the oldest, and a serial
+    // number may be the hostname of another host: a command that deletes or wipes must not choose one of them.
+    const uuid = uuidIn(text);
+    if (uuid === null || uuidIn(named.uuid) !== uuid) theOnly(await hostsWith(caller, identifiers, text), text);
+    return named;
   }
   // Lists find hosts by names that cannot be in a path.
   const others = isPathStep(text) ? hostNames : (["display_name"] as const);
   const shown = theOnly(await hostsWith(caller, others, text), text);
   if (shown) return shown;
   throw notFound(`there is no host ${text}`, "`svc hosts list --query TEXT` searches for it.");
+}
+
+async function hostIdentified(caller: Caller, text: string): Promise<Host | undefined> {
+  const input = { params: { identifier: text }, query: { exclude_software: true } };
+  try {
+    return (await orNull(caller.call(hostsApi.byIdentifier, input)))?.host;
+  } catch (error) {
+    if (error instanceof ApiCallError && error.status === 409) throw usage(error.errors[0]?.reason ?? error.message);
+    throw error;
+  }
 }
 
 const identifiers = ["hostname", "uuid", "hardware_serial"] as const;
@@ -60,9 +71,17 @@ function theOnly(hosts: readonly Host[], text: string): Host | undefined {
   if (hosts.length > 1)
     throw usage(
       `${hosts.length} hosts are called ${text}: ${hosts.map(({ id }) => id).join(", ")}`,
-      "Give the id, the uuid or the serial number.",
+      `Give the ${otherNames(hosts, text)} of one of them.`,
     );
   return hosts[0];
+}
+
+/** What may tell the hosts apart. */
+function otherNames(hosts: readonly Host[], text: string): string {
+  const isOther = (field: "uuid" | "hardware_serial") =>
+    hosts.every((host) => host[field].toLowerCase() !== text.toLowerCase());
+  const others = ["id", ...(isOther("uuid") ? ["uuid"] : []), ...(isOther("hardware_serial") ? ["serial number"] : [])];
+  return others.length === 1 ? "id" : `${others.slice(0, -1).join(", ")} or ${others.at(-1)}`;
 }
 
 /** The hosts for which one of these fields equals the text. */

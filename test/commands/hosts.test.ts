@@ -177,6 +177,26 @@ describe("hosts get", () => {
     expect(JSON.parse(bySerial.stdout)).toEqual({ id: second.id });
   });
 
+  it("a UUID means the host that has it, whatever others are called; of several with it, only ids choose one", async () => {
+    const uuid = "5e5e5e5e-0001-4000-8000-00000000000a";
+    const get = (text: string) => fleet.run(["hosts", "get", text, "-o", "json", "--fields", "id"]);
+    for (const hostname of [uuid, uuid, "VIC-1"]) await makeHost(fleet.app, { hostname, hardware_serial: uuid });
+    const victim = await makeHost(fleet.app, { uuid, hardware_serial: "VIC-1" });
+    for (const text of [uuid, uuid.toUpperCase(), `{${uuid}}`])
+      expect(JSON.parse((await get(text)).stdout), text).toEqual({ id: victim.id });
+    const serial = await get("VIC-1");
+    expect([serial.exitCode, serial.stderr]).toEqual([2, expect.stringContaining("2 hosts are called VIC-1")]);
+    expect(serial.stderr).toContain("Give the id or uuid of one of them.");
+    const copy = await makeHost(fleet.app, { uuid });
+    const several = await get(uuid);
+    expect([several.exitCode, several.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        `2 hosts have the UUID ${uuid} (ids ${victim.id}, ${copy.id}): use the id of one of them`,
+      ),
+    ]);
+  });
+
   it("accepts an id, a hostname, a uuid or a serial number", async () => {
     const whole = JSON.parse((await fleet.run(["hosts", "get", "1", "-o", "json"])).stdout);
     expect(whole.software).toHaveLength(1);

@@ -7,7 +7,7 @@ const stateOf = (...given: readonly (readonly [string | number, string | number]
   stateWith([], { hosts: given.map(([name, host]) => ({ given: name, host })) });
 
 describe("hosts of labels", () => {
-  it("keep the text of their serial numbers, which come before ids", async () => {
+  it("keep the text of their serial numbers, and may be ids", async () => {
     const files = { "default.yml": manual("[646025869596, 0012345, 5E10, 7, 8]") };
     expect((await readGiven(files)).hosts).toEqual(["646025869596", 646025869596, "0012345", "5E10", "7", 7, "8", 8]);
     const state = stateOf(
@@ -15,12 +15,21 @@ describe("hosts of labels", () => {
       ["0012345", "0012345"],
       ["5E10", "5E10"],
       ["7", "A"],
-      [7, "B"],
       [8, 8],
     );
     const { find, warnings } = await wantedOf(files, state);
     expect(find("label", null, "L")).toMatchObject({ hosts: ["0012345", "5E10", "646025869596", 8, "A"] });
     expect(warnings).toEqual([]);
+  });
+
+  it.each<[string, string, ...(readonly [string | number, string | number])[]]>([
+    ["a name of several hosts", "X-1", ["X-1", "A"], ["X-1", "B"]],
+    ["a number that is the serial number of a host and the id of another one", "7", ["7", "A"], [7, "B"]],
+  ])("refuse %s", async (_what, name, ...hosts) => {
+    const files = { "default.yml": manual(`[${name}]`) };
+    await expect(wantedOf(files, stateOf(...hosts), { allowUnknownHosts: true })).rejects.toThrow(
+      new RegExp(`default\\.yml:3:\\d+: label "L": 2 hosts are called ${name}\\. .*: A, B`),
+    );
   });
 
   it("that the server does not have are errors, unless they are allowed", async () => {

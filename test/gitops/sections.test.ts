@@ -463,8 +463,7 @@ describe("labels of the server", () => {
       hosts: [
         { given: "serial", host: "a" },
         { given: 7, host: 7 },
-        { given: "same", host: "a" },
-        { given: "same", host: "c" },
+        { given: "other", host: "c" },
         { given: "none", host: null },
       ],
     },
@@ -473,7 +472,7 @@ describe("labels of the server", () => {
   it("have the hosts in the files, by their own names; unknown hosts are reported", async () => {
     const { find, warnings } = await wantedOf(
       {
-        "d.yml": `${GLOBAL}labels:\n  - {name: New, label_membership_type: manual, hosts: [serial, 7, same, none]}\n  - {name: Kept, label_membership_type: manual}\n  - {name: Fresh, label_membership_type: manual}\n  - {name: Dynamic, query: x, hosts: []}\n`,
+        "d.yml": `${GLOBAL}labels:\n  - {name: New, label_membership_type: manual, hosts: [serial, 7, other, none]}\n  - {name: Kept, label_membership_type: manual}\n  - {name: Fresh, label_membership_type: manual}\n  - {name: Dynamic, query: x, hosts: []}\n`,
       },
       state,
       { allowUnknownHosts: true },
@@ -485,7 +484,7 @@ describe("labels of the server", () => {
       [],
       null,
     ]);
-    expect(warnings).toEqual(['d.yml:4:73: label "New": there is no host none']);
+    expect(warnings).toEqual(['d.yml:4:74: label "New": there is no host none']);
   });
 
   it("are cleared by an empty value", async () => {

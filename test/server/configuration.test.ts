@@ -14,6 +14,7 @@ import {
   pinsOf,
   policy,
   query,
+  refused,
   secret,
   stateOf,
   textsOf,
@@ -239,6 +240,30 @@ describe.each(rulesEngines)("configuration on %s", (engine) => {
     await applied(t, { changes: [change("create", "label", "m", manual)] });
     expect(thingValue(await stateOf(t), "label", "m")).toMatchObject({ hosts: [bare.id, "S2"] });
     expect(two.id).not.toBe(one.id);
+    await makeHost(t, { uuid: "u3", hardware_serial: "s3" });
+    await makeHost(t, { uuid: "s3", hardware_serial: "S4" });
+    for (const name of ["alike", "S3"]) {
+      const ambiguous = { ...manual, hosts: ["u1", name] };
+      const [error] = await refused(t, 422, { changes: [change("update", "label", "m", ambiguous)] });
+      expect(error).toMatchObject({
+        name: "changes.0.value.hosts",
+        reason: expect.stringContaining(`2 hosts have the`),
+      });
+      expect(thingValue(await stateOf(t), "label", "m")).toMatchObject({ hosts: [bare.id, "S2"] });
+    }
+  });
+
+  it("names hosts so that no other host is found", async () => {
+    const t = await startApp({ engine });
+    const uuid = "5e5e5e5e-0001-4000-8000-00000000000a";
+    const victim = await makeHost(t, { hardware_serial: "S1", uuid });
+    const evil = await makeHost(t, { hardware_serial: uuid, uuid: "S1", hostname: uuid });
+    const { hosts } = await stateOf(t, { hosts: [victim.id, evil.id, uuid] });
+    expect(hosts).toEqual([
+      { given: victim.id, host: uuid },
+      { given: evil.id, host: evil.id },
+      { given: uuid, host: uuid },
+    ]);
   });
 
   it("records thousands of policies in one small activity", async () => {

@@ -100,7 +100,7 @@ export const ConfigurationState = z.object({
   labels: z.array(z.string()),
   /**
    * For each given host name, the name that labels in this reply use, or null if no host has it. A name shared by
-   * several hosts is listed once for each.
+   * several hosts is listed once for each; an apply refuses such a name.
    */
   hosts: z.array(z.object({ given: z.union([z.string(), z.int()]), host: z.union([z.string(), z.int()]).nullable() })),
   custom_host_vitals: z.array(z.int()).optional().meta({ description: "their ids, which criteria of labels may name" }),

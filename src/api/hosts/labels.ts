@@ -37,10 +37,10 @@ const Description = z.string().max(10_000);
 const Query = z.string().max(100_000);
 const Platform = z.string().max(64);
 const HostIds = z.array(Id).max(HOSTS_MAX);
-const Hosts = z
-  .array(z.string().max(255))
-  .max(HOSTS_MAX)
-  .meta({ description: "serial numbers, uuids, hostnames or node keys; unknown ones are ignored" });
+const Hosts = z.array(z.string().max(255)).max(HOSTS_MAX).meta({
+  description:
+    "serial numbers, uuids, hostnames or node keys; unknown ones are ignored, those of several hosts refused",
+});
 /** The server checks which keys may be combined. */
 const GivenCriteria = z
   .strictObject({

@@ -65,7 +65,6 @@ export const LabelFile = z
 export type LabelFile = z.output<typeof LabelFile>;
 
 function desired(labels: readonly Placed<LabelFile>[], current: Current, problems: Problems): Thing[] {
-  // A name that several hosts share means all of them.
   const found = new Map<string | number, (string | number)[]>();
   for (const { given, host } of current.state.hosts)
     if (host !== null) found.set(given, [...(found.get(given) ?? []), host]);
@@ -76,10 +75,16 @@ function desired(labels: readonly Placed<LabelFile>[], current: Current, problem
   return labels.map(({ value: { name, hosts, ...value }, place }) => {
     const named = (given: readonly (string | number)[]) =>
       given.flatMap((one, i) => {
-        // A number is the id of a host only if no host has it as a serial number.
-        const those = found.get(String(one)) ?? found.get(one);
-        if (!those) reportUnknown(place("hosts", String(i)), `label ${JSON.stringify(name)}: there is no host ${one}`);
-        return those ?? [];
+        // A number may be a serial number or an id.
+        const those = [...new Set([...(found.get(String(one)) ?? []), ...(found.get(one) ?? [])])];
+        const at = place("hosts", String(i));
+        if (those.length === 0) reportUnknown(at, `label ${JSON.stringify(name)}: there is no host ${one}`);
+        if (those.length > 1)
+          problems.error(
+            at,
+            `label ${JSON.stringify(name)}: ${those.length} hosts are called ${one}. Use the name or id of one of them: ${those.slice(0, 5).join(", ")}`,
+          );
+        return those;
       });
     checkVital(value.criteria, current, (reason) =>
       problems.warn(place("criteria"), `label ${JSON.stringify(name)}: ${reason}`),

@@ -8,7 +8,7 @@ import {
   type commandsApi,
 } from "../../../api/devices/commands.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
-import { hostNamed } from "../../hosts/hosts/identifier.ts";
+import { hostNamed } from "../../hosts/hosts/named.ts";
 import { hosts } from "../../hosts/hosts/tables.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid, notFound } from "../../platform/core/errors.ts";

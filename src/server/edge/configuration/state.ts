@@ -122,9 +122,9 @@ async function namesOfHosts(ctx: Context, teamId: number): Promise<string[]> {
 async function hostsOf(ctx: Context, given: readonly HostName[]): Promise<ConfigurationState["hosts"]> {
   if (given.length === 0) return [];
   const found = await hostsByName(ctx, given);
-  const names = await nameHosts(ctx, [...new Set([...found.values()].flatMap((ids) => [...ids]))]);
+  const names = await nameHosts(ctx, [...new Set([...found.values()].flatMap(({ ids }) => ids))]);
   return [...new Set(given)].flatMap((name): ConfigurationState["hosts"] => {
-    const hosts = [...(found.get(name) ?? [])].map((id) => names.get(id)).filter((host) => host !== undefined);
+    const hosts = (found.get(name)?.ids ?? []).map((id) => names.get(id)).filter((host) => host !== undefined);
     return hosts.length === 0 ? [{ given: name, host: null }] : hosts.map((host) => ({ given: name, host }));
   });
 }

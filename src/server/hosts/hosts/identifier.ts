@@ -1,8 +1,10 @@
-// Finds the host for a host name, UUID, serial number or agent identifier. Upper and lower case are considered equal.
+// The spellings in which a host is found, and its identifier when it enrolls. Upper and lower case are considered equal.
+// Names that people type are resolved in named.ts.
 
+import { uuidIn } from "../../../text/uuid.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { limit } from "../../platform/core/limits.ts";
-import { and, eq, oneOf, or, type Predicate, same } from "../../platform/store/query.ts";
+import { and, eq, same } from "../../platform/store/query.ts";
 import type { HostRow } from "./access.ts";
 
 /** A longer text matches no host, because no longer identifier is stored. */
@@ -14,15 +16,13 @@ export const identifierLimit = limit({
 });
 export const IDENTIFIER_MAX = identifierLimit.max;
 
-const searched = ["hostname", "uuid", "hardware_serial"] as const;
-
 /** The text in composed and decomposed Unicode form, and a UUID without dashes or in braces in its usual form. */
 export function spellingsOf(name: string): string[] {
   const text = name.trim();
-  const digits = /^\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i.exec(text);
-  return [
-    ...new Set([text, text.normalize("NFC"), text.normalize("NFD"), ...(digits ? [digits.slice(1).join("-")] : [])]),
-  ].filter((one) => one !== "");
+  const uuid = uuidIn(text);
+  return [...new Set([text, text.normalize("NFC"), text.normalize("NFD"), ...(uuid === null ? [] : [uuid])])].filter(
+    (spelling) => spelling !== "",
+  );
 }
 
 /** The stored form of an identifier. Lower case, so that no two hosts have identifiers that differ only in case. */
@@ -76,25 +76,3 @@ export const renewedIdentifier = (
   const stored = storedIdentifier(known.identifier);
   return hosts.has(stored) ? known.identifier : stored;
 };
-
-/**
- * Among the hosts that `where` matches. Exact spellings come first, then the lowest id. `exactly` is an additional
- * exact match.
- */
-export async function hostNamed(
-  { store }: Pick<Context, "store">,
-  name: string,
-  where: Predicate,
-  exactly?: Predicate,
-): Promise<HostRow | null> {
-  if (name.trim() === "" || name.length > IDENTIFIER_MAX) return null;
-  const exact = or(...[...searched, "identifier"].map((column) => eq(column, name)), ...(exactly ? [exactly] : []));
-  const found = await store.hosts.first({ where: and(where, exact) });
-  if (found) return found;
-  const spellings = spellingsOf(name);
-  const alike = or(
-    ...searched.map((column) => same(column, ...spellings)),
-    oneOf("identifier", identifierSpellings(name)),
-  );
-  return spellings.length === 0 ? null : store.hosts.first({ where: and(where, alike) });
-}

@@ -2,19 +2,17 @@
 
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { Context } from "../../platform/core/context.ts";
-import { tokenHash } from "../../platform/core/random.ts";
 import { visible } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { and, eq, everything, exists, not, oneOf, type Predicate, same } from "../../platform/store/query.ts";
+import { and, eq, everything, exists, not, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { ReferenceViolation } from "../../platform/store/store.ts";
-import { spellingsOf } from "../hosts/identifier.ts";
+import { hostsNamed, type NamedHosts, namedById, soleHosts } from "../hosts/named.ts";
 import { hosts } from "../hosts/tables.ts";
 import { notifyMembersChanged } from "./counts.ts";
 import { labelMembers } from "./tables.ts";
 
 /** Memberships per read. Each has four numbers. */
 const PAGE = 5000;
-const NAMED_BY = ["hardware_serial", "uuid", "hostname"] as const;
 const ATTEMPTS = 3;
 
 /** Retries without a host that is deleted while it is added to a label. */
@@ -31,59 +29,31 @@ export async function againWithoutGone<R>(work: () => Promise<R>): Promise<R> {
 /** The hosts whose labels the caller may change. */
 const own = (ctx: Context): Predicate => visible(ctx, "hosts:label");
 
-/**
- * Ids of the named hosts, among those whose labels the caller may change. Texts are serial numbers, uuids, hostnames
- * or node keys, numbers are ids. Names that match no host are ignored.
- */
-export async function hostsNamed(ctx: Context, names: readonly (string | number)[]): Promise<Set<number>> {
-  const found = new Set<number>();
-  for (const ids of (await hostsByName(ctx, names)).values()) for (const id of ids) found.add(id);
-  return found;
+/** As `hostsByName`. 422 of `field` if several hosts have one of the names. */
+export async function idsOfHosts(
+  ctx: Context,
+  names: readonly (string | number)[],
+  field: string,
+): Promise<Set<number>> {
+  return new Set(soleHosts(await hostsByName(ctx, names), field).values());
 }
 
-/** The matching hosts by name. Names that match no host are left out. */
+/**
+ * The named hosts, among those whose labels the caller may change. Texts are serial numbers, uuids, hostnames or node
+ * keys, numbers are ids. Names that match no host are left out.
+ */
 export async function hostsByName(
   ctx: Context,
   names: readonly (string | number)[],
-): Promise<Map<string | number, Set<number>>> {
-  const { hosts: rows } = ctx.store;
-  const found = new Map<string | number, Set<number>>();
-  const add = (name: string | number, id: number) => {
-    const ids = found.get(name) ?? new Set();
-    found.set(name, ids);
-    ids.add(id);
-  };
+): Promise<Map<string | number, NamedHosts>> {
+  const texts = names.filter((name) => typeof name === "string");
+  const found: Map<string | number, NamedHosts> = await hostsNamed(ctx.store, texts, own(ctx), { hasKeys: true });
   const ids = [...new Set(names.filter((name) => typeof name === "number"))];
   for await (const some of parts(ids))
-    for (const { id } of await rows.pick(["id"], { where: and(oneOf("id", some), own(ctx)) })) add(id, id);
-  // A blank name would match every host without a serial number.
-  const texts = names.filter((name) => typeof name === "string" && name.trim() !== "") as string[];
-  const spellings = new Map<string, string[]>();
-  for (const text of new Set(texts)) spellings.set(text.trim(), [...(spellings.get(text.trim()) ?? []), text]);
-  for await (const some of parts([...spellings.keys()])) {
-    for (const column of NAMED_BY)
-      for (const row of await rows.pick(["id", column], { where: and(oneOf(column, some), own(ctx)) }))
-        for (const text of spellings.get(row[column]) ?? []) add(text, row.id);
-    // Case-insensitive, for names that no host has in exactly this spelling.
-    const others = new Map<string, string[]>();
-    for (const text of some)
-      if (!(spellings.get(text) ?? []).some((one) => found.has(one)))
-        for (const one of spellingsOf(text)) {
-          const folded = one.toLowerCase();
-          others.set(folded, [...(others.get(folded) ?? []), ...(spellings.get(text) ?? [])]);
-        }
-    for (const column of others.size > 0 ? NAMED_BY : [])
-      for (const row of await rows.pick(["id", column], { where: and(same(column, ...others.keys()), own(ctx)) }))
-        for (const text of others.get(row[column].toLowerCase()) ?? []) add(text, row.id);
-    const hashes = new Map(some.filter(isWellFormed).map((text) => [tokenHash(text), text]));
-    const where = and(oneOf("node_key_hash", [...hashes.keys()]), own(ctx));
-    for (const { id, node_key_hash: hash } of await rows.pick(["id", "node_key_hash"], { where }))
-      for (const text of spellings.get(hashes.get(hash ?? "") ?? "") ?? []) add(text, id);
-  }
+    for (const { id } of await ctx.store.hosts.pick(["id"], { where: and(oneOf("id", some), own(ctx)) }))
+      found.set(id, namedById(id));
   return found;
 }
-
-const isWellFormed = (text: string): boolean => text.isWellFormed();
 
 /** Memberships of the label, limited to the given hosts. */
 const membersWhere = (labelId: number, of: Predicate): Predicate =>

@@ -12,7 +12,7 @@ import { shownErrors } from "../query-errors/errors.ts";
 import { labelCounts } from "./counts.ts";
 import { checkCriteria, checkCustomVital, findMembers } from "./criteria.ts";
 import { checkUnused } from "./label-uses.ts";
-import { againWithoutGone, hostsNamed, memberIds, replaceMembers } from "./members.ts";
+import { againWithoutGone, idsOfHosts, memberIds, replaceMembers } from "./members.ts";
 import { checkLabelName, labelName } from "./names.ts";
 import { admitLabelSql, reachOf } from "./reach.ts";
 import {
@@ -86,7 +86,7 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
   admitLabelSql(ctx, { name, query });
   const criteria = given.criteria ? checkCriteria(ctx, given.criteria) : null;
   const keep = async (): Promise<number> => {
-    const wanted = await hostsNamed(ctx, given.hosts ?? given.host_ids ?? []);
+    const wanted = await idsOfHosts(ctx, given.hosts ?? given.host_ids ?? [], "hosts");
     return changingLabels(ctx, async (inside) => {
       const { store } = inside;
       await checkNameFree(store, name);
@@ -122,7 +122,7 @@ export async function modifyLabel(ctx: Context, id: number, given: LabelChanges)
   if (hosts && row.label_membership_type !== "manual")
     throw invalid("hosts", "hosts can be set only for a manual label");
   const keep = async (): Promise<void> => {
-    const wanted = hosts ? await hostsNamed(ctx, hosts) : null;
+    const wanted = hosts ? await idsOfHosts(ctx, hosts, "hosts") : null;
     await changingLabels(ctx, async (inside) => {
       const { store } = inside;
       await checkNameFree(store, name, id);

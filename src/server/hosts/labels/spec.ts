@@ -3,9 +3,10 @@ import type { GivenLabelSpec, LabelCriteria, LabelSpec } from "../../../api/host
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
-import { eq, oneOf } from "../../platform/store/query.ts";
+import { eq, everything, oneOf } from "../../platform/store/query.ts";
+import { hostsNamed } from "../hosts/named.ts";
 import { checkCriteria } from "./criteria.ts";
-import { againWithoutGone, hostsNamed, memberIds } from "./members.ts";
+import { againWithoutGone, idsOfHosts, memberIds } from "./members.ts";
 import { checkLabelName, isReserved, labelName } from "./names.ts";
 import { authorizeLabel, checkPlatform, checkQuery, nameTaken } from "./rules.ts";
 import { changingLabels, labelNamed } from "./service.ts";
@@ -88,7 +89,7 @@ export function checkSpec(ctx: Pick<Context, "clock" | "extensions">, spec: Give
 
 async function keepAll(ctx: Context, wanted: readonly Wanted[]): Promise<void> {
   const members = new Map<Wanted, ReadonlySet<number>>();
-  for (const one of wanted) if (one.hosts) members.set(one, await hostsNamed(ctx, one.hosts));
+  for (const one of wanted) if (one.hosts) members.set(one, await idsOfHosts(ctx, one.hosts, `${one.at}.hosts`));
   await changingLabels(ctx, async (inside) => {
     const names = wanted.map(({ name }) => name);
     const rows = await inside.store.labels.list({ where: oneOf("name", names) });
@@ -125,7 +126,7 @@ async function wholeSpec(ctx: Context, row: LabelRow): Promise<LabelSpec> {
   return specOf(row, [...names.values()]);
 }
 
-/** A name for each host that no other host has, by id: the serial number, otherwise the uuid, otherwise the id. */
+/** A name for each host that finds no other host, by id: the serial number, otherwise the uuid, otherwise the id. */
 export async function nameHosts(
   { store }: Pick<Context, "store">,
   ids: readonly number[],
@@ -133,15 +134,15 @@ export async function nameHosts(
   const named = new Map<number, string | number>();
   for await (const some of parts(ids)) {
     const hosts = await store.hosts.pick(["id", "hardware_serial", "uuid"], { where: oneOf("id", some) });
-    const sole = async (column: "hardware_serial" | "uuid") => {
-      const values = hosts.map((host) => host[column]).filter((value) => value !== "");
-      const groups = await store.hosts.groupCount(column, oneOf(column, values));
-      return new Set(groups.filter(({ count }) => count === 1).map(({ value }) => value));
-    };
-    const serials = await sole("hardware_serial");
-    const uuids = await sole("uuid");
-    for (const { id, hardware_serial: serial, uuid } of hosts)
-      named.set(id, serials.has(serial) ? serial : uuids.has(uuid) ? uuid : id);
+    const found = await hostsNamed(
+      store,
+      hosts.flatMap(({ hardware_serial, uuid }) => [hardware_serial, uuid]),
+      everything,
+    );
+    for (const { id, hardware_serial, uuid } of hosts) {
+      const isSole = (name: string) => found.get(name)?.ids.length === 1 && found.get(name)?.ids[0] === id;
+      named.set(id, [hardware_serial, uuid].find(isSole) ?? id);
+    }
   }
   return named;
 }

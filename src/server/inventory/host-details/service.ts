@@ -1,6 +1,6 @@
 import type { Host } from "../../../api/hosts/host.ts";
 import { type HostRow, hostFor } from "../../hosts/hosts/access.ts";
-import { hostNamed } from "../../hosts/hosts/identifier.ts";
+import { hostNamed } from "../../hosts/hosts/named.ts";
 import { requestRefetch } from "../../hosts/hosts/write.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { notFound } from "../../platform/core/errors.ts";
@@ -11,9 +11,9 @@ export async function getHost(ctx: Context, id: number, excludeSoftware: boolean
   return wholeHost(ctx, await hostFor(ctx, "hosts:read", id), excludeSoftware);
 }
 
-/** The visible host with this name. Exact matches come first; of several, the one with the lowest id. */
+/** The visible host with this name; of several with this hostname, the one with the lowest id. */
 export async function getHostByIdentifier(ctx: Context, name: string, excludeSoftware: boolean): Promise<Host> {
-  const host = await hostNamed(ctx, name, visible(ctx, "hosts:identify"));
+  const host = await hostNamed(ctx, name, visible(ctx, "hosts:identify"), { takesFirstHostname: true });
   if (!host) throw notFound("host", name);
   return wholeHost(ctx, host, excludeSoftware);
 }

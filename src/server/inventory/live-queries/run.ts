@@ -4,11 +4,10 @@ import type { z } from "zod";
 import type { HostAnswer, liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { sqlProblem } from "../../../sql/syntax.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
-import { hostNamed } from "../../hosts/hosts/identifier.ts";
+import { hostNamed } from "../../hosts/hosts/named.ts";
 import { online } from "../../hosts/hosts/status.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError, badRequest, forbidden } from "../../platform/core/errors.ts";
-import { tokenHash } from "../../platform/core/random.ts";
 import { may, visible } from "../../platform/core/security/access.ts";
 import { and, eq, gt, lt, oneOf, or, type Predicate } from "../../platform/store/query.ts";
 import { runnableOn, selectionOf, targetsFor } from "../targets/select.ts";
@@ -121,13 +120,11 @@ export async function queryHostByIdentifier(
 ): Promise<HostAnswer> {
   await assertEnabled(ctx);
   const sql = sqlOf(given);
-  // A node key is accepted as a host identifier too.
-  const byKey = eq("node_key_hash", tokenHash(name));
-  const host = await hostNamed(ctx, name, visible(ctx, "queries:run_new"), byKey);
-  if (host) return askHost(ctx, host, sql);
-  const readable = or(visible(ctx, "hosts:read"), visible(ctx, "hosts:identify"));
-  const known = await hostNamed(ctx, name, readable, byKey);
-  throw known ? forbidden() : unknownHost(name);
+  const seen = or(visible(ctx, "queries:run_new"), visible(ctx, "hosts:read"), visible(ctx, "hosts:identify"));
+  const host = await hostNamed(ctx, name, seen, { hasKeys: true });
+  if (!host) throw unknownHost(name);
+  if (!may(ctx.user, "queries:run_new", host.team_id)) throw forbidden();
+  return askHost(ctx, host, sql);
 }
 
 async function askHost(ctx: Context, { id }: HostRow, sql: string): Promise<HostAnswer> {

@@ -2,16 +2,16 @@ import type { z } from "zod";
 import type { Campaign, LiveQuery, liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { sqlProblem } from "../../../sql/syntax.ts";
 import { type QueryRow, queryFor } from "../../checks/queries/access.ts";
-import { spellingsOf } from "../../hosts/hosts/identifier.ts";
+import { hostsNamed, soleHosts } from "../../hosts/hosts/named.ts";
 import { online } from "../../hosts/hosts/status.ts";
 import { admitCarving } from "../../platform/agent-protocol/admit-carving.ts";
 import { isoAt } from "../../platform/core/clock.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { badRequest, forbidden, invalid, notFound, permissionDenied } from "../../platform/core/errors.ts";
 import { page } from "../../platform/core/http/paging.ts";
-import { maySomewhere } from "../../platform/core/security/access.ts";
+import { maySomewhere, visible } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { and, eq, everything, gt, oneOf, or, type Predicate, same } from "../../platform/store/query.ts";
+import { and, eq, everything, gt, oneOf, or, type Predicate } from "../../platform/store/query.ts";
 import { checkNames } from "../host-list/selector/known-names.ts";
 import { compileWhere } from "../host-list/selector/where.ts";
 import { mayRunOn, runnableOn, type Selection, selectionOf, targetsFor } from "../targets/select.ts";
@@ -188,29 +188,16 @@ export async function startByNames(ctx: Context, given: StartedByNames): Promise
   const unknown = names.filter((name) => !labels.some((label) => label.name === name));
   if (unknown.length > 0)
     throw badRequest(`Invalid label name(s): ${unknown.join(", ").slice(0, 1_000)}.`, "selected.labels");
-  const hosts = await hostsNamed(ctx, [...new Set(given.selected.hosts ?? [])]);
+  const hosts = await namedTargets(ctx, given.selected.hosts ?? []);
   const selection = selectionOf({ hosts, labels: labels.map(({ id }) => id) });
   const targets = await targetsFor(ctx, selection, what.query, { strict: true });
   return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets, forSocket: true }));
 }
 
-const NAMES_PER_QUERY = 1_000;
-
-async function hostsNamed({ store }: Context, names: readonly string[]): Promise<number[]> {
-  const ids: number[] = [];
-  for (let at = 0; at < names.length; at += NAMES_PER_QUERY) {
-    const some = names.slice(at, at + NAMES_PER_QUERY).filter((name) => name !== "");
-    const where = or(oneOf("hostname", some), oneOf("uuid", some), oneOf("hardware_serial", some));
-    const named = new Set<string>();
-    for (const row of await store.hosts.pick(["id", "hostname", "uuid", "hardware_serial"], { where })) {
-      ids.push(row.id);
-      for (const name of [row.hostname, row.uuid, row.hardware_serial]) named.add(name);
-    }
-    const others = some.filter((name) => !named.has(name)).flatMap(spellingsOf);
-    const alike = or(same("hostname", ...others), same("uuid", ...others), same("hardware_serial", ...others));
-    if (others.length > 0) for (const { id } of await store.hosts.pick(["id"], { where: alike })) ids.push(id);
-  }
-  return ids;
+/** Hosts that the caller can see decide which host a name means; the rules for targets decide whether it may run there. */
+async function namedTargets(ctx: Context, names: readonly string[]): Promise<number[]> {
+  const seen = or(visible(ctx, "queries:run"), visible(ctx, "hosts:read"), visible(ctx, "hosts:identify"));
+  return [...new Set(soleHosts(await hostsNamed(ctx.store, names, seen), "selected.hosts").values())];
 }
 
 async function campaignOf(ctx: Context, row: CampaignRow): Promise<z.infer<typeof Campaign>> {

@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import { translatable, type translatorApi } from "../../../api/inventory/translator.ts";
 import { visibleUsers } from "../../accounts/users/service.ts";
-import { hostNamed, IDENTIFIER_MAX } from "../../hosts/hosts/identifier.ts";
+import { IDENTIFIER_MAX } from "../../hosts/hosts/identifier.ts";
+import { hostNamed } from "../../hosts/hosts/named.ts";
 import { labelName } from "../../hosts/labels/names.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError, badRequest, forbidden, notFound } from "../../platform/core/errors.ts";

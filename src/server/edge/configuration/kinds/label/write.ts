@@ -1,3 +1,4 @@
+import { type NamedHosts, soleHosts } from "../../../../hosts/hosts/named.ts";
 import { checkCustomVital } from "../../../../hosts/labels/criteria.ts";
 import { checkAllUnused } from "../../../../hosts/labels/label-uses.ts";
 import { hostsByName } from "../../../../hosts/labels/members.ts";
@@ -12,6 +13,14 @@ import { type Given, locating, refusal, type Step } from "../../changes.ts";
 import { count, differs, type Work } from "../../work.ts";
 import { type LabelWanted, labelValue } from "./value.ts";
 
+const membersOf = (
+  found: ReadonlyMap<string | number, NamedHosts>,
+  names: readonly (string | number)[],
+): ReadonlySet<number> =>
+  new Set(
+    soleHosts(new Map(names.flatMap((name) => (found.has(name) ? [[name, found.get(name)!]] : []))), "hosts").values(),
+  );
+
 export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[]): Promise<void> {
   if (steps.length === 0) return;
   const { ctx } = work;
@@ -19,17 +28,16 @@ export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[
     ctx,
     steps.flatMap(({ wanted }) => wanted.hosts ?? []),
   );
-  const names = await nameHosts(ctx, [...new Set([...found.values()].flatMap((ids) => [...ids]))]);
+  const names = await nameHosts(ctx, [...new Set([...found.values()].flatMap(({ ids }) => ids))]);
   const before = new Map(work.shared.labels.map((row) => [row.name, row]));
-  const changed = steps
-    .map((step) => {
-      const { columns, hosts } = step.wanted;
-      const members = hosts && new Set(hosts.flatMap((name) => [...(found.get(name) ?? [])]));
-      const called = [...(members ?? [])].map((id) => names.get(id)).filter((name) => name !== undefined);
-      const value = labelValue(columns, called);
-      return { step, columns, members, value };
-    })
-    .filter(({ step, value }) => differs(work, step, value));
+  const labels = [];
+  for (const step of steps) {
+    const { columns, hosts } = step.wanted;
+    const members = hosts && (await locating(step, () => membersOf(found, hosts)));
+    const called = [...(members ?? [])].map((id) => names.get(id)).filter((name) => name !== undefined);
+    labels.push({ step, columns, members, value: labelValue(columns, called) });
+  }
+  const changed = labels.filter(({ step, value }) => differs(work, step, value));
   if (changed.length === 0) return;
   for (const { step, columns } of changed) await locating(step, () => checkCustomVital(ctx.store, columns.criteria));
   await nameTaken("given", () =>
