@@ -97,6 +97,33 @@ const refused: [what: string, body: object, field: string][] = [
     "sso_settings.metadata",
   ],
   ["a logo that runs as script", { sso_settings: { idp_image_url: "javascript:x" } }, "sso_settings.idp_image_url"],
+  ...[
+    "http://x$(id)/",
+    "https://a&calc&b",
+    "https://`id`.example.com",
+    'https://a"b.example.com/',
+    "https://(a)/",
+    "https://a%24b/",
+    "https://svc.example.com/$(id)",
+    "https://svc.example.com/'a'",
+  ].flatMap((url): [string, object, string][] => [
+    [`the server at ${url}`, { server_settings: { server_url: url } }, "server_settings.server_url"],
+    [`MDM at ${url}`, { mdm: { vendora_server_url: url } }, "mdm.vendora_server_url"],
+    [`SSO at ${url}`, { sso_settings: { sso_server_url: url } }, "sso_settings.sso_server_url"],
+  ]),
+  [
+    "device pages at no host",
+    { svc_desktop: { alternative_browser_host: "x$(id)" } },
+    "svc_desktop.alternative_browser_host",
+  ],
+  ["a repository at no host", { gitops: { repository_url: "https://a&b/x" } }, "gitops.repository_url"],
+  [
+    "a webhook at no host",
+    {
+      webhook_settings: { activities_webhook: { enable_activities_webhook: true, destination_url: "https://$(id)/" } },
+    },
+    "webhook_settings.activities_webhook.destination_url",
+  ],
   ["an SSO address that is none", { sso_settings: { sso_server_url: "svc" } }, "sso_settings.sso_server_url"],
   ...["no certificate", PROVIDER_CERTIFICATE.slice(0, -40), PROVIDER_CERTIFICATE.replace("MII", "MIX")].map(
     (provider_certificate, i): [string, object, string] => [

@@ -1,3 +1,4 @@
+import { isServerUrl, NO_SERVER_URL } from "../../../text/urls.ts";
 import { createSession } from "../../accounts/sessions/service.ts";
 import { addUser } from "../../accounts/users/add.ts";
 import { cleanEmail } from "../../accounts/users/rules.ts";
@@ -6,7 +7,6 @@ import { type Context, service, within } from "../../platform/core/context.ts";
 import { conflict, invalid } from "../../platform/core/errors.ts";
 import { checkPassword, hashPassword } from "../../platform/core/security/passwords.ts";
 import { type UserRow, viewerOf } from "../../platform/core/security/viewer.ts";
-import { isHttpUrl } from "../app-config/sections/rules.ts";
 import { setConfig } from "../app-config/service.ts";
 
 export interface FirstAdmin {
@@ -33,7 +33,7 @@ export async function createFirstAdmin(
   if (name === "") throw invalid("name", "must not be empty");
   const email = cleanEmail(given.email);
   checkPassword("password", given.password);
-  if (given.server_url && !isHttpUrl(given.server_url)) throw invalid("server_url", "must be an http or https URL");
+  if (given.server_url && !isServerUrl(given.server_url)) throw invalid("server_url", NO_SERVER_URL);
   if (await hasUsers(services)) throw alreadySetUp();
   const passwordHash = await hashPassword(given.password);
   return services.store.tx((store) => createIn(within(ctx, store), { ...given, name, email }, passwordHash), {

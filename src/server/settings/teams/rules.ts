@@ -3,12 +3,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigSections } from "../../../api/settings/app-config.ts";
 import type { NoTeam, TeamMdm } from "../../../api/settings/teams.ts";
+import { isHttpUrl } from "../../../text/urls.ts";
 import type { FieldError } from "../../platform/core/errors.ts";
 import { isConnected } from "../app-config/between.ts";
 import { entryKeys } from "../app-config/sections/integrations.ts";
 import { elsewhereProblems, osSettingsProblems, storedElsewhere } from "../app-config/sections/mdm-rules.ts";
 import { features as featuresSection } from "../app-config/sections/organization.ts";
-import { expiryProblem, isHttpUrl, under } from "../app-config/sections/rules.ts";
+import { expiryProblem, under } from "../app-config/sections/rules.ts";
 import {
   failingPoliciesMailProblems,
   failingPoliciesProblems,

@@ -1,6 +1,8 @@
 // Sends all requests to other servers, with limits on the time and on the size of the reply. Those to URLs that users
 // have entered go to public addresses only (addresses.ts).
+
 import type { Dispatcher } from "undici";
+import { isHttpUrl } from "../../../../text/urls.ts";
 import type { Services } from "../context.ts";
 import { cannotDryRun } from "../errors.ts";
 import { part } from "../running.ts";
@@ -66,7 +68,7 @@ const MAX_URL = 8192;
 /** Why the text is not a valid URL for a request, or null if it is. Does not access the network. */
 export function checkOutboundUrl(text: string): string | null {
   if (text.length > MAX_URL) return `must have at most ${MAX_URL} characters`;
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "must be an http or https URL";
+  if (!isHttpUrl(text.replaceAll(/\s/g, ""))) return "must be an http or https URL";
   return /\s/.test(text) ? "must not contain blanks" : null;
 }
 

@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import type { z } from "zod";
 import { issueText } from "../../../../api/issue-text.ts";
 import { isRecord } from "../../../../text/record.ts";
+import { isServerUrl, NO_SERVER_URL } from "../../../../text/urls.ts";
 import { readBucketUrl } from "../../store/blobs/bucket-url.ts";
 import { isLoopback, isNetwork } from "../http/proxies.ts";
 import { isAllowEntry } from "../outbound/addresses.ts";
@@ -121,6 +122,8 @@ function checkTogether(settings: Settings): void {
     const value = settings[name];
     if (value !== undefined && !URL.canParse(value)) throw new BadSetting(`${name}: not a URL`);
   }
+  if (settings.server_url !== undefined && !isServerUrl(settings.server_url))
+    throw new BadSetting(`server_url: ${NO_SERVER_URL}`);
   if (settings.database_url !== undefined && !/^postgres(ql)?:$/.test(new URL(settings.database_url).protocol))
     throw new BadSetting("database_url: must begin with postgres://");
 }

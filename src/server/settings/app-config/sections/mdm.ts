@@ -11,7 +11,7 @@ import {
   respellMdm,
   storedElsewhere,
 } from "./mdm-rules.ts";
-import { badUrls, missing, under } from "./rules.ts";
+import { badServerUrls, badUrls, missing, under } from "./rules.ts";
 import { noIdentityProvider, providerProblems, trimmed } from "./sign-on.ts";
 
 const premium = [
@@ -81,7 +81,7 @@ export const mdm = section({
     ...directoryProblems(value),
     ...under("macos_migration", migrationProblems(value.macos_migration)),
     ...under("end_user_authentication", endUserProblems(value.end_user_authentication)),
-    ...badUrls(value, ["vendora_server_url"]),
+    ...badServerUrls(value, ["vendora_server_url"]),
   ],
 });
 

@@ -7,8 +7,9 @@ import {
   ServerSettings,
 } from "../../../../api/settings/app-config.ts";
 import { sqlProblem } from "../../../../sql/syntax.ts";
+import { isUrlHost } from "../../../../text/urls.ts";
 import { section } from "../section.ts";
-import { badLinks, badUrls, expiryProblem, missing, noHostExpiry } from "./rules.ts";
+import { badLinks, badServerUrls, badUrls, expiryProblem, missing, noHostExpiry } from "./rules.ts";
 
 export const orgInfo = section({
   name: "org_info",
@@ -29,7 +30,7 @@ export const serverSettings = section({
     ai_features_disabled: false,
     query_report_cap: 1000,
   },
-  check: (value) => badUrls(value, ["server_url"]),
+  check: (value) => badServerUrls(value, ["server_url"]),
 });
 
 export const hostExpiry = section({
@@ -77,14 +78,11 @@ export const desktop = section({
   premium: ["transparency_url", "alternative_browser_host", "sso_enabled"],
   check: (value) => [
     ...badUrls(value, ["transparency_url"]),
-    ...(value.alternative_browser_host === "" || isHost(value.alternative_browser_host)
+    ...(value.alternative_browser_host === "" || isUrlHost(value.alternative_browser_host)
       ? []
       : [{ name: "alternative_browser_host", reason: "must be a host name, or host:port, without https:// and path" }]),
   ],
 });
-
-/** `host` or `host:port`, as it appears in a URL. */
-const isHost = (text: string): boolean => /^[^\s/?#@\\]+$/.test(text) && URL.canParse(`https://${text}`);
 
 export const gitops = section({
   name: "gitops",

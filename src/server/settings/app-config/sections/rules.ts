@@ -1,10 +1,6 @@
 // Rules shared by sections and team settings. Each returns the reason of the violation, or null.
+import { isHttpUrl, isServerUrl, NO_SERVER_URL } from "../../../../text/urls.ts";
 import type { FieldError } from "../../../platform/core/errors.ts";
-
-export const isHttpUrl = (text: string): boolean => {
-  if (!/^https?:\/\/\S+$/i.test(text)) return false;
-  return URL.canParse(text);
-};
 
 const isThisMachine = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
@@ -26,6 +22,12 @@ export const badUrls = <K extends string>(value: Texts<K>, names: readonly K[]):
   names
     .filter((name) => value[name] !== "" && !isHttpUrl(value[name]))
     .map((name) => ({ name, reason: "must be an http or https URL" }));
+
+/** Checks URLs of this server, which may be empty. */
+export const badServerUrls = <K extends string>(value: Texts<K>, names: readonly K[]): FieldError[] =>
+  names
+    .filter((name) => value[name] !== "" && !isServerUrl(value[name]))
+    .map((name) => ({ name, reason: NO_SERVER_URL }));
 
 /** Checks fields that must not be empty. `what` is their purpose, for the message. */
 export const missing = <K extends string>(value: Texts<K>, names: readonly K[], what: string): FieldError[] =>

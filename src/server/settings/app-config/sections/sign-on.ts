@@ -5,7 +5,7 @@ import type { FieldError } from "../../../platform/core/errors.ts";
 import { may } from "../../../platform/core/security/access.ts";
 import { documentProblem } from "../../../platform/saml/metadata.ts";
 import { section } from "../section.ts";
-import { badLinks, badUrls, missing } from "./rules.ts";
+import { badLinks, badServerUrls, badUrls, missing } from "./rules.ts";
 
 const ENTITY_ID_MIN = 5;
 
@@ -48,7 +48,7 @@ export const ssoSettings = section({
   check: (value) => [
     ...providerProblems(value, value.enable_sso, "enable SSO"),
     ...badLinks(value, ["idp_image_url"]),
-    ...badUrls(value, ["sso_server_url"]),
+    ...badServerUrls(value, ["sso_server_url"]),
   ],
   visibleTo: (user) => may(user, "config:read_secrets", null),
 });

@@ -5,13 +5,14 @@ import {
   type WebhookSettings,
   WebhookSettings as WebhookSettingsSchema,
 } from "../../../../api/settings/app-config.ts";
+import { isHttpUrl } from "../../../../text/urls.ts";
 import { days, seconds } from "../../../platform/core/clock.ts";
 import { readDuration } from "../../../platform/core/duration.ts";
 import type { FieldError } from "../../../platform/core/errors.ts";
 import { checkDestination, hasCredentials } from "../../../platform/core/outbound/fetch.ts";
 import { isUsable } from "../../../platform/mail/mail.ts";
 import { section } from "../section.ts";
-import { isHttpUrl, under } from "./rules.ts";
+import { under } from "./rules.ts";
 
 export const noFailingPoliciesWebhook = {
   enable_failing_policies_webhook: false,
