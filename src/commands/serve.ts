@@ -5,7 +5,6 @@ import { BaseCommand } from "../cli/base-command.ts";
 import { CliError } from "../cli/errors.ts";
 import type { FirstAdmin } from "../server/bootstrap.ts";
 import { type RunningServer, startServer } from "../server/main.ts";
-import { openStore } from "../server/open-data.ts";
 import { licenseExpired } from "../server/platform/core/context.ts";
 import { createLog } from "../server/platform/core/logging/log.ts";
 import { stderrSink } from "../server/platform/core/logging/log-sink.ts";
@@ -86,8 +85,12 @@ export default class Serve extends BaseCommand {
       defaults: quickstart ? { dev_license: true } : {},
     });
     const log = createLog({ level: settings.log_level, format: settings.log_format });
-    if (settings.workers > 1 && !isWorker())
-      return runWorkers(settings, log, async () => (await openStore(settings, log)).close());
+    if (settings.workers > 1 && !isWorker()) {
+      return runWorkers(settings, log, async () => {
+        const { openStore } = await import("../server/open-data.ts");
+        await (await openStore(settings, log)).close();
+      });
+    }
 
     const server = await startServer(settings, log, { isShared: isWorker(), quickstart });
     const stopped = this.stopOnSignal(server, log);
