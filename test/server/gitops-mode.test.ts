@@ -55,6 +55,11 @@ describe.each(rulesEngines)("GitOps mode on %s", (engine) => {
       ["PATCH", "/config", { org_info: { org_name: "X" }, gitops: { gitops_mode_enabled: false } }],
       ["POST", "/spec/enroll_secret", { spec: { secrets: [] } }],
       ["POST", "/disk_encryption", { enable_disk_encryption: true }],
+      ["POST", "/packs", { name: "P" }],
+      ["POST", "/spec/packs", { specs: [{ name: "P" }] }],
+      ["POST", "/software/self_service_categories", { team_id: team, name: "Tools" }],
+      ["POST", "/custom_variables", { name: "TOKEN", value: "kept-secret" }],
+      ["PUT", "/spec/secret_variables", { secrets: [{ name: "TOKEN", value: "kept-secret" }] }],
     ] as const) {
       const response = await t.request(method, path, body);
       const { message, errors } = await errorOf(response);

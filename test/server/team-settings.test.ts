@@ -291,6 +291,24 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
     expect((await ok<{ team: NoTeam }>(t.get("/teams/0"))).team.integrations.ticketing_b).toEqual([]);
   });
 
+  it("of hosts without a team are sent back as they were returned, and take no other fields", async () => {
+    const { team } = await ok<{ team: NoTeam }>(t.get("/teams/0"));
+    expect(await ok(t.patch("/teams/0", team))).toEqual({ team });
+    for (const [body, status, field] of [
+      [{ name: "x" }, 422, "name"],
+      [{ id: 5 }, 422, "id"],
+      [{ description: "x" }, 400, "description"],
+      [{ features: { enable_host_users: false } }, 400, "features"],
+      [{ secrets: [] }, 400, "secrets"],
+      [{ mdm: {} }, 400, "mdm"],
+      [{ integrations: { calendar: {} } }, 400, "integrations.calendar"],
+    ] as const) {
+      const response = await t.patch("/teams/0", body);
+      const { errors } = (await response.json()) as { errors: { name: string }[] };
+      expect([response.status, errors[0]!.name]).toEqual([status, field]);
+    }
+  });
+
   it("can be changed by the team's admins and gitops, but not another team's", async () => {
     const mine = await makeTeam(t, "Mine");
     const other = await makeTeam(t, "Other");

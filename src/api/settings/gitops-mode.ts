@@ -57,6 +57,8 @@ const endpointsByKind: Readonly<Record<string, readonly string[]>> = {
     "POST /teams/:team_id/policies/delete",
     "POST /spec/policies",
   ],
+  packs: ["POST /packs", "PATCH /packs/:id", "DELETE /packs/:name", "DELETE /packs/id/:id", "POST /spec/packs"],
+  "schedules of packs": ["POST /schedule", "PATCH /schedule/:id", "DELETE /schedule/:id"],
   queries: [
     "POST /queries",
     "PATCH /queries/:id",
@@ -106,6 +108,11 @@ const endpointsByKind: Readonly<Record<string, readonly string[]>> = {
     "POST /software/app_store_apps/batch",
     "POST /software/svc_maintained_apps",
   ],
+  "categories of self-service": [
+    "POST /software/self_service_categories",
+    "PATCH /software/self_service_categories/:id",
+    "DELETE /software/self_service_categories/:id",
+  ],
   "certificate authorities": [
     "POST /certificate_authorities",
     "PATCH /certificate_authorities/:id",
@@ -117,6 +124,12 @@ const endpointsByKind: Readonly<Record<string, readonly string[]>> = {
     "DELETE /certificates/:id",
     "POST /spec/certificates",
     "DELETE /spec/certificates",
+  ],
+  "custom variables": [
+    "POST /custom_variables",
+    "PATCH /custom_variables/:id",
+    "DELETE /custom_variables/:id",
+    "PUT /spec/secret_variables",
   ],
   "host vitals": [
     "POST /custom_host_vitals",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RoleName, TeamRole, User } from "../accounts/users.ts";
+import { NO_TEAM_NAME } from "../edge/configuration.ts";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, Meta, paging, QueryFlag, QueryText, Timestamp } from "../fields.ts";
 import {
@@ -135,7 +136,10 @@ export const TeamSettingsChange = z.object({
     .optional(),
 });
 export type TeamSettingsChange = z.output<typeof TeamSettingsChange>;
+const SETTINGS_ONLY = "cannot be changed: hosts without a team have settings only";
 const NoTeamChange = z.object({
+  id: z.literal(0, { error: SETTINGS_ONLY }).optional().meta({ description: "as it was returned" }),
+  name: z.literal(NO_TEAM_NAME, { error: SETTINGS_ONLY }).optional().meta({ description: "as it was returned" }),
   webhook_settings: z
     .object({ failing_policies_webhook: failingPolicies, failing_policies_mail: failingPoliciesMail })
     .nullable()
