@@ -43,13 +43,13 @@ async function scene(engine: "lowdb" | "postgres") {
   const caPath = `/certificate_authorities/${id}`;
   const path = `${caPath}/request_certificate`;
 
-  async function newHost(uuid: string, key: number, curve?: "p256") {
+  async function newHost(uuid: string, key: number, curve?: "p256", serial = `SERIAL-${uuid}`) {
     const subject = `/CN=${uuid}`;
     const identity = (await askForIdentity(t, { secret: SECRET, subject, key, ...(curve ? { curve } : {}) }))!;
     const { status, json } = await signedCall(t, identity, "/enroll", {
       enroll_secret: SECRET,
       hardware_uuid: uuid,
-      hardware_serial: `SERIAL-${uuid}`,
+      hardware_serial: serial,
       hostname: `${uuid}.example.com`,
       platform: "ubuntu",
       computer_name: uuid,
@@ -187,6 +187,71 @@ describe.each(bothEngines)("a certificate for a host that signs its request on %
     expect(s.est.requests.length).toBe(enrolled);
     // A user with the role may ask for any certificate, as before.
     expect((await s.t.post(s.path, { csr: await makeCsr({ san: "DNS:*.example.com" }) })).status).toBe(200);
+  });
+
+  it("names identifiers only if they look like a UUID or a serial number", async () => {
+    const s = await scene(engine);
+    const uuid = "5E5E5E5E-0001-4000-8000-00000000000A";
+    const mine = await s.newHost(uuid, 0, undefined, "ceo@example.com");
+    const status = async (subject: string) => {
+      const reply = await s.request(mine.identity, { csr: await makeCsr({ subject }) });
+      return [reply.status, reply.json.errors?.[0]?.name];
+    };
+    const set = (columns: object) => s.t.store.hosts.update({ where: eq("id", mine.hostId), set: columns });
+    for (const attribute of ["CN", "UID"]) expect(await status(`/${attribute}=ceo@example.com`)).toEqual([403, "csr"]);
+    const names = ["dc01.corp.example.com", "Domain Admins 1", "administrator", "CEO", "*", "host\\/dc01"];
+    for (const name of names)
+      for (const column of ["hardware_serial", "uuid"]) {
+        await set({ uuid, hardware_serial: "", [column]: name.replace("\\", "") });
+        expect(await status(`/CN=${name}`), `${column} ${name}`).toEqual([403, "csr"]);
+      }
+    for (const serial of ["C02XL0ABJGH5", "VMW-1-2", "0123-4567-89"]) {
+      await set({ uuid, hardware_serial: serial });
+      for (const subject of [`/CN=${serial}`, `/UID=${uuid}`, `/serialNumber=${serial}`])
+        expect(await status(subject), subject).toEqual([200, undefined]);
+    }
+  });
+
+  it("does not name what identifies another host, or anybody but its own users", async () => {
+    const s = await scene(engine);
+    const uuid = "5E5E5E5E-0001-4000-8000-00000000000A";
+    const theirs = await s.newHost(uuid, 0);
+    const evil = await s.newHost("AAAA-1", 1, undefined, uuid);
+    await s.t.store.hosts.update({
+      where: eq("id", theirs.hostId),
+      set: { team_id: (await makeTeam(s.t)).id, hostname: "DC-01.example.com", display_name: "Build-7" },
+    });
+    await s.t.store.hostEmails.insert({ host_id: theirs.hostId, email: "ann1@example.com", source: "custom" });
+    await makeUser(s.t, "observer", { email: "joe1@example.com" });
+    const scim = { created_at: s.t.clock.iso(), updated_at: s.t.clock.iso(), external_id: null, directory_id: null };
+    const person = await s.t.store.scimUsers.insert({ ...scim, user_name: "Eve1", user_name_key: "eve1", emails: [] });
+    await s.t.store.scimLogins.insertMany([
+      { user_id: person.id, login: "eve1", kind: "user_name" },
+      { user_id: person.id, login: "ev2@example.com", kind: "email" },
+    ]);
+    const reply = async (serial: string, attribute = "CN") => {
+      await s.t.store.hosts.update({ where: eq("id", evil.hostId), set: { hardware_serial: serial } });
+      const csr = await makeCsr({ subject: `/${attribute}=${serial}` });
+      const { status, json } = await s.request(evil.identity, { csr });
+      return [status, json.errors?.[0]?.reason];
+    };
+    const ofHost = [403, expect.stringContaining("another host has the same")];
+    const ofUser = [403, expect.stringContaining("is the name of a user")];
+    for (const name of [uuid, uuid.toLowerCase(), uuid.replaceAll("-", ""), "dc-01", "BUILD-7", `serial-${uuid}`])
+      for (const attribute of ["CN", "UID", "serialNumber"]) expect(await reply(name, attribute), name).toEqual(ofHost);
+    for (const name of ["ann1", "JOE1", "eve1", "EV2"]) expect(await reply(name), name).toEqual(ofUser);
+    // An agent that reports an address must not be able to block another host's certificates.
+    await s.t.store.hostEmails.insert({
+      host_id: theirs.hostId,
+      email: "free1@example.com",
+      source: "browser_profiles",
+    });
+    for (const name of ["free1", "ann", "ann12", "dc-0"]) {
+      const isPlain = /\d/.test(name);
+      expect((await reply(name))[0], name).toBe(isPlain ? 200 : 403);
+    }
+    await s.t.store.hostEmails.insert({ host_id: evil.hostId, email: "ann1@example.com", source: "custom" });
+    expect((await reply("ann1"))[0], "its own user").toBe(200);
   });
 
   it("names the hostname where the authority allows it, unless another host has it too", async () => {

@@ -4,18 +4,22 @@
 import { USER_PRINCIPAL_NAME } from "../../../pki/alternative-names.ts";
 import { at, type Element, oidOf, readDer, tags, textOf } from "../../../pki/der.ts";
 import type { RequestContents, RequestedExtension, SubjectAttribute } from "../../../pki/request-contents.ts";
+import { uuidIn } from "../../../text/uuid.ts";
 import { trustedEmails } from "../../hosts/hosts/emails.ts";
 import { peopleOfHosts } from "../../hosts/scim/people.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError } from "../../platform/core/errors.ts";
-import { and, eq, not, same } from "../../platform/store/query.ts";
+import { eq } from "../../platform/store/query.ts";
 
 /** 403: the request is well-formed, but asks for more than the host may have. */
-const refused = (reason: string) => new ApiError(403, "forbidden", [{ name: "csr", reason }]);
+export const refused = (reason: string) => new ApiError(403, "forbidden", [{ name: "csr", reason }]);
 
 export interface HostNames {
+  /** Empty, as the serial number, if it could be the name of something else. */
   readonly uuid: string;
   readonly serial: string;
+  /** UUIDs and serial numbers of the host that do not look like any. */
+  readonly unfit: readonly string[];
   /** Empty unless the authority's settings allow host names. */
   readonly hostname: string;
   /** Mail addresses of the host's users. */
@@ -25,13 +29,20 @@ export interface HostNames {
 }
 
 /** Case is ignored for ASCII only: other letters have pairs that an authority would not take for equal. */
-const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-const isOneOf = (value: string, names: readonly string[]): boolean =>
+export const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+export const isOneOf = (value: string, names: readonly string[]): boolean =>
   names.some((name) => name !== "" && folded(name) === folded(value));
 const isDnsName = (text: string): boolean =>
   text.length <= 253 &&
   text.split(".").every((label) => /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(label)) &&
   !/^\d+$/.test(text.split(".").at(-1)!);
+
+/**
+ * Hosts report any text as their UUID and serial number. Without a digit it could be an account (administrator), with
+ * other characters an address, a domain or a group. No longer common name is possible (RFC 5280, ub-common-name).
+ */
+const isHardwareName = (text: string): boolean =>
+  uuidIn(text) !== null || (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text) && /\d/.test(text));
 
 /** `people` replaces the users of the host, where a token proves who they are. */
 export async function namesOfHost(
@@ -43,16 +54,17 @@ export async function namesOfHost(
   const { uuid = "", hardware_serial: serial = "", hostname = "" } = host ?? {};
   const user = (await peopleOfHosts(store, [hostId])).get(hostId)?.user_name;
   return {
-    uuid,
-    serial,
+    uuid: isHardwareName(uuid) ? uuid : "",
+    serial: isHardwareName(serial) ? serial : "",
+    unfit: [uuid, serial].filter((text) => !isHardwareName(text)),
     hostname: allowsHostname && isDnsName(hostname) ? hostname : "",
     emails: people ?? (await trustedEmails(store, hostId)),
     principals: people === null && user !== undefined ? [user] : [],
   };
 }
 
-/** The users' names may be shortened to the first part of the domain, or to what is before it. */
-const isPrincipal = (value: string, { emails, principals }: HostNames): boolean =>
+/** Whether the value names one of the users. It may be shortened to the first part of the domain, or to what is before it. */
+export const isPrincipal = (value: string, { emails, principals }: HostNames): boolean =>
   isOneOf(value, [...emails, ...principals]) ||
   emails.some(
     (email) => value !== "" && folded(email).startsWith(`${folded(value)}${value.includes("@") ? "." : "@"}`),
@@ -159,27 +171,13 @@ function checkAlternativeName(name: Element, names: HostNames): void {
     );
 }
 
-function notOfHost(what: string, value: string, { hostname }: HostNames): ApiError {
+function notOfHost(what: string, value: string, { hostname, unfit }: HostNames): ApiError {
   const shown = JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}...` : value);
+  if (isOneOf(value, unfit))
+    return refused(
+      `the ${what} ${shown} looks like neither a UUID nor a serial number, and is not known as a user of the host. ` +
+        "A serial number in a certificate has at most 64 letters, digits, - and _, and at least one digit: request the UUID instead",
+    );
   const hint = hostname === "" ? ". Its hostname is accepted only if the authority has allow_hostname" : "";
   return refused(`the ${what} ${shown} does not identify the host, and is not known as a user of the host${hint}`);
-}
-
-/** 403 if another host has reported the same identifier: the certificate would identify both. */
-export async function checkUnshared(
-  { store }: Pick<Context, "store">,
-  hostId: number,
-  names: HostNames,
-  requested: readonly string[],
-): Promise<void> {
-  const columns = [
-    ["uuid", names.uuid, "UUID"],
-    ["hardware_serial", names.serial, "serial number"],
-    ["hostname", names.hostname, "hostname"],
-  ] as const;
-  for (const [column, value, label] of columns) {
-    if (!requested.some((name) => isOneOf(name, [value]))) continue;
-    const other = await store.hosts.first({ where: and(same(column, value), not(eq("id", hostId))) });
-    if (other) throw refused(`another host has the same ${label}, so that a certificate for it would identify both`);
-  }
 }

@@ -7,9 +7,10 @@ import { pem } from "../../../pki/x509.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError, badRequest } from "../../platform/core/errors.ts";
 import { type Enrolled, simpleEnroll } from "./est.ts";
-import { checkHostRequest, checkUnshared, namesOfHost } from "./host-names.ts";
+import { checkHostRequest, namesOfHost } from "./host-names.ts";
 import { type CaRow, getCaRow, textIn } from "./rules.ts";
 import { BadRequestPem, readSigningRequest, type SigningRequest } from "./signing-request.ts";
+import { checkUnshared } from "./unshared.ts";
 import { askCa, CaError } from "./upstream.ts";
 
 // One message per class of errors: details could help to find a valid token or request by trial and error.

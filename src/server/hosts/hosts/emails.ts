@@ -47,9 +47,12 @@ export const setIdpEmail = (tx: ServerTx, hostId: number, email: string): Promis
 export const clearIdpEmail = async (tx: ServerTx, hostId: number): Promise<boolean> =>
   (await tx.hostEmails.delete(and(eq("host_id", hostId), eq("source", IDP_SOURCE)))) > 0;
 
-/** The addresses that the host did not report itself, in lower case. */
+/** Addresses that the host did not report itself. */
+export const isTrusted = oneOf("source", [CUSTOM, IDP_SOURCE]);
+
+/** They, in lower case. */
 export async function trustedEmails(store: Pick<ServerTx, "hostEmails">, hostId: number): Promise<string[]> {
-  const where = and(eq("host_id", hostId), oneOf("source", [CUSTOM, IDP_SOURCE]));
+  const where = and(eq("host_id", hostId), isTrusted);
   return (await store.hostEmails.pick(["email"], { where })).map(({ email }) => email.toLowerCase());
 }
 
