@@ -160,6 +160,7 @@ export abstract class ClientCommand extends BaseCommand {
     if (error instanceof ApiCallError)
       throw inCommandWords(error, {
         flags: { ...this.ctor.baseFlags, ...this.ctor.flags },
+        args: this.ctor.args,
         values: this.common,
         sql: this.#sentSql,
         isJson: this.format === "json",

@@ -15,6 +15,7 @@ export const flagOf = (field: string): string => field.replaceAll("_", "-");
 
 export interface CommandInput {
   readonly flags: Readonly<Record<string, unknown>>;
+  readonly args: Readonly<Record<string, unknown>>;
   /** What the flags were set to. */
   readonly values: Readonly<Record<string, unknown>>;
   /** The SQL that was sent; null: none was. */
@@ -26,7 +27,8 @@ export interface CommandInput {
  * The error as the user of a command reads it. A program that reads JSON gets the names of the API, because it may call
  * the API itself.
  */
-export function inCommandWords(error: ApiCallError, { flags, values, sql, isJson }: CommandInput): Error {
+export function inCommandWords(error: ApiCallError, input: CommandInput): Error {
+  const { values, sql, isJson } = input;
   for (const { reason } of error.errors) {
     const [, line, sqlColumn, mistake] = OF_SQL.exec(reason) ?? [];
     if (mistake !== undefined && sql !== null)
@@ -48,15 +50,32 @@ export function inCommandWords(error: ApiCallError, { flags, values, sql, isJson
         error.requestId,
       );
   }
+  const order = error.errors.find(({ name }) => name === "order_key");
+  if (order !== undefined)
+    return new CliError(
+      "usage",
+      `--${values.sort === undefined ? "order-key" : "sort"}: ${withoutName(order.reason, order.name)}`,
+      "See the fields of --order-key in the command's --help.",
+      isJson ? error.errors : [],
+      error.requestId,
+    );
   if (isJson) return error;
   return new ApiCallError(error.status, error.message, {
     ...error,
-    errors: error.errors.map(({ name, reason }) =>
-      Object.hasOwn(flags, flagOf(name))
-        ? { name: `--${flagOf(name)}`, reason: withoutName(reason, name) }
-        : { name, reason },
-    ),
+    errors: error.errors.map(({ name, reason }) => {
+      const word = wordOf(name, input);
+      return { name: word, reason: word.startsWith("--") ? withoutName(reason, name) : reason };
+    }),
   });
+}
+
+/** The flag that sets the field. An object that the user has named as an argument needs no name. */
+function wordOf(field: string, { flags, args }: CommandInput): string {
+  const object = flagOf(field).replace(/-ids?$/, "");
+  const flag = [flagOf(field), object].find((name) => Object.hasOwn(flags, name));
+  if (flag !== undefined) return `--${flag}`;
+  const isArgument = object !== field && [object, `${object}s`].some((name) => Object.hasOwn(args, name));
+  return isArgument ? "base" : field;
 }
 
 /** `Invalid status: x` is about a flag that the line names already. */

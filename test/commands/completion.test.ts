@@ -120,6 +120,17 @@ ${stdout}
 COMP_WORDS=(svc hosts get ''); COMP_CWORD=3; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
     expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toBe("\\$\\(touch\\ /tmp/x\\)\\ name\n");
   });
+
+  it("does not quote commas between fields in bash, but what else is in the word", async () => {
+    const { stdout } = await runCli(["completion", "bash"]);
+    const script = `svc() { printf '%s\\n' 'id,hostname' 'a\\,{b,c} d'; }
+${stdout}
+COMP_WORDS=(svc hosts list --fields id,host); COMP_CWORD=4; _svc
+printf '%s\\n' "\${COMPREPLY[@]}"; eval "printf '<%s>' \${COMPREPLY[*]}"`;
+    expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toBe(
+      "id,hostname\na\\\\,\\{b,c\\}\\ d\n<id,hostname><a\\,{b,c} d>",
+    );
+  });
 });
 
 describe("names that were requested recently", () => {

@@ -83,6 +83,13 @@ describe("hosts lock", () => {
     expect(JSON.parse(stdout)).toMatchObject([{ outcome: "done", device_status: "unlocked", pending_action: "" }]);
   });
 
+  it("says why a host cannot be locked, in no word of the API", async () => {
+    const { exitCode, stderr } = await fleet.run(["hosts", "lock", "linux-1.example.com", "--yes"]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("linux-1.example.com has no managed agent");
+    expect(stderr).not.toContain("host_id");
+  });
+
   it("requires --all-hosts if all hosts are selected", async () => {
     const names = ["mac-1.example.com", "linux-1.example.com", "win-1.example.com"];
     const { exitCode, stderr } = await fleet.run(["hosts", "lock", ...names, "--confirm", "3"]);

@@ -72,6 +72,11 @@ describe("hosts list", () => {
     expect(await ids("--team", "workstations")).toEqual(["mac-1.example.com"]);
     expect(await ids("--team", "none", "--status", "online")).toEqual(["linux-1.example.com"]);
     expect(await ids("--query", "win")).toEqual(["win-1.example.com"]);
+    for (const format of ["table", "json"])
+      expect(await fleet.run(["hosts", "list", "--sort", "nope", "-o", format])).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining("--sort: invalid value nope"),
+      });
     expect(await ids("--order-key", "hostname", "--order-direction", "desc", "--limit", "1")).toEqual([
       "win-1.example.com",
     ]);

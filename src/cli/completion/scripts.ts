@@ -33,7 +33,9 @@ _svc() {
       # Within quotes bash adds nothing: a name that would end them is left out.
       [[ $line == *[\\"\\'\\\\\\$\\\`!]* ]] || COMPREPLY+=("$line")
     else
-      COMPREPLY+=("$(printf '%q' "$line")")
+      # Commas separate names of fields, and mean nothing to the shell outside of braces.
+      line="$(printf '%q' "$line")"
+      COMPREPLY+=("\${line//\\\\,/,}")
     fi
   done < <(svc completion --complete -- "\${words[@]}" 2>/dev/null)
 }
