@@ -31,6 +31,12 @@ export type Access =
       readonly hostSignature?: true;
     };
 
+/**
+ * What a request is for. Sign-ins and enrollments have a reserve each, for while strangers have used up the processor time
+ * that they have together.
+ */
+export type Purpose = "other" | "sign-in" | "enrollment";
+
 export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
   readonly method: Method;
   /** Relative to `/api/<version>/svc`, with `:name` for parameters. With `root`, relative to `/api/<version>`. */
@@ -64,6 +70,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly bodyLimit: number;
   /** The same for callers who have not proved who they are when the body is read. */
   readonly strangerLimit: number;
+  /** What callers without a proved identity want. */
+  readonly purpose: Purpose;
   readonly takes: Takes;
   readonly response: R;
   /**
@@ -109,6 +117,7 @@ type Given<P, Q, B extends z.ZodType, R> = {
   strict?: boolean;
   bodyLimit?: number;
   strangerLimit?: number;
+  purpose?: Purpose;
   hasHead?: boolean;
   aliases?: string[];
   produces?: string;
@@ -155,6 +164,7 @@ export function endpoint<
     dryRun: null,
     isSlow: false,
     reveals: false,
+    purpose: "other",
     headers: noParams,
     strangerLimit: given.access === "none" ? Math.min(bodyLimit, STRANGER_LIMIT) : bodyLimit,
     ...given,

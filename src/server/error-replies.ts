@@ -1,10 +1,12 @@
 // Renders all errors, in the form of the API or of a protocol. Anything but an `ApiError` becomes a 500 whose cause is
 // only logged, under the reply's uuid.
 import { DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
+import { minutes } from "./platform/core/clock.ts";
 import { Overdue } from "./platform/core/concurrency/age.ts";
 import { licenseExpired, type Services } from "./platform/core/context.ts";
 import { ApiError, insufficientStorage, overloaded, unavailable } from "./platform/core/errors.ts";
 import type { Protocol } from "./platform/core/http/protocol.ts";
+import { part } from "./platform/core/running.ts";
 import { version } from "./platform/core/version.ts";
 import { BlobsUnavailable, NoRoom } from "./platform/store/blobs/blobs.ts";
 import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./platform/store/store.ts";
@@ -56,12 +58,42 @@ export function refusal(
   return new Response(content ?? null, { status, headers: response.headers });
 }
 
-/** The error that may be sent to the client. Server errors (5xx) are logged. */
-export function loggedError({ log }: Pick<Services, "log">, { id, path }: Failed, thrown: unknown): ApiError {
+/**
+ * The error that may be sent to the client. Server errors (5xx) are logged: those that the code expects, which strangers
+ * may cause as often as they like, without a stack trace and once a minute.
+ */
+export function loggedError(services: Logging, { id, path }: Failed, thrown: unknown): ApiError {
   const error = asApiError(thrown);
-  if (error.status >= 500) log.error({ request_id: id, path: loggable(path), err: thrown }, "request failed");
+  if (error.status < 500) return error;
+  const place = { request_id: id, path: loggable(path) };
+  if (!(thrown instanceof ApiError)) services.log.error({ ...place, err: thrown }, "request failed");
+  else if (services.running.of(expectedFailures).isDue(error, services.clock.now()))
+    services.log.error({ ...place, status: error.status, reason: reasonOf(error) }, "request failed");
   return error;
 }
+
+type Logging = Pick<Services, "log" | "clock" | "running">;
+
+const reasonOf = ({ message, errors }: ApiError): string => errors[0]?.reason ?? message;
+
+/** When which expected failure was logged last. */
+class ExpectedFailures {
+  readonly #lastByReason = new Map<string, number>();
+
+  isDue(error: ApiError, now: number): boolean {
+    const reason = reasonOf(error);
+    const last = this.#lastByReason.get(reason);
+    if (last !== undefined && now - last < LOG_EVERY) return false;
+    if (this.#lastByReason.size >= REASONS_MAX) this.#lastByReason.clear();
+    this.#lastByReason.set(reason, now);
+    return true;
+  }
+}
+
+const LOG_EVERY = minutes(1);
+const REASONS_MAX = 100;
+
+const expectedFailures = part("expected failures of requests", () => new ExpectedFailures());
 
 /**
  * Masks path parts that contain secrets: tokens of device pages and of mailed links, and challenges of the SCEP

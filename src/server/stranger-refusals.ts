@@ -2,8 +2,9 @@
 // node:http, before the router sees them and before their bodies are read: a refusal by the router costs several times
 // as much.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { servedPaths } from "../api/endpoint.ts";
+import { type Purpose, servedPaths } from "../api/endpoint.ts";
 import { nodeKeyIn } from "./certificates/certificates/node-key.ts";
+import { webPages } from "./edge/web/pages-table.ts";
 import { baseHeaders } from "./error-replies.ts";
 import { endpointAt } from "./platform/agent-protocol/wire.ts";
 import type { Services } from "./platform/core/context.ts";
@@ -39,6 +40,8 @@ export class StrangerRefusals {
   readonly #services: Services;
   /** Paths of messages whose senders are looked for before anything else. */
   readonly #gated: ReadonlySet<string>;
+  /** Paths of sign-ins and enrollments. Of those that end with a parameter, what stands before it. */
+  readonly #purposes: ReadonlyMap<string, Purpose>;
   readonly #recent = new Map<string, Recent>();
 
   constructor(services: Services, protocols: readonly Protocol[]) {
@@ -47,6 +50,14 @@ export class StrangerRefusals {
       protocols.flatMap(({ routes, pathsOf = servedPaths }) =>
         routes.filter(({ isGated }) => isGated).flatMap(({ endpoint }) => pathsOf(endpoint)),
       ),
+    );
+    this.#purposes = new Map(
+      [
+        ...protocols.flatMap(({ routes, pathsOf = servedPaths }) =>
+          routes.flatMap(({ endpoint }) => pathsOf(endpoint).map((path) => [path, endpoint.purpose] as const)),
+        ),
+        ...webPages.map(({ path, purpose = "other" }) => [path.replace(/:[^/]*$/, ""), purpose] as const),
+      ].filter(([, purpose]) => purpose !== "other"),
     );
   }
 
@@ -58,7 +69,7 @@ export class StrangerRefusals {
     if (caller.address === "" || (isLoopback(caller.address) && !caller.forwarded)) return false;
     const { name: place, trust } = this.#services.running.of(bodyRoom).byAddress(caller.address);
     const isFamiliar = trust === "familiar";
-    const wait = budgets.wait(place, isFamiliar);
+    const wait = budgets.wait({ place, isFamiliar, purpose: this.#purposeOf(req) });
     if (wait === 0) return false;
     const proof = this.#proofIn(req);
     if (proof === "always served" || proof === "token in use") return false;
@@ -77,6 +88,12 @@ export class StrangerRefusals {
     if (this.#recent.size === 0 || peer === undefined) return false;
     const { name, trust } = this.#services.running.of(bodyRoom).byAddress(withoutMapping(peer));
     return trust !== "familiar" && (this.#recent.get(name)?.delayed ?? 0) >= MAX_DELAYED;
+  }
+
+  #purposeOf({ url = "" }: IncomingMessage): Purpose {
+    const path = url.split("?", 1)[0]!;
+    if (endpointAt(path) === "enroll") return "enrollment";
+    return this.#purposes.get(path) ?? this.#purposes.get(path.slice(0, path.lastIndexOf("/") + 1)) ?? "other";
   }
 
   #proofIn({ url = "", headers }: IncomingMessage): Proof {

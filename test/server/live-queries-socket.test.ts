@@ -13,6 +13,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { eventsOf, isRunning, makeLiveHost, readUntil } from "../support/live.ts";
 import { makeUser } from "../support/make.ts";
+import { requestFrom } from "../support/strangers.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of many shapes
 type Message = { type: string; data: any };
@@ -487,7 +488,7 @@ describe("websockets of strangers", () => {
     await startSockets("lowdb", { trusted_proxies: ["127.0.0.1"] });
     const { address, all } = unknownSockets;
     // As if from real addresses whose budgets of processor time were refilled meanwhile.
-    t.services.running.of(strangerBudgets).charge = () => {};
+    t.services.running.of(strangerBudgets).charge = ({ place }) => ({ place, milliseconds: 0, shared: null });
     for (let i = 0; i < all.max; i++)
       expect(await upgraded(`203.0.113.${Math.floor(i / address.max)}`)).toContain(" 101 ");
     expect(closed()).toBe(0);
@@ -500,7 +501,7 @@ describe("websockets of strangers", () => {
 
   it("are refused while the address is deep in debt for processor time", async () => {
     await startSockets("lowdb", { trusted_proxies: ["127.0.0.1"] });
-    t.services.running.of(strangerBudgets).charge("203.0.113.1", 10_000);
+    t.services.running.of(strangerBudgets).charge(requestFrom("203.0.113.1"), 10_000);
     expect(await upgraded("203.0.113.1")).toContain(" 503 ");
     expect(await upgraded("203.0.113.2")).toContain(" 101 ");
   });

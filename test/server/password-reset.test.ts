@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { forgotPassword } from "../../src/server/accounts/users/password-reset.ts";
+import { minutes } from "../../src/server/platform/core/clock.ts";
 import { nobody } from "../../src/server/platform/core/context.ts";
 import { mailIdle } from "../../src/server/platform/mail/later.ts";
 import { issueToken } from "../../src/server/platform/mail/one-time.ts";
@@ -87,6 +88,25 @@ describe.each(rulesEngines)("a forgotten password on %s", (engine) => {
     await useMail(t, smtp.port, { enable_smtp: false });
     await expectError(await forgot(t, ADMIN.email), 500, "base", /^email not configured$/);
     expect(await t.store.oneTimeTokens.count()).toBe(0);
+  });
+
+  it("without mail is logged once a minute, in a line without a stack trace", async () => {
+    const lines: string[] = [];
+    const sink = new Writable({
+      write(chunk, _, done) {
+        lines.push(String(chunk));
+        done();
+      },
+    });
+    const t = await startApp({ engine, log: pino({ level: "error" }, sink) });
+    for (let i = 0; i < 5; i++) await forgot(t, `${i}@example.com`);
+    t.clock.advance(minutes(1));
+    await forgot(t, ADMIN.email);
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(JSON.parse(line)).toMatchObject({ status: 500, reason: "email not configured", msg: "request failed" });
+      expect(line).not.toContain("stack");
+    }
   });
 
   it("accepts a token once, within an hour", async () => {

@@ -54,6 +54,22 @@ describe("a proxy on the server's machine", () => {
     expect(JSON.stringify(warnings)).toContain("--trusted-proxies 127.0.0.1");
   });
 
+  it.each([
+    "x-real-ip",
+    "via",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+    "fastly-client-ip",
+  ])("is noticed by %s too", (name) => {
+    const { running, call } = server([]);
+    expect(call("127.0.0.1", { [name]: "203.0.113.9" })).toEqual({ address: "127.0.0.1", forwarded: true });
+    expect(hasUntrustedProxy({ running })).toBe(true);
+  });
+
   it("that is trusted is not, also if people on this machine call through it", () => {
     const { running, warnings, call } = server(["127.0.0.1"]);
     const local = { "x-forwarded-for": "127.0.0.1" };

@@ -5,56 +5,131 @@ import { gzipSync } from "node:zlib";
 import { toNodeHandler } from "h3/node";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { allEndpoints, protocols } from "../../src/api/all.ts";
+import type { Purpose } from "../../src/api/endpoint.ts";
 import { createApp } from "../../src/server/app.ts";
 import { directHandler } from "../../src/server/direct.ts";
 import { agentHandler } from "../../src/server/edge/agent/http/node-handler.ts";
-import { StrangerBudgets, StrangerCost, strangerBudgets } from "../../src/server/platform/core/http/strangers.ts";
+import { StrangerBudgets } from "../../src/server/platform/core/http/stranger-budgets.ts";
+import { StrangerCost, strangerBudgets } from "../../src/server/platform/core/http/strangers.ts";
 import { protocolsOf } from "../../src/server/protocols.ts";
 import { parseXml, XmlProblem } from "../../src/xml/xml.ts";
 import { startApp } from "../support/app.ts";
 import { makeManaged, SECRET } from "../support/managed.ts";
+import { requestFrom } from "../support/strangers.ts";
 
 const KiB = 1024;
 
 describe("the budget of strangers", () => {
-  const at = (now: { ms: number }) => new StrangerBudgets({ address: 50, all: 200 }, () => now.ms);
+  const rates = { address: 50, proxy: 100, all: 200, "sign-in": 40, enrollment: 40 };
+  const at = (now: { ms: number }) => new StrangerBudgets(rates, () => now.ms);
+  const wait = (budgets: StrangerBudgets, purpose: Purpose, place = "198.51.100.1") =>
+    budgets.wait({ place, isFamiliar: false, purpose });
+  const network = (i: number) => `2001:db8:0:${i.toString(16)}`;
 
   it("gives an address 50 ms of each second, and lets it pay what it has overdrawn", () => {
     const now = { ms: 0 };
     const budgets = at(now);
-    budgets.charge("203.0.113.1", 49);
-    expect(budgets.wait("203.0.113.1", false)).toBe(0);
-    budgets.charge("203.0.113.1", 90);
-    expect(budgets.wait("203.0.113.1", false)).toBe(2);
-    expect(budgets.wait("203.0.113.2", false)).toBe(0);
+    budgets.charge(requestFrom("203.0.113.1"), 49);
+    expect(budgets.wait(requestFrom("203.0.113.1"))).toBe(0);
+    budgets.charge(requestFrom("203.0.113.1"), 90);
+    expect(budgets.wait(requestFrom("203.0.113.1"))).toBe(2);
+    expect(budgets.wait(requestFrom("203.0.113.2"))).toBe(0);
     now.ms = 1_700;
-    expect(budgets.wait("203.0.113.1", false)).toBe(1);
+    expect(budgets.wait(requestFrom("203.0.113.1"))).toBe(1);
     now.ms = 1_900;
-    expect(budgets.wait("203.0.113.1", false)).toBe(0);
+    expect(budgets.wait(requestFrom("203.0.113.1"))).toBe(0);
   });
 
   it("saves nothing for later", () => {
     const now = { ms: 0 };
     const budgets = at(now);
     now.ms = 3_600_000;
-    budgets.charge("203.0.113.1", 51);
-    expect(budgets.wait("203.0.113.1", false)).toBe(1);
+    budgets.charge(requestFrom("203.0.113.1"), 51);
+    expect(budgets.wait(requestFrom("203.0.113.1"))).toBe(1);
   });
 
   it("gives all of them 200 ms, of which a quarter is kept for addresses of known hosts", () => {
     const now = { ms: 0 };
     const budgets = at(now);
-    for (let i = 0; i < 155; i++) budgets.charge(`203.0.113.${i}`, 1);
-    expect([budgets.wait("198.51.100.1", false), budgets.wait("198.51.100.1", true)]).toEqual([1, 0]);
-    for (let i = 0; i < 50; i++) budgets.charge(`203.0.113.${i}`, 1);
-    expect(budgets.wait("198.51.100.1", true)).toBe(1);
+    for (let i = 0; i < 155; i++) budgets.charge(requestFrom(`203.0.113.${i}`), 1);
+    expect([budgets.wait(requestFrom("198.51.100.1")), budgets.wait(requestFrom("198.51.100.1", true))]).toEqual([
+      1, 0,
+    ]);
+    for (let i = 0; i < 50; i++) budgets.charge(requestFrom(`203.0.113.${i}`), 1);
+    expect(budgets.wait(requestFrom("198.51.100.1", true))).toBe(1);
+  });
+
+  it("of all is not used up by one request, however much it costs, nor by one address", () => {
+    const now = { ms: 0 };
+    const budgets = at(now);
+    for (let i = 0; i < 10; i++) budgets.charge(requestFrom("203.0.113.1"), 2_000);
+    expect(budgets.wait(requestFrom("203.0.113.1"))).toBe(399);
+    expect(budgets.wait(requestFrom("198.51.100.1"))).toBe(0);
+    now.ms = 1_000;
+    budgets.charge(requestFrom("203.0.113.2"), 2_000);
+    budgets.charge(requestFrom("203.0.113.3"), 2_000);
+    expect(budgets.wait(requestFrom("198.51.100.1"))).toBe(0);
+  });
+
+  it("of all is not used up by refusals, from any number of networks", () => {
+    const budgets = at({ ms: 0 });
+    for (let i = 0; i < 10_000; i++) budgets.chargeRefusal(network(i), 2);
+    expect(budgets.wait(requestFrom("198.51.100.1"))).toBe(0);
+  });
+
+  it("has a reserve for sign-ins and one for enrollments, which nothing else uses up", () => {
+    const budgets = at({ ms: 0 });
+    for (let i = 0; i < 100; i++) budgets.charge(requestFrom(network(i)), 2_000);
+    expect(wait(budgets, "other")).toBeGreaterThan(0);
+    expect([wait(budgets, "sign-in"), wait(budgets, "enrollment")]).toEqual([0, 0]);
+    for (let i = 200; i < 210; i++) budgets.charge({ ...requestFrom(network(i)), purpose: "enrollment" }, 10);
+    expect(wait(budgets, "enrollment")).toBeGreaterThan(0);
+    expect(wait(budgets, "sign-in")).toBe(0);
+    for (let i = 300; i < 310; i++) budgets.charge({ ...requestFrom(network(i)), purpose: "sign-in" }, 10);
+    expect(wait(budgets, "sign-in")).toBeGreaterThan(0);
+  });
+
+  it("gives a reserve back to those who sign in", () => {
+    const budgets = at({ ms: 0 });
+    for (let i = 0; i < 100; i++) budgets.charge(requestFrom(network(i)), 2_000);
+    for (let i = 0; i < 100; i++) {
+      const cost = new StrangerCost(budgets, "203.0.113.1", false);
+      cost.isFor("sign-in");
+      cost.admit();
+      cost.charge(30);
+      cost.prove();
+    }
+    expect(wait(budgets, "sign-in", "203.0.113.1")).toBe(0);
+    expect(wait(budgets, "other")).toBeGreaterThan(0);
+  });
+
+  it("of an untrusted proxy is twice that of an address, and does not concern sign-ins and enrollments", () => {
+    const budgets = at({ ms: 0 });
+    budgets.charge(requestFrom("127.0.0.1"), 99);
+    expect(budgets.wait(requestFrom("127.0.0.1"))).toBe(0);
+    budgets.charge(requestFrom("127.0.0.1"), 10_000);
+    expect(budgets.wait(requestFrom("127.0.0.1"))).toBeGreaterThan(0);
+    expect([wait(budgets, "sign-in", "127.0.0.1"), wait(budgets, "enrollment", "127.0.0.1")]).toEqual([0, 0]);
+    expect(budgets.isDeep("127.0.0.1")).toBe(false);
+  });
+
+  it("is looked at again before work for which many requests were admitted at the same time", () => {
+    const budgets = at({ ms: 0 });
+    const costs = Array.from({ length: 20 }, () => new StrangerCost(budgets, "203.0.113.1", false));
+    for (const cost of costs) cost.admit();
+    costs[0]!.charge(40);
+    const works = costs.slice(1).map((cost) => () => cost.measure(() => "worked"));
+    for (const work of works) expect(work).toThrow(/limit exceeded/);
+    expect(costs[0]!.measure(() => "worked")).toBe("worked");
   });
 
   it("is bounded for any number of addresses, of which none gets more by that", () => {
     const now = { ms: 0 };
     const budgets = at(now);
-    for (let i = 0; i < 50_000; i++) budgets.charge(`2001:db8:${i.toString(16)}`, 1);
-    expect(budgets.wait("198.51.100.1", true)).toBeGreaterThan(200);
+    for (let i = 0; i < 50_000; i++) budgets.charge(requestFrom(`2001:db8:${i.toString(16)}`), 1);
+    expect(budgets.wait(requestFrom("198.51.100.1"))).toBe(2);
+    now.ms = 2_000;
+    expect(budgets.wait(requestFrom("198.51.100.1"))).toBe(0);
   });
 
   it("is given back to callers who prove who they are", () => {
@@ -66,9 +141,9 @@ describe("the budget of strangers", () => {
     expect(() => new StrangerCost(budgets, "203.0.113.1", false).admit()).toThrow(/limit exceeded/);
     cost.prove();
     expect(cost.wait()).toBe(0);
-    expect(budgets.wait("203.0.113.1", false)).toBe(0);
+    expect(budgets.wait(requestFrom("203.0.113.1"))).toBe(0);
     cost.charge(500);
-    expect(budgets.wait("203.0.113.1", false)).toBe(0);
+    expect(budgets.wait(requestFrom("203.0.113.1"))).toBe(0);
   });
 });
 
@@ -124,7 +199,7 @@ async function behindProxy() {
       body: typeof body === "string" ? body : new Uint8Array(body),
     });
   /** As after expensive requests. */
-  const overdraw = (from: string) => t.services.running.of(strangerBudgets).charge(from, 3_600_000);
+  const overdraw = (from: string) => t.services.running.of(strangerBudgets).charge(requestFrom(from), 3_600_000);
   return { t, post, overdraw };
 }
 

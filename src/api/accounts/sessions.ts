@@ -30,6 +30,7 @@ export const sessionsApi = {
     path: "/login",
     dryRun: PROVES,
     summary: "Sign in with email and password.",
+    purpose: "sign-in",
     access: "none",
     body: z.object({
       email: z.string().max(255),
@@ -47,6 +48,7 @@ export const sessionsApi = {
     path: "/sessions",
     dryRun: PROVES,
     summary: "Complete a sign-in with the token of a mailed link.",
+    purpose: "sign-in",
     access: "none",
     body: z.object({ token: z.string().max(512) }),
     bodyLimit: 16 * 1024,

@@ -15,6 +15,7 @@ export const ssoApi = {
     method: "GET",
     path: "/sso",
     summary: "Get whether single sign-on is turned on, and its display name.",
+    purpose: "sign-in",
     access: "none",
     response: z.object({ settings: SsoInfo }),
   }),
@@ -23,6 +24,7 @@ export const ssoApi = {
     path: "/sso",
     dryRun: "the identity provider decides",
     summary: "Start a sign-in: returns the URL for the browser, and the cookie that it has to send back.",
+    purpose: "sign-in",
     access: "none",
     body: z.object({
       relay_url: z.string().max(2048).meta({ description: "path on this server to open after signing in" }),
@@ -36,6 +38,7 @@ export const ssoApi = {
     dryRun: PROVES,
     summary:
       "Process the identity provider's response. Returns a page that signs the browser in, or redirects to /login?status=...",
+    purpose: "sign-in",
     access: "none",
     body: form(
       z.object({
@@ -63,6 +66,7 @@ export const ssoApi = {
     path: "/sso/cli_token",
     dryRun: PROVES,
     summary: "Exchange the code that a browser brought to the command line for a token.",
+    purpose: "sign-in",
     access: "none",
     body: z.object({
       code: z.string().min(1).max(512),

@@ -6,7 +6,7 @@ import { protocolEndpoint } from "../endpoint.ts";
 // Some clients add the second name to every address.
 const paths = ["/mdm/vendora/scep", "/mdm/vendora/scep/pkiclient.exe"] as const;
 const operation = z.string().default("");
-const reply = { produces: "application/x-pki-message", response: Content } as const;
+const reply = { purpose: "enrollment", produces: "application/x-pki-message", response: Content } as const;
 
 /** Messages are a few kilobytes. */
 const MESSAGE_MAX = 128 * 1024;

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { Download } from "../bodies.ts";
 import { OF_AGENTS } from "../dry-run.ts";
-import { type AnyEndpoint, endpoint } from "../endpoint.ts";
+import { type AnyEndpoint, endpoint, type Purpose } from "../endpoint.ts";
 import { Empty, Id, Timestamp } from "../fields.ts";
 import { SetupResults } from "./setup-results.ts";
 
@@ -33,6 +33,7 @@ const agentEndpoint = <B extends z.ZodType, R extends z.ZodType, Q extends z.Zod
   method?: "POST" | "PUT";
   path: string;
   summary: string;
+  purpose?: Purpose;
   body: B;
   response: R;
   query?: Q;
@@ -68,6 +69,7 @@ export const managedAgentApi = {
   enroll: agentEndpoint({
     path: "/enroll",
     summary: "Enroll with a secret; returns the agent's key.",
+    purpose: "enrollment",
     body: z.object({
       enroll_secret: text(4096),
       hardware_uuid: text(255),

@@ -7,7 +7,7 @@ import { type Assertion, checkResponse, type Expected, readAssertion } from "../
 import { MetadataProblem } from "../../platform/saml/metadata.ts";
 import { SsoRefusal } from "../../platform/saml/refusal.ts";
 import { readResponse } from "../../platform/saml/response.ts";
-import { verifiedAssertion } from "../../platform/saml/signature.ts";
+import { loadSaml, verifiedAssertion } from "../../platform/saml/signature.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
 import type { ServiceProvider } from "./addresses.ts";
 import { identityProvider, type ProviderSettings } from "./metadata-source.ts";
@@ -37,6 +37,7 @@ export async function verifiedResponse(
   });
   const expected = expectedFrom(provider.entityId);
   checkResponse(response.root, expected);
+  await loadSaml();
   const assertion = readAssertion(
     await measuredAsync(ctx, () => verifiedAssertion(response, provider.certificates)),
     expected,

@@ -11,6 +11,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { countCall } from "../../platform/rate-limits/attempts.ts";
 import { refuse, SsoRefusal } from "../../platform/saml/refusal.ts";
 import { REQUEST_AGE, readSignInRequest, type SignInRequest } from "../../platform/saml/sign-in-request.ts";
+import { loadSaml } from "../../platform/saml/signature.ts";
 import { signedAnswer } from "../../platform/saml/signed-answer.ts";
 import { and, eq } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
@@ -53,6 +54,7 @@ async function answer(ctx: Context, field: string): Promise<Outcome> {
     certificate: access.provider_certificate,
     now: ctx.clock.now(),
   };
+  await loadSaml();
   const request = await measuredAsync(ctx, () => readSignInRequest(field, expected));
   const nameId = await decide(ctx, hostId, request);
   if (nameId === null) return { redirect: REMEDIATION_PAGE };

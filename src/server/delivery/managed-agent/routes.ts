@@ -6,6 +6,7 @@ import type { AnyEndpoint, ParsedOf } from "../../../api/endpoint.ts";
 import type { AgentOptions } from "../../../api/settings/app-config.ts";
 import { answerScep } from "../../certificates/device-ca/scep-server.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../../hosts/disk-encryption/keys.ts";
+import { hasRightSecret } from "../../hosts/enrollment/secret-check.ts";
 import { answerOperation, sendOperation } from "../../hosts/operations/queue.ts";
 import type { ScriptResult } from "../../hosts/operations/tables.ts";
 import { setAgentMapping } from "../../inventory/host-details/device-mapping.ts";
@@ -107,10 +108,14 @@ export const managedAgentRoutes: readonly Route[] = [
   route(hostIdentityApi.post, ({ query, body }, ctx) =>
     answerScep(ctx, { ...query, message: body.bytes }, issuing(ctx)),
   ),
-  route(managedAgentApi.enroll, async ({ body }, ctx) => ({
-    agent_node_key: await enrollAgent(ctx, body),
-    agent_update_key: await updateKeyFor(ctx),
-  })),
+  route(
+    managedAgentApi.enroll,
+    async ({ body }, ctx) => ({
+      agent_node_key: await enrollAgent(ctx, body),
+      agent_update_key: await updateKeyFor(ctx),
+    }),
+    { isNamedBy: hasRightSecret },
+  ),
   keyed(managedAgentApi.config, async (_, agent, ctx) => {
     const options = await ctx.running.of(managedAgents).optionsOf(agent.teamId);
     return {
@@ -178,10 +183,14 @@ export const managedAgentRoutes: readonly Route[] = [
 /** The routes below prefixes of third-party agents, which read their key from a field of their own. */
 export const thirdPartyRoutes: readonly Route[] = [
   ...managedAgentRoutes.filter(({ endpoint }) => endpoint !== managedAgentApi.enroll),
-  route(managedAgentApi.enroll, async ({ body }, ctx) => {
-    const key = await enrollAgent(ctx, body);
-    return { agent_node_key: key, orbit_node_key: key };
-  }),
+  route(
+    managedAgentApi.enroll,
+    async ({ body }, ctx) => {
+      const key = await enrollAgent(ctx, body);
+      return { agent_node_key: key, orbit_node_key: key };
+    },
+    { isNamedBy: hasRightSecret },
+  ),
 ];
 
 /** The path of an endpoint below a third-party agent's prefix: replaces `/agent` with the prefix. */

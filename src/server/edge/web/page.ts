@@ -1,4 +1,5 @@
 // The input and the result of a page.
+import type { Purpose } from "../../../api/endpoint.ts";
 import type { Context, Viewer } from "../../platform/core/context.ts";
 import type { CookieJar } from "./cookies.ts";
 import type { Html } from "./html.ts";
@@ -46,5 +47,7 @@ export interface Page {
   readonly form?: string;
   /** Of a POST: it also comes from mail programs, without cookies, so the path alone has to prove that it may. */
   readonly isOneClick?: true;
+  /** What visitors who have not signed in want with it: `other` unless the page names it. */
+  readonly purpose?: Purpose;
   readonly answer: (visit: Visit) => Promise<Answer>;
 }

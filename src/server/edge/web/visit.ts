@@ -26,11 +26,13 @@ export async function answerPage(
   asError: (thrown: unknown) => ApiError,
 ): Promise<Response> {
   const caller = callerOf(services, event.req.ip ?? "", event.req.headers);
+  const cost = strangerCost(services, caller);
+  cost.isFor(page.purpose ?? "other");
   const ctx: Context = {
     ...services,
     user: nobody,
     ...caller,
-    cost: strangerCost(services, caller),
+    cost,
     requestId: services.random.uuid(),
     headers: event.req.headers,
   };

@@ -4,7 +4,7 @@ import { attribute, childrenOf, everyElement, parseXml, type XmlElement, XmlProb
 import { minutes } from "../core/clock.ts";
 import { instant, ns } from "./names.ts";
 import { refuse } from "./refusal.ts";
-import { nothingKept } from "./signature.ts";
+import { loadSaml, nothingKept } from "./signature.ts";
 import { checkSignatureShape } from "./signature-shape.ts";
 
 export interface ExpectedRequest {
@@ -87,7 +87,7 @@ async function checkSigned(xml: string, root: XmlElement, certificate: string): 
   const [signature] = childrenOf(root, ns.signature, "Signature");
   if (!signature || signatures.length !== 1) refuse("the request must have one signature");
   checkSignatureShape(signature, root);
-  const { SAML } = await import("@node-saml/node-saml");
+  const { SAML } = await loadSaml();
   class Verifier extends SAML {
     isSigned = false;
 

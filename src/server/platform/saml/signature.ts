@@ -13,11 +13,14 @@ export const nothingKept: CacheProvider = {
   removeAsync: async () => null,
 };
 
+/** Loaded when it is first needed, which takes a while: nobody pays for that from a budget of processor time. */
+export const loadSaml = () => import("@node-saml/node-saml");
+
 const PARTS_MAX = 20_000;
 
 /** The assertion, canonicalized as it was verified. All data of a sign-in is read from this and from nothing else. */
 export async function verifiedAssertion(response: SamlResponse, certificates: readonly string[]): Promise<XmlElement> {
-  const { SAML } = await import("@node-saml/node-saml");
+  const { SAML } = await loadSaml();
   /**
    * Stops after the signature: the library's other checks use the system clock or are missing, so assertion.ts does
    * them.

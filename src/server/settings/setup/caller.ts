@@ -1,6 +1,6 @@
 import type { Context } from "../../platform/core/context.ts";
 import { permissionDenied } from "../../platform/core/errors.ts";
-import { isLoopback } from "../../platform/core/http/proxies.ts";
+import { isForwarded, isLoopback } from "../../platform/core/http/proxies.ts";
 import { sameText } from "../../platform/core/random.ts";
 
 /**
@@ -8,9 +8,8 @@ import { sameText } from "../../platform/core/random.ts";
  * a local proxy that is not configured as one.
  */
 export function needsSetupToken({ address, headers }: Pick<Context, "address" | "headers">): boolean {
-  const forwarded = headers?.get("x-forwarded-for") ?? headers?.get("forwarded");
   // A call without a socket has no address.
-  return (address !== "" && !isLoopback(address)) || Boolean(forwarded);
+  return (address !== "" && !isLoopback(address)) || (headers !== undefined && isForwarded(headers));
 }
 
 export function checkSetupCaller(ctx: Context, inBody: string | undefined): void {

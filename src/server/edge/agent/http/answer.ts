@@ -1,6 +1,7 @@
 // Handling of a request whose body has arrived, shared by both entry points (plain Node and h3).
 
 import { OF_AGENTS } from "../../../../api/dry-run.ts";
+import { hasRightSecret } from "../../../hosts/enrollment/secret-check.ts";
 import {
   type AgentReply,
   bodyCaps,
@@ -82,19 +83,24 @@ async function answerStranger({ agent, services, endpoint, request, proved, isPl
   if (proved !== undefined && (await proved) !== null)
     return serve(agent, services, endpoint, request, bodyCaps[endpoint]);
   const cost = strangerCost(services, request);
+  cost.isFor(endpoint === "enroll" ? "enrollment" : "other");
   const wait = cost.wait();
   if (wait > 0) cost.examined();
-  if (wait > 0) return failure(429, `too many requests without a node key, retry after: ${wait}s`, wait);
+  if (wait > 0 && !(endpoint === "enroll" && isPlain && (await isRightEnrollment(services, request.bytes))))
+    return failure(429, `too many requests without a node key, retry after: ${wait}s`, wait);
   // Blocks of carves name their session instead.
   if (isPlain && request.bytes.length > strangerBodies.plain.max && endpoint !== "carve/block")
     return tooLarge(strangerBodies.plain.max);
-  cost.admit();
+  if (wait === 0) cost.admit();
   const most = isPlain || isFamiliar ? Number.POSITIVE_INFINITY : strangerBodies.inflated.max;
   const cap = Math.min(bodyCaps[endpoint], most);
   const replied = await cost.measure(() => serve(agent, services, endpoint, request, cap, cost));
   if (replied.status === 200 && replied !== DROPPED) cost.prove();
   return replied;
 }
+
+const isRightEnrollment = async (services: Services, bytes: Buffer): Promise<boolean> =>
+  bytes.length <= strangerBodies.plain.max && hasRightSecret(services, bytes);
 
 function serve(
   agent: Agent,

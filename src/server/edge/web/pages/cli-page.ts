@@ -96,6 +96,6 @@ const notUnderstood: Shown = {
 };
 
 export const cliPages: readonly Page[] = [
-  { method: "GET", path: PATH, access: "open", answer: ask },
+  { method: "GET", path: PATH, purpose: "sign-in", access: "open", answer: ask },
   { method: "POST", path: PATH, access: "user", answer: handOver },
 ];

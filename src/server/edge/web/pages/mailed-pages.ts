@@ -230,9 +230,9 @@ async function unsubscribeNow({ ctx, params }: Visit): Promise<Answer> {
 }
 
 export const mailedPages: readonly Page[] = [
-  { method: "GET", path: "/login/mfa-sent", access: "open", answer: mfaSent },
-  { method: "GET", path: "/login/mfa/:token", access: "open", answer: mfaPage },
-  { method: "POST", path: "/login/mfa/:token", access: "open", answer: finishMfa },
+  { method: "GET", path: "/login/mfa-sent", purpose: "sign-in", access: "open", answer: mfaSent },
+  { method: "GET", path: "/login/mfa/:token", purpose: "sign-in", access: "open", answer: mfaPage },
+  { method: "POST", path: "/login/mfa/:token", purpose: "sign-in", access: "open", answer: finishMfa },
   { method: "GET", path: "/login/forgot", access: "open", answer: async (visit) => forgotForm(visit) },
   { method: "POST", path: "/login/forgot", access: "open", answer: forgot },
   {

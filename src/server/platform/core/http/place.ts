@@ -4,7 +4,7 @@ import { isIP } from "node:net";
  * The key under which an address is counted. An IPv6 customer usually has a whole /64 network, which counts as one.
  */
 export function placeOf(address: string): string {
-  if (isIP(address) !== 6) return address;
+  if (isIP(address) !== 6 || address === "::1") return address;
   const [head = "", tail] = address.split("%")[0]!.toLowerCase().split("::") as [string, string?];
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");

@@ -79,14 +79,27 @@ export function peerAddress(settings: Pick<Settings, "trusted_proxies">, peer: s
   return found;
 }
 
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
+/** Other spellings of ::1 do not occur: the addresses of sockets are written in the short form. */
+export const isLoopback = (address: string): boolean =>
+  address === "::1" || (address.startsWith("127.") && isIP(address) === 4);
 
-export const isLoopback = (address: string): boolean => {
-  const family = isIP(address);
-  return family !== 0 && loopback.check(address, family === 6 ? "ipv6" : "ipv4");
-};
+/** The headers with which proxies name the caller, the name that it called, or themselves. */
+const FORWARDING = [
+  "x-forwarded-for",
+  "forwarded",
+  "x-real-ip",
+  "via",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-client-ip",
+  "x-cluster-client-ip",
+  "true-client-ip",
+  "cf-connecting-ip",
+  "fastly-client-ip",
+] as const;
+
+/** Whether a proxy has forwarded the request, as far as its headers show it. */
+export const isForwarded = (headers: Headers): boolean => FORWARDING.some((name) => headers.get(name) !== null);
 
 /** Whether an untrusted proxy on this machine has forwarded requests to the server. */
 const untrusted = part("untrusted proxy", () => ({ found: false }));
@@ -100,8 +113,7 @@ export function callerOf(
   headers: Headers,
 ): Caller {
   const address = peerAddress(settings, peer, headers);
-  const isForwarded = headers.get("x-forwarded-for") ?? headers.get("forwarded");
-  if (!isForwarded || !isLoopback(address)) return { address };
+  if (!isLoopback(address) || !isForwarded(headers)) return { address };
   const proxy = running.of(untrusted);
   // Through a trusted proxy, people on this machine call from its own address too.
   if (!proxy.found && !isTrustedProxy(settings, peer)) {
@@ -116,7 +128,7 @@ export function callerOf(
   return { address, forwarded: true };
 }
 
-/** The origin of a request of Node. Without a proxy, no header is read. */
+/** The origin of a request of Node. Without a proxy, headers are read only of callers on this machine. */
 export function callerOfRequest(
   services: Pick<Services, "settings" | "log" | "running">,
   { socket, headers }: IncomingMessage,
@@ -124,7 +136,7 @@ export function callerOfRequest(
   const peer = socket.remoteAddress ?? "";
   if (services.settings.trusted_proxies.length === 0) {
     const address = peer.startsWith("::ffff:") ? peer.slice(7) : peer;
-    if (headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) return { address };
+    if (!isLoopback(address)) return { address };
   }
   return callerOf(services, peer, {
     get: (name) => {

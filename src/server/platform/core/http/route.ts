@@ -80,6 +80,7 @@ export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>, ga
   endpoint,
   isGated: gate.before !== undefined || gate.isNamedBy !== undefined,
   async run(raw, ctx, reply) {
+    ctx.cost?.isFor(endpoint.purpose);
     const { isDry, params, query } = charging(ctx, () => readHead(endpoint, raw, ctx));
     await passGate(gate, ctx, { params, query } as ParsedOf<E>);
     const admission = admissionOf(endpoint, gate, ctx);

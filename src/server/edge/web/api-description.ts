@@ -1,0 +1,32 @@
+// The API's description for machines and for readers. It never changes while the server runs. Building it takes up to a
+// second of processor time, so that a thread does it, once: neither the first reader nor others pay for it.
+import { startThread } from "../../platform/core/concurrency/thread.ts";
+import { part } from "../../platform/core/running.ts";
+import { version } from "../../platform/core/version.ts";
+import type { DescriptionThread } from "./api-description.thread.ts";
+
+export type ApiDescription = Readonly<Record<"document" | "html" | "css", Uint8Array<ArrayBuffer>>>;
+
+class Description {
+  #building: Promise<ApiDescription> | null = null;
+
+  /** Begins with the first reader, because most servers have none. After a failure, the next one tries again. */
+  get(): Promise<ApiDescription> {
+    this.#building ??= build().catch((error: unknown) => {
+      this.#building = null;
+      throw error;
+    });
+    return this.#building;
+  }
+}
+
+async function build(): Promise<ApiDescription> {
+  const thread = startThread<DescriptionThread>("edge/web/api-description.thread", { heapMaxMb: 512 });
+  try {
+    return await thread.call("describe", version.version);
+  } finally {
+    await thread.end();
+  }
+}
+
+export const apiDescription = part("description of the API", () => new Description());
