@@ -99,6 +99,33 @@ describe.each(rulesEngines)("uploads of profiles on %s", (engine) => {
     expect([res.status, await res.text()]).toEqual([422, expect.stringContaining(reason)]);
   });
 
+  it("take property lists in UTF-16, whose rules are the same, and give them back byte for byte", async () => {
+    const t = await start(engine);
+    const utf16 = (text: string, mark = "\uFEFF", isBig = false) => {
+      const bytes = Buffer.from(mark + text.replace('encoding="UTF-8"', 'encoding="UTF-16"'), "utf16le");
+      return new Uint8Array(isBig ? bytes.swap16() : bytes);
+    };
+    const plain = (id: string, type = "com.apple.wifi.managed") => mobileconfig(id, payload(type), `Grüße ${id}`);
+    const files = [utf16(plain("a")), utf16(plain("b"), "\uFEFF", true), utf16(plain("c"), "")];
+    for (const [i, content] of files.entries()) {
+      const res = await upload(t, content);
+      expect(res.status, await res.clone().text()).toBe(200);
+      const { profile_uuid } = (await res.json()) as { profile_uuid: string };
+      const stored = await t.get(`/configuration_profiles/${profile_uuid}?alt=media`);
+      expect(new Uint8Array(await stored.arrayBuffer())).toEqual(content);
+      expect(await json(t.get(`/configuration_profiles/${profile_uuid}`))).toMatchObject({ name: `Grüße ${"abc"[i]}` });
+    }
+    for (const [content, reason] of [
+      [utf16(plain("d", "com.apple.mdm")), "enroll the device elsewhere"],
+      [utf16(plain("d", "$SVC_SECRET_X")), "only, in UTF-8"],
+      [utf16(plain("d")).slice(0, 301), "cannot be read"],
+      [new Uint8Array([0xff, 0xfe, 0x00, 0xd8, 0x00, 0xd8, 0x3c, 0x00]), "known format"],
+    ] as const) {
+      const res = await upload(t, content);
+      expect([res.status, await res.text()]).toEqual([422, expect.stringContaining(reason)]);
+    }
+  });
+
   it("refuse what is not a profile, with the reason", async () => {
     const t = await start(engine);
     const whole = mobileconfig("com.example.a");

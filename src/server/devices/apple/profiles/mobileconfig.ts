@@ -5,6 +5,8 @@ import { readSignedData } from "../../../../pki/signed-data.ts";
 import { readPlistDict } from "../../../../plist/read.ts";
 import { BadPlist, isDict, type PlistDict, type PlistValue, stringIn } from "../../../../plist/value.ts";
 import { withoutDataVariables } from "../../../../text/data-variables.ts";
+import { decodeXml } from "../../../../xml/decode.ts";
+import { XmlProblem } from "../../../../xml/xml.ts";
 import { invalid } from "../../../platform/core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
 import { isLate, namesIn } from "../../profiles/variables.ts";
@@ -30,10 +32,14 @@ export function readMobileconfig({ bytes }: ProfileFile): ReadProfile | null {
   const content = isDer(given) ? signedContent(given) : given;
   const isBinary = content.subarray(0, 8).toString("latin1") === "bplist00";
   if (!isBinary && !isXml(content)) return null;
+  const isUtf8 = !isBinary && !isOfTwoBytes(content);
   // Replacing would break the signature, or the offsets of the binary format.
-  if ((isDer(given) || isBinary) && VARIABLE.test(content.toString("latin1")))
-    throw invalid(FIELD, "variables can be used in plain XML profiles only, not in signed or binary ones");
-  const profile = parsed(withoutDataVariables(content));
+  if (
+    (isDer(given) || !isUtf8) &&
+    VARIABLE.test((isUtf8 || isBinary ? null : decoded(content)) ?? content.toString("latin1"))
+  )
+    throw invalid(FIELD, "variables can be used in plain XML profiles only, in UTF-8, not in signed or binary ones");
+  const profile = parsed(isUtf8 ? withoutDataVariables(content) : content);
   if (stringIn(profile, "PayloadType") !== "Configuration")
     throw invalid(FIELD, "the PayloadType of the profile has to be Configuration");
   const identifier = required(profile, "PayloadIdentifier");
@@ -46,8 +52,25 @@ export function readMobileconfig({ bytes }: ProfileFile): ReadProfile | null {
 }
 
 const isDer = (bytes: Buffer): boolean => bytes[0] === 0x30;
-const isXml = (bytes: Buffer): boolean =>
-  /^\uFEFF?\s*<(\?xml|!DOCTYPE plist|plist)/.test(bytes.subarray(0, 200).toString("utf8"));
+const START_MAX = 200;
+const isXml = (bytes: Buffer): boolean => /^\uFEFF?\s*<(\?xml|!DOCTYPE plist|plist)/.test(startOf(bytes));
+/** UTF-16 has a zero byte in every letter of ASCII. */
+const isOfTwoBytes = (bytes: Buffer): boolean => bytes.subarray(0, START_MAX).includes(0);
+
+function startOf(bytes: Buffer): string {
+  const start = bytes.subarray(0, START_MAX);
+  return (isOfTwoBytes(bytes) ? decoded(start, true) : null) ?? start.toString("utf8");
+}
+
+/** Null: the bytes are not in the encoding that they begin with. */
+function decoded(bytes: Buffer, isCut = false): string | null {
+  try {
+    return decodeXml(bytes, { isCut });
+  } catch (error) {
+    if (error instanceof XmlProblem) return null;
+    throw error;
+  }
+}
 
 /** Whose signature it is does not matter: the device checks it. */
 function signedContent(bytes: Buffer): Buffer {
