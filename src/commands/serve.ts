@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import * as Flags from "@oclif/core/flags";
-import { saveContext } from "../cli/auth/contexts.ts";
+import { nameForServer, saveContext } from "../cli/auth/contexts.ts";
 import { BaseCommand } from "../cli/base-command.ts";
 import { CliError } from "../cli/errors.ts";
 import type { FirstAdmin } from "../server/bootstrap.ts";
@@ -35,6 +35,9 @@ const LAST_LINES_MS = 1_000;
 const END_MS = 100;
 /** Time limit, after a second signal, for writing to disk what has been acknowledged. */
 const HURRIED_MS = 2_000;
+
+/** The context that --quickstart saves. */
+const QUICKSTART = "quickstart";
 
 export default class Serve extends BaseCommand {
   static override summary = "Run the server.";
@@ -139,25 +142,24 @@ export default class Serve extends BaseCommand {
     });
   }
 
+  /** Returns a remark for the user. A sign-in to another server stays as it is. */
+  private async saveSignIn(serverUrl: string, { token, email, ca }: FirstAdmin): Promise<string | null> {
+    const name = await nameForServer(this.io, QUICKSTART, serverUrl);
+    const { remark } = await saveContext({ name, serverUrl, token, email, ca, makeCurrent: true }, this.io);
+    if (name === QUICKSTART) return remark;
+    const kept = `The sign-in is saved as the context ${name}, because ${QUICKSTART} is for another server; \`svc context use ${QUICKSTART}\` returns to that.`;
+    return remark === null ? kept : `${remark}\n${kept}`;
+  }
+
   /** Prints credentials to stdout, one per line and only once; explanations go to stderr. */
   private async welcome(server: RunningServer, first: FirstAdmin, publicUrl: string): Promise<void> {
     if (first.password === null) return;
     this.log(`email: ${first.email}`);
     this.log(`password: ${first.password}`);
-    const saved = await saveContext(
-      {
-        name: "quickstart",
-        serverUrl: server.url,
-        token: first.token,
-        email: first.email,
-        ca: first.ca,
-        makeCurrent: true,
-      },
-      this.io,
-    ).catch((error: Error) => ({
-      remark: `The context could not be saved; sign in with \`svc login\`: ${error.message}`,
-    }));
-    if (saved.remark) this.note(saved.remark);
+    const remark = await this.saveSignIn(server.url, first).catch(
+      (error: Error) => `The context could not be saved; sign in with \`svc login\`: ${error.message}`,
+    );
+    if (remark) this.note(remark);
     // Outside the checkout `npx svc` would not find this program.
     const svc = resolve(process.cwd()) === resolve(this.config.root) ? "npx svc" : "svc";
     this.note(`

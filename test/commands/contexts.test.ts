@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { findContext, listContexts, saveContext } from "../../src/cli/auth/contexts.ts";
+import { findContext, listContexts, nameForServer, saveContext } from "../../src/cli/auth/contexts.ts";
 import type { Keyring } from "../../src/cli/io.ts";
 import type { Send } from "../../src/client/transport.ts";
 import { newHome, type RunOptions, runCli } from "../support/cli.ts";
@@ -158,6 +158,17 @@ describe("tokens", () => {
     expect(found?.context.token_in).toBeNull();
     expect(await readFile(join(home, ".config", "svc", "tokens.json"), "utf8")).not.toContain("token-of-one");
   });
+});
+
+it("a name that the context of another server has gets a number", async () => {
+  const nameFor = (url: string) => nameForServer({ env }, "quickstart", url);
+  expect(await nameFor("https://one.test")).toBe("quickstart");
+  await save("quickstart", "https://one.test");
+  expect(await nameFor("https://one.test")).toBe("quickstart");
+  expect(await nameFor("https://two.test")).toBe("quickstart-2");
+  await save("quickstart-2", "https://two.test");
+  expect(await nameFor("https://two.test")).toBe("quickstart-2");
+  expect(await nameFor("https://three.test")).toBe("quickstart-3");
 });
 
 describe("the context commands", () => {

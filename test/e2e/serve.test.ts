@@ -94,6 +94,21 @@ describe("--quickstart", () => {
     expect(journal.join("")).not.toContain(password);
   });
 
+  it("keeps the context of a server at another address", async () => {
+    const env = { XDG_CONFIG_HOME: newFolder(), SVC_KEYRING: "off", SVC_CONFIG_DIR: "" };
+    const start = () => serve({ dataDir: newFolder(), admin: false, args: ["--quickstart"], env });
+    const first = await start();
+    await expect.poll(first.log).toContain("hosts list");
+    const second = await start();
+    await expect.poll(second.log).toContain("saved as the context quickstart-2");
+    for (const context of ["quickstart", "quickstart-2"])
+      expect(await svc(["hosts", "list", "--json", "--context", context], env)).toMatchObject({
+        code: 0,
+        stdout: "[]\n",
+      });
+    expect([await first.stop(), await second.stop()]).toEqual([0, 0]);
+  });
+
   it("is what npm start runs", async () => {
     const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect(scripts.start).toBe("node bin/run.js serve --quickstart");

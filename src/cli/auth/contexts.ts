@@ -73,6 +73,16 @@ export interface SavedContext {
   readonly remark: string | null;
 }
 
+/** The name, unless a context of another server has it: then the name with the first number that none has. */
+export async function nameForServer(io: ContextIo, name: string, serverUrl: string): Promise<string> {
+  const { contexts } = await listContexts(io);
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : `${name}-${number}`;
+    const existing = contexts.get(candidate);
+    if (existing === undefined || existing.server_url === serverUrl) return candidate;
+  }
+}
+
 /** Adds or replaces a context. Also called by `svc serve --quickstart`. */
 export async function saveContext(given: SaveContext, io: ContextIo = { env: process.env }): Promise<SavedContext> {
   const { name, serverUrl, token } = given;
