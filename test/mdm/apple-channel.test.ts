@@ -1,15 +1,18 @@
 // The channel of Apple devices: check-in, identity, and commands.
+import { Writable } from "node:stream";
 import fc from "fast-check";
+import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { readPlistDict } from "../../src/plist/read.ts";
 import { bytesIn } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
+import { newChallenge } from "../../src/server/certificates/device-ca/challenges.ts";
 import { sendAppleCommands } from "../../src/server/devices/apple/commands/send.ts";
 import { appleProfileCommand } from "../../src/server/devices/apple/profiles/commands.ts";
 import { serviceContext } from "../../src/server/platform/core/context.ts";
 import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { appleDevice, newIdentity } from "../support/apple-device.ts";
+import { appleDevice, identityFor, newIdentity } from "../support/apple-device.ts";
 import { amount, bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 
@@ -56,6 +59,13 @@ function binaryDict(texts: Readonly<Record<string, string>>): Buffer {
   trailer.writeBigUInt64BE(BigInt(all.length), 8);
   trailer.writeBigUInt64BE(BigInt(at), 24);
   return Buffer.concat([Buffer.from("bplist00"), ...all, offsets, trailer]);
+}
+class Lines extends Writable {
+  readonly lines: Record<string, unknown>[] = [];
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void) {
+    for (const line of chunk.toString().split("\n")) if (line !== "") this.lines.push(JSON.parse(line));
+    done();
+  }
 }
 const command = async (t: TestApp, uuid: string) => {
   const row = await t.store.mdmCommands.first({ where: eq("command_uuid", uuid) });
@@ -143,6 +153,66 @@ describe.each(bothEngines)("an Apple device on %s", (engine) => {
     expect(await again.idle(), "what waited has ended").toBeNull();
     expect(await t.store.operations.first({ where: eq("uuid", waiting!) })).toMatchObject({ state: "cancelled" });
     expect(await t.store.hosts.count()).toBe(1);
+  });
+
+  it("may come back with another identity, which is recorded and logged, and is off until it has enrolled", async () => {
+    const sink = new Lines();
+    const t = await startApp({ engine, log: pino({ level: "info" }, sink) });
+    const [team, other] = [await makeTeam(t), await makeTeam(t)];
+    const { device, hostId } = await enrolled(t, {}, team.id);
+    const state = async () => (await t.store.hostMdm.get(hostId))?.enrollment_status;
+    const ended = () => t.store.activities.count(eq("type", "mdm_unenrolled"));
+    const replaced = () => sink.lines.filter(({ msg }) => String(msg).includes("with another identity"));
+    expect((await device.authenticate()).status, "its own identity again").toBe(200);
+    expect((await device.tokenUpdate()).status).toBe(200);
+    expect([await state(), await ended(), replaced()]).toEqual(["On (manual)", 0, []]);
+
+    const stranger = appleDevice(t, await newIdentity(t, other.id, 1), { UDID: device.udid });
+    expect((await stranger.authenticate()).status, "of another team").toBe(403);
+    expect([await state(), await ended(), replaced()]).toEqual(["On (manual)", 0, []]);
+
+    const earlier = (await t.store.appleEnrollments.list())[0]!.identity_id!;
+    const again = appleDevice(t, await newIdentity(t, team.id, 2), { UDID: device.udid });
+    expect((await again.authenticate()).status).toBe(200);
+    expect([await state(), await ended()]).toEqual(["Off", 1]);
+    const [before, now] = await Promise.all(
+      [earlier, (await t.store.appleEnrollments.list())[0]!.identity_id!].map((id) => t.store.deviceIdentities.get(id)),
+    );
+    expect(replaced()).toEqual([
+      expect.objectContaining({
+        level: 40,
+        host_id: hostId,
+        earlier_host_id: hostId,
+        identity_serial: now!.serial,
+        earlier_identity_serial: before!.serial,
+      }),
+    ]);
+    expect((await device.checkIn("CheckOut")).status, "the earlier one").toBe(403);
+    expect((await again.tokenUpdate()).status).toBe(200);
+    expect([await state(), await ended(), await t.store.hosts.count()]).toEqual(["On (manual)", 1, 1]);
+  });
+
+  it("that proves its UDID ends the enrollment of whoever has used it, whose host is off then", async () => {
+    const sink = new Lines();
+    const t = await startApp({ engine, log: pino({ level: "info" }, sink) });
+    const [team, other] = [await makeTeam(t), await makeTeam(t)];
+    const { device, hostId } = await enrolled(t, { SerialNumber: "C02CLAIMED" }, other.id);
+    const expected = { team_id: team.id, hardware_serial: "C02REAL", uuid: "", platform: "darwin" };
+    const { id: host_id } = await makeHost(t, expected);
+    const proved = { host_id, hardware_uuid: device.udid, hardware_serial: "C02REAL" };
+    const challenge = await newChallenge(
+      { ...t.services, store: t.store },
+      { purpose: "apple_enrollment", team_id: team.id, facts: { kind: "automatic" }, ...proved },
+    );
+    const real = appleDevice(t, await identityFor(t, challenge, 1), { UDID: device.udid, SerialNumber: "C02REAL" });
+    expect((await real.authenticate()).status).toBe(200);
+    expect((await real.tokenUpdate()).status).toBe(200);
+    const row = await t.store.appleEnrollments.first({ where: eq("enrollment_id", device.udid) });
+    expect(row!.host_id).toBe(host_id);
+    expect(await t.store.hostMdm.get(hostId)).toMatchObject({ enrollment_status: "Off", connected_to_svc: false });
+    expect(await t.store.hostMdm.get(host_id)).toMatchObject({ enrollment_status: "On (automatic)" });
+    expect((await device.send({ Status: "Idle", UDID: device.udid })).status).toBe(403);
+    expect(sink.lines).toContainEqual(expect.objectContaining({ level: 30, earlier_host_id: hostId, host_id }));
   });
 
   it("keeps its bootstrap token on the server", async () => {

@@ -10,6 +10,7 @@ import {
 } from "../../../certificates/device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/hosts/access.ts";
 import { spellingsOf } from "../../../hosts/hosts/identifier.ts";
+import { setUnmanaged } from "../../../hosts/mdm-status/managed.ts";
 import { operationLock } from "../../../hosts/operations/queue.ts";
 import { type Context, within } from "../../../platform/core/context.ts";
 import { badRequest } from "../../../platform/core/errors.ts";
@@ -58,7 +59,31 @@ export async function authenticate(ctx: Context, message: PlistDict, identity: I
   await bindingIdentity(ctx, identity, () =>
     ctx.store.tx((store) => bind(within(ctx, store), message, { ...asked, host, isNew }), operationLock(host.id)),
   );
+  if (existing) await logReplaced(ctx, existing, { ...asked, host });
   return "";
+}
+
+/** A wiped device enrolls again with a new identity. Somebody else with a secret of its team could do the same. */
+async function logReplaced(
+  ctx: Context,
+  existing: Enrollment,
+  { identity, host, ...asked }: Authenticating & { readonly host: HostRow },
+): Promise<void> {
+  if (existing.identity_id === null || existing.identity_id === identity.id) return;
+  const earlier = await ctx.store.deviceIdentities.get(existing.identity_id);
+  const isExpected = identity.host_id !== null || isProved({ identity, ...asked });
+  ctx.log[isExpected ? "info" : "warn"](
+    {
+      host_id: host.id,
+      earlier_host_id: existing.host_id,
+      enrollment_id: existing.enrollment_id,
+      earlier_state: existing.state,
+      identity_serial: identity.serial,
+      earlier_identity_serial: earlier?.serial ?? null,
+      address: ctx.address,
+    },
+    "an Apple device has enrolled again with another identity; the earlier identity is not accepted any more",
+  );
 }
 
 function readAuthenticate(message: PlistDict, identity: Identity): Authenticating {
@@ -132,8 +157,12 @@ async function bind(
     throw new NotAllowed("the identity belongs to another device");
   const isEarlier = and(eq("host_id", host.id), or(eq("is_user", true), not(eq("enrollment_id", enrollmentId))));
   if (!isNew) await dropEnrollments(inside, isEarlier, identity);
-  if (existing?.identity_id != null && existing.identity_id !== identity.id)
+  if (existing?.identity_id != null && existing.identity_id !== identity.id) {
     await revokeIdentities(inside, [existing.identity_id]);
+    // The device with the earlier identity can neither connect nor leave. Whoever has the new one may stop here.
+    if (existing.state === "enabled")
+      await setUnmanaged(inside, host.id, existing.kind === "personal" ? enrollmentId : null);
+  }
   const row = {
     created_at: clock.iso(),
     enrollment_id: enrollmentId,
