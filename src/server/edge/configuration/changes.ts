@@ -1,6 +1,6 @@
 // Requested changes, and errors that name the change.
 import { NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../../api/edge/configuration.ts";
-import { inTurns } from "../../platform/core/concurrency/parts.ts";
+import { turns } from "../../platform/core/concurrency/parts.ts";
 import { ApiError, type FieldError } from "../../platform/core/errors.ts";
 import type { KindShape } from "./kind.ts";
 import type { Thing } from "./values.ts";
@@ -79,7 +79,9 @@ export async function readAll<R>(changes: readonly Given[], read: (given: Given)
   const results: R[] = [];
   const errors: FieldError[] = [];
   let first: ApiError | null = null;
-  for await (const given of inTurns(changes)) {
+  const turn = turns();
+  for (const given of changes) {
+    await turn();
     try {
       results.push(read(given));
     } catch (error) {
