@@ -136,6 +136,19 @@ describe.each(rulesEngines)("certificate templates on %s", (engine) => {
       const template = (await json(await evil.call("GET", `/api/svcd/certificates/${id}`))).certificate;
       expect([template.status, template.svc_challenge], JSON.stringify(hostile)).toEqual(["failed", null]);
     }
+    const named = await make(t, {
+      name: "VPN",
+      certificate_authority_id: await makeCa(t, "VPN"),
+      subject_name: "/CN=$SVC_VAR_HOST_HARDWARE_SERIAL",
+    });
+    for (const [hardware_serial, status] of [
+      ["ceo@example.com", "failed"],
+      ["VMware-42 1f b5", "delivered"],
+    ] as const) {
+      const host = await makeCaller(t, { hostname: `vpn-${status}`, uuid: `UUID-${status}`, hardware_serial });
+      const template = (await json(await host.call("GET", `/api/svcd/certificates/${named}`))).certificate;
+      expect(template.status, hardware_serial).toBe(status);
+    }
   });
 
   it("have alternative names, with the host's values, which cannot add another name", async () => {

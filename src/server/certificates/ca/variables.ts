@@ -52,12 +52,13 @@ export interface Filled {
 
 /**
  * Replaces variables in a subject name. They are replaced in the parsed fields, so that a reported value cannot add a
- * field.
+ * field. A reported value that could be an address of a person counts as missing.
  */
 export function fillName(subject: string, values: HostValues): Filled {
   const missing: string[] = [];
+  const usable = withoutUnfit(values, (value) => !value.includes("@"));
   const fields = parseName(subject).map(({ key, value }) => {
-    const filled = fillText(value, values);
+    const filled = fillText(value, usable);
     missing.push(...filled.missing);
     return `/${key}=${escapeValue(filled.text)}`;
   });
@@ -65,6 +66,11 @@ export function fillName(subject: string, values: HostValues): Filled {
 }
 
 const reported: readonly HostVariable[] = ["HOST_HARDWARE_SERIAL", "HOST_UUID"];
+
+const withoutUnfit = (values: HostValues, isFit: (value: string) => boolean): HostValues => ({
+  ...values,
+  ...Object.fromEntries(reported.filter((name) => !isFit(values[name])).map((name) => [name, ""])),
+});
 
 /** Whether a value that the host has reported stays a part of the name, instead of adding a domain, a wildcard or an account. */
 const isPlainIn = (kind: AlternativeName["kind"], value: string): boolean => {
@@ -76,8 +82,10 @@ const isPlainIn = (kind: AlternativeName["kind"], value: string): boolean => {
 export function fillAlternativeNames(text: string, values: HostValues): Filled {
   const missing: string[] = [];
   const names = parseAlternativeNames(text).map(({ kind, value }) => {
-    const unfit = reported.filter((name) => !isPlainIn(kind, values[name])).map((name) => [name, ""]);
-    const filled = fillText(value, { ...values, ...Object.fromEntries(unfit) });
+    const filled = fillText(
+      value,
+      withoutUnfit(values, (text) => isPlainIn(kind, text)),
+    );
     missing.push(...filled.missing);
     return { kind, value: filled.text };
   });
