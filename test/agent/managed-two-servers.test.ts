@@ -125,7 +125,7 @@ it("are refused after 20 wrong secrets in a minute, whichever server got them", 
     }
     await addSecret(t);
     for (const server of servers)
-      expect(await checkEnrollSecret(server, SECRET, { address: "203.0.113.7" })).toEqual({ teamId: null });
+      expect(await checkEnrollSecret(server, SECRET, { address: "203.0.113.7" })).toMatchObject({ teamId: null });
   } finally {
     await store.close();
   }

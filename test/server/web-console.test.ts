@@ -209,7 +209,8 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     const unmanaged = await makeHost(t, { platform: "darwin" });
     await turnOnAppleMdm(t);
     const { id } = await enrolledDevice(t);
-    // It deletes what is known of updates that no setting asks for.
+    // What is known of updates that no setting asks for is deleted, whenever devices are compared with the settings.
+    await t.patch("/config", { mdm: { macos_updates: { minimum_version: "15.2", deadline: "2026-05-01" } } });
     await t.services.running.of(profileReconciler).run();
     const report = { id, reported_at: t.clock.iso(), install_state: "downloading", pending_version: "15.2" };
     await t.store.appleUpdates.upsert([{ id, version: "15.2", deadline: "2026-05-01", is_declared: true, basis: "" }], {

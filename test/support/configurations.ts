@@ -83,6 +83,11 @@ const name = fc
   .map(([word, n]) => `${word} ${n}`.normalize("NFC"));
 const url = fc.nat(99).map((n) => `https://${n}.example.com/path?a=$b&c=%20#d`);
 const optionalUrl = fc.oneof(fc.constant(""), url);
+/** Of the server itself: it is written into commands. */
+const serverUrl = fc.oneof(
+  fc.constant(""),
+  fc.nat(99).map((n) => `https://${n}.example.com/path`),
+);
 const bool = fc.boolean();
 const perhaps = fc.constantFrom(null, true, false);
 
@@ -239,7 +244,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
           idp_image_url: optionalUrl,
           enable_sso_idp_login: bool,
           enable_jit_provisioning: bool,
-          sso_server_url: optionalUrl,
+          sso_server_url: serverUrl,
         }),
         bool,
       )
@@ -274,7 +279,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
         ),
         setup: fc.record({ enable_end_user_authentication: bool, enable_release_device_manually: bool }),
         provider,
-        vendora_server_url: optionalUrl,
+        vendora_server_url: serverUrl,
         tenants: fc.array(fc.uuid(), { maxLength: 2 }),
       })
       .map((given): Json => {
@@ -565,7 +570,9 @@ export function configurations({ defaults, hosts, authorities }: GenerateOptions
 export const environmentOf = (variables: readonly { name: string; form: "line" | "json" }[]): Record<string, string> =>
   Object.fromEntries(
     variables.map(({ name: own, form }, i) => {
-      const secret = `${own} #${i}: 'x' "y" \\ $HOME {z}`;
+      const text = `${own} #${i}: 'x' "y" \\ $HOME {z}`;
+      // Tokens go into headers, which have no blanks.
+      const secret = own.endsWith("API_TOKEN") ? text.replaceAll(" ", "") : text;
       return [own, form === "line" ? secret : JSON.stringify(`-----BEGIN-----\n${secret}\n`).slice(1, -1)];
     }),
   );

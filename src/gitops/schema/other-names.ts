@@ -1,5 +1,7 @@
 // Keys of other systems with files of this form: what they are called here, or that there is nothing like them.
 
+import { ownOf } from "../../text/record.ts";
+
 /** By their words. */
 const words: Readonly<Record<string, readonly string[]>> = {
   apple: ["vendora", "macos"],
@@ -38,12 +40,10 @@ const without: Readonly<Record<string, string>> = {
 export function otherName(key: string, known: readonly string[]): string | undefined {
   const parts = key.split("_");
   const spelled = parts.flatMap((part, i) =>
-    (words[part] ?? []).map((word) => [...parts.slice(0, i), word, ...parts.slice(i + 1)].join("_")),
+    (ownOf(words, part) ?? []).map((word) => [...parts.slice(0, i), word, ...parts.slice(i + 1)].join("_")),
   );
-  const unprefixed = words[parts[0]!] === undefined ? [] : [parts.slice(1).join("_")];
-  return [...(Object.hasOwn(names, key) ? names[key]! : []), ...spelled, ...unprefixed].find((one) =>
-    known.includes(one),
-  );
+  const unprefixed = ownOf(words, parts[0]!) === undefined ? [] : [parts.slice(1).join("_")];
+  return [...(ownOf(names, key) ?? []), ...spelled, ...unprefixed].find((one) => known.includes(one));
 }
 
 /** Why there is no such key; undefined if it is not a key of other systems. */
