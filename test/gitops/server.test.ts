@@ -83,7 +83,7 @@ reports:
 const env = Object.fromEntries(
   ["SMTP", "JIRA", "CALENDAR", "GLOBAL", "OTHER", "SCEP", "CA", "NDES", "OPS"].map((name) => [
     name,
-    `secret of ${name} that is long`,
+    `secret-of-${name}-that-is-long`,
   ]),
 );
 const DOCUMENTS = `apiVersion: v1
@@ -152,7 +152,7 @@ describe.each(bothEngines)("files on %s", (engine) => {
     expect(value("team", null, "Opérations")).toEqual({ description: "Runs things" });
     expect((value("enroll_secrets", null) as { secrets: unknown[] }).secrets).toHaveLength(2);
     // Secrets are not compared, because the server does not return them.
-    expect(JSON.stringify(things)).not.toContain("secret of");
+    expect(JSON.stringify(things)).not.toContain("secret-of-");
 
     const other = await gitops(app, ["plan", ...files, "-o", "json"], {
       env: { ...env, SMTP: "another", OPS: "another one that is long" },
