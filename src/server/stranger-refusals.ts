@@ -12,7 +12,7 @@ import { limitExceeded } from "./platform/core/errors.ts";
 import { bodyRoom } from "./platform/core/http/body-room.ts";
 import { placeOf } from "./platform/core/http/place.ts";
 import type { Protocol } from "./platform/core/http/protocol.ts";
-import { callerOfRequest, isLoopback } from "./platform/core/http/proxies.ts";
+import { callerOfRequest, isLoopback, withoutMapping } from "./platform/core/http/proxies.ts";
 import { strangerBudgets } from "./platform/core/http/strangers.ts";
 import { tokensInUse } from "./platform/core/http/tokens-in-use.ts";
 import { closeWhenUnread } from "./platform/core/http/unread-bodies.ts";
@@ -165,8 +165,6 @@ interface Refusal {
   readonly place: string;
   readonly wait: number;
 }
-
-const withoutMapping = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address);
 
 /** The token of a user, in the header of the API or in the cookie of a browser. */
 function tokenIn(authorization: string | undefined, cookie: string | undefined): string | null {

@@ -13,11 +13,13 @@ import {
 import { hours, isoAt, minutes } from "../../platform/core/clock.ts";
 import type { Services } from "../../platform/core/context.ts";
 import type { Job } from "../../platform/core/job.ts";
+import { groupBy } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { mailConfigured } from "../../platform/mail/mail.ts";
 import { subscribed } from "../../platform/mail/opt-outs.ts";
 import { enqueueMany } from "../../platform/outbox/service.ts";
 import { and, eq, not, oneOf } from "../../platform/store/query.ts";
+import { renderedHosts } from "../webhooks/hosts.ts";
 import { type Digest, type FailingPolicy, HOSTS_MAX, POLICIES_MAX } from "./digest.ts";
 import { teamNameOf } from "./team-name.ts";
 
@@ -78,12 +80,14 @@ async function mailFailing(services: Services, tx: ServerTx, automation: PolicyA
   });
   if (events.length === 0) return;
   const failing: FailingPolicy[] = [];
+  const eventsOf = groupBy(events, ({ policy_id }) => policy_id);
   for (const policy of policies) {
-    const hostIds = events.filter(({ policy_id }) => policy_id === policy.id).map(({ host_id }) => host_id);
+    const hostIds = (eventsOf.get(policy.id) ?? []).map(({ host_id }) => host_id);
     const ids = (await stillFailing(tx, policy, hostIds)).sort((a, b) => a - b);
     if (ids.length === 0) continue;
-    const hosts = await namesOf(tx, ids.slice(0, HOSTS_MAX));
-    failing.push({ id: policy.id, name: policy.name, hosts, hosts_count: ids.length });
+    const hosts = await renderedHosts(tx, ids.slice(0, HOSTS_MAX), "");
+    const names = hosts.map(({ display_name }) => display_name);
+    failing.push({ id: policy.id, name: policy.name, hosts: names, hosts_count: ids.length });
   }
   await endMailed(
     tx,
@@ -121,12 +125,4 @@ async function mailFailing(services: Services, tx: ServerTx, automation: PolicyA
     set: ["sent_at"],
     returning: [],
   });
-}
-
-async function namesOf(tx: ServerTx, ids: readonly number[]): Promise<string[]> {
-  const rows = await tx.hosts.pick(["id", "hostname", "computer_name", "hardware_serial"], {
-    where: oneOf("id", ids),
-    order: [{ column: "id", direction: "asc" }],
-  });
-  return rows.map((row) => row.computer_name || row.hostname || row.hardware_serial || `host ${row.id}`);
 }

@@ -1,24 +1,12 @@
 // The API's description for machines and for readers. It never changes while the server runs. Building it takes up to a
 // second of processor time, so that a thread does it, once: neither the first reader nor others pay for it.
+import { Cached } from "../../platform/core/concurrency/cached.ts";
 import { startThread } from "../../platform/core/concurrency/thread.ts";
 import { part } from "../../platform/core/running.ts";
 import { version } from "../../platform/core/version.ts";
 import type { DescriptionThread } from "./api-description.thread.ts";
 
 export type ApiDescription = Readonly<Record<"document" | "html" | "css", Uint8Array<ArrayBuffer>>>;
-
-class Description {
-  #building: Promise<ApiDescription> | null = null;
-
-  /** Begins with the first reader, because most servers have none. After a failure, the next one tries again. */
-  get(): Promise<ApiDescription> {
-    this.#building ??= build().catch((error: unknown) => {
-      this.#building = null;
-      throw error;
-    });
-    return this.#building;
-  }
-}
 
 async function build(): Promise<ApiDescription> {
   const thread = startThread<DescriptionThread>("edge/web/api-description.thread", { heapMaxMb: 512 });
@@ -29,4 +17,5 @@ async function build(): Promise<ApiDescription> {
   }
 }
 
-export const apiDescription = part("description of the API", () => new Description());
+/** Built for the first reader, because most servers have none. After a failure, the next one tries again. */
+export const apiDescription = part("description of the API", () => new Cached(build));

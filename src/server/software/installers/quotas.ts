@@ -1,7 +1,7 @@
 import { sizeText } from "../../../text/size.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { quotaExceeded } from "../../platform/core/errors.ts";
-import { eq, everything, isNull, type Predicate } from "../../platform/store/query.ts";
+import { everything } from "../../platform/store/query.ts";
 import type { TeamScope } from "../../settings/teams/access.ts";
 
 const NEXT = "delete some (svc software packages delete TITLE), or raise";
@@ -14,16 +14,16 @@ export async function checkPackageQuotas(
   { store, settings }: Pick<Context, "store" | "settings">,
   { team_id, team_name }: TeamScope,
 ): Promise<void> {
-  const sizeOf = async (where: Predicate): Promise<number> =>
-    (await store.softwareInstallers.pick(["size"], { where })).reduce((sum, { size }) => sum + size, 0);
+  const packages = await store.softwareInstallers.pick(["size", "team_id"], { where: everything });
+  const sum = (rows: typeof packages): number => rows.reduce((all, { size }) => all + size, 0);
   const { package_max_per_team: perTeam, package_max_total: total } = settings;
-  const ofTeam = await sizeOf(team_id === null ? isNull("team_id") : eq("team_id", team_id));
+  const ofTeam = sum(packages.filter((row) => row.team_id === team_id));
   if (ofTeam > perTeam)
     throw quotaExceeded(
       `with this file, the packages of ${team_name === null ? "hosts without a team" : `the team ${team_name}`} have ` +
         `${sizeText(ofTeam)}, and may have ${sizeText(perTeam)}: ${NEXT} --package-max-per-team`,
     );
-  const ofAll = await sizeOf(everything);
+  const ofAll = sum(packages);
   if (ofAll > total)
     throw quotaExceeded(
       `with this file, the packages of all teams have ${sizeText(ofAll)}, and may have ${sizeText(total)}: ` +

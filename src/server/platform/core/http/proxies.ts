@@ -54,12 +54,12 @@ const trustedBy = memo((networks: readonly string[]) => {
 const ADDRESSES_MAX = 10_000;
 
 /** Converts an IPv4-mapped IPv6 address to its IPv4 form. */
-const plain = (address: string): string =>
+export const withoutMapping = (address: string): string =>
   address.startsWith("::ffff:") && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
 
 /** Whether what this peer forwards is trusted. */
 export function isTrustedProxy({ trusted_proxies: proxies }: Pick<Settings, "trusted_proxies">, peer: string): boolean {
-  return proxies.length > 0 && trustedBy(proxies)(plain(peer));
+  return proxies.length > 0 && trustedBy(proxies)(withoutMapping(peer));
 }
 
 /**
@@ -67,9 +67,9 @@ export function isTrustedProxy({ trusted_proxies: proxies }: Pick<Settings, "tru
  * entry of X-Forwarded-For that is not a trusted proxy.
  */
 export function peerAddress(settings: Pick<Settings, "trusted_proxies">, peer: string, headers: Headers): string {
-  const direct = plain(peer);
+  const direct = withoutMapping(peer);
   if (!isTrustedProxy(settings, direct)) return direct;
-  const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()));
+  const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => withoutMapping(hop.trim()));
   let found = direct;
   for (const hop of hops.reverse()) {
     if (isIP(hop) === 0) break;
@@ -135,7 +135,7 @@ export function callerOfRequest(
 ): Caller {
   const peer = socket.remoteAddress ?? "";
   if (services.settings.trusted_proxies.length === 0) {
-    const address = peer.startsWith("::ffff:") ? peer.slice(7) : peer;
+    const address = withoutMapping(peer);
     if (!isLoopback(address)) return { address };
   }
   return callerOf(services, peer, {

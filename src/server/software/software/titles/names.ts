@@ -1,7 +1,6 @@
 // Titles that are known by a bundle identifier have the name that most of their copies have, because the user of a Mac may
 // have renamed the copy that was reported first; or the name that a user of the server has given them.
 import { isOneLine, NOT_ONE_LINE } from "../../../../api/fields.ts";
-
 import { parts } from "../../../platform/core/concurrency/parts.ts";
 import type { Context, Services } from "../../../platform/core/context.ts";
 import { invalid, notFound } from "../../../platform/core/errors.ts";
