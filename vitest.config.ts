@@ -5,11 +5,11 @@ const every = "test/**/*.test.ts";
 
 /** What would meet the traces of other files: measures of memory, modules replaced, a process's own settings; and the store itself. */
 const alone = [
-  "test/agent/hostile.test.ts",
-  "test/agent/protocol.test.ts",
-  "test/server/ca-request-certificate.test.ts",
-  "test/server/users-passwords.test.ts",
-  "test/store/**/*.test.ts",
+  "test/edge/agent/hostile.test.ts",
+  "test/edge/agent/protocol.test.ts",
+  "test/certificates/ca-request-certificate.test.ts",
+  "test/accounts/users-passwords.test.ts",
+  "test/platform/store/**/*.test.ts",
 ];
 
 /** What takes longest. Projects begin in the order of their names: the last to run are short, and no core waits for one file. */

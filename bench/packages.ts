@@ -14,7 +14,7 @@ import { softwareInstallsApi } from "../src/api/delivery/software-installs.ts";
 import { packagesApi } from "../src/api/software/packages.ts";
 import { uploadSource } from "../src/cli/files/upload.ts";
 import { ApiClient } from "../src/client/client.ts";
-import { throughUrl } from "../test/agent/agents.ts";
+import { throughUrl } from "../test/edge/agent/agents.ts";
 import { debAround } from "../test/support/damaged-packages.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { type AgentCall, agentCalls, enrollManaged, type ManagedHost, mustCall } from "./support/managed-agents.ts";

@@ -17,7 +17,7 @@ import { openLowdb } from "../src/server/platform/store/lowdb/open.ts";
 import { openPostgres } from "../src/server/platform/store/postgres/open.ts";
 import { createConfigReader } from "../src/server/settings/app-config/service.ts";
 import { tables } from "../src/server/tables.ts";
-import { SimulatedAgent } from "../test/agent/agents.ts";
+import { SimulatedAgent } from "../test/edge/agent/agents.ts";
 import { hostRow, makePolicy, makeTeam } from "../test/support/make.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { median } from "./support/figures.ts";

@@ -9,7 +9,7 @@ import type { UploadSource } from "../src/api/bodies.ts";
 import { scriptBatchesApi } from "../src/api/delivery/script-batches.ts";
 import { scriptsApi } from "../src/api/delivery/scripts.ts";
 import { ApiClient } from "../src/client/client.ts";
-import { throughUrl } from "../test/agent/agents.ts";
+import { throughUrl } from "../test/edge/agent/agents.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { quantile } from "./support/figures.ts";
 import { type AgentCall, agentCalls, enrollManaged, type ManagedHost, mustCall } from "./support/managed-agents.ts";

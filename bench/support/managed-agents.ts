@@ -1,6 +1,6 @@
 // Simulated managed agents of benchmarks and soak tests: their calls, and the enrollment of many.
 import { setTimeout as pause } from "node:timers/promises";
-import type { Reply, Send } from "../../test/agent/agents.ts";
+import type { Reply, Send } from "../../test/edge/agent/agents.ts";
 import { SECRET } from "./fill.ts";
 
 export interface ManagedHost {

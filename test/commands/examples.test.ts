@@ -23,7 +23,7 @@ import { issueToken } from "../../src/server/platform/mail/one-time.ts";
 import { newRow } from "../../src/server/platform/outbox/service.ts";
 import { eq, everything, isNull } from "../../src/server/platform/store/query.ts";
 import { vulnerabilityCounts } from "../../src/server/software/software/vulnerabilities/counts.ts";
-import { makeSecret } from "../agent/agents.ts";
+import { makeSecret } from "../edge/agent/agents.ts";
 import { endSignUps, startAndroid, turnAndroidOn } from "../support/android.ts";
 import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";

@@ -1,6 +1,6 @@
 // svc hosts lock, unlock and wipe, and the commands of a host's own page, with the real app.
 import { beforeEach, describe, expect, it } from "vitest";
-import { makeSecret } from "../agent/agents.ts";
+import { makeSecret } from "../edge/agent/agents.ts";
 import { enrollAndroid, startAndroid, turnAndroidOn } from "../support/android.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";

@@ -1,6 +1,6 @@
 // kill -9 of the server around each step of a mail about a failing policy: it is neither lost nor a second mail.
 import { beforeAll, expect, it } from "vitest";
-import { enroll, SECRET, throughUrl } from "../agent/agents.ts";
+import { enroll, SECRET, throughUrl } from "../edge/agent/agents.ts";
 import { signIn } from "../soak/apple-devices.ts";
 import { Bed } from "../soak/support/bed.ts";
 import { amount, killedEngines } from "../support/engines.ts";

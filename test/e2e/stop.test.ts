@@ -173,7 +173,7 @@ describe("the journal of the embedded store", () => {
     const file = journalOf(dataDir);
     const whole = readFileSync(file);
     const ruins = [() => rmSync(file), () => writeFileSync(file, Buffer.alloc(whole.length)), () => truncateSync(file)];
-    // Each of them, and others, in test/store/missing-files.test.ts.
+    // Each of them, and others, in test/platform/store/missing-files.test.ts.
     for (const ruin of ruins.slice(0, amount(1, ruins.length))) {
       ruin();
       const left = readdirSync(join(dataDir, "db"));

@@ -153,7 +153,7 @@ function said(name: string, path: Path, value: unknown): Record<string, unknown>
 }
 
 describe("settings of the organization", () => {
-  // Rules stand in files otherwise than on the server: test/agent/yara-rules.test.ts.
+  // Rules stand in files otherwise than on the server: test/edge/agent/yara-rules.test.ts.
   const { agent_options: _options, yara_rules: _rules, ...all } = ConfigSections.shape;
   const returned = Object.values(sections).flatMap(({ name, returned: paths }) =>
     Object.keys(paths).map((path) => `${name}.${path}`),

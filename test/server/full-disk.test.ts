@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fileBlobs } from "../../src/server/platform/store/blobs/files.ts";
-import { enroll, makeSecret, throughApp } from "../agent/agents.ts";
+import { enroll, makeSecret, throughApp } from "../edge/agent/agents.ts";
 import { login } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

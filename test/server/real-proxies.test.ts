@@ -21,7 +21,7 @@ import { createSockets } from "../../src/server/inventory/live-queries/socket.ts
 import { hasUntrustedProxy } from "../../src/server/platform/core/http/proxies.ts";
 import { route } from "../../src/server/platform/core/http/route.ts";
 import { chooseAddress, listen } from "../../src/server/platform/process/listen.ts";
-import { enrollment, makeSecret } from "../agent/agents.ts";
+import { enrollment, makeSecret } from "../edge/agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { root } from "../support/cli.ts";
 import { freePort } from "../support/free-port.ts";

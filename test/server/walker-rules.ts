@@ -28,7 +28,7 @@ const partC = {
   "add or remove manual labels": ["AMTG", "AMTG"],
   "create labels": ["AMTG", "AMTG"],
   // A label belongs to no team: team roles suffice only for labels of the teams' own users
-  // (test/server/labels.test.ts).
+  // (test/hosts/labels.test.ts).
   "edit, delete labels of others": ["AMTG", ""],
   "view labels": ["AMTOPG", "AMTOPG"],
   "view software": ["AMTOP", "AMTOP"],

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { startServer } from "../../src/server/main.ts";
 import { Settings } from "../../src/server/platform/core/settings/settings.ts";
-import { makeSecret, throughUrl } from "../agent/agents.ts";
+import { makeSecret, throughUrl } from "../edge/agent/agents.ts";
 import { type AgentFuzzReport, fuzzAgents } from "../support/agent-fuzz.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import type { SoakArgs } from "./main.ts";

@@ -9,7 +9,7 @@ import {
   forAll,
   type ManagedHost,
 } from "../../bench/support/managed-agents.ts";
-import { throughUrl } from "../agent/agents.ts";
+import { throughUrl } from "../edge/agent/agents.ts";
 import { type Api, signIn } from "./apple-devices.ts";
 import type { SoakArgs } from "./main.ts";
 import { Bed, build } from "./support/bed.ts";

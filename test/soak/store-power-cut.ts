@@ -2,7 +2,7 @@
 // detected.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { type Mutant, powerCutRun } from "../store/power-cut-run.ts";
+import { type Mutant, powerCutRun } from "../platform/store/power-cut-run.ts";
 import type { SoakArgs } from "./main.ts";
 
 const CUTS_PER_RUN = 10;

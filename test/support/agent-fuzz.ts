@@ -1,7 +1,7 @@
 // Agents' messages that follow the protocol except in one or two places, with a valid key. The same seed produces the
 // same messages.
 import { gzipSync } from "node:zlib";
-import { enrollment, type Reply, type Send, SimulatedAgent } from "../agent/agents.ts";
+import { enrollment, type Reply, type Send, SimulatedAgent } from "../edge/agent/agents.ts";
 import { Dice } from "./request-fuzz.ts";
 
 const Q = "/api/v1/qengine/";

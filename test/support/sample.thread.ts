@@ -1,4 +1,4 @@
-// A thread for test/server/threads.test.ts.
+// A thread for test/platform/core/threads.test.ts.
 import { threadId } from "node:worker_threads";
 import { handedOver, serveThread } from "../../src/server/platform/core/concurrency/thread-side.ts";
 
