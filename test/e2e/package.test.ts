@@ -12,6 +12,7 @@ import { build } from "./support/svc.ts";
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const pjson = JSON.parse(read("package.json")) as {
   name: string;
+  version: string;
   dependencies: Record<string, string>;
   bin: Record<string, string>;
 };
@@ -38,6 +39,7 @@ it("contains the binary, the built files, the manifest and the usual files of a 
     /^oclif\.manifest\.json$/,
     /^package\.json$/,
     /^README\.md$/,
+    /^CHANGELOG\.md$/,
     /^LICENSE$/,
   ];
   expect([...paths].filter((path) => !allowed.some((rule) => rule.test(path)))).toEqual([]);
@@ -47,8 +49,14 @@ it("contains the binary, the built files, the manifest and the usual files of a 
     "dist/build-info.json",
     "LICENSE",
     "README.md",
+    "CHANGELOG.md",
   ])
     expect(paths).toContain(path);
+});
+
+it("has a changelog whose newest section is this version, or the changes since then", () => {
+  const [newest, before] = [...read("CHANGELOG.md").matchAll(/^## (.+)$/gm)].map(([, name]) => name);
+  expect(newest === "Unreleased" ? before : newest).toBe(pjson.version);
 });
 
 it("contains the file of every command", () => {
