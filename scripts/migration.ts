@@ -1,7 +1,7 @@
 // Writes the next migration: the difference between the schema that the migrations create and the declared tables.
-//   tsx scripts/migration.ts <name>            the next number
-//   tsx scripts/migration.ts --reset <name>    rewrites 0001 and deletes all others (before the first release only)
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+//   tsx scripts/migration.ts <name>
+import { execFileSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { describeSchema } from "../src/server/platform/store/postgres/describe.ts";
@@ -12,7 +12,7 @@ import { type Migration, titleOf } from "../src/server/platform/store/postgres/m
 import { tables } from "../src/server/tables.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 
-const folder = join(import.meta.dirname, "../src/server/store/postgres/migrations");
+const folder = join(import.meta.dirname, "../src/server/platform/store/postgres/migrations");
 
 function write({ number, name, transactional, statements }: Migration): string {
   const title = titleOf({ number, name, transactional, statements });
@@ -46,12 +46,9 @@ function writeIndex(): void {
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  const reset = args.includes("--reset");
-  const name = args.find((arg) => !arg.startsWith("-"));
+  const [name] = args;
   if (!name || !/^[a-z][a-z0-9-]*$/.test(name))
-    throw new NeedsHand("usage: tsx scripts/migration.ts [--reset] <name-in-kebab-case>");
-  const known = reset ? [] : migrations;
-  if (reset) for (const file of readdirSync(folder)) if (/^\d{4}-/.test(file)) rmSync(join(folder, file));
+    throw new NeedsHand("usage: tsx scripts/migration.ts <name-in-kebab-case>");
 
   const server = await startPostgres();
   const withDatabase = async <R>(database: string, work: (client: pg.Client) => Promise<R>): Promise<R> => {
@@ -61,7 +58,7 @@ async function main(args: readonly string[]): Promise<void> {
   };
   try {
     const now = await withDatabase("migrated", async (client) => {
-      await migrate(client, {}, known);
+      await migrate(client, {}, migrations);
       return describeSchema(client);
     });
     const wanted = await withDatabase("declared", async (client) => {
@@ -69,13 +66,14 @@ async function main(args: readonly string[]): Promise<void> {
       return describeSchema(client);
     });
     const { quick, slow } = evolve(tables, now, wanted);
-    let number = known.at(-1)?.number ?? 0;
+    let number = migrations.at(-1)?.number ?? 0;
     if (quick.length > 0) console.log(write({ number: ++number, name, transactional: true, statements: quick }));
     if (slow.length > 0)
       console.log(write({ number: ++number, name: `${name}-slow`, transactional: false, statements: slow }));
     if (quick.length + slow.length === 0)
       console.log("the migrations already match the declared tables: nothing to write");
     writeIndex();
+    execFileSync("npx", ["biome", "check", "--write", folder], { stdio: ["ignore", "ignore", "inherit"] });
   } finally {
     await server.destroy();
   }

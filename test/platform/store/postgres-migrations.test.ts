@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCipher } from "../../../src/server/platform/store/cipher.ts";
 import { describeSchema } from "../../../src/server/platform/store/postgres/describe.ts";
 import { evolve, NeedsHand } from "../../../src/server/platform/store/postgres/evolve.ts";
-import { create, migrate } from "../../../src/server/platform/store/postgres/migrate.ts";
+import { create, migrate, migrationState } from "../../../src/server/platform/store/postgres/migrate.ts";
 import { migrations } from "../../../src/server/platform/store/postgres/migrations/index.ts";
 import type { Migration } from "../../../src/server/platform/store/postgres/migrations/migration.ts";
 import { openPostgres } from "../../../src/server/platform/store/postgres/open.ts";
@@ -180,7 +180,22 @@ describe("migrations", () => {
       { number: 2, name: "later", transactional: true, statements: ["SELECT 1"] },
     ]);
     await expect(open([initial])).rejects.toThrow("newer svc (migration 2, later)");
-    await expect(open([{ ...initial, statements: ["SELECT 2"] }])).rejects.toThrow("0001-initial differs from the one");
+    const changed = { number: 2, name: "later", transactional: true, statements: ["SELECT 2"] };
+    await expect(open([initial, changed])).rejects.toThrow("0002-later differs from the one");
+  });
+
+  it("refuse a database from before the first release, with how to move its data", async () => {
+    const client = await connect(database.url);
+    await migrate(client, before, [await first()]);
+    await client.query("INSERT INTO svc_migrations VALUES (121, 'policy-mails', 'the checksum of another program')");
+    const message = /before the first release.*svc db backup.*svc db restore/;
+    await expect(openPostgres({ tables: declared, url: database.url, cipher })).rejects.toThrow(message);
+    await expect(openPostgres({ tables: declared, url: database.url, cipher, migrate: true })).rejects.toThrow(message);
+    await expect(migrationState(database.url)).rejects.toThrow(message);
+    expect((await client.query("SELECT number FROM svc_migrations ORDER BY number")).rows).toEqual([
+      { number: 1 },
+      { number: 121 },
+    ]);
   });
 
   it("wait for a lock without blocking others, and then continue", async () => {

@@ -10,11 +10,15 @@ import { isLockTimeout } from "./errors.ts";
 import { migrations } from "./migrations/index.ts";
 import { checksumOf, type Migration, titleOf } from "./migrations/migration.ts";
 import { ddl, RAISE_REVISION, schemaObjects } from "./schema.ts";
+import { sql, textOf } from "./sql.ts";
 
 const OLDEST = 150_000;
 const BOOTSTRAP = `CREATE TABLE IF NOT EXISTS svc_meta (key text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE IF NOT EXISTS svc_migrations (number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now());
 ${RAISE_REVISION}`;
+
+const UNRELEASED =
+  "the tables of this database were created by a development version from before the first release, which this version cannot upgrade: make a backup with the version that you used until now (svc db backup), and restore it into an empty database with this one (svc db restore)";
 
 export interface MigrateResult {
   /** Titles of the migrations that ran. */
@@ -44,6 +48,7 @@ async function applied(client: pg.ClientBase, known: readonly Migration[]): Prom
   const byNumber = new Map(known.map((each) => [each.number, each]));
   for (const row of rows) {
     const migration = byNumber.get(row.number);
+    if (row.number === 1 && migration && checksumOf(migration) !== row.checksum) throw new Error(UNRELEASED);
     if (!migration)
       throw new Error(
         `the database was migrated by a newer svc (migration ${row.number}, ${row.name}); this version has migrations up to ${known.at(-1)?.number ?? 0}: upgrade svc`,
@@ -112,36 +117,29 @@ async function hasTrigram(client: pg.ClientBase): Promise<boolean> {
 export function migrate(client: pg.ClientBase, tables: Tables, known: readonly Migration[]): Promise<MigrateResult> {
   return locked(client, async () => {
     await client.query(BOOTSTRAP);
-    const ran: string[] = [];
-    for (const migration of await pending(client, known)) {
-      await apply(client, migration);
-      ran.push(titleOf(migration));
-    }
+    const waiting = await pending(client, known);
+    for (const migration of waiting) await apply(client, migration);
     const trigram = await hasTrigram(client);
-    if (trigram) await searchIndexes(client, tables);
-    return { applied: ran, trigram };
+    const isNew = waiting.length === known.length;
+    if (trigram) await (isNew ? createSearchIndexes(client, tables) : updateSearchIndexes(client, tables));
+    return { applied: waiting.map(titleOf), trigram };
   });
 }
 
 async function apply(client: pg.ClientBase, migration: Migration): Promise<void> {
   const { number, name, statements, transactional } = migration;
-  const record = () =>
-    client.query("INSERT INTO svc_migrations (number, name, checksum) VALUES ($1, $2, $3)", [
-      number,
-      name,
-      checksumOf(migration),
-    ]);
+  const record = textOf(
+    sql`INSERT INTO svc_migrations (number, name, checksum) VALUES (${sql.lit(number)}, ${sql.lit(name)}, ${sql.lit(checksumOf(migration))})`,
+  );
   if (!transactional) {
-    for (const statement of statements) await patiently(() => client.query(statement));
-    await record();
+    for (const statement of [...statements, record]) await patiently(() => client.query(statement));
     return;
   }
+  // One round trip: the first migration has more than a thousand statements.
+  const script = ["BEGIN", ...statements, record, "COMMIT"].join("\n;\n");
   await patiently(async () => {
-    await client.query("BEGIN");
     try {
-      for (const statement of statements) await client.query(statement);
-      await record();
-      await client.query("COMMIT");
+      await client.query(script);
     } catch (error) {
       await client.query("ROLLBACK").catch(() => undefined);
       throw error;
@@ -162,20 +160,31 @@ async function patiently(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
+const searchIndexes = (tables: Tables) => schemaObjects(tables).filter(({ kind }) => kind === "search");
+
+/** For a database that no server uses yet. */
+async function createSearchIndexes(client: pg.ClientBase, tables: Tables): Promise<void> {
+  await client.query(
+    searchIndexes(tables)
+      .map(({ sql: statement }) => statement)
+      .join(";\n"),
+  );
+}
+
 /**
  * Indexes for text search are not part of the migrations: they are created whenever the database supports them, even
  * if the extension is installed later. An index left invalid by a failed attempt is rebuilt.
  */
-async function searchIndexes(client: pg.ClientBase, tables: Tables): Promise<void> {
+async function updateSearchIndexes(client: pg.ClientBase, tables: Tables): Promise<void> {
   const { rows } = await client.query<{ name: string; valid: boolean }>(
     `SELECT c.relname AS name, i.indisvalid AS valid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
      WHERE c.relnamespace = current_schema()::regnamespace`,
   );
   const there = new Map(rows.map(({ name, valid }) => [name, valid]));
-  for (const { kind, name, sql } of schemaObjects(tables)) {
-    if (kind !== "search" || there.get(name)) continue;
+  for (const { name, sql: statement } of searchIndexes(tables)) {
+    if (there.get(name)) continue;
     if (there.has(name)) await patiently(() => client.query(`DROP INDEX CONCURRENTLY "${name}"`));
-    await patiently(() => client.query(sql.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY")));
+    await patiently(() => client.query(statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY")));
   }
 }
 
