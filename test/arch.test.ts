@@ -1,5 +1,5 @@
 // Who may import what. Reads every import of src/ and holds it against the rules.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -430,6 +430,43 @@ describe("tests", () => {
     );
     // rulesEngines or bothEngines of test/support/engines.ts.
     expect(listed).toEqual([]);
+  });
+});
+
+describe("comments", () => {
+  const commented = ["src", "test", "bench", "bin", "examples"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.m?[jt]s$/.test(name) && !name.startsWith("fixtures"))
+      .map((name) => `${folder}/${name.replaceAll("\\", "/")}`),
+  );
+  /** The comments of each file, a run of `//` lines being one, without the signs around them. */
+  const comments = commented.flatMap((file) =>
+    [...readFileSync(join(root, file), "utf8").matchAll(/^[ \t]*\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/.*\n)+/gm)].map(
+      ([whole]) => ({
+        file,
+        text: whole
+          .replace(/^[ \t]*(\/\*\*?|\*(?!\/)|\/\/)|\*\/[ \t]*$/gm, "")
+          .replace(/\s+/g, " ")
+          .trim(),
+      }),
+    ),
+  );
+  const shown = (found: typeof comments) => found.map(({ file, text }) => `${file}: ${text.slice(0, 100)}`);
+
+  it("cite published standards, or pages and sections that the repository has", () => {
+    expect(comments.length).toBeGreaterThan(5_000);
+    const foreign =
+      /\b(agent|device) protocols?,? (section|\d)|\b[Pp]arts? [A-E]('s)?\b|\bdecisions? \d|\bthe spec('s)?\b(?! (of a team|in the|within))|\(\d+\.\d+\.\d+(\.\d+)*\)|\breference (server|has no|lists)\b/;
+    expect(shown(comments.filter(({ text }) => foreign.test(text)))).toEqual([]);
+
+    const missing = comments.filter(({ text }) =>
+      [...text.matchAll(/\b(docs\/[\w/-]+\.md)(?:, ([A-Z][\w ]*?)(?= and |[,.;:)]|$))?/g)].some(([, page, section]) => {
+        if (!existsSync(join(root, page!))) return true;
+        const headings = readFileSync(join(root, page!), "utf8").match(/^#+ .*$/gm) ?? [];
+        return section !== undefined && !headings.some((heading) => heading.replace(/^#+ /, "").startsWith(section));
+      }),
+    );
+    expect(shown(missing)).toEqual([]);
   });
 });
 

@@ -50,7 +50,7 @@ export function signData(
     attribute(MESSAGE_DIGEST, octets(createHash(digest).update(content).digest())),
     ...Object.entries(attributes).map(([type, value]) => attribute(type, value)),
   ];
-  // The signature covers the attributes encoded as a SET; they are sent under an implicit tag (5.4).
+  // The signature covers the attributes encoded as a SET; they are sent under an implicit tag (RFC 5652, 5.4).
   const signed = setOf(...own);
   const algorithm = sequence(oid(digests[digest]), nothing);
   // rsaEncryption instead of an algorithm that includes the digest: strict implementations require it.

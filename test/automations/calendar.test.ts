@@ -1,5 +1,5 @@
-// Events in the calendars of users whose hosts fail policies of their team (parts A and C: integrations.calendar,
-// calendar_events_enabled, enable_calendar_events, webhook_url).
+// Events in the calendars of users whose hosts fail policies of their team: integrations.calendar,
+// calendar_events_enabled, enable_calendar_events, webhook_url.
 import { describe, expect, it } from "vitest";
 import { calendarJob } from "../../src/server/automations/calendar/job.ts";
 import { runJob } from "../../src/server/edge/jobs/start.ts";

@@ -1,5 +1,4 @@
-// Devices' compliance in the directory, against a stand-in: JSON batching and PATCH /devices of Microsoft Graph 1.0, and
-// part D's conditional access.
+// Compliance of devices in the directory, against a stand-in: JSON batching and PATCH /devices of Microsoft Graph 1.0.
 import { describe, expect, it, vi } from "vitest";
 import { complianceReports } from "../../src/server/automations/conditional-access/compliance/job.ts";
 import { reportDue } from "../../src/server/automations/conditional-access/compliance/report.ts";

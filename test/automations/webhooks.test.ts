@@ -29,7 +29,7 @@ const queue = (t: TestApp, url: string, payload: Record<string, unknown> = { n: 
   t.store.tx((tx) => enqueue(tx, t.services, { kind: "webhook", event: "activities", destination: url, url, payload }));
 
 describe.each(rulesEngines)("webhooks on %s", (engine) => {
-  it("report each activity once, in the feed's order, with the fields of the spec", async () => {
+  it("report each activity once, in the feed's order, with all fields", async () => {
     const receiver = await startReceiver();
     const t = await start(engine);
     const sealed = () => until(async () => (await t.store.activities.count(isNull("chain_position"))) === 0);

@@ -1,5 +1,5 @@
 // POST /certificate_authorities/:id/request_certificate with an HTTP message signature (RFC 9421) of a host's identity
-// instead of a token (part D, certificates).
+// instead of a token.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { days } from "../../src/server/platform/core/clock.ts";
 import { eq } from "../../src/server/platform/store/query.ts";

@@ -1,4 +1,4 @@
-// Carves for operators: part A "File carving", agent protocol section 7, decision 13, and the download beyond the spec.
+// Carves for operators: lists, blocks, and the download as one file.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Role } from "../../src/api/access.ts";

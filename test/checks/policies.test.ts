@@ -1,4 +1,4 @@
-// Part C, Policies: the endpoints.
+// The endpoints of policies.
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Policy } from "../../src/api/checks/policies.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -1,4 +1,4 @@
-// Runs of scripts on many hosts (part D: batch runs; decisions 74, 75, 77).
+// Runs of scripts on many hosts.
 import { describe, expect, it } from "vitest";
 import { settleBatches } from "../../src/server/delivery/scripts/batches/carry-out.ts";
 import { hours, minutes } from "../../src/server/platform/core/clock.ts";

@@ -1,4 +1,4 @@
-// What the user of a host installs and asks for from its own page (part D's device-token endpoints).
+// What the user of a host installs and asks for from its own page, with the device token.
 import { describe, expect, it } from "vitest";
 import type { Package } from "../../src/api/software/packages.ts";
 import type { HostSoftwareItem } from "../../src/api/software/software.ts";

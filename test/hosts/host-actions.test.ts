@@ -1,5 +1,4 @@
-// Lock, unlock and wipe: part B's states, part C's refusals, and the scripts that perform them on Linux and Windows
-// hosts.
+// Lock, unlock and wipe: states, refusals, and the scripts that perform them on Linux and Windows hosts.
 import { describe, expect, it } from "vitest";
 import { cancelOperation, upcomingOf } from "../../src/server/hosts/operations/upcoming.ts";
 import { serviceContext } from "../../src/server/platform/core/context.ts";
@@ -123,7 +122,7 @@ describe.each(rulesEngines)("lock, unlock and wipe on %s", (engine) => {
     for (const action of ["lock", "unlock", "wipe"]) await refused(t, id, action, 422, /pending lock/);
     await agent.runScript();
     await refused(t, id, "lock", 409, /already locked/);
-    // Part B: in any state; a lost device that was locked is not unlocked first.
+    // A wipe is possible in any state; a lost device that was locked is not unlocked first.
     await t.post(`/hosts/${id}/wipe`);
     expect(await stateOf(t, id)).toEqual({ device_status: "locked", pending_action: "wipe" });
     await agent.runScript(1, "no");

@@ -1,4 +1,4 @@
-// A host's own activities, past and upcoming: part B, roles of part C.
+// A host's own activities, past and upcoming, and which roles see them.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Role } from "../../src/api/access.ts";
 import type { UpcomingActivity } from "../../src/api/hosts/host-activities.ts";

@@ -1,4 +1,4 @@
-// The built-in labels of platforms whose devices may have no agent: api part A, labels; device protocols, sections 2 to 4.
+// The built-in labels of platforms whose devices may have no agent.
 import { describe, expect, it } from "vitest";
 import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { ensureBuiltinLabels } from "../../src/server/hosts/labels/builtin.ts";

@@ -1,4 +1,4 @@
-// Every filter of part B's shared table, in list, count and report.
+// Every filter of hosts, in list, count and report.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/hosts/host.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -636,7 +636,7 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
   });
 
   describe("targets", () => {
-    it("are selected by part C's rules, among the caller's teams", async () => {
+    it("are selected by targets, among the caller's teams", async () => {
       const t = await start(engine);
       const [one, two] = [await makeTeam(t), await makeTeam(t)];
       const a = await makeHost(t, { team_id: one.id });

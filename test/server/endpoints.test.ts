@@ -82,19 +82,19 @@ it("has an access rule for every endpoint, and no outdated rule", () => {
 
 it("requires a token except where a review found that none is needed", () => {
   const open = [...table].filter(([, { access }]) => access === "none").map(([key]) => key);
-  // Below /device the token in the path replaces it (part B).
+  // Below /device the token in the path replaces the Authorization header.
   const device = ["", "/certificates", "/desktop", "/desktopadmin", "/device_mapping"];
   device.push("/mdm/vendora/manual_enrollment_profile", "/policies", "/software");
   device.push("/software/self_service_categories", "/software/titles/:software_title_id/icon");
   device.push("/software/install/:install_uuid/results", "/software/uninstall/:execution_id/results");
   device.push("/software/commands/:command_uuid/results");
   expect(open.sort()).toEqual([
-    // Part D: the enroll secret decides (decision 92).
+    // The enroll secret in the query decides.
     "GET /android_enterprise/enrollment_token",
-    // Devices and users download with the token of the file (parts B and D).
+    // Devices and users download with the token of the file.
     "GET /bootstrap",
     ...device.sort().map((path) => `GET /device/:token${path}`),
-    // The invite's own token is in path and body (part C).
+    // The invite's own token is in path and body.
     "GET /invites/:token",
     // The sign-in page shows it.
     "GET /logo",

@@ -14,7 +14,7 @@ const seed = Number(process.env.FUZZ_SEED ?? 20_260_301);
 const answers: string[][] = [];
 
 describe.each(bothEngines)("generated requests on %s", (engine) => {
-  it("get declared replies, or errors in the format of the spec", { timeout: 600_000 }, async () => {
+  it("get declared replies, or errors in the API's format", { timeout: 600_000 }, async () => {
     const t = await startApp({ engine });
     const world = fuzzWorld(t);
     const target = {

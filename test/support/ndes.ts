@@ -38,7 +38,7 @@ const hmac = (key: Buffer, ...parts: Buffer[]) => createHmac("md5", key).update(
 const utf16 = (text: string) => Buffer.from(text, "utf16le");
 const SERVER_CHALLENGE = Buffer.from("0123456789abcdef", "hex");
 
-/** CHALLENGE_MESSAGE (2.2.1.2), with target information. */
+/** CHALLENGE_MESSAGE (MS-NLMP, 2.2.1.2), with target information. */
 function type2(): Buffer {
   const pair = (id: number, value: Buffer) => {
     const head = Buffer.alloc(4);
@@ -63,7 +63,7 @@ function type2(): Buffer {
   return Buffer.concat([head, target, info]);
 }
 
-/** AUTHENTICATE_MESSAGE (2.2.1.3): whether its NTLMv2 response is that of the only user. */
+/** AUTHENTICATE_MESSAGE (MS-NLMP, 2.2.1.3): whether its NTLMv2 response is that of the only user. */
 function isUser(message: Buffer): boolean {
   const field = (at: number) => {
     const start = message.readUInt32LE(at + 4);

@@ -71,7 +71,7 @@ export type Query = z.infer<typeof Query>;
 
 const LabelNames = z.array(z.string().max(255)).max(1000).meta({ description: "names of labels (premium)" });
 const Interval = z.int().min(0).max(MAX_INTERVAL).meta({ description: "seconds; 0: not scheduled" });
-// The values are validated together with the whole payload, with the messages that the spec requires.
+// The values are validated together with the whole payload, because each violation has a message of its own.
 const fields = {
   name: nameText().optional(),
   query: z.string().max(SQL_MAX).optional(),

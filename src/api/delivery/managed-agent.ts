@@ -1,4 +1,4 @@
-// Endpoints for the managed agent and its desktop app (agent protocol, section 11). They are declared like the API
+// Endpoints for the managed agent and its desktop app (docs/protocols/managed-agent.md). They are declared like the API
 // for operators, with the same errors, body limits and validation, but are not in its table: users do not call them,
 // and there are no commands for them.
 import { z } from "zod";

@@ -1,4 +1,4 @@
-// The protocol by which Apple devices check in and get their commands (device protocols, 1.3 and 1.4).
+// The protocol by which Apple devices check in and get their commands (docs/protocols/apple.md, Check-in and Commands).
 import { Content, MiB, raw } from "../bodies.ts";
 import { protocolEndpoint } from "../endpoint.ts";
 

@@ -45,7 +45,7 @@ const automatic = {
   response: Content,
 } as const;
 
-/** Devices ask for their profile at their first start (device protocols, 1.10). */
+/** Devices ask for their profile at their first start (docs/protocols/apple.md, Enrollment profile). */
 export const automaticEnrollApi = {
   get: protocolEndpoint({
     ...automatic,

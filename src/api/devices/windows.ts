@@ -1,4 +1,4 @@
-// The protocols by which Windows devices enroll and are managed (device protocols, 3; MS-MDE2, MS-MDM).
+// The protocols by which Windows devices enroll and are managed (docs/protocols/windows.md; MS-MDE2, MS-MDM).
 import { Content, MiB, raw } from "../bodies.ts";
 import { protocolEndpoint } from "../endpoint.ts";
 

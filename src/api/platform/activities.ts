@@ -13,7 +13,7 @@ import {
   Timestamp,
 } from "../fields.ts";
 
-/** Maximum number of entries in one reply, also if no page is requested (part D, limits). */
+/** Maximum number of entries in one reply, also if no page is requested. */
 export const ACTIVITIES_MAX = 10_000;
 
 export const Activity = z.object({

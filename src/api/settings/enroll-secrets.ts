@@ -10,7 +10,7 @@ export const EnrollSecret = z.object({
 });
 export type EnrollSecret = z.infer<typeof EnrollSecret>;
 
-/** The real limit is 50; the service checks it, with the message that the spec requires. */
+/** The real limit is 50: the service checks it, with a message that names it. */
 export const SecretList = z.array(z.object({ secret: z.string().max(255) })).max(1000);
 
 /** The same for endpoints that change only secrets. */

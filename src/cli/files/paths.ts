@@ -8,7 +8,7 @@ const home = (env: Env) => env.HOME || env.USERPROFILE || homedir();
 
 export function configDir(env: Env): string {
   if (env.SVC_CONFIG_DIR) return env.SVC_CONFIG_DIR;
-  // The specification requires that relative paths are ignored here.
+  // The XDG Base Directory Specification requires that relative paths are ignored here.
   if (env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME)) return join(env.XDG_CONFIG_HOME, "svc");
   if (process.platform === "win32" && env.APPDATA) return join(env.APPDATA, "svc");
   return join(home(env), ".config", "svc");

@@ -1,4 +1,4 @@
-// Lock, wipe, commands and leaving of Android devices: device protocols, section 4; part D; decision 92.
+// Lock, wipe, commands and leaving of Android devices (docs/protocols/android.md).
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Host } from "../../../src/api/hosts/host.ts";
 import { runJob } from "../../../src/server/edge/jobs/start.ts";

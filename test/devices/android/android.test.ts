@@ -1,4 +1,4 @@
-// Management of Android devices: device protocols, section 4; part D; decisions 82 and 92.
+// Management of Android devices (docs/protocols/android.md).
 import { generateKeyPairSync } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Host } from "../../../src/api/hosts/host.ts";

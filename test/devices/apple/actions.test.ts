@@ -1,4 +1,5 @@
-// Lock, unlock and wipe of Apple devices: part B's states, section 6 of the device protocols, and lost mode.
+// Lock, unlock and wipe of Apple devices: their states, their commands (docs/protocols/apple.md, Commands), and lost
+// mode.
 import { describe, expect, it } from "vitest";
 import { DRY_RUN } from "../../../src/api/dry-run.ts";
 import { bytesIn, stringIn } from "../../../src/plist/value.ts";

@@ -1,4 +1,4 @@
-// The carver's two endpoints, from agent protocol section 7: requests of a stock agent, and of a hostile one.
+// The carver's two endpoints (docs/protocols/agent.md, Carves): requests of a stock agent, and of a hostile one.
 import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";

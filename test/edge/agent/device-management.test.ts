@@ -1,4 +1,4 @@
-// Device management and Munki as reported by agents: section 10 of the agent protocol.
+// Device management and Munki as reported by agents.
 import { beforeEach, describe, expect, test } from "vitest";
 import { runJob } from "../../../src/server/edge/jobs/start.ts";
 import { minutes } from "../../../src/server/platform/core/clock.ts";

@@ -1,4 +1,4 @@
-// The managed agent's protocol (agent protocol, section 11).
+// The protocol of managed agents (docs/protocols/managed-agent.md).
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { managedAgentApi } from "../../../src/api/delivery/managed-agent.ts";

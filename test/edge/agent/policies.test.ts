@@ -1,4 +1,4 @@
-// Policies as agents get them and report results: agent protocol section 6, part C, decisions 30 and 32.
+// Policies as agents get them and report results (docs/protocols/agent.md, Distributed queries).
 
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Policy } from "../../../src/api/checks/policies.ts";

@@ -67,7 +67,7 @@ describe.each(bothEngines)("requested jobs on %s", (engine) => {
     expect(triggers().get(name)?.length).toBeGreaterThan(0);
   });
 
-  it("have the spec's names too, each for several jobs", async () => {
+  it("have names of groups too, each for several jobs", async () => {
     const t = await startApp({ engine });
     expect((await t.post("/trigger?name=cleanups_then_aggregation")).status).toBe(200);
     const members = triggers()

@@ -1,4 +1,4 @@
-// The page of an iPhone or iPad: its hardware UUID, and the identity certificate that only the device has (part B).
+// The page of an iPhone or iPad: its hardware UUID, and the identity certificate that only the device has.
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";

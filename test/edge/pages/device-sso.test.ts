@@ -1,4 +1,4 @@
-// Single sign-on on the page of a device (part D's device-token endpoints).
+// Single sign-on on the page of a device.
 import { inflateRawSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { setupResultsApi } from "../../../src/api/delivery/setup-results.ts";
@@ -142,7 +142,7 @@ describe("with two servers", () => {
   });
 });
 
-/** All endpoints below the page of a device that part D does not exempt. */
+/** All endpoints below the page of a device that need a sign-in where it is turned on. */
 const guarded = [deviceApi, deviceInstallsApi, deviceProfilesApi, deviceEnrollApi, { status: setupResultsApi.ofDevice }]
   .flatMap((group) => Object.values(group))
   .filter(({ path }) => path.startsWith("/device/:token") && !/\/(desktop|migrate_mdm|sso)$/.test(path));

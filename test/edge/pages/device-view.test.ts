@@ -1,5 +1,4 @@
-// A host's own page, with the token that its agent creates (part B, part D's device-token endpoints, agent protocol
-// section 11).
+// A host's own page, with the token that its agent creates (docs/protocols/managed-agent.md, Device page).
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../../support/app.ts";

@@ -87,7 +87,7 @@ export function authenticateMessage(given: Ntlm2): Buffer {
   return Buffer.concat([head, ...parts]);
 }
 
-/** Section 3.3.2: NTLM v2 authentication. */
+/** NTLM v2 authentication (MS-NLMP, 3.3.2). */
 function responses({ serverChallenge, targetInfo, clientChallenge, now, domain, username, passwordHash }: Ntlm2) {
   const key = hmac(passwordHash, utf16(username.toUpperCase() + domain));
   const serverTime = timeIn(targetInfo);
@@ -100,7 +100,7 @@ function responses({ serverChallenge, targetInfo, clientChallenge, now, domain, 
     Buffer.alloc(4),
   ]);
   const nt = Buffer.concat([hmac(key, serverChallenge, blob), blob]);
-  // If the server sends its time, the LM response is omitted (3.1.5.1.2).
+  // If the server sends its time, the LM response is omitted (MS-NLMP, 3.1.5.1.2).
   const lm = serverTime
     ? Buffer.alloc(24)
     : Buffer.concat([hmac(key, serverChallenge, clientChallenge), clientChallenge]);
@@ -113,7 +113,7 @@ function fileTime(now: number): Buffer {
   return time;
 }
 
-/** The server's time from its target information (2.2.2.1). */
+/** The server's time from its target information (MS-NLMP, 2.2.2.1). */
 function timeIn(info: Buffer): Buffer | null {
   for (let at = 0; at + 4 <= info.length; at += 4 + info.readUInt16LE(at + 2)) {
     const id = info.readUInt16LE(at);

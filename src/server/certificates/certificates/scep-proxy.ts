@@ -1,6 +1,7 @@
-// The SCEP proxy for agents, so that hosts need not reach the authority themselves (device protocols, 2.2). Messages
-// are passed on unchanged. A request needs a challenge that this server issued to the host's agent, which is valid for
-// one hour and one PKIOperation, or the address that a profile has given the device, which is valid for one.
+// The SCEP proxy for agents, so that hosts need not reach the authority themselves (docs/protocols/certificates.md,
+// SCEP proxy). Messages are passed on unchanged. A request needs a challenge that this server issued to the host's
+// agent, which is valid for one hour and one PKIOperation, or the address that a profile has given the device, which is
+// valid for one.
 import type { Content } from "../../../api/bodies.ts";
 import { scepProxyApi } from "../../../api/certificates/scep-proxy.ts";
 import { type OpenChallenge, openChallenge } from "../../devices/profiles/challenges.ts";

@@ -1,4 +1,4 @@
-// The SCEP server for devices (RFC 8894; device protocols, 2.1). Refusals are replies with HTTP status 200.
+// The SCEP server for devices (RFC 8894; docs/protocols/certificates.md). Refusals are replies with HTTP status 200.
 import { randomBytes } from "node:crypto";
 import type { Content } from "../../../api/bodies.ts";
 import { deviceCaApi } from "../../../api/certificates/device-ca.ts";

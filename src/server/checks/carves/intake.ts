@@ -1,4 +1,4 @@
-// Receives carved files from agents: one begin request, then blocks (agent protocol, section 7).
+// Receives carved files from agents: one begin request, then blocks (docs/protocols/agent.md, Carves).
 import { createHash } from "node:crypto";
 import { type AgentReply, failure, OK } from "../../platform/agent-protocol/wire.ts";
 import { isoAt } from "../../platform/core/clock.ts";

@@ -1,4 +1,4 @@
-// Validation of carves and their blocks (agent protocol, section 7), with the protocol's error texts.
+// Validation of carves and their blocks, with the protocol's error texts (docs/protocols/agent.md, Carves).
 
 import { hours, isoAt } from "../../platform/core/clock.ts";
 import { type ApiError, notOnThisServer } from "../../platform/core/errors.ts";

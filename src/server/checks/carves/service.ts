@@ -29,7 +29,7 @@ export async function carveRow({ store }: Context, id: number): Promise<CarveRow
   return carve;
 }
 
-/** One block as base64. Error texts are the protocol's (agent protocol, section 7). */
+/** One block as base64, with the error texts of the agents' protocol. */
 export async function getBlock(ctx: Context, id: number, blockId: number): Promise<{ data: string }> {
   const carve = await carveRow(ctx, id);
   if (isExpired(carve, ctx.clock.now())) throw badRequest("cannot get block for expired carve");

@@ -1,4 +1,4 @@
-// Extracts query results from the result lines of a host (agent protocol, section 5).
+// Extracts query results from the result lines of a host (docs/protocols/agent.md, Logs).
 
 import { isRecord } from "../../../text/record.ts";
 import { isWideRow, parseExactly } from "../../platform/agent-protocol/json-scan.ts";

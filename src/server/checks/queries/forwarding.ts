@@ -1,4 +1,4 @@
-// Selects the result lines that are written to the log destination (agent protocol, section 5).
+// Selects the result lines that are written to the log destination (docs/protocols/agent.md, Logs).
 import type { ResultLine } from "../../platform/agent-protocol/lines.ts";
 import type { Plan, PlanCache } from "./plan.ts";
 

@@ -1,4 +1,4 @@
-// Names of scheduled queries as sent to agents and as returned by them (agent protocol, sections 4 and 5).
+// Names of scheduled queries as sent to agents and as returned by them (docs/protocols/agent.md, Configuration).
 
 /** Since 5.19 agents skip queries whose names collide with their internal keys. */
 const skipped = /^(?:query|cache|config_views)\.|(?:epoch|counter)$/;

@@ -1,5 +1,5 @@
-// Enrollment of managed agents (agent protocol, section 11). The query engine of the same machine uses the same host
-// row. See enrollment/README.md.
+// Enrollment of managed agents (docs/protocols/managed-agent.md, Enrollment). The query engine of the same machine uses
+// the same host row. See enrollment/README.md.
 
 import { hardwareUuid } from "../../../agent-wire/firmware.ts";
 import { checkEnrollSecret } from "../../hosts/enrollment/secret-check.ts";

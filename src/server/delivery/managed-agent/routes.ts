@@ -1,4 +1,4 @@
-// Routes of the managed agent's protocol (agent protocol, section 11). All but two require the agent's key.
+// Routes of managed agents (docs/protocols/managed-agent.md). All but two require the agent's key.
 
 import { hostIdentityApi } from "../../../api/delivery/host-identity.ts";
 import { managedAgentApi } from "../../../api/delivery/managed-agent.ts";

@@ -8,7 +8,7 @@ declare module "../../platform/core/tables.ts" {
   }
 }
 
-/** The managed agent of a host (agent protocol, section 11). */
+/** The managed agent of a host. */
 export const managedAgents = table("managed_agents", {
   id: idOf("hosts"),
   /** SHA-256 of the agent key, hexadecimal. */

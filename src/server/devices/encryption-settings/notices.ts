@@ -1,4 +1,4 @@
-// What agents are asked about the encryption of their host's disk (agent protocol, section 11).
+// What agents are asked about the encryption of their host's disk (docs/protocols/managed-agent.md, Configuration).
 
 import type { AgentNotifier } from "../../delivery/managed-agent/notifications.ts";
 import { escrowsKeys, isSentNow } from "../../hosts/disk-encryption/asked.ts";

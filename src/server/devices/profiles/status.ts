@@ -11,7 +11,7 @@ import { profilesOnWire } from "./wire.ts";
 
 declare module "../../platform/core/extensions.ts" {
   interface Extensions {
-    /** Hosts that neither the summary of settings nor the filter by their status includes (part B). */
+    /** Hosts that neither the summary of settings nor the filter by their status includes. */
     readonly hostsWithoutStatus: Predicate;
   }
 }

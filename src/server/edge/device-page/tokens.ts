@@ -26,7 +26,7 @@ export const deviceToken = limit({
 /** Unreserved characters, which need no escaping in a URL (RFC 3986, 2.3). */
 const URL_SAFE = /^[A-Za-z0-9._~-]+$/;
 
-/** Replaces the token; the previous one becomes invalid immediately (agent protocol, section 11). */
+/** Replaces the token; the previous one becomes invalid immediately (docs/protocols/managed-agent.md, Device page). */
 export async function setDeviceToken({ store, clock }: Context, hostId: number, token: string): Promise<void> {
   if (token === "") throw badRequest("device_auth_token is required", "device_auth_token");
   if (!URL_SAFE.test(token) || token.length > deviceToken.max || /^\.+$/.test(token))
@@ -46,10 +46,7 @@ export async function endDeviceTokens({ store }: Pick<Context, "store">, hostIds
   await endDeviceSessions(store, hostIds);
 }
 
-/**
- * Failed calls per address and hour. The specified second limit (1,000 per minute) can never be reached before this
- * one. Valid tokens are never refused, since many hosts may share an address.
- */
+/** Failed calls per address and hour. Valid tokens are never refused, since many hosts may share an address. */
 const FAILURES_AN_HOUR = 720;
 
 const failures = part("failures of device tokens", (services) =>

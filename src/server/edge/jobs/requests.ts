@@ -35,7 +35,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   software_counts: ["counts"],
 };
 
-/** Jobs by the names with which they can be requested: their own, and the group names of part C. */
+/** Jobs by the names with which they can be requested: their own, and names of groups of jobs. */
 export function triggers(jobs: readonly Job[] = allJobs): ReadonlyMap<string, readonly Job[]> {
   const found = new Map<string, readonly Job[]>();
   for (const [name, members] of Object.entries(groups)) {

@@ -1,5 +1,5 @@
 // The state of a Mac's disk encryption: that of the profile which turns FileVault on, and whether the Mac has escrowed
-// a key that this server can read (device protocols, 1.11).
+// a key that this server can read (docs/protocols/apple.md, FileVault).
 import { channels } from "../../platform/core/channels.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import { byId } from "../../platform/core/maps.ts";

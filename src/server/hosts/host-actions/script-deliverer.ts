@@ -1,4 +1,5 @@
-// Delivers lock, unlock and wipe as scripts of the managed agent (decision 19).
+// Delivers lock, unlock and wipe as scripts of the managed agent (docs/protocols/managed-agent.md, Lock, unlock and
+// wipe).
 import { invalid } from "../../platform/core/errors.ts";
 import { platformFamily } from "../../platform/core/platforms.ts";
 import { addOperations } from "../operations/queue.ts";
@@ -21,7 +22,7 @@ const scripts: Partial<Record<Family, Partial<Record<HostAction, string>>>> = {
 const textFor = (host: { platform: string; platform_like: string }, action: HostAction): string | undefined =>
   scripts[platformFamily(host.platform, host.platform_like)]?.[action];
 
-/** Seconds (device protocols, section 6). */
+/** Seconds: ending sessions and locking accounts may take minutes. */
 const TIMEOUT = 300;
 
 export const scriptDeliverer: Deliverer = {

@@ -17,8 +17,8 @@ import { operationLock } from "../operations/queue.ts";
 import { setLeaving, setUnmanaged } from "./managed.ts";
 
 /**
- * What agents of Windows servers report of an enrollment is not shown (agent protocol, section 10), only what this
- * server knows itself: that it manages the host.
+ * Only what this server knows itself is shown of an enrollment of a Windows server (that it manages the host), and not
+ * what its agent reports.
  */
 export const shownEnrollment = <T extends { readonly is_server: boolean; readonly connected_to_svc: boolean }>(
   row: T | null | undefined,

@@ -1,5 +1,5 @@
-// GET /queries/run has its parameters in a JSON body (part C), which h3 does not read for GET. They are moved into the
-// URL before h3 handles the request.
+// GET /queries/run has its parameters in a JSON body, which h3 does not read for GET. They are moved into the URL
+// before h3 handles the request.
 import type { IncomingMessage, RequestListener } from "node:http";
 import { versions } from "../../../api/endpoint.ts";
 import { readBytes } from "../../platform/core/http/body.ts";

@@ -1,5 +1,5 @@
-// Results over a websocket (part C), plain or in SockJS frames. The client sends auth and select_campaign, then
-// receives the same messages as on the event stream.
+// Results over a websocket, plain or in SockJS frames (docs/protocols/live-queries.md, Websocket). The client sends
+// auth and select_campaign, then receives the same messages as on the event stream.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";

@@ -1,4 +1,4 @@
-// Selects the hosts of a live query, and counts the hosts of target lists (part C, target rules).
+// Selects the hosts of a live query, and counts the hosts of target lists.
 
 import { queryFor } from "../../checks/queries/access.ts";
 import { ALL_HOSTS } from "../../hosts/labels/builtin-labels.ts";

@@ -16,7 +16,7 @@ export const POLICIES_REVISION = "svc_revision_p_";
 export const NEW_POLICIES_REVISION = "svc_revision_new_p_";
 export const LABELS_REVISION = "svc_revision_l_";
 
-/** A host's result of a live query (agent protocol, sections 6 and 12). */
+/** A host's result of a live query (docs/protocols/agent.md, Distributed queries). */
 export interface LiveAnswer {
   /** Cells are text of any length. */
   readonly rows: readonly Row[];

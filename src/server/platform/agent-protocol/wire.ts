@@ -1,5 +1,5 @@
 // Paths, limits and error bodies of the agent endpoints. Agents ignore the HTTP status: only the body decides whether a
-// call succeeded (agent protocol, section 2.1). So no body is empty, and success never has an `error` key.
+// call succeeded (docs/protocols/agent.md, Replies). So no body is empty, and success never has an `error` key.
 
 import type { Caller } from "../core/http/proxies.ts";
 import { type Limit, limit } from "../core/limits.ts";
@@ -120,7 +120,7 @@ export const nodeInvalid = (text = "authentication error: invalid node key"): Ag
 
 /**
  * The carver takes any JSON body for success, so a rejected block is answered with a body that is not JSON. The agent
- * retries it and aborts the upload after three failures (agent protocol, section 7).
+ * retries it and aborts the upload after three failures (docs/protocols/agent.md, Carves).
  */
 export const forEndpoint = (endpoint: EndpointName, reply: AgentReply): AgentReply => {
   if (endpoint !== "carve/block" || reply.status === 200) return reply;

@@ -78,8 +78,8 @@ export const mdmOff = () => {
   return new ApiError(400, text, base(text));
 };
 /**
- * 400: a field that needs the premium tier. The message names it as part C does: `LabelsIncludeAny` for
- * `labels_include_any`. `name`: the field's place, if it is not at the top of the body.
+ * 400: a field that needs the premium tier. The message names it in Pascal case, as clients compare it:
+ * `LabelsIncludeAny` for `labels_include_any`. `name`: the field's place, if it is not at the top of the body.
  */
 export const premiumOption = (field: string, name = field) =>
   badRequest(`option ${field.split("_").map(capitalized).join("")} requires a premium license`, name);

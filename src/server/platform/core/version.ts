@@ -14,8 +14,7 @@ function build(): { branch: string; revision: string; build_date: string; build_
 }
 
 /**
- * The reply of GET /version (spec part A). `revision` is the commit, with `-modified` if files differed from it;
- * `build_date` is in UTC; what the build did not know is empty. The spec requires the field `go_version`; here it names
- * the runtime.
+ * The reply of GET /version. `revision` is the commit, with `-modified` if files differed from it; `build_date` is in
+ * UTC; what the build did not know is empty. Clients expect the field `go_version`; here it names the runtime.
  */
 export const version = { version: manifest.version, ...build(), go_version: `node ${process.version}` };

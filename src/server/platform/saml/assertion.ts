@@ -1,4 +1,4 @@
-// Validation of a response and its verified assertion (SAML profiles 4.1.4; device-protocols.md section 5).
+// Validation of a response and its verified assertion (SAML profiles 4.1.4; docs/protocols/saml.md, Checks).
 
 import { attribute, childrenOf, type XmlElement } from "../../../xml/xml.ts";
 import { instant, ns } from "./names.ts";

@@ -1,5 +1,5 @@
-// The agent's own options, by type. `settable`: the agent accepts them from the configuration. `commandLine`: only
-// from its command line or flag file. See agent protocol, section 8, and the agent's command line flags reference.
+// The agent's own options, by type. `settable`: the agent accepts them from the configuration. `commandLine`: only from
+// its command line or flag file, as osquery's reference of command line flags says.
 
 export type OptionType = "boolean" | "integer" | "string";
 

@@ -1,5 +1,5 @@
-// Validates queries, packs and decorators in agent options (agent protocol, section 4). Agents drop invalid ones
-// silently.
+// Validates queries, packs and decorators in agent options (docs/protocols/agent.md, Configuration). Agents drop
+// invalid ones silently.
 
 import { sqlProblem } from "../../../sql/syntax.ts";
 import { isRecord } from "../../../text/record.ts";

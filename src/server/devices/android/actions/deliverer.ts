@@ -1,4 +1,4 @@
-// Delivers lock and wipe to Android devices (device protocols, sections 4 and 6). Nothing unlocks them: their users do.
+// Delivers lock and wipe to Android devices (docs/protocols/android.md). Nothing unlocks them: their users do.
 
 import type { Deliverer, HostAction } from "../../../hosts/host-actions/deliverer.ts";
 import { type ActionOutcome, actionEnded } from "../../../hosts/host-actions/outcome.ts";

@@ -1,4 +1,4 @@
-// A client of the Android Management API, version 1 (device protocols, section 4).
+// A client of the Android Management API, version 1 (docs/protocols/android.md, Calls).
 
 import { z } from "zod";
 import type { Services } from "../../../platform/core/context.ts";

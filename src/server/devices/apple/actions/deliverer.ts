@@ -1,4 +1,4 @@
-// Delivers lock, unlock and wipe to Apple devices (device protocols, sections 1.7 and 6).
+// Delivers lock, unlock and wipe to Apple devices (docs/protocols/apple.md, Commands).
 import type { PlistDict } from "../../../../plist/value.ts";
 import type { Deliverer, HostAction } from "../../../hosts/host-actions/deliverer.ts";
 import type { HostRow } from "../../../hosts/hosts/access.ts";

@@ -1,5 +1,5 @@
-// The enrollment profile: with it a device gets its identity and the address of its device management (device protocols,
-// 1.2).
+// The enrollment profile: with it a device gets its identity and the address of its device management
+// (docs/protocols/apple.md).
 import { createHash } from "node:crypto";
 import { deviceCaApi } from "../../../../api/certificates/device-ca.ts";
 import { appleChannelApi } from "../../../../api/devices/apple-channel.ts";

@@ -1,4 +1,4 @@
-// The profile that turns FileVault on, and makes Macs escrow their recovery keys (device protocols, 1.11).
+// The profile that turns FileVault on, and makes Macs escrow their recovery keys (docs/protocols/apple.md, FileVault).
 import { createHash } from "node:crypto";
 import type { Certificate } from "../../../../pki/x509.ts";
 import type { PlistDict } from "../../../../plist/value.ts";

@@ -36,7 +36,7 @@ export function oauthHeader(credentials: OauthCredentials, { method, url, nonce,
     encoded(name),
     encoded(value),
   ]);
-  // Sorted by the encoded name, then by the encoded value (3.4.1.3.2).
+  // Sorted by the encoded name, then by the encoded value (RFC 5849, 3.4.1.3.2).
   const sorted = all
     .sort(([name, value], [other, its]) => compareText(name, other) || compareText(value, its))
     .map(([name, value]) => `${name}=${value}`)

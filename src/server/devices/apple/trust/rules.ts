@@ -1,4 +1,4 @@
-// What a push certificate must be (device protocols, 1.1). Pure functions.
+// What a push certificate must be (docs/protocols/apple.md, Trust). Pure functions.
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 
 /** The text says what is wrong with the upload, in words for admins. */

@@ -1,4 +1,4 @@
-// Delivers wipes to Windows devices (device protocols, sections 3.5 and 6). Agents lock and unlock them.
+// Delivers wipes to Windows devices (docs/protocols/windows.md). Agents lock and unlock them.
 import type { WindowsWipeType } from "../../../../api/hosts/host-actions.ts";
 import { syncCommand } from "../../../../syncml/value.ts";
 import type { Deliverer } from "../../../hosts/host-actions/deliverer.ts";

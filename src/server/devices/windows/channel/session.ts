@@ -1,4 +1,5 @@
-// A management session (OMA DM 1.2; device protocols, 3.3): each message of the device gets the next one of the server.
+// A management session (OMA DM 1.2; docs/protocols/windows.md): each message of the device gets the next one of the
+// server.
 import { alerts, statuses, UNENROLLED_BY_USER } from "../../../../syncml/codes.ts";
 import { DIGEST } from "../../../../syncml/digest.ts";
 import { readSyncHeader, readSyncml } from "../../../../syncml/read.ts";

@@ -1,4 +1,4 @@
-// Enrolls devices, and renews their certificates (device protocols, 3.2).
+// Enrolls devices, and renews their certificates (docs/protocols/windows.md, Enrollment).
 import { withoutInvisible } from "../../../../agent-wire/invisible.ts";
 import { AGENT_DISCOVERY, windowsChannelApi, windowsEnrollApi } from "../../../../api/devices/windows.ts";
 import type { Envelope } from "../../../../soap/envelope.ts";

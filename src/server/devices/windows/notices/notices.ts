@@ -1,4 +1,4 @@
-// What agents of Windows hosts are asked about device management (agent protocol, section 11).
+// What agents of Windows hosts are asked about device management (docs/protocols/managed-agent.md, Configuration).
 import { AGENT_DISCOVERY } from "../../../../api/devices/windows.ts";
 import type { AgentNotifier } from "../../../delivery/managed-agent/notifications.ts";
 import { windowsUrl } from "../channel/devices.ts";

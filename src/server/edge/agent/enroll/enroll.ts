@@ -1,4 +1,4 @@
-// Enrollment of query engines (agent protocol, section 3). See enrollment/README.md.
+// Enrollment of query engines (docs/protocols/agent.md, Enrollment). See enrollment/README.md.
 import { hardwareUuid, serialNumber } from "../../../../agent-wire/firmware.ts";
 import { withoutInvisible } from "../../../../agent-wire/invisible.ts";
 import type { Hardware } from "../../../hosts/enrollment/kind.ts";

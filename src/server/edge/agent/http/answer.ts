@@ -147,7 +147,7 @@ const DROPPED: AgentReply = { ...OK };
 
 /**
  * Reply to a body above its size limit. Distributed results are accepted and dropped: if they were refused, the agent
- * would send them again with every poll, merged with newer ones (agent protocol, section 2.4).
+ * would send them again with every poll, merged with newer ones (docs/protocols/agent.md, Retries).
  */
 export function oversize({ metrics, log }: Services, endpoint: EndpointName): AgentReply {
   metrics.agentRequests.inc({ endpoint, outcome: "oversize" });

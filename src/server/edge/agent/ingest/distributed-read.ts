@@ -1,4 +1,4 @@
-// Builds the queries of a distributed read (agent protocol, section 6).
+// Builds the queries of a distributed read (docs/protocols/agent.md, Distributed queries).
 
 import { duePolicies, type PolicyCache } from "../../../checks/policies/cache.ts";
 import type { LabelCache } from "../../../hosts/labels/dynamic.ts";

@@ -1,4 +1,4 @@
-// The log endpoint (agent protocol, section 5). Lines are forwarded unchanged.
+// The log endpoint (docs/protocols/agent.md, Logs). Lines are forwarded unchanged.
 
 import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";

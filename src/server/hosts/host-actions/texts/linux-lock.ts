@@ -1,9 +1,9 @@
 import { linuxUndo } from "./linux-undo.ts";
 
 /**
- * Disables sign-in and ends all sessions (device protocols, section 6). The previous state is saved in
- * /var/lib/svc-lock for the unlock script. On failure it is restored, because the server then still shows the host as
- * unlocked. Running it again completes a partial lock.
+ * Disables sign-in and ends all sessions. The previous state is saved in /var/lib/svc-lock for the unlock script. On
+ * failure it is restored, because the server then still shows the host as unlocked. Running it again completes a
+ * partial lock.
  */
 export const linuxLock = String.raw`#!/bin/sh
 # Locks this computer. Runs as root.

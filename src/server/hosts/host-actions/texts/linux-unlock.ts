@@ -1,6 +1,6 @@
 import { linuxUndo } from "./linux-undo.ts";
 
-/** Restores the state saved by the lock script in /var/lib/svc-lock and restarts (device protocols, section 6). */
+/** Restores the state saved by the lock script in /var/lib/svc-lock and restarts. */
 export const linuxUnlock = `#!/bin/sh
 # Unlocks this computer. Runs as root.
 ROOT=""

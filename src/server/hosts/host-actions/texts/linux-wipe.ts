@@ -1,6 +1,6 @@
 /**
- * Erases the computer (device protocols, section 6). Erasing runs detached and starts after this script has ended, so
- * that the agent can report the result. Network file systems are unmounted first and never entered.
+ * Erases the computer. Erasing runs detached and starts after this script has ended, so that the agent can report the
+ * result. Network file systems are unmounted first and never entered.
  */
 export const linuxWipe = `#!/bin/sh
 # Erases this computer for good. Runs as root.

@@ -1,7 +1,7 @@
 /**
- * Disables local accounts, blocks sign-in with cached credentials and ends all sessions (device protocols, section 6).
- * The previous state is saved below ProgramData, readable by SYSTEM and administrators only. On failure it is restored,
- * because the server then still shows the host as unlocked.
+ * Disables local accounts, blocks sign-in with cached credentials and ends all sessions. The previous state is saved
+ * below ProgramData, readable by SYSTEM and administrators only. On failure it is restored, because the server then
+ * still shows the host as unlocked.
  */
 export const windowsLock = String.raw`# Locks this computer. Runs as SYSTEM.
 $ErrorActionPreference = 'Stop'

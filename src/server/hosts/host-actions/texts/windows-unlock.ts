@@ -1,4 +1,4 @@
-/** Enables only the accounts that the lock script disabled (device protocols, section 6). */
+/** Enables only the accounts that the lock script disabled. */
 export const windowsUnlock = String.raw`# Unlocks this computer. Runs as SYSTEM.
 $ErrorActionPreference = 'Stop'
 $folder = Join-Path $env:ProgramData 'svc-lock'

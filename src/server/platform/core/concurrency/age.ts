@@ -1,5 +1,5 @@
-// Agents give up on a request after 16 s (agent protocol, section 2.1). Work that has waited for most of that time is
-// refused with `Overdue` instead of being processed.
+// Agents give up on a request after 16 s (docs/protocols/agent.md, Replies). Work that has waited for most of that time
+// is refused with `Overdue` instead of being processed.
 
 export const MAX_AGE_MS = 10_000;
 
