@@ -5,15 +5,15 @@ import { compareDevices, directoryDeviceInventory } from "./automations/conditio
 import { deliverMail } from "./automations/policy-mails/deliver.ts";
 import { activityRequests } from "./automations/webhooks/activities.ts";
 import { deliverWebhook } from "./automations/webhooks/deliver.ts";
+import { endChallenges } from "./certificates/certificates/challenges.ts";
 import { certificateInventory } from "./certificates/certificates/inventory.ts";
-import { endChallenges } from "./certificates/certificates/scep-proxy.ts";
 import { scheduleInventory } from "./checks/packs/inventory.ts";
 import { storeCritical } from "./checks/policies/critical.ts";
 import { forgetForeignResults } from "./checks/policies/results.ts";
 import { managedAgentInventory } from "./delivery/managed-agent/inventory.ts";
-import { endAgentKeys } from "./delivery/managed-agent/rows.ts";
 import { runScript } from "./delivery/scripts/kind.ts";
 import { scriptsUseVariables } from "./delivery/scripts/variables.ts";
+import { softwareStep } from "./delivery/setup-experience/device-step.ts";
 import { setupScriptsUseVariables } from "./delivery/setup-experience/script.ts";
 import { dropPendingInstalls, installsFollowPackages } from "./delivery/software-installs/edits.ts";
 import { inHouseInstall, inHouseListener } from "./delivery/software-installs/in-house.ts";
@@ -62,7 +62,7 @@ import { appleDetails, appleDetailsListener, requestDetails } from "./devices/ap
 import { readDetails } from "./devices/apple/details/ingest.ts";
 import { endUserListener } from "./devices/apple/enroll/end-users.ts";
 import { appleRenewal, renewalCommand } from "./devices/apple/enroll/renewal.ts";
-import { filevaultInventory, openDiskKey, readSecurityInfo, securityInfo } from "./devices/apple/filevault/key.ts";
+import { filevaultInventory, readSecurityInfo, securityInfo } from "./devices/apple/filevault/key.ts";
 import { deviceNameListener, readDeviceName, setDeviceName } from "./devices/apple/names/device-name.ts";
 import { findAccount, managedAccountListener, setAccountPassword } from "./devices/apple/passwords/managed-account.ts";
 import { recoveryLockListener, setRecoveryLock, verifyRecoveryLock } from "./devices/apple/passwords/recovery-lock.ts";
@@ -73,11 +73,9 @@ import { applePlatform } from "./devices/apple/profiles/platform.ts";
 import { accountCommand, accountStep } from "./devices/apple/setup/account.ts";
 import { bootstrapCommand, bootstrapListener, bootstrapStep } from "./devices/apple/setup/bootstrap.ts";
 import { releaseCommand, setupListener } from "./devices/apple/setup/release.ts";
-import { appleSetupWait, softwareStep } from "./devices/apple/setup/software.ts";
 import { profilesStep } from "./devices/apple/setup/steps.ts";
 import { deviceCaEnd, pushCertificateEnd } from "./devices/apple/trust/ends.ts";
 import { pushCertificate } from "./devices/apple/trust/service.ts";
-import { diskEncryptionNotices } from "./devices/encryption-settings/notices.ts";
 import { hostNamesUseVariables } from "./devices/host-names/uses.ts";
 import { forgetPasswords } from "./devices/host-passwords/rows.ts";
 import { profilesUseVariables } from "./devices/profiles/uses.ts";
@@ -90,7 +88,6 @@ import { windowsActionListener, windowsWipe, windowsWiper } from "./devices/wind
 import { windowsCommands, windowsCustomCommand } from "./devices/windows/commands/custom.ts";
 import { joinListener } from "./devices/windows/joins/joins.ts";
 import { windowsSerialCommand } from "./devices/windows/joins/serial.ts";
-import { windowsNotices } from "./devices/windows/notices/notices.ts";
 import {
   windowsObsoleteNodes,
   windowsProfileCommand,
@@ -102,7 +99,7 @@ import { finishWindowsSignIn } from "./devices/windows/sign-in/sign-in.ts";
 import { startupPinListener, startupPinPolicy } from "./devices/windows/startup-pin/startup-pin.ts";
 import { windowsDeadlines } from "./devices/windows/updates/commands.ts";
 import { windowsUpdateListener } from "./devices/windows/updates/updates.ts";
-import { endDeviceTokens } from "./edge/device-page/tokens.ts";
+import { endDeviceSessions } from "./edge/device-sign-in/session.ts";
 import { finishDeviceSignIn } from "./edge/device-sign-in/sign-in.ts";
 import { diskEncryptionInventory } from "./hosts/disk-encryption/inventory.ts";
 import { forgetDiskKeys } from "./hosts/disk-encryption/keys.ts";
@@ -117,6 +114,7 @@ import { labelsUseVitals } from "./hosts/labels/vital-uses.ts";
 import { mdmInventory } from "./hosts/mdm-status/ingest.ts";
 import { munkiSource } from "./hosts/munki/ingest.ts";
 import type { OperationKind } from "./hosts/operations/kind.ts";
+import { endDeviceTokens } from "./inventory/device-tokens/tokens.ts";
 import { chosenIds } from "./inventory/host-list/chosen.ts";
 import { deleteInSteps } from "./inventory/host-list/delete.ts";
 import { windowsServers } from "./inventory/host-list/selector/mdm.ts";
@@ -149,6 +147,7 @@ export const extensions: Extensions = {
   deliveries: { webhook: deliverWebhook, ticket: deliverTicket, mail: deliverMail },
   dropEntrusted: [
     endDeviceTokens,
+    endDeviceSessions,
     endAccess,
     endChallenges,
     forgetDiskKeys,
@@ -159,11 +158,9 @@ export const extensions: Extensions = {
     dropPendingInstalls,
     ({ store }, hostIds) => forgetForeignResults(store, hostIds),
   ],
-  endAgentKeys,
   gatingResultsChanged: compareDevices,
   fileReferences: referencesToFiles(Object.values(tables)),
   hostActionDeliverers: [scriptDeliverer, appleDeliverer, windowsWiper, androidDeliverer],
-  agentNotifiers: [windowsNotices, diskEncryptionNotices],
   appleCommandsMadeLate: {
     [appleProfileCommand.name]: profileCommand,
     [appleRenewal.name]: renewalCommand,
@@ -205,14 +202,12 @@ export const extensions: Extensions = {
     storeAppListener,
   ],
   appleReaders: { [appleDetails.name]: readDetails, [securityInfo.name]: readSecurityInfo },
-  openDiskKey,
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave, askWindowsToLeave, askAndroidToLeave],
   windowsDevices: [windowsActionListener, windowsUpdateListener, startupPinListener, joinListener],
   deviceCallbacks: [finishDeviceSignIn, finishWindowsSignIn],
   commandPlatforms: [appleCommands, windowsCommands, androidCommands],
   appleSetupSteps: [bootstrapStep, profilesStep, accountStep, softwareStep],
-  setupWaits: [appleSetupWait],
   profilePlatforms: [windowsPlatform, applePlatform, androidPlatform],
   androidMessages: { COMMAND: takeCommandMessage },
   androidLeft: [endAndroidActions],

@@ -4,9 +4,10 @@
 import { userStreams } from "./accounts/sessions/streams.ts";
 import { complianceReports } from "./automations/conditional-access/compliance/job.ts";
 import { deviceIdentityCache } from "./certificates/device-ca/identities.ts";
+import { managedAgents } from "./certificates/host-authentication/agents.ts";
 import { policyCounts } from "./checks/policies/counts.ts";
 import { scopeTrim } from "./checks/policies/scope-trim.ts";
-import { managedAgents } from "./delivery/managed-agent/agents.ts";
+import { managedAgentEnrollment } from "./delivery/managed-agent/kind.ts";
 import { policyActions } from "./delivery/policy-actions/act.ts";
 import { cancelScriptBatch } from "./delivery/scripts/batches/cancel.ts";
 import { scriptBatchRuns, scriptBatchTask } from "./delivery/scripts/batches/carry-out.ts";
@@ -87,6 +88,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(liveQueries);
   const agent = await start(agents);
   await start(managedAgents);
+  await start(managedAgentEnrollment);
   await start(deviceIdentityCache);
   await start(outbox);
   await start(appleEnrollment);

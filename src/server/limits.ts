@@ -2,15 +2,14 @@ import { unconfirmedCertificates } from "./automations/conditional-access/certif
 import { STATUS_DETAIL } from "./certificates/certificates/hosts.ts";
 import { certificatesLimit } from "./certificates/certificates/inventory.ts";
 import { certificateNames, certificateSubject, HOST_CERTIFICATES } from "./certificates/device-ca/issue.ts";
+import { agentKey } from "./certificates/host-authentication/agents.ts";
+import { identityUuid } from "./certificates/host-authentication/identity.ts";
 import { carveBlocks, carveNames } from "./checks/carves/rules.ts";
 import { SCHEDULE_STATISTICS } from "./checks/packs/inventory.ts";
 import { reportColumns, reportRows, reportText } from "./checks/queries/answers.ts";
 import { failureLines, failureText } from "./checks/queries/failures.ts";
 import { waitingReports } from "./checks/queries/reports.ts";
-import { agentKey } from "./delivery/managed-agent/agents.ts";
 import { fieldLimits } from "./delivery/managed-agent/field-limits.ts";
-import { identityUuid } from "./delivery/managed-agent/identity.ts";
-import { agentRuns } from "./delivery/managed-agent/machines.ts";
 import { scriptOutput } from "./delivery/managed-agent/routes.ts";
 import { installOutput } from "./delivery/software-installs/agent.ts";
 import { storedInstallOutput } from "./delivery/software-installs/kinds.ts";
@@ -29,7 +28,6 @@ import { resultLimits } from "./edge/agent/ingest/results.ts";
 import { UNASKED } from "./edge/agent/ingest/unasked.ts";
 import { linesLimit } from "./edge/agent/logs/log.ts";
 import { DEVICE_ACTIONS, DEVICE_ACTIONS_A_DAY, DEVICE_REFETCHES } from "./edge/device-page/limits.ts";
-import { deviceToken } from "./edge/device-page/tokens.ts";
 import { earlierKeys } from "./hosts/disk-encryption/history.ts";
 import { wrongSecrets } from "./hosts/enrollment/secret-check.ts";
 import { actionOutput } from "./hosts/host-actions/kinds.ts";
@@ -37,9 +35,11 @@ import { emailsLimit } from "./hosts/hosts/emails.ts";
 import { identifierLimit } from "./hosts/hosts/identifier.ts";
 import { batteriesLimit } from "./hosts/hosts/inventory/batteries.ts";
 import { usersLimit } from "./hosts/hosts/inventory/users.ts";
+import { agentRuns } from "./hosts/managed-agents/machines.ts";
 import { munkiIssuesLimit } from "./hosts/munki/ingest.ts";
 import { storedScriptOutput } from "./hosts/operations/script-output.ts";
 import { ERROR_TEXT, ERRORS_OF_HOST } from "./hosts/query-errors/errors.ts";
+import { deviceToken } from "./inventory/device-tokens/tokens.ts";
 import {
   campaignBytes,
   keptLiveQueries,

@@ -5,7 +5,6 @@ import type { AnyEndpoint } from "../api/endpoint.ts";
 import { servedPaths } from "../api/endpoint.ts";
 import { conditionalAccessIdpRoutes } from "./automations/conditional-access/routes.ts";
 import { certificateAgentRoutes } from "./certificates/certificates/routes.ts";
-import { scepProxyRoutes } from "./certificates/certificates/scep-proxy.ts";
 import { deviceCaRoutes } from "./certificates/device-ca/scep-server.ts";
 import {
   capabilities,
@@ -25,6 +24,7 @@ import {
   mdmSsoRoutes,
   otaEnrollRoutes,
 } from "./devices/apple/enroll/routes.ts";
+import { scepProxyRoutes } from "./devices/scep-proxy/proxy.ts";
 import { windowsChannelRoutes } from "./devices/windows/channel/routes.ts";
 import { windowsEnrollRoutes } from "./devices/windows/enroll/routes.ts";
 import { desktopAppRoutes } from "./edge/device-page/routes.ts";

@@ -2,8 +2,8 @@
 import type { Socket } from "node:net";
 import type { Access } from "../api/endpoint.ts";
 import { authenticate } from "./accounts/sessions/auth.ts";
-import { hostOfKey, nodeKeyIn } from "./certificates/certificates/node-key.ts";
-import { signingHost } from "./delivery/managed-agent/signed-requests.ts";
+import { hostOfKey, nodeKeyIn } from "./certificates/host-authentication/node-key.ts";
+import { signingHost } from "./certificates/host-authentication/signed-requests.ts";
 import { type Context, nobody, type Services } from "./platform/core/context.ts";
 import { authenticationRequired } from "./platform/core/errors.ts";
 import { clientCertificate } from "./platform/core/http/client-certificate.ts";

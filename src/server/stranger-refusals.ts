@@ -3,7 +3,7 @@
 // as much.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Purpose, servedPaths } from "../api/endpoint.ts";
-import { nodeKeyIn } from "./certificates/certificates/node-key.ts";
+import { nodeKeyIn } from "./certificates/host-authentication/node-key.ts";
 import { webPages } from "./edge/web/pages-table.ts";
 import { baseHeaders } from "./error-replies.ts";
 import { endpointAt } from "./platform/agent-protocol/wire.ts";

@@ -17,6 +17,7 @@ import { seenCves, webhookDestinations, webhookMarks } from "./automations/webho
 import { certificateAuthorities } from "./certificates/ca/tables.ts";
 import { certificateTemplates, hostCertificates } from "./certificates/certificates/tables.ts";
 import { deviceCas, deviceIdentities, scepChallenges } from "./certificates/device-ca/tables.ts";
+import { usedSignatures } from "./certificates/host-authentication/tables.ts";
 import { carves } from "./checks/carves/tables.ts";
 import { packs, packTargets, scheduledQueries } from "./checks/packs/tables.ts";
 import {
@@ -28,7 +29,6 @@ import {
   policyLabels,
 } from "./checks/policies/tables.ts";
 import { queries, queryLabels, queryResults } from "./checks/queries/tables.ts";
-import { managedAgents, usedSignatures } from "./delivery/managed-agent/tables.ts";
 import { agentSigningKeys } from "./delivery/new-hosts/tables.ts";
 import { scriptBatches, scriptBatchHosts, scriptExecutions, scripts } from "./delivery/scripts/tables.ts";
 import { hostSetupItems, hostSetups, setupScripts } from "./delivery/setup-experience/tables.ts";
@@ -76,22 +76,24 @@ import { windowsProfileNodes } from "./devices/windows/profiles/tables.ts";
 import { windowsSignIns, windowsUsedTokens } from "./devices/windows/sign-in/tables.ts";
 import { windowsStartupPins } from "./devices/windows/startup-pin/tables.ts";
 import { windowsUpdates } from "./devices/windows/updates/tables.ts";
-import { deviceTokens, macMigrations } from "./edge/device-page/tables.ts";
+import { macMigrations } from "./edge/device-page/tables.ts";
 import { deviceSessions, deviceSignIns } from "./edge/device-sign-in/tables.ts";
 import { jobRuns } from "./edge/jobs/tables.ts";
 import { approvalChoices, approvals, approvalTeams, dangerUses } from "./hosts/approvals/tables.ts";
+import { softwareCountChanges, vulnerabilityCountChanges } from "./hosts/count-changes/tables.ts";
 import { directoryCredentials } from "./hosts/directory/tables.ts";
 import { diskKeyHistory, hostDiskEncryption } from "./hosts/disk-encryption/tables.ts";
 import { hostActions, scriptRuns } from "./hosts/host-actions/tables.ts";
 import { hostContacts, hostDetails, hostEmails, hostSeen, hosts, osVersions } from "./hosts/hosts/tables.ts";
 import { labelMembers, labels } from "./hosts/labels/tables.ts";
+import { managedAgents } from "./hosts/managed-agents/tables.ts";
 import { hostBootstrap, hostMdm, mdmSolutions } from "./hosts/mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "./hosts/munki/tables.ts";
 import { operationContents, operations } from "./hosts/operations/tables.ts";
 import { hostSettings } from "./hosts/os-settings/tables.ts";
 import { queryErrors } from "./hosts/query-errors/tables.ts";
 import { hostEndUsers, scimGroups, scimLogins, scimMembers, scimRequests, scimUsers } from "./hosts/scim/tables.ts";
-import { deviceLinks } from "./inventory/device-links/tables.ts";
+import { deviceLinks, deviceTokens } from "./inventory/device-tokens/tables.ts";
 import { campaignHosts, campaigns } from "./inventory/live-queries/tables.ts";
 import { activities, activityChain } from "./platform/activities/tables.ts";
 import type { AllTables } from "./platform/core/tables.ts";
@@ -119,7 +121,6 @@ import { selfServiceCategories, titleIcons } from "./software/self-service/table
 import {
   hostSoftware,
   software,
-  softwareCountChanges,
   softwareCountState,
   softwareInstalls,
   softwareTitleCounts,
@@ -130,7 +131,6 @@ import {
   osCves,
   softwareCves,
   vulnerabilities,
-  vulnerabilityCountChanges,
   vulnerabilityCountState,
   vulnerabilityCounts,
 } from "./software/software/vulnerabilities/tables.ts";

@@ -1,6 +1,6 @@
 // The setup of new hosts: one item after the other, as agents ask for it.
 import { describe, expect, it } from "vitest";
-import { managedAgents } from "../../src/server/delivery/managed-agent/agents.ts";
+import { managedAgents } from "../../src/server/certificates/host-authentication/agents.ts";
 import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Package } from "../../src/api/software/packages.ts";
 import type { HostSoftwareItem } from "../../src/api/software/software.ts";
-import { managedAgents } from "../../src/server/delivery/managed-agent/agents.ts";
+import { managedAgents } from "../../src/server/certificates/host-authentication/agents.ts";
 import { requestInstall } from "../../src/server/delivery/software-installs/service.ts";
 import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { settleOverdue } from "../../src/server/hosts/operations/queue.ts";

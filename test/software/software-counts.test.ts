@@ -1,10 +1,11 @@
 // The counts of software for all hosts, each team, and hosts without a team, compared with a count of all hosts after
 // random changes.
+
 import { describe, expect, it } from "vitest";
 import { runJob } from "../../src/server/edge/jobs/start.ts";
+import { ALL_HOSTS, NO_TEAM } from "../../src/server/hosts/count-changes/tables.ts";
 import { everything } from "../../src/server/platform/store/query.ts";
 import { addSoftwareCounts, recountSoftware, softwareCounts } from "../../src/server/software/software/counts.ts";
-import { ALL_HOSTS, NO_TEAM } from "../../src/server/software/software/tables.ts";
 import { Random } from "../../src/simulator/random.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";

@@ -235,3 +235,6 @@ export const managedAgentApi = {
     response: z.object({ setup_experience_results: SetupResults }),
   }),
 } satisfies Record<string, AnyEndpoint>;
+
+/** What an agent is asked to do. */
+export type AgentNotifications = z.output<typeof managedAgentApi.config.response>["notifications"];

@@ -132,7 +132,7 @@ describe.each(bothEngines)("an enrollment profile on %s", (engine) => {
 });
 
 const deviceToken = async (t: TestApp, id: number) => {
-  const { setDeviceToken } = await import("../../../src/server/edge/device-page/tokens.ts");
+  const { setDeviceToken } = await import("../../../src/server/inventory/device-tokens/tokens.ts");
   const { serviceContext } = await import("../../../src/server/platform/core/context.ts");
   await setDeviceToken(serviceContext(t.services), id, "token-of-a-device");
   return "token-of-a-device";

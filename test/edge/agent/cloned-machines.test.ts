@@ -5,7 +5,7 @@ import {
   judgeEnrollment,
   type KnownMachine,
   noMachine,
-} from "../../../src/server/delivery/managed-agent/machines.ts";
+} from "../../../src/server/hosts/managed-agents/machines.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
 import { addSecret, agentCall, ManagedAgent } from "../../support/managed.ts";

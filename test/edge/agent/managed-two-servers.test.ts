@@ -1,7 +1,7 @@
 // Managed agents that use another server than the administrator, on one database.
 
 import { expect, it } from "vitest";
-import { managedAgents } from "../../../src/server/delivery/managed-agent/agents.ts";
+import { managedAgents } from "../../../src/server/certificates/host-authentication/agents.ts";
 import { checkEnrollSecret, wrongSecrets } from "../../../src/server/hosts/enrollment/secret-check.ts";
 import { withRunning } from "../../../src/server/platform/core/running.ts";
 import { createCipher } from "../../../src/server/platform/store/cipher.ts";

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createPlaces } from "../../../src/server/edge/jobs/places.ts";
 import { AlreadyRunning, carryOut, runDue, runSchedule } from "../../../src/server/edge/jobs/schedule.ts";
 import { runJob, startJobs } from "../../../src/server/edge/jobs/start.ts";
+import { ALL_HOSTS } from "../../../src/server/hosts/count-changes/tables.ts";
 import { deleteManyHosts } from "../../../src/server/inventory/host-list/delete.ts";
 import { days, hours, isoAt, minutes } from "../../../src/server/platform/core/clock.ts";
 import {
@@ -13,7 +14,6 @@ import { serviceContext } from "../../../src/server/platform/core/context.ts";
 import type { Job } from "../../../src/server/platform/core/job.ts";
 import { withRunning } from "../../../src/server/platform/core/running.ts";
 import { and, eq } from "../../../src/server/platform/store/query.ts";
-import { ALL_HOSTS } from "../../../src/server/software/software/tables.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
 import { hostRow, makeHost, makeInventory, makeSession, makeSoftware, makeTeam, makeUser } from "../../support/make.ts";

@@ -1,10 +1,11 @@
 // How many hosts of each scope a vulnerability affects, compared with a count of all hosts after random changes.
+
 import { describe, expect, it } from "vitest";
 import { forgetResults } from "../../../src/server/checks/policies/results.ts";
 import { runJob } from "../../../src/server/edge/jobs/start.ts";
+import { ALL_HOSTS, NO_TEAM } from "../../../src/server/hosts/count-changes/tables.ts";
+import { recordSystems } from "../../../src/server/hosts/count-changes/vulnerabilities.ts";
 import { eq, everything, gte } from "../../../src/server/platform/store/query.ts";
-import { ALL_HOSTS, NO_TEAM } from "../../../src/server/software/software/tables.ts";
-import { recordSystems } from "../../../src/server/software/software/vulnerabilities/count-changes.ts";
 import {
   addVulnerabilityCounts,
   vulnerabilityCounts,

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
 import { runJob } from "../../../src/server/edge/jobs/start.ts";
-import { vulnerabilities } from "../../../src/server/software/vulnerabilities/job.ts";
+import { vulnerabilities } from "../../../src/server/edge/jobs/vulnerabilities.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { newDir, startFake } from "../../support/ca-fakes.ts";
 import { bothEngines } from "../../support/engines.ts";

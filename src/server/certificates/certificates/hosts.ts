@@ -11,9 +11,9 @@ import { and, eq } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { getCaRow } from "../ca/rules.ts";
 import { fillAlternativeNames, fillName, type HostValues, valuesOf } from "../ca/variables.ts";
-import type { CallingHost } from "./node-key.ts";
+import type { CallingHost } from "../host-authentication/node-key.ts";
+import { giveChallenge } from "./challenges.ts";
 import { type TemplateRow, templateOf } from "./rules.ts";
-import { giveChallenge } from "./scep-proxy.ts";
 import type { hostCertificates } from "./tables.ts";
 
 /** 404 if there is no such template, 403 if it belongs to another team. */

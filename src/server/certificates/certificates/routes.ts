@@ -1,8 +1,8 @@
 import { certificatesApi as api, certificateAgentApi } from "../../../api/certificates/certificates.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
+import { callingHost } from "../host-authentication/node-key.ts";
 import { ownTemplate, reportStatus } from "./hosts.ts";
-import { callingHost } from "./node-key.ts";
 import { createTemplate, deleteTemplate, deleteTemplates, getTemplate, listTemplates } from "./service.ts";
 import { applyTemplateSpecs } from "./specs.ts";
 

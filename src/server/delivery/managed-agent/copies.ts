@@ -1,16 +1,17 @@
 // Machines that were cloned with their agent: two with one key. See machines.ts for how they are recognized.
 
+import type { AgentHost } from "../../certificates/host-authentication/agents.ts";
 import { recordRefused } from "../../hosts/enrollment/refused.ts";
 import { requestRefetch } from "../../hosts/hosts/write.ts";
+import { judge, type Machine, type Verdict } from "../../hosts/managed-agents/machines.ts";
+import { setConflict, setMachine } from "../../hosts/managed-agents/rows.ts";
+import { type Conflict, machineOf } from "../../hosts/managed-agents/tables.ts";
 import { channels, hostsPayload } from "../../platform/core/channels.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError, authenticationRequired } from "../../platform/core/errors.ts";
 import { tokenHash } from "../../platform/core/random.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq } from "../../platform/store/query.ts";
-import type { AgentHost } from "./agents.ts";
-import { judge, type Machine, type Verdict } from "./machines.ts";
-import { type Conflict, machineOf } from "./tables.ts";
 
 /** The agent forgets its keys, and enrolls its machine as a host of its own. */
 const refusalOf = (name: "machine" | "hardware_uuid", reason: string) =>
@@ -55,7 +56,7 @@ function compare({ store, clock }: Context, { hostId }: AgentHost, key: string, 
     const known = machineOf(row);
     const [verdict, next] = judge(known, machine, clock.now());
     if (next !== known) {
-      await tx.managedAgents.update({ where: eq("id", hostId), set: next });
+      await setMachine(tx, hostId, next);
       await tx.notify(channels.hosts, hostsPayload([hostId]));
     }
     // What the copy has reported in the meantime is replaced.
@@ -76,6 +77,6 @@ export async function recordCopy(ctx: Context, hostId: number, kind: keyof typeo
   const host = await store.hosts.get(hostId);
   if (!host) return;
   const conflict: Conflict = { detected_at: clock.iso(), address };
-  await store.managedAgents.update({ where: eq("id", hostId), set: { conflict } });
+  await setConflict(store, hostId, conflict);
   await recordRefused(ctx, { host, agent: "managed_agent", address, because: REASONS[kind] });
 }

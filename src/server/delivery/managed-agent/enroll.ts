@@ -2,16 +2,15 @@
 // the same host row. See enrollment/README.md.
 
 import { hardwareUuid } from "../../../agent-wire/firmware.ts";
+import { signer } from "../../certificates/host-authentication/identity.ts";
 import { checkEnrollSecret } from "../../hosts/enrollment/secret-check.ts";
 import { isSerialNumber } from "../../hosts/hosts/serial-number.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError, authenticationFailed, invalid, limitExceeded, overBudget } from "../../platform/core/errors.ts";
 import { proved } from "../../platform/core/http/strangers.ts";
 import { tokenHash } from "../../platform/core/random.ts";
-import { managedAgents } from "./agents.ts";
 import { copyRefused, recordCopy } from "./copies.ts";
-import { signer } from "./identity.ts";
-import { detailsOf, type EnrollBody } from "./kind.ts";
+import { detailsOf, type EnrollBody, managedAgentEnrollment } from "./kind.ts";
 
 const KEY_BYTES = 32;
 
@@ -34,7 +33,7 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
         "--hardware-uuid",
     );
   const key = ctx.random.token(KEY_BYTES);
-  const outcome = await ctx.running.of(managedAgents).enrollment.enroll({
+  const outcome = await ctx.running.of(managedAgentEnrollment).enroll({
     identifier,
     ...(named === "" && details.uuid !== "" ? { uuid: details.uuid } : {}),
     ...(details.platform === "darwin" ? { hardware: { uuid: details.uuid, serial: details.hardware_serial } } : {}),

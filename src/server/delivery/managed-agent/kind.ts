@@ -2,17 +2,20 @@
 
 import { firmwareText, hardwareUuid, serialNumber } from "../../../agent-wire/firmware.ts";
 import { bindIdentity, type Identity } from "../../certificates/device-ca/identities.ts";
+import { hostsWithIdentity } from "../../certificates/host-authentication/identity.ts";
 import type { EnrollmentKind, EnrollRequest } from "../../hosts/enrollment/kind.ts";
+import { createHostEnrollment } from "../../hosts/enrollment/service.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
 import { displayName } from "../../hosts/hosts/inventory-fields.ts";
+import { judgeEnrollment, type Machine, noMachine } from "../../hosts/managed-agents/machines.ts";
+import { writeAgents } from "../../hosts/managed-agents/rows.ts";
+import { machineOf } from "../../hosts/managed-agents/tables.ts";
 import { HOST_LANE } from "../../hosts/operations/kind.ts";
 import { isoAt } from "../../platform/core/clock.ts";
+import { startedPart } from "../../platform/core/running.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import { expectSetups } from "../setup-experience/progress.ts";
-import { hostsWithIdentity } from "./identity.ts";
-import { judgeEnrollment, type Machine, noMachine } from "./machines.ts";
-import { machineOf } from "./tables.ts";
 
 export interface EnrollBody {
   readonly enroll_secret: string;
@@ -70,7 +73,7 @@ async function machinesOf(tx: ServerTx, hostIds: readonly number[]) {
   return new Map(rows.map((row) => [row.id, { machine: machineOf(row), conflict: row.conflict }]));
 }
 
-export const managedAgent: EnrollmentKind<AgentRequest> = {
+const managedAgent: EnrollmentKind<AgentRequest> = {
   agent: "managed_agent",
   lane: HOST_LANE,
   async reported(matched) {
@@ -125,15 +128,20 @@ export const managedAgent: EnrollmentKind<AgentRequest> = {
       hosts.filter(({ id }) => !known.has(id)),
       isoAt(now),
     );
-    await tx.managedAgents.upsert(
+    await writeAgents(
+      tx,
       enrolled.map(({ request: { keyHash, machine }, row: { id } }) => {
         const before = known.get(id);
         const [, after] = machine ? judgeEnrollment(before?.machine ?? noMachine, machine, now) : [null, noMachine];
         const conflict = machine ? (before?.conflict ?? null) : null;
         return { id, agent_key_hash: keyHash, enrolled_at: isoAt(now), ...after, conflict };
       }),
-      { on: ["id"] },
     );
   },
   forget: () => {},
 };
+
+export const managedAgentEnrollment = startedPart("enrollment of managed agents", async (services) => {
+  const enrollment = createHostEnrollment(services, managedAgent);
+  return { enroll: enrollment.enroll, stop: () => enrollment.idle() };
+});

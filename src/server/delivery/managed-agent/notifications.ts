@@ -1,31 +1,20 @@
-// What agents are asked to do besides scripts. `server/extensions.ts` names who asks.
-import type { z } from "zod";
-import type { managedAgentApi } from "../../../api/delivery/managed-agent.ts";
-import type { Context } from "../../platform/core/context.ts";
-import type { AgentHost } from "./agents.ts";
-
-export type Notifications = z.output<typeof managedAgentApi.config.response>["notifications"];
-
-/** Runs for each configuration that an agent fetches, so what it reads has to be cached. */
-export type AgentNotifier = (
-  ctx: Pick<Context, "config" | "settings" | "store" | "clock" | "random">,
-  agent: AgentHost,
-) => Promise<Notifications>;
-
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly agentNotifiers: readonly AgentNotifier[];
-  }
-}
+// What agents are asked to do besides scripts. Read for each configuration that an agent fetches, so what is read has to be
+// cached.
+import type { AgentNotifications } from "../../../api/delivery/managed-agent.ts";
+import type { AgentHost } from "../../certificates/host-authentication/agents.ts";
+import { diskEncryptionNotices } from "../../devices/encryption-settings/notices.ts";
+import { windowsNotices } from "../../devices/windows/notices/notices.ts";
+import { type Context, isPremium } from "../../platform/core/context.ts";
+import { isSetupOpen } from "../setup-experience/progress.ts";
 
 export async function notificationsFor(
-  ctx: Pick<Context, "config" | "settings" | "store" | "clock" | "random" | "extensions">,
+  ctx: Pick<Context, "config" | "settings" | "license" | "store" | "clock" | "random">,
   agent: AgentHost,
-): Promise<Notifications> {
-  const asked = await Promise.all(ctx.extensions.agentNotifiers.map((notify) => notify(ctx, agent)));
-  const setup: Notifications = agent.isSettingUp ? { run_setup_experience: true } : {};
-  return Object.assign({}, ...(agent.next === null ? [] : [pendingOf(agent.next)]), setup, ...asked);
+): Promise<AgentNotifications> {
+  const others = await Promise.all([windowsNotices(ctx, agent), diskEncryptionNotices(ctx, agent)]);
+  const setup: AgentNotifications = isPremium(ctx) && isSetupOpen(agent.setup) ? { run_setup_experience: true } : {};
+  return Object.assign({}, ...(agent.next === null ? [] : [pendingOf(agent.next)]), setup, ...others);
 }
 
-const pendingOf = ({ form, uuid }: NonNullable<AgentHost["next"]>): Notifications =>
+const pendingOf = ({ form, uuid }: NonNullable<AgentHost["next"]>): AgentNotifications =>
   form === "script" ? { pending_script_execution_ids: [uuid] } : { pending_software_installer_ids: [uuid] };

@@ -5,8 +5,11 @@ import { managedAgentApi } from "../../../api/delivery/managed-agent.ts";
 import type { AnyEndpoint, ParsedOf } from "../../../api/endpoint.ts";
 import type { AgentOptions } from "../../../api/settings/app-config.ts";
 import { answerScep } from "../../certificates/device-ca/scep-server.ts";
+import { type AgentHost, managedAgents } from "../../certificates/host-authentication/agents.ts";
+import { issuing } from "../../certificates/host-authentication/identity.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../../hosts/disk-encryption/keys.ts";
 import { hasRightSecret } from "../../hosts/enrollment/secret-check.ts";
+import type { Machine } from "../../hosts/managed-agents/machines.ts";
 import { answerOperation, sendOperation } from "../../hosts/operations/queue.ts";
 import type { ScriptResult } from "../../hosts/operations/tables.ts";
 import { setAgentMapping } from "../../inventory/host-details/device-mapping.ts";
@@ -21,13 +24,10 @@ import { updateFor, updateKeyFor } from "../new-hosts/updates.ts";
 import { savedScriptOf } from "../scripts/executions.ts";
 import { setupForAgent, startForAgent } from "../setup-experience/view.ts";
 import { installDetails, installPackage, installResult } from "../software-installs/agent.ts";
-import { type AgentHost, managedAgents } from "./agents.ts";
 import { checkMachine } from "./copies.ts";
+import { storeDeviceToken } from "./device-token.ts";
 import { enrollAgent } from "./enroll.ts";
-import { issuing } from "./identity.ts";
-import type { Machine } from "./machines.ts";
 import { notificationsFor } from "./notifications.ts";
-import { keepDeviceToken } from "./rows.ts";
 
 /** Optional features of this server, which agents check before using them. */
 const CAPABILITIES =
@@ -129,7 +129,7 @@ export const managedAgentRoutes: readonly Route[] = [
     };
   }),
   keyed(managedAgentApi.deviceToken, async ({ body }, { hostId }, ctx) => {
-    await keepDeviceToken(ctx, hostId, body.device_auth_token);
+    await storeDeviceToken(ctx, hostId, body.device_auth_token);
     return {};
   }),
   keyed(managedAgentApi.scriptRequest, async ({ body }, { hostId }, ctx) => {

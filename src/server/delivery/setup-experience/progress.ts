@@ -11,6 +11,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
 import type { SharedMdm } from "../../settings/teams/mdm.ts";
 import { mdmOfTeam } from "../../settings/teams/mdm.ts";
+import { continueDevice, isSetupHeld } from "./device-waits.ts";
 import { askFor, failedItem, type ItemChange, outcomeOf, plannedItems } from "./items.ts";
 import { scriptOfTeam } from "./script.ts";
 import type { HostSetupRow, SetupItemRow } from "./tables.ts";
@@ -65,21 +66,15 @@ const changed = (store: ServerTx, hostId: number) => store.notify(channels.hosts
 export const isSetupOpen = (setup: Pick<HostSetupRow, "state"> | null | undefined): boolean =>
   setup?.state === "pending" || setup?.state === "running";
 
-/** Whether the host has to do something else first. */
-export async function isSetupHeld({ store, extensions }: Context, hostId: number): Promise<boolean> {
-  for (const wait of extensions.setupWaits) if (await wait.isHeld(store, hostId)) return true;
-  return false;
-}
-
 /** Takes the steps that can be taken now. `isForced`: the host's device is not kept waiting any longer. */
 export async function continueHostSetup(ctx: Context, hostId: number, isForced = false): Promise<void> {
   if (!isForced && !(await canProceed(ctx, hostId))) return;
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const isOpen = isSetupOpen(await store.hostSetups.get(hostId));
-    const isOver = isOpen && !(await isSetupHeld(inside, hostId)) && (await proceed(inside, hostId));
+    const isOver = isOpen && !(await isSetupHeld(store, hostId)) && (await proceed(inside, hostId));
     if (!isOver && !isForced) return;
-    for (const wait of inside.extensions.setupWaits) await wait.over(inside, hostId, isForced);
+    await continueDevice(inside, hostId, isForced);
   }, operationLock(hostId));
 }
 

@@ -7,6 +7,7 @@ import { inTeam } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { listingOf } from "../store-apps/apps.ts";
+import { deviceSteps } from "./device-waits.ts";
 import { outcomeOf, type PlannedItem, plannedItems } from "./items.ts";
 import { continueHostSetup, isSetupOpen } from "./progress.ts";
 import type { HostSetupRow, SetupItemRow } from "./tables.ts";
@@ -101,16 +102,12 @@ export async function setupForAgent(
 ): Promise<z.output<typeof SetupResults>> {
   const { software, script } = await polledSetup(ctx, hostId, isForced);
   const { org_info } = await ctx.config.current();
-  const before = await Promise.all(ctx.extensions.setupWaits.map((wait) => wait.shown(ctx.store, hostId)));
-  return Object.assign(
-    {
-      ...(script === undefined ? {} : { script: forAgent(script) }),
-      software: software.map(forAgent),
-      configuration_profiles: [],
-      org_logo_url: org_info.org_logo_url,
-    },
-    ...before,
-  );
+  return {
+    ...(script === undefined ? {} : { script: forAgent(script) }),
+    software: software.map(forAgent),
+    org_logo_url: org_info.org_logo_url,
+    ...(await deviceSteps(ctx.store, hostId)),
+  };
 }
 
 /** Whether the agent has to ask for its progress from now on. */

@@ -1,11 +1,16 @@
 // What agents are asked about the encryption of their host's disk (docs/protocols/managed-agent.md, Configuration).
 
-import type { AgentNotifier } from "../../delivery/managed-agent/notifications.ts";
+import type { AgentNotifications } from "../../../api/delivery/managed-agent.ts";
+import type { AgentHost } from "../../certificates/host-authentication/agents.ts";
 import { escrowsKeys, isSentNow } from "../../hosts/disk-encryption/asked.ts";
+import type { Context } from "../../platform/core/context.ts";
 import { mustEncrypt } from "../../settings/app-config/sections/mdm-rules.ts";
 import { mdmOfTeam } from "../../settings/teams/mdm.ts";
 
-export const diskEncryptionNotices: AgentNotifier = async (ctx, { hostId, teamId, platform, disk, mdm }) => {
+export async function diskEncryptionNotices(
+  ctx: Pick<Context, "config" | "store">,
+  { hostId, teamId, platform, disk, mdm }: AgentHost,
+): Promise<AgentNotifications> {
   const { store } = ctx;
   if (disk === null) return {};
   if (platform === "windows") {
@@ -29,4 +34,4 @@ export const diskEncryptionNotices: AgentNotifier = async (ctx, { hostId, teamId
   const current = { store, config: ctx.config.over(store) };
   const isEscrow = host?.disk_encryption_enabled === true && (await escrowsKeys(current, host.team_id));
   return isEscrow ? { run_disk_encryption_escrow: true } : {};
-};
+}

@@ -1,5 +1,6 @@
 // A device uses the address of the SCEP proxy that a profile has given it.
 import { textIn } from "../../certificates/ca/rules.ts";
+import type { OpenChallenge } from "../../certificates/certificates/challenges.ts";
 import { days } from "../../platform/core/clock.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { tokenHash } from "../../platform/core/random.ts";
@@ -16,13 +17,6 @@ export interface ProxyRequest {
   readonly secret: string;
 }
 
-export interface OpenChallenge {
-  /** The address of the authority. */
-  readonly url: string;
-  /** False if another request has used it in the meantime. */
-  use(): Promise<boolean>;
-}
-
 /** How long after it got the profile a device may ask for its certificate. */
 const LATER = days(1);
 
@@ -36,7 +30,7 @@ function isEnrolling(ctx: Context, { platform, operation_type, status, installed
  * Null if the device was not sent such an address, or its profile is installed already. If it has used the address
  * before, it gets the profile again, with a new one.
  */
-export async function openChallenge(
+export async function openProfileChallenge(
   ctx: Context,
   { host_uuid, profile_uuid, ca_name, secret }: ProxyRequest,
 ): Promise<OpenChallenge | null> {

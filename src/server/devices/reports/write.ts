@@ -1,3 +1,4 @@
+import { recordSystems, systemChanges } from "../../hosts/count-changes/vulnerabilities.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
 import { writeDetails } from "../../hosts/hosts/details.ts";
 import { detailRowOf, type HostDetails } from "../../hosts/hosts/inventory/details.ts";
@@ -10,7 +11,6 @@ import { byId } from "../../platform/core/maps.ts";
 import { type StartedPart, startedPart } from "../../platform/core/running.ts";
 import { ReferenceViolation } from "../../platform/store/store.ts";
 import { type SoftwareAnswer, softwareInventory } from "../../software/software/ingest.ts";
-import { recordSystems, systemChanges } from "../../software/software/vulnerabilities/count-changes.ts";
 
 /** What one message says of a host. Null: nothing. */
 export interface DeviceReport {

@@ -2,11 +2,11 @@
 
 import { isSetupOpen } from "../../delivery/setup-experience/progress.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
+import { hostOfToken } from "../../inventory/device-tokens/tokens.ts";
 import { hours } from "../../platform/core/clock.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
 import { deviceSsoRequired } from "../../platform/core/errors.ts";
 import { hasDeviceSession } from "../device-sign-in/session.ts";
-import { hostOfToken } from "./tokens.ts";
 
 /** A host that does not finish its setup must not stay open forever. */
 const SETUP_MAX = hours(24);

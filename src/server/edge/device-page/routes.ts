@@ -14,7 +14,8 @@ import { resend } from "../../devices/profiles/resend.ts";
 import { requestEscrow, requestRotation } from "../../hosts/disk-encryption/asked.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
 import { desktopAdminOfHost } from "../../hosts/munki/service.ts";
-import { linkToDevicePage } from "../../inventory/device-links/links.ts";
+import { linkToDevicePage } from "../../inventory/device-tokens/links.ts";
+import { hostOfToken } from "../../inventory/device-tokens/tokens.ts";
 import { certificatesOfHost } from "../../inventory/host-details/certificates.ts";
 import { mappingOfHost } from "../../inventory/host-details/device-mapping.ts";
 import { refetchHost } from "../../inventory/host-details/service.ts";
@@ -29,7 +30,6 @@ import { countAction, countRefetch } from "./limits.ts";
 import { requestMigration } from "./migration.ts";
 import { hostOfOwner } from "./owner.ts";
 import { setupForOwner } from "./setup.ts";
-import { hostOfToken } from "./tokens.ts";
 import {
   asOwner,
   countReport,

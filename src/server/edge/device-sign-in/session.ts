@@ -5,7 +5,6 @@ import { hours, isoAt, minutes } from "../../platform/core/clock.ts";
 import type { Context } from "../../platform/core/context.ts";
 import type { Job } from "../../platform/core/job.ts";
 import { tokenHash } from "../../platform/core/random.ts";
-import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, gt, lt, lte, oneOf } from "../../platform/store/query.ts";
 
 export const DEVICE_COOKIE = "__Host-SVC_DESKTOP_SESSION";
@@ -40,7 +39,7 @@ export async function hasDeviceSession(
 }
 
 /** The hosts belong to somebody else now. */
-export async function endDeviceSessions(store: ServerTx, hostIds: readonly number[]): Promise<void> {
+export async function endDeviceSessions({ store }: Pick<Context, "store">, hostIds: readonly number[]): Promise<void> {
   await store.deviceSignIns.delete(oneOf("host_id", hostIds));
   await store.deviceSessions.delete(oneOf("host_id", hostIds));
 }

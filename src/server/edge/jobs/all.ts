@@ -63,9 +63,9 @@ import { catalogueJob } from "../../software/catalogue/sync-job.ts";
 import { catalogueUpdates } from "../../software/catalogue/updates.ts";
 import { counts } from "../../software/software/counts-job.ts";
 import { versionKeys } from "../../software/software/version-keys-job.ts";
-import { vulnerabilities } from "../../software/vulnerabilities/job.ts";
 import { deviceSessionCleanup } from "../device-sign-in/session.ts";
 import { uploadCleanup } from "./upload-cleanup.ts";
+import { vulnerabilities } from "./vulnerabilities.ts";
 
 /** In the order in which they run when all are due. Hosts expire first, so that they are not counted. */
 export const allJobs: readonly Job[] = [

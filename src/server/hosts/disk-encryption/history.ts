@@ -1,14 +1,11 @@
 // The keys that a host has escrowed, the current one included. A key that replaces another may be wrong, or from a copy of the
 // host: the former one still opens the disk then.
 
-import type { EscrowedKey } from "../../../api/inventory/host-details.ts";
-import { recordActivity } from "../../platform/activities/record.ts";
-import { type Context, within } from "../../platform/core/context.ts";
+import type { Context } from "../../platform/core/context.ts";
 import { limit } from "../../platform/core/limits.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
-import { hostFor } from "../hosts/access.ts";
 import type { diskKeyHistory, hostDiskEncryption } from "./tables.ts";
 
 /** Of one host. Older ones are deleted. */
@@ -38,7 +35,7 @@ export async function recordEscrow(
   hostId: number,
   { before, key, source }: Escrow,
 ): Promise<void> {
-  const rows = await newestFirst(store, hostId);
+  const rows = await keysOfHost(store, hostId);
   const fresh: Omit<RowOf<typeof diskKeyHistory>, "id" | "revision">[] = [];
   // Of keys from before there was a history, nobody knows who has sent them.
   if (before && (before.key ?? before.sealed_key) !== null && !rows.some((row) => isSame(row, before))) {
@@ -55,28 +52,6 @@ export async function recordEscrow(
   if (gone.length > 0) await store.diskKeyHistory.delete(oneOf("id", gone));
 }
 
-const newestFirst = (store: Pick<ServerTx, "diskKeyHistory">, hostId: number) =>
+/** The keys of a host, the newest first. */
+export const keysOfHost = (store: Pick<ServerTx, "diskKeyHistory">, hostId: number) =>
   store.diskKeyHistory.list({ where: eq("host_id", hostId), order: [{ column: "id", direction: "desc" }] });
-
-/** Each reading is an activity. A key that cannot be opened is not among them. */
-export async function escrowedKeysOf(
-  ctx: Context,
-  id: number,
-): Promise<{ host_id: number; encryption_keys: EscrowedKey[] }> {
-  const host = await hostFor(ctx, "hosts:read_passwords", id);
-  return ctx.store.tx(async (store) => {
-    const encryption_keys: EscrowedKey[] = [];
-    for (const row of await newestFirst(store, host.id)) {
-      const key = row.key ?? (row.sealed_key === null ? null : await ctx.extensions.openDiskKey(ctx, row.sealed_key));
-      if (key !== null) encryption_keys.push({ key, escrowed_at: row.escrowed_at, source: row.source });
-    }
-    if (encryption_keys.length > 0)
-      await recordActivity(
-        within(ctx, store),
-        "read_host_disk_encryption_key",
-        { host_id: host.id, host_display_name: host.display_name },
-        { hostId: host.id },
-      );
-    return { host_id: host.id, encryption_keys };
-  });
-}

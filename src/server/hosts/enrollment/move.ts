@@ -3,16 +3,14 @@
 import { hostsToRecord } from "../../platform/activities/by-host.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { type Context, service } from "../../platform/core/context.ts";
-import type { ServerTx } from "../../platform/core/tables.ts";
-import { moveSoftwareCounts } from "../../software/software/count-changes.ts";
+import { moveSoftwareCounts } from "../count-changes/software.ts";
 import { endAllPending } from "../host-actions/states.ts";
 import { moveEnrolling } from "../hosts/enrolled.ts";
+import { endAgentKeys } from "../managed-agents/rows.ts";
 import { moveSettings } from "../os-settings/statuses.ts";
 
 declare module "../../platform/core/extensions.ts" {
   interface Extensions {
-    /** Ends the keys of the hosts' managed agents. */
-    readonly endAgentKeys: (tx: ServerTx, hostIds: readonly number[]) => Promise<void>;
     /** Each drops something that was entrusted to the previous team of hosts, in the transaction that moves them. */
     readonly dropEntrusted: readonly ((
       inside: Pick<Context, "store" | "clock">,
@@ -46,7 +44,7 @@ export async function moveEnrolledHosts(
   await moveSoftwareCounts(store, ids, teamId);
   await moveSettings(store, ids, teamId);
   await moveEnrolling(store, ids, { teamId, keepsNodeKey: agent === "query_engine" });
-  if (agent !== "managed_agent") await extensions.endAgentKeys(store, ids);
+  if (agent !== "managed_agent") await endAgentKeys(store, ids);
   for (const drop of extensions.dropEntrusted) await drop({ store, clock }, ids);
   await endAllPending({ store, clock }, ids);
   const team = teamId === null ? null : await store.teams.get(teamId);

@@ -8,11 +8,7 @@ import { type Context, type Services, service } from "../../platform/core/contex
 import type { ServerTx, Tables } from "../../platform/core/tables.ts";
 import { ReferenceViolation, UniqueViolation } from "../../platform/store/store.ts";
 import type { InsertOf } from "../../platform/store/table.ts";
-import {
-  recordSystems,
-  type SystemChange,
-  systemChanges,
-} from "../../software/software/vulnerabilities/count-changes.ts";
+import { recordSystems, type SystemChange, systemChanges } from "../count-changes/vulnerabilities.ts";
 import { endPendingActions } from "../host-actions/states.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { HostChanged, insertHosts, updateKnownHosts } from "../hosts/enrolled.ts";

@@ -1,6 +1,5 @@
 // Hosts that join and leave the device management of this server. Each change is in the caller's transaction.
 
-import { forgetProfiles } from "../../devices/profiles/host-rows.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { channels, hostsPayload } from "../../platform/core/channels.ts";
 import { isoAt } from "../../platform/core/clock.ts";
@@ -56,7 +55,7 @@ export async function endLeaving({ store }: Pick<Inside, "store">, ids: readonly
   await store.hostMdm.update({ where: and(oneOf("id", ids), eq("leaving", true)), set: { leaving: false } });
 }
 
-/** This server no longer manages the host. False if it did not. `enrollmentId`: of a personal device, else null. */
+/** This server no longer manages the host: call `endManagement` (devices/leaving), which also forgets its profiles. False if it did not. `enrollmentId`: of a personal device, else null. */
 export async function setUnmanaged(inside: Inside, id: number, enrollmentId: string | null): Promise<boolean> {
   const { store } = inside;
   const row = await store.hostMdm.get(id);
@@ -73,7 +72,6 @@ export async function setUnmanaged(inside: Inside, id: number, enrollmentId: str
   });
   const host = row && changed > 0 ? await store.hosts.get(id) : null;
   if (!row || !host) return false;
-  await forgetProfiles(inside, [id]);
   await store.notify(channels.hosts, hostsPayload([id]));
   await recordActivity(inside, "mdm_unenrolled", {
     host_serial: host.hardware_serial,

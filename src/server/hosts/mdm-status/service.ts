@@ -2,19 +2,14 @@
 import type { z } from "zod";
 import type { Enrollment } from "../../../api/hosts/host-mdm.ts";
 import type { hostDetailsApi, MdmSummary } from "../../../api/inventory/host-details.ts";
-import { recordActivity } from "../../platform/activities/record.ts";
 import { sharing } from "../../platform/core/concurrency/sharing.ts";
-import { type Context, within } from "../../platform/core/context.ts";
-import { mdmOff, notFound, notThere } from "../../platform/core/errors.ts";
+import type { Context } from "../../platform/core/context.ts";
 import { inTeam, visible } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, everything, exists, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { compareText } from "../../platform/store/rows.ts";
-import { isKeyReadable } from "../disk-encryption/tables.ts";
 import { hostFor } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
-import { operationLock } from "../operations/queue.ts";
-import { setLeaving, setUnmanaged } from "./managed.ts";
 
 /**
  * Only what this server knows itself is shown of an enrollment of a Windows server (that it manages the host), and not
@@ -91,47 +86,5 @@ export function mdmSummary(ctx: Context, query: SummaryQuery): Promise<MdmSummar
       },
       mobile_device_management_solution: counts.solutions,
     };
-  });
-}
-
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Each asks a device of the host to leave device management, and returns whether there is one. */
-    readonly askToLeave: readonly ((inside: Context, hostId: number) => Promise<boolean>)[];
-  }
-}
-
-/**
- * Ends this server's management of the host; if it has a device, when that answers. Refused if another product or none
- * manages the host.
- */
-export async function unenrollHost(ctx: Context, id: number): Promise<Record<string, never>> {
-  const host = await hostFor(ctx, "mdm:unenroll", id);
-  await ctx.store.tx(async (store) => {
-    const inside = within(ctx, store);
-    for (const ask of ctx.extensions.askToLeave) if (await ask(inside, host.id)) return setLeaving(inside, host.id);
-    if (!(await setUnmanaged(inside, host.id, null))) throw mdmOff();
-  }, operationLock(host.id));
-  return {};
-}
-
-/** Returns a key that was verified, or that hosts keep while nothing is demanded of them. Records who requested it. */
-export async function encryptionKeyOf(ctx: Context, id: number) {
-  const host = await hostFor(ctx, "hosts:read_disk_key", id);
-  return ctx.store.tx(async (store) => {
-    const row = await store.hostDiskEncryption.get(host.id);
-    const key = row?.key ?? (row?.sealed_key ? await ctx.extensions.openDiskKey(ctx, row.sealed_key) : null);
-    if (row === null || key === null || row.key_updated_at === null) throw notFound("disk encryption key of host", id);
-    if (!isKeyReadable(row))
-      throw notThere(
-        `the disk encryption key of host ${id} can be read once its disk encryption is verified; it is ${row.status} now`,
-      );
-    await recordActivity(
-      within(ctx, store),
-      "read_host_disk_encryption_key",
-      { host_id: host.id, host_display_name: host.display_name },
-      { hostId: host.id },
-    );
-    return { host_id: host.id, encryption_key: { key, updated_at: row.key_updated_at } };
   });
 }

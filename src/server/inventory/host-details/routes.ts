@@ -1,9 +1,10 @@
 import { hostDetailsApi } from "../../../api/inventory/host-details.ts";
 import { hostVitalsApi } from "../../../api/settings/variables.ts";
+import { encryptionKeyOf, escrowedKeysOf } from "../../devices/encryption-settings/keys.ts";
+import { unenrollHost } from "../../devices/leaving/leave.ts";
 import { profilesOfHost } from "../../devices/profiles/status.ts";
-import { escrowedKeysOf } from "../../hosts/disk-encryption/history.ts";
 import { hostFor } from "../../hosts/hosts/access.ts";
-import { encryptionKeyOf, mdmOfHost, mdmSummary, unenrollHost } from "../../hosts/mdm-status/service.ts";
+import { mdmOfHost, mdmSummary } from "../../hosts/mdm-status/service.ts";
 import { desktopAdminOfAll, desktopAdminOfHost } from "../../hosts/munki/service.ts";
 import { route } from "../../platform/core/http/route.ts";
 import { setVital } from "../../settings/variables/vitals.ts";

@@ -1,3 +1,4 @@
+import { deleteInBatches } from "../../checks/host-removal/removal.ts";
 import { noContactSince } from "../../hosts/host-contact/contact.ts";
 import { assignedHostIds } from "../../hosts/mdm-status/expected.ts";
 import { days, hours, isoAt } from "../../platform/core/clock.ts";
@@ -5,7 +6,6 @@ import { parts } from "../../platform/core/concurrency/parts.ts";
 import { type Services, serviceContext } from "../../platform/core/context.ts";
 import type { Job } from "../../platform/core/job.ts";
 import { and, eq, isNull, oneOf, or, type Predicate } from "../../platform/store/query.ts";
-import { deleteInBatches } from "./delete.ts";
 
 /** Deletes hosts without contact for longer than the window of their team, or the global window. */
 export const hostExpiry: Job = {

@@ -1,6 +1,7 @@
 // Moves any number of hosts to a team, or to no team, in batches. Each batch is a transaction of its own.
 import type { BodyHostFilter } from "../../../api/inventory/host-filters.ts";
 import { forgetForeignResults } from "../../checks/policies/results.ts";
+import { moveSoftwareCounts } from "../../hosts/count-changes/software.ts";
 import { lockHosts, moveHosts } from "../../hosts/hosts/write.ts";
 import { cancelOfOtherTeams, lockWaiting } from "../../hosts/operations/moves.ts";
 import { moveSettings } from "../../hosts/os-settings/statuses.ts";
@@ -9,8 +10,7 @@ import { type Context, within } from "../../platform/core/context.ts";
 import { notFound } from "../../platform/core/errors.ts";
 import { authorize, visible } from "../../platform/core/security/access.ts";
 import { and, eq, isNull, not, oneOf } from "../../platform/store/query.ts";
-import { moveSoftwareCounts } from "../../software/software/count-changes.ts";
-import { endDeviceLinks } from "../device-links/links.ts";
+import { endDeviceLinks } from "../device-tokens/links.ts";
 import { chosenIds } from "./chosen.ts";
 
 /**

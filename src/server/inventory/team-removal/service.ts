@@ -1,5 +1,6 @@
 import { usersLosingTeam } from "../../accounts/users/membership.ts";
 import { policiesLeave } from "../../checks/policies/service.ts";
+import { moveSoftwareCounts } from "../../hosts/count-changes/software.ts";
 import { lockHosts, moveHosts } from "../../hosts/hosts/write.ts";
 import { cancelOfOtherTeams, lockWaiting } from "../../hosts/operations/moves.ts";
 import { moveSettings } from "../../hosts/os-settings/statuses.ts";
@@ -8,7 +9,6 @@ import { type Context, within } from "../../platform/core/context.ts";
 import { eq } from "../../platform/store/query.ts";
 import { getTeamRow, type TeamRow } from "../../settings/teams/access.ts";
 import { deleteTeamRow } from "../../settings/teams/write.ts";
-import { moveSoftwareCounts } from "../../software/software/count-changes.ts";
 
 /** Work to do after the transaction has been committed. */
 export type Afterwards = (ctx: Context) => void;

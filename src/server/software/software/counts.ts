@@ -1,5 +1,8 @@
 // On how many hosts each title and version is: for all hosts, for each team, and for hosts without a team. Transactions
 // that change hosts record differences (count-changes.ts), which one of the servers adds to the counts shortly afterwards.
+
+import { addFlat, removeSoftwareChanges, type Sums, type TeamSums } from "../../hosts/count-changes/software.ts";
+import { ALL_HOSTS, NO_TEAM } from "../../hosts/count-changes/tables.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { isoAt, minutes, seconds } from "../../platform/core/clock.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
@@ -11,8 +14,7 @@ import { startedPart } from "../../platform/core/running.ts";
 import type { ServerStore, ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, gt, oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
-import { addFlat, type Sums, type TeamSums } from "./count-changes.ts";
-import { ALL_HOSTS, NO_TEAM, type softwareCountState } from "./tables.ts";
+import type { softwareCountState } from "./tables.ts";
 import { removeLostSoftware } from "./unused.ts";
 
 /** Lock for transactions that change counts. */
@@ -63,7 +65,7 @@ export async function addSoftwareCounts({
       if (waiting.length === 0) return nothing;
       const scopes = sumsByScope(waiting);
       for (const [scope, sums] of scopes) await addToScope(tx, scope, sums);
-      await removeChanges(tx, waiting);
+      await removeSoftwareChanges(tx, waiting);
       await changeState(tx, state, { counted_at: now, generation: (state?.generation ?? 0) + 1 });
       // A version that came and went within the batch has a sum of zero.
       const lost = [...scopes.get(ALL_HOSTS)!.versions].filter(([, sum]) => sum <= 0).map(([id]) => id);
@@ -74,14 +76,6 @@ export async function addSoftwareCounts({
   await removeLostSoftware({ store, extensions }, lost);
   return mayRemain;
 }
-
-const removeChanges = (tx: ServerTx, rows: readonly { id: number }[]): Promise<number> =>
-  tx.softwareCountChanges.delete(
-    oneOf(
-      "id",
-      rows.map(({ id }) => id),
-    ),
-  );
 
 /** The differences of each team, and of all hosts together. */
 function sumsByScope(
@@ -199,7 +193,7 @@ export async function recountSoftware(
         const corrected = await correct(tx, found.scopes);
         if (state.recounted_at !== null && corrected > 0) log.warn({ corrected }, "counts of software were corrected");
         // These were made by transactions whose hosts have just been counted.
-        await removeChanges(tx, found.pending);
+        await removeSoftwareChanges(tx, found.pending);
         await changeState(tx, state, { counted_at: now, recounted_at: now, generation: generation + 1 });
       },
       { lock: LOCK },

@@ -1,11 +1,12 @@
 // Writes the rows of hosts' software, with the changes of counts.
+
+import { CountChanges, type Listed, listsOf, recordCountChanges } from "../../hosts/count-changes/software.ts";
+import { recordSoftware, systemsOf } from "../../hosts/count-changes/vulnerabilities.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import { distinctInOrder } from "../../platform/store/rows.ts";
 import type { InsertOf } from "../../platform/store/table.ts";
-import { CountChanges, type Listed, listsOf, recordCountChanges } from "./count-changes.ts";
 import type { hostSoftware } from "./tables.ts";
-import { recordSoftware, systemsOf } from "./vulnerabilities/count-changes.ts";
 
 export type HostSoftwareRow = InsertOf<typeof hostSoftware> & { id: number };
 

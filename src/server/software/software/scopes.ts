@@ -1,8 +1,8 @@
 import { teamsFor } from "../../../api/access.ts";
+import { ALL_HOSTS, NO_TEAM } from "../../hosts/count-changes/tables.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { notFound } from "../../platform/core/errors.ts";
 import { authorize } from "../../platform/core/security/access.ts";
-import { ALL_HOSTS, NO_TEAM } from "./tables.ts";
 
 /** The scopes of counts whose sum the caller gets: one, or the teams of a caller who has several. */
 export type Scopes = readonly [number, ...number[]];

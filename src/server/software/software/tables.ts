@@ -8,7 +8,6 @@ declare module "../../platform/core/tables.ts" {
     readonly softwareInstalls: typeof softwareInstalls;
     readonly softwareTitleCounts: typeof softwareTitleCounts;
     readonly softwareVersionCounts: typeof softwareVersionCounts;
-    readonly softwareCountChanges: typeof softwareCountChanges;
     readonly softwareCountState: typeof softwareCountState;
   }
 }
@@ -108,10 +107,6 @@ export const softwareInstalls = table(
   { unique: [["host_id", "title_id"]], indexes: [["installer_id", "status"]] },
 );
 
-/** The scope of counts: a team's id, or one of these. */
-export const ALL_HOSTS = -1;
-export const NO_TEAM = 0;
-
 /** On how many hosts of a scope a title is, and in how many versions. No row: on none. */
 export const softwareTitleCounts = table(
   "software_title_counts",
@@ -152,15 +147,6 @@ export const softwareVersionCounts = table(
     ],
   },
 );
-
-/** Differences that are still to be added to the counts of one team's hosts (`NO_TEAM`: hosts without a team). */
-export const softwareCountChanges = table("software_count_changes", {
-  id: id(),
-  team: int(),
-  /** [id, difference, id, difference ...] */
-  versions: packed<readonly number[]>(),
-  titles: packed<readonly number[]>(),
-});
 
 /** One row, or none before all hosts were counted for the first time. */
 export const softwareCountState = table("software_count_state", {

@@ -1,10 +1,12 @@
 // Vulnerabilities that affect hosts of a team, with the number of these hosts.
+
 import type { z } from "zod";
 import type {
   HostVulnerability,
   HostVulnerabilityDetails,
   vulnerabilitiesApi,
 } from "../../../api/software/vulnerabilities.ts";
+import { NO_TEAM } from "../../hosts/count-changes/tables.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
 import { asCounts } from "../../platform/core/counts.ts";
 import {
@@ -25,7 +27,6 @@ import { compareText } from "../../platform/store/rows.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { vulnerable } from "../software/host-conditions.ts";
 import { type Scopes, scopesFor } from "../software/scopes.ts";
-import { NO_TEAM } from "../software/tables.ts";
 import { dataImportedAt } from "../software/vulnerabilities/imported.ts";
 import { countedAt } from "../software/vulnerabilities/state.ts";
 import { vulnerabilities, vulnerabilityCounts } from "../software/vulnerabilities/tables.ts";

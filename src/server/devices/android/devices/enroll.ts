@@ -6,7 +6,7 @@ import { forgetActions } from "../../../hosts/host-actions/states.ts";
 import type { HostRow } from "../../../hosts/hosts/access.ts";
 import { addSeen, seenRow } from "../../../hosts/hosts/seen.ts";
 import { isSerialNumber } from "../../../hosts/hosts/serial-number.ts";
-import { setManaged, setUnmanaged } from "../../../hosts/mdm-status/managed.ts";
+import { setManaged } from "../../../hosts/mdm-status/managed.ts";
 import { operationLock } from "../../../hosts/operations/queue.ts";
 import { recordHostActivity } from "../../../platform/activities/by-host.ts";
 import { type Context, type Services, within } from "../../../platform/core/context.ts";
@@ -15,6 +15,7 @@ import { startedPart } from "../../../platform/core/running.ts";
 import { and, eq, everything, oneOf, same } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
 import { dropCommands } from "../../commands/rows.ts";
+import { endManagement } from "../../leaving/leave.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { ANDROID_LANE } from "../lane.ts";
@@ -185,5 +186,5 @@ async function leave(inside: Context, { host_id: hostId, is_personal }: Leaving)
   for (const end of inside.extensions.androidLeft) await end(inside, hostId);
   await dropCommands(inside, [hostId], ANDROID_LANE);
   const [host] = await inside.store.hosts.pick(["uuid"], { where: eq("id", hostId) });
-  await setUnmanaged(inside, hostId, is_personal ? (host?.uuid ?? null) : null);
+  await endManagement(inside, hostId, is_personal ? (host?.uuid ?? null) : null);
 }

@@ -1,4 +1,5 @@
 // Authenticate: a device is about to enroll. Its identity is bound to it, its host and this enrollment.
+
 import { withoutInvisible } from "../../../../agent-wire/invisible.ts";
 import { type PlistDict, stringIn } from "../../../../plist/value.ts";
 import {
@@ -10,12 +11,12 @@ import {
 } from "../../../certificates/device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/hosts/access.ts";
 import { spellingsOf } from "../../../hosts/hosts/identifier.ts";
-import { setUnmanaged } from "../../../hosts/mdm-status/managed.ts";
 import { operationLock } from "../../../hosts/operations/queue.ts";
 import { type Context, within } from "../../../platform/core/context.ts";
 import { badRequest } from "../../../platform/core/errors.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, not, nothing, oneOf, or, type Predicate, same } from "../../../platform/store/query.ts";
+import { endManagement } from "../../leaving/leave.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { endEnrollment, enrollmentNamed, isDevice, resetDevice } from "./devices.ts";
 import { type AppleDevice, appleEnrollment, deviceOf, isAlike } from "./kind.ts";
@@ -161,7 +162,7 @@ async function bind(
     await revokeIdentities(inside, [existing.identity_id]);
     // The device with the earlier identity can neither connect nor leave. Whoever has the new one may stop here.
     if (existing.state === "enabled")
-      await setUnmanaged(inside, host.id, existing.kind === "personal" ? enrollmentId : null);
+      await endManagement(inside, host.id, existing.kind === "personal" ? enrollmentId : null);
   }
   const row = {
     created_at: clock.iso(),

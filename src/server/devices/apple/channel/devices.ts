@@ -1,7 +1,6 @@
 // What others need to know of enrollments.
 
 import type { Hardware, HardwareLookup } from "../../../hosts/enrollment/kind.ts";
-import { setUnmanaged } from "../../../hosts/mdm-status/managed.ts";
 import type { Inside } from "../../../hosts/operations/kind.ts";
 import { openOperations, operationLock } from "../../../hosts/operations/queue.ts";
 import { isoAt, seconds } from "../../../platform/core/clock.ts";
@@ -9,6 +8,7 @@ import { type Context, service, within } from "../../../platform/core/context.ts
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, not, oneOf } from "../../../platform/store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
+import { endManagement } from "../../leaving/leave.ts";
 import { APPLE_LANE } from "../commands/kind.ts";
 import type { PushDevices } from "../push/devices.ts";
 import type { Enrollment } from "./listeners.ts";
@@ -120,5 +120,5 @@ export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enroll
   await store.appleEnrollments.delete(and(eq("host_id", host_id), eq("is_user", true)));
   await resetDevice(inside, { host_id, state: "removed" });
   const ended = await store.appleEnrollments.get(id);
-  await setUnmanaged(inside, host_id, ended?.kind === "personal" ? ended.enrollment_id : null);
+  await endManagement(inside, host_id, ended?.kind === "personal" ? ended.enrollment_id : null);
 }

@@ -1,10 +1,6 @@
 // Recovery keys of Macs: they come enveloped to the certificate of the device CA, from the device itself or its agent.
 
 import type { DiskKeySource } from "../../../../api/inventory/host-details.ts";
-import { BadCms } from "../../../../pki/cms.ts";
-import { BadDer } from "../../../../pki/der.ts";
-import { openEnvelope } from "../../../../pki/enveloped-data.ts";
-import { deviceCa } from "../../../certificates/device-ca/ca.ts";
 import { recordEscrow } from "../../../hosts/disk-encryption/history.ts";
 import { keepEnvelope } from "../../../hosts/disk-encryption/macs.ts";
 import type { InventorySource, SourceWriter } from "../../../hosts/hosts/inventory/source.ts";
@@ -16,15 +12,9 @@ import { days } from "../../../platform/core/clock.ts";
 import { type Context, type Services, service, serviceContext, within } from "../../../platform/core/context.ts";
 import { limit } from "../../../platform/core/limits.ts";
 import { oneOf } from "../../../platform/store/query.ts";
+import { openDiskKey } from "../../encryption-settings/keys.ts";
 import type { AppleReader } from "../channel/listeners.ts";
 import { appleCommandKind } from "../commands/kind.ts";
-
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** The recovery key in a Mac's envelope (base64); null if it cannot be opened. */
-    readonly openDiskKey: (ctx: Pick<Context, "running">, sealed: string) => Promise<string | null>;
-  }
-}
 
 /** An envelope has about 500 bytes. */
 export const sealedKey = limit({
@@ -33,19 +23,6 @@ export const sealedKey = limit({
   unit: "characters",
   beyond: "The key is not stored.",
 });
-const KEY = /^[\x21-\x7e]{1,256}$/;
-
-export async function openDiskKey(ctx: Pick<Context, "running">, sealed: string): Promise<string | null> {
-  const { certificate, key } = await deviceCa(ctx);
-  try {
-    const { content } = openEnvelope(Buffer.from(sealed, "base64"), certificate, key);
-    const found = content.toString("latin1").trim();
-    return KEY.test(found) ? found : null;
-  } catch (error) {
-    if (error instanceof BadCms || error instanceof BadDer) return null;
-    throw error;
-  }
-}
 
 /** The Mac is asked for its key. */
 export const securityInfo = appleCommandKind({

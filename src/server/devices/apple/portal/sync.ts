@@ -1,10 +1,10 @@
 // Synchronizes the devices of the business portal: new ones become expected hosts, and each gets its profile.
 
-import { managedAgents } from "../../../delivery/managed-agent/tables.ts";
+import { deleteInBatches } from "../../../checks/host-removal/removal.ts";
 import { enrollLock } from "../../../hosts/enrollment/expected.ts";
 import { joinedLabels } from "../../../hosts/labels/joined.ts";
+import { managedAgents } from "../../../hosts/managed-agents/tables.ts";
 import { expectNoEnrollment } from "../../../hosts/mdm-status/expected.ts";
-import { deleteInBatches } from "../../../inventory/host-list/delete.ts";
 import { recordActivity } from "../../../platform/activities/record.ts";
 import { hours, isoAt, minutes, seconds } from "../../../platform/core/clock.ts";
 import { type Context, type Services, serviceContext, within } from "../../../platform/core/context.ts";

@@ -58,6 +58,11 @@ export async function continueSetup(inside: Context, hostId: number): Promise<vo
   await release(inside, hostId, { done, begun });
 }
 
+/** The device does not wait for what has not ended. In the caller's transaction; `continueSetup` releases it. */
+export async function endSetupWait({ store, clock }: Pick<Context, "store" | "clock">, hostId: number): Promise<void> {
+  await store.appleSetups.update({ where: eq("id", hostId), set: { due_at: clock.iso() } });
+}
+
 async function release(
   inside: Context,
   hostId: number,

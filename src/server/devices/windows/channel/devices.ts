@@ -2,7 +2,6 @@
 
 import { moveIdentity, revokeIdentities } from "../../../certificates/device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/hosts/access.ts";
-import { setUnmanaged } from "../../../hosts/mdm-status/managed.ts";
 import type { Inside, OpenOperation } from "../../../hosts/operations/kind.ts";
 import { openOperationsOfRows } from "../../../hosts/operations/queue.ts";
 import { createBatcher } from "../../../platform/core/concurrency/batcher.ts";
@@ -12,6 +11,7 @@ import { part } from "../../../platform/core/running.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../../platform/store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
+import { endManagement } from "../../leaving/leave.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { WINDOWS_LANE } from "../commands/kind.ts";
 import type { Enrollment } from "./listeners.ts";
@@ -69,7 +69,7 @@ export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enroll
     return;
   await store.windowsNonces.delete(eq("enrollment_id", id));
   await resetDevice(inside, { host_id, state: "removed" });
-  await setUnmanaged(inside, host_id, null);
+  await endManagement(inside, host_id, null);
 }
 
 export type NewEnrollment = Pick<Enrollment, "device_id" | "hardware_id" | "host_id" | "kind" | "is_alone"> &

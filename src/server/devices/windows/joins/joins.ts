@@ -2,11 +2,11 @@
 // number.
 
 import { windowsEnrollApi } from "../../../../api/devices/windows.ts";
-import { forgetResults } from "../../../checks/policies/results.ts";
-import { haveAgents } from "../../../delivery/managed-agent/rows.ts";
+import { removeWithCounts } from "../../../checks/host-removal/removal.ts";
 import type { HostRow } from "../../../hosts/hosts/access.ts";
 import { IDP_SOURCE } from "../../../hosts/hosts/emails.ts";
-import { lockHosts, removeHosts } from "../../../hosts/hosts/write.ts";
+import { lockHosts } from "../../../hosts/hosts/write.ts";
+import { haveAgents } from "../../../hosts/managed-agents/rows.ts";
 import { hostMdm } from "../../../hosts/mdm-status/tables.ts";
 import { lockOperations, openOperations } from "../../../hosts/operations/queue.ts";
 import { channels, hostsPayload } from "../../../platform/core/channels.ts";
@@ -17,7 +17,6 @@ import type { Job } from "../../../platform/core/job.ts";
 import { startedPart } from "../../../platform/core/running.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, exists, not, same } from "../../../platform/store/query.ts";
-import { moveSoftwareCounts } from "../../../software/software/count-changes.ts";
 import { isEnrolled, moveEnrollment } from "../channel/devices.ts";
 import type { Enrollment, WindowsDeviceListener } from "../channel/listeners.ts";
 import { windowsEnrollments } from "../channel/tables.ts";
@@ -80,9 +79,7 @@ async function becomeHost(inside: Context, device: Enrollment, host: HostRow): P
   const enrollment = await moveEnrollment(inside, device, host);
   await recordEnrolled(inside, host, { enrollment, path: windowsEnrollApi.discover.path, email });
   await lockHosts(inside, eq("id", former));
-  await forgetResults(store, [former]);
-  await moveSoftwareCounts(store, [former], "deleted");
-  await removeHosts(store, [former]);
+  await removeWithCounts(store, [former]);
   await store.notify(channels.hosts, hostsPayload([host.id]));
   inside.log.info({ host_id: host.id, former_host_id: former }, "a Windows device was joined to the host of its agent");
 }

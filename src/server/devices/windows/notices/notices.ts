@@ -1,11 +1,17 @@
 // What agents of Windows hosts are asked about device management (docs/protocols/managed-agent.md, Configuration).
+
+import type { AgentNotifications } from "../../../../api/delivery/managed-agent.ts";
 import { AGENT_DISCOVERY } from "../../../../api/devices/windows.ts";
-import type { AgentNotifier } from "../../../delivery/managed-agent/notifications.ts";
+import type { AgentHost } from "../../../certificates/host-authentication/agents.ts";
+import type { Context } from "../../../platform/core/context.ts";
 import { windowsUrl } from "../channel/devices.ts";
 import { tokenFor } from "../sign-in/token.ts";
 
 /** To turn device management on or off, or to leave that of another product. */
-export const windowsNotices: AgentNotifier = async (ctx, { hostId, platform, mdm, hasIdentity }) => {
+export async function windowsNotices(
+  ctx: Pick<Context, "config" | "settings" | "store" | "clock" | "random">,
+  { hostId, platform, mdm, hasIdentity }: AgentHost,
+): Promise<AgentNotifications> {
   if (platform !== "windows") return {};
   const { mdm: settings } = await ctx.config.current();
   const isOurs = mdm?.connected_to_svc === true;
@@ -21,4 +27,4 @@ export const windowsNotices: AgentNotifier = async (ctx, { hostId, platform, mdm
     windows_mdm_discovery_endpoint: url,
     ...(hasIdentity ? { windows_mdm_enrollment_token: await tokenFor(ctx, { host_id: hostId }) } : {}),
   };
-};
+}

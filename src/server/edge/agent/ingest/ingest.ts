@@ -8,6 +8,7 @@ import {
   planPolicies,
   writePolicies,
 } from "../../../checks/policies/ingest.ts";
+import { recordSystems, systemChanges } from "../../../hosts/count-changes/vulnerabilities.ts";
 import { type HostDetailsRow, writeDetails } from "../../../hosts/hosts/details.ts";
 import { detailRowOf } from "../../../hosts/hosts/inventory/details.ts";
 import { createOsVersions } from "../../../hosts/hosts/os-versions.ts";
@@ -25,7 +26,6 @@ import type { ServerTx } from "../../../platform/core/tables.ts";
 import { oneOf } from "../../../platform/store/query.ts";
 import { BadRow } from "../../../platform/store/rows.ts";
 import { ReferenceViolation, UniqueViolation } from "../../../platform/store/store.ts";
-import { recordSystems, systemChanges } from "../../../software/software/vulnerabilities/count-changes.ts";
 import type { ConfigCache } from "../config.ts";
 import type { HostRow, HostState } from "../hosts/state.ts";
 import type { DetailQueries } from "../inventory/detail-queries.ts";

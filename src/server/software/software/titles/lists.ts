@@ -1,6 +1,8 @@
 // Lists of software titles, with the number of hosts of a team that have them.
+
 import type { z } from "zod";
 import type { SoftwareTitle, SoftwareTitleDetails, softwareApi } from "../../../../api/software/software.ts";
+import { NO_TEAM } from "../../../hosts/count-changes/tables.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { badRequest, notFound } from "../../../platform/core/errors.ts";
 import { orderOf, type PageQuery, page, pageOfArray } from "../../../platform/core/http/paging.ts";
@@ -24,7 +26,7 @@ import { sourcesOn } from "../queries.ts";
 import { type Scopes, scopesFor } from "../scopes.ts";
 import { cvesOf } from "../service.ts";
 import { checkAfter, cveIs, isCve, mostHosts, pageOfSums, pageWithOthers, total } from "../sums.ts";
-import { NO_TEAM, softwareTitles, softwareVersionCounts } from "../tables.ts";
+import { softwareTitles, softwareVersionCounts } from "../tables.ts";
 import { wantedCves } from "../vulnerabilities/filter.ts";
 import { softwareCves } from "../vulnerabilities/tables.ts";
 import { detailedExtras, listedExtras, offeredTitles } from "./titles.ts";

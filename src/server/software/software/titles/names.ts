@@ -1,13 +1,15 @@
 // Titles that are known by a bundle identifier have the name that most of their copies have, because the user of a Mac may
 // have renamed the copy that was reported first; or the name that a user of the server has given them.
+
 import { isOneLine, NOT_ONE_LINE } from "../../../../api/fields.ts";
+import { ALL_HOSTS } from "../../../hosts/count-changes/tables.ts";
 import { parts } from "../../../platform/core/concurrency/parts.ts";
 import type { Context, Services } from "../../../platform/core/context.ts";
 import { invalid, notFound } from "../../../platform/core/errors.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, not, oneOf } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
-import { ALL_HOSTS, type softwareTitles } from "../tables.ts";
+import type { softwareTitles } from "../tables.ts";
 
 /** On how many hosts a title has each name. */
 type NameCounts = Map<string, number>;

@@ -1,10 +1,10 @@
 // Counts the vulnerabilities of all hosts. The hosts are read in many short reads, because reads of one transaction keep
 // others waiting on the embedded store. A transaction at the end then finds the hosts that have changed meanwhile.
+import { ALL_HOSTS, NO_TEAM } from "../../../hosts/count-changes/tables.ts";
 import { parts, turns } from "../../../platform/core/concurrency/parts.ts";
 import { byId } from "../../../platform/core/maps.ts";
 import type { ServerStore, ServerTx } from "../../../platform/core/tables.ts";
 import { gt, oneOf } from "../../../platform/store/query.ts";
-import { ALL_HOSTS, NO_TEAM } from "../tables.ts";
 import { type CountedHost, CountedHosts } from "./counted-hosts.ts";
 import { CRITICAL_SCORE, type CriticalCves } from "./critical.ts";
 

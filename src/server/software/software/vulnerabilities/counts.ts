@@ -1,6 +1,8 @@
 // How many hosts each vulnerability affects: of all hosts, of each team, and of hosts without a team. Transactions that
 // change hosts record differences (count-changes.ts), which one of the servers adds shortly afterwards. If versions have
 // other vulnerabilities than before, all hosts are counted again (recount.ts).
+import { ALL_HOSTS } from "../../../hosts/count-changes/tables.ts";
+import { removeVulnerabilityChanges } from "../../../hosts/count-changes/vulnerabilities.ts";
 import { channels } from "../../../platform/core/channels.ts";
 import { minutes, seconds } from "../../../platform/core/clock.ts";
 import { parts } from "../../../platform/core/concurrency/parts.ts";
@@ -9,7 +11,6 @@ import type { Services } from "../../../platform/core/context.ts";
 import { startedPart } from "../../../platform/core/running.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { oneOf } from "../../../platform/store/query.ts";
-import { ALL_HOSTS } from "../tables.ts";
 import { addToScope } from "./add-counts.ts";
 import { correctCritical } from "./critical.ts";
 import { isDue, recountVulnerabilities } from "./recount.ts";
@@ -48,11 +49,9 @@ export async function addVulnerabilityCounts(
         }
       for (const [scope, sums] of scopes) await addToScope(tx, scope, sums);
       await correctCritical({ ...services, store: tx }, [...new Set(waiting.flatMap(({ hosts }) => hosts))]);
-      await tx.vulnerabilityCountChanges.delete(
-        oneOf(
-          "id",
-          waiting.map(({ id }) => id),
-        ),
+      await removeVulnerabilityChanges(
+        tx,
+        waiting.map(({ id }) => id),
       );
       await changeState(tx, state, { counted_at: now, generation: (state?.generation ?? 0) + 1 });
       return waiting.length === ROWS;

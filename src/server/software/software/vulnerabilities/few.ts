@@ -1,6 +1,6 @@
+import { ALL_HOSTS } from "../../../hosts/count-changes/tables.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, exists, gt } from "../../../platform/store/query.ts";
-import { ALL_HOSTS } from "../tables.ts";
 import { vulnerabilities } from "./tables.ts";
 
 /** Finding all of this many hosts and ordering them costs less than searching for them in the order of all hosts. */

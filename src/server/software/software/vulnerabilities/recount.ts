@@ -1,10 +1,10 @@
 // Counts the vulnerabilities of all hosts: after versions have got other vulnerabilities, and to correct deviations.
+import { removeVulnerabilityChanges } from "../../../hosts/count-changes/vulnerabilities.ts";
 import { channels } from "../../../platform/core/channels.ts";
 import { isoAt, minutes } from "../../../platform/core/clock.ts";
 import { parts, turns } from "../../../platform/core/concurrency/parts.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import type { ServerStore, ServerTx } from "../../../platform/core/tables.ts";
-import { oneOf } from "../../../platform/store/query.ts";
 import { addToScope } from "./add-counts.ts";
 import { type Counts, countHosts } from "./count-hosts.ts";
 import { correctCritical } from "./critical.ts";
@@ -64,7 +64,7 @@ export async function recountVulnerabilities(
       if (state.recounted_at !== null && corrected > 0)
         log.debug({ corrected }, "counts of vulnerabilities have changed");
       // These were made by transactions whose hosts have just been counted.
-      for await (const some of parts(found.pending)) await tx.vulnerabilityCountChanges.delete(oneOf("id", some));
+      await removeVulnerabilityChanges(tx, found.pending);
       await changeState(tx, state, { counted_at: now, recounted_at: now, generation: generation + 1 });
     });
     return isDone;

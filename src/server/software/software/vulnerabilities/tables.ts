@@ -1,4 +1,4 @@
-import { bool, id, int, packed, real, ref, table, text, time } from "../../../platform/store/table.ts";
+import { bool, id, int, real, ref, table, text, time } from "../../../platform/store/table.ts";
 
 declare module "../../../platform/core/tables.ts" {
   interface Tables {
@@ -6,7 +6,6 @@ declare module "../../../platform/core/tables.ts" {
     readonly softwareCves: typeof softwareCves;
     readonly osCves: typeof osCves;
     readonly vulnerabilityCounts: typeof vulnerabilityCounts;
-    readonly vulnerabilityCountChanges: typeof vulnerabilityCountChanges;
     readonly vulnerabilityCountState: typeof vulnerabilityCountState;
   }
 }
@@ -57,17 +56,6 @@ export const vulnerabilityCounts = table(
   { id: id(), vulnerability_id: ref("vulnerabilities"), scope: int(), hosts_count: int() },
   { unique: [["vulnerability_id", "scope"]], indexes: [["scope", "hosts_count"]] },
 );
-
-/**
- * Differences that are still to be added to the counts of one team's hosts: [CVE, difference] pairs. `hosts` have other
- * vulnerabilities than before.
- */
-export const vulnerabilityCountChanges = table("vulnerability_count_changes", {
-  id: id(),
-  team: int(),
-  cves: packed<readonly (readonly [cve: string, difference: number])[]>(),
-  hosts: packed<readonly number[]>().default([]),
-});
 
 /** One row, or none before all hosts were counted for the first time. */
 export const vulnerabilityCountState = table("vulnerability_count_state", {

@@ -1,16 +1,17 @@
 // What changes of hosts mean for the counts of software: recorded in the transaction that changes the hosts, and added
-// to the counts shortly afterwards (counts.ts).
+// to the counts shortly afterwards (software/software/counts.ts).
+
 import { channels } from "../../platform/core/channels.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import { byId } from "../../platform/core/maps.ts";
-import type { ServerTx } from "../../platform/core/tables.ts";
+import type { ServerTx, Tables } from "../../platform/core/tables.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
-import { type hostSoftware, NO_TEAM } from "./tables.ts";
-import { moveExposure } from "./vulnerabilities/count-changes.ts";
+import { NO_TEAM } from "./tables.ts";
+import { moveExposure } from "./vulnerabilities.ts";
 
 /** The versions and titles on one host. */
-export type Listed = Pick<RowOf<typeof hostSoftware>, "software_ids" | "title_ids">;
+export type Listed = Pick<RowOf<Tables["hostSoftware"]>, "software_ids" | "title_ids">;
 
 /** By id of a version or title. */
 export type Sums = Map<number, number>;
@@ -69,6 +70,15 @@ export async function recordCountChanges(tx: ServerTx, changes: CountChanges): P
   await tx.softwareCountChanges.insertMany(rows, { returning: [] });
   await tx.notify(channels.softwareCounts, "");
 }
+
+/** The differences are in the counts. */
+export const removeSoftwareChanges = (tx: ServerTx, rows: readonly { readonly id: number }[]): Promise<number> =>
+  tx.softwareCountChanges.delete(
+    oneOf(
+      "id",
+      rows.map(({ id }) => id),
+    ),
+  );
 
 /** The lists of hosts, which must be locked by the transaction. */
 export async function listsOf(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, Listed & { id: number }>> {

@@ -1,14 +1,14 @@
 // Caches managed agents by key: 10,000 of them request their configuration every 30 s.
 
 import type { AgentOptions } from "../../../api/settings/app-config.ts";
-import { createHostEnrollment, type HostEnrollment } from "../../hosts/enrollment/service.ts";
 import { watchHosts } from "../../hosts/hosts/changes.ts";
+import { currentRun } from "../../hosts/managed-agents/machines.ts";
 import { type AgentForm, formOf } from "../../hosts/operations/kind.ts";
 import { openOperations } from "../../hosts/operations/queue.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
 import { Cached } from "../../platform/core/concurrency/cached.ts";
-import { isPremium, type Services } from "../../platform/core/context.ts";
+import type { Services } from "../../platform/core/context.ts";
 import { authenticationRequired, limitExceeded } from "../../platform/core/errors.ts";
 import type { Caller } from "../../platform/core/http/proxies.ts";
 import { limit } from "../../platform/core/limits.ts";
@@ -19,10 +19,7 @@ import type { Tables } from "../../platform/core/tables.ts";
 import { createFailureLimit } from "../../platform/rate-limits/failures.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
-import { isSetupOpen } from "../setup-experience/progress.ts";
 import { checkSigned, hostsWithIdentity, type SignedContext } from "./identity.ts";
-import { type AgentRequest, managedAgent } from "./kind.ts";
-import { currentRun } from "./machines.ts";
 
 /** The data of an agent's host that its configuration depends on. */
 export interface AgentHost {
@@ -41,15 +38,15 @@ export interface AgentHost {
   readonly mdm: Pick<RowOf<Tables["hostMdm"]>, (typeof mdmColumns)[number]> | null;
   /** The state of its disk. Null: nothing is known. */
   readonly disk: Pick<RowOf<Tables["hostDiskEncryption"]>, (typeof diskColumns)[number]> | null;
-  /** Whether its setup has not ended. */
-  readonly isSettingUp: boolean;
+  /** Its setup. Null: it has none. */
+  readonly setup: Pick<RowOf<Tables["hostSetups"]>, (typeof setupColumns)[number]> | null;
 }
 
 const mdmColumns = ["id", "enrollment_status", "connected_to_svc", "is_server"] as const;
 const diskColumns = ["id", "status", "detail", "asked", "client_error"] as const;
+const setupColumns = ["id", "state"] as const;
 
 export interface ManagedAgents {
-  readonly enrollment: HostEnrollment<AgentRequest>;
   /**
    * The host of a key. 401 if the key is unknown, or if the host signs its requests and has not signed this one. 429
    * after too many unknown keys from the address.
@@ -95,7 +92,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
         store.hosts.pick(["id", "team_id", "platform", "platform_like"], { where: oneOf("id", ids) }),
         store.hostMdm.pick(mdmColumns, { where: oneOf("id", ids) }),
         store.hostDiskEncryption.pick(diskColumns, { where: oneOf("id", ids) }),
-        store.hostSetups.pick(["id", "state"], { where: oneOf("id", ids) }),
+        store.hostSetups.pick(setupColumns, { where: oneOf("id", ids) }),
         openOperations(store, ids),
         hostsWithIdentity(store, ids, clock.iso()),
       ]);
@@ -120,7 +117,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
           next: next === undefined ? null : { uuid: next.uuid, form: formOf(services, next) },
           mdm: managed.get(row.id) ?? null,
           disk: disks.get(row.id) ?? null,
-          isSettingUp: isPremium(services) && isSetupOpen(setupOf.get(row.id)),
+          setup: setupOf.get(row.id) ?? null,
         };
       });
     },
@@ -175,9 +172,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
     return host;
   }
 
-  const enrollment = createHostEnrollment(services, managedAgent);
   return {
-    enrollment,
     async find(key, ctx) {
       const host = await hostOf(key, ctx);
       if (host.hasIdentity) await checkSigned(ctx, host.hostId);
@@ -198,7 +193,6 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
       return byKey.size;
     },
     async stop() {
-      await enrollment.idle();
       await lookups.idle();
       await changes.stop();
       for (const stop of stops) await stop();

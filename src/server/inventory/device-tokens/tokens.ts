@@ -1,7 +1,6 @@
 // Tokens of device pages: set by the host's agent every hour, sent by its user's browser and desktop app.
 
 import type { HostRow } from "../../hosts/hosts/access.ts";
-import { endDeviceLinks, hostOfLink } from "../../inventory/device-links/links.ts";
 import { hours } from "../../platform/core/clock.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { authenticationRequired, badRequest, conflict, limitExceeded } from "../../platform/core/errors.ts";
@@ -12,7 +11,7 @@ import { part } from "../../platform/core/running.ts";
 import { createFailureLimit } from "../../platform/rate-limits/failures.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
-import { endDeviceSessions } from "../device-sign-in/session.ts";
+import { endDeviceLinks, hostOfLink } from "./links.ts";
 import { provenPhone } from "./phones.ts";
 
 /** Validity of a token after its last update. */
@@ -43,7 +42,6 @@ export async function setDeviceToken({ store, clock }: Context, hostId: number, 
 export async function endDeviceTokens({ store }: Pick<Context, "store">, hostIds: readonly number[]): Promise<void> {
   await store.deviceTokens.delete(oneOf("id", hostIds));
   await endDeviceLinks(store, hostIds);
-  await endDeviceSessions(store, hostIds);
 }
 
 /** Failed calls per address and hour. Valid tokens are never refused, since many hosts may share an address. */

@@ -1,8 +1,8 @@
 import { reportVulnerabilities } from "../../automations/webhooks/vulnerabilities.ts";
 import { hours } from "../../platform/core/clock.ts";
 import type { Job } from "../../platform/core/job.ts";
-import { importFeeds } from "./feeds/import.ts";
-import { matchAll } from "./matching/run.ts";
+import { importFeeds } from "../../software/vulnerabilities/feeds/import.ts";
+import { matchAll } from "../../software/vulnerabilities/matching/run.ts";
 
 /** Imports vulnerability data, matches software with it, and notifies the configured recipients of new vulnerabilities on hosts. */
 export const vulnerabilities: Job = {

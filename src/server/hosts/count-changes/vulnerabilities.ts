@@ -1,14 +1,14 @@
 // What changes of hosts mean for the numbers of hosts that vulnerabilities affect: recorded in the transaction that
-// changes the hosts, and added to the counts shortly afterwards (counts.ts).
+// changes the hosts, and added to the counts shortly afterwards (software/software/vulnerabilities/counts.ts).
 
-import type { hosts } from "../../../hosts/hosts/tables.ts";
-import { channels } from "../../../platform/core/channels.ts";
-import { parts } from "../../../platform/core/concurrency/parts.ts";
-import { byId, groupBy } from "../../../platform/core/maps.ts";
-import type { ServerTx } from "../../../platform/core/tables.ts";
-import { oneOf } from "../../../platform/store/query.ts";
-import type { RowOf } from "../../../platform/store/table.ts";
-import { NO_TEAM } from "../tables.ts";
+import { channels } from "../../platform/core/channels.ts";
+import { parts } from "../../platform/core/concurrency/parts.ts";
+import { byId, groupBy } from "../../platform/core/maps.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
+import { oneOf } from "../../platform/store/query.ts";
+import type { RowOf } from "../../platform/store/table.ts";
+import type { hosts } from "../hosts/tables.ts";
+import { NO_TEAM } from "./tables.ts";
 
 /** What of a host may be vulnerable, and the team for which it counts. */
 export interface Exposed {
@@ -134,6 +134,11 @@ async function store(tx: ServerTx, teams: ReadonlyMap<number, TeamChanges>): Pro
   if (rows.length === 0) return;
   await tx.vulnerabilityCountChanges.insertMany(rows, { returning: [] });
   await tx.notify(channels.vulnerabilityCounts, "");
+}
+
+/** The differences are in the counts. */
+export async function removeVulnerabilityChanges(tx: ServerTx, ids: readonly number[]): Promise<void> {
+  for await (const some of parts(ids)) await tx.vulnerabilityCountChanges.delete(oneOf("id", some));
 }
 
 /** The hosts as they are counted now, by id. */

@@ -1,12 +1,12 @@
 // Authenticates hosts by their own key: the query engine's node key or the managed agent's key.
 
-import { managedAgents } from "../../delivery/managed-agent/agents.ts";
-import { checkSigned, hostsWithIdentity } from "../../delivery/managed-agent/identity.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { authenticationRequired } from "../../platform/core/errors.ts";
 import { proved } from "../../platform/core/http/strangers.ts";
 import { tokenHash } from "../../platform/core/random.ts";
 import { eq } from "../../platform/store/query.ts";
+import { managedAgents } from "./agents.ts";
+import { checkSigned, hostsWithIdentity } from "./identity.ts";
 
 export interface CallingHost {
   readonly id: number;

@@ -4,8 +4,6 @@
 import { at, oidOf, readDer, textOf } from "../../../pki/der.ts";
 import { readSignature, type SignedRequest, verifySignature } from "../../../pki/http-signature.ts";
 import type { CertificateRequest } from "../../../pki/request.ts";
-import { dropUnusedIdentities, type Identity, namedIdentity } from "../../certificates/device-ca/identities.ts";
-import { type Issuing, type Origin, Refused } from "../../certificates/device-ca/issue.ts";
 import { countForSecret } from "../../hosts/enrollment/new-hosts-rate.ts";
 import { checkEnrollSecret } from "../../hosts/enrollment/secret-check.ts";
 import { minutes } from "../../platform/core/clock.ts";
@@ -15,6 +13,8 @@ import { limit } from "../../platform/core/limits.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, gt, isNull, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { findEnrollSecrets } from "../../settings/enroll-secrets/service.ts";
+import { dropUnusedIdentities, type Identity, namedIdentity } from "../device-ca/identities.ts";
+import { type Issuing, type Origin, Refused } from "../device-ca/issue.ts";
 
 const HOST_IDENTITY = "host_identity";
 export const identityUuid = limit({

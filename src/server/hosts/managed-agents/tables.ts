@@ -1,10 +1,9 @@
-import { id, idOf, json, type RowOf, table, text, time } from "../../platform/store/table.ts";
+import { idOf, json, type RowOf, table, text, time } from "../../platform/store/table.ts";
 import type { KnownMachine, Run } from "./machines.ts";
 
 declare module "../../platform/core/tables.ts" {
   interface Tables {
     readonly managedAgents: typeof managedAgents;
-    readonly usedSignatures: typeof usedSignatures;
   }
 }
 
@@ -32,13 +31,4 @@ export interface Conflict {
 export const machineOf = ({ hardware_uuid, runs }: RowOf<typeof managedAgents>): KnownMachine => ({
   hardware_uuid,
   runs,
-});
-
-/** Signed requests of endpoints that accept each request once. */
-export const usedSignatures = table("used_signatures", {
-  id: id(),
-  /** SHA-256 of what is signed, in hex. */
-  digest: text().unique(),
-  /** From then on, the request is too old anyway. */
-  expires_at: time().index(),
 });
