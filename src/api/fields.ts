@@ -2,6 +2,10 @@
 import { z } from "zod";
 
 /** An id in a body or reply: a positive integer. */
+/** A key of a change that is sent back as GET returned it. Another value is refused, because it cannot be changed. */
+export const unchanged = <S extends z.ZodType>(schema: S) =>
+  schema.optional().meta({ description: "as it is; it cannot be changed" });
+
 export const Id = z.int().positive();
 /** Lists can contain hundreds of thousands of ids: validation stops at the first invalid one. */
 export const Ids = z

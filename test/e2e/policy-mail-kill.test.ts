@@ -67,7 +67,8 @@ it.each(killedEngines)(
               await api.call("POST", "/trigger?name=policy_mails").catch(() => {});
               return mailed().length;
             },
-            { timeout: 60_000, interval: 500 },
+            // A mail that could not be sent is tried again a minute later.
+            { timeout: 240_000, interval: 500 },
           )
           .toBeGreaterThan(0);
         await smtp.quiet();

@@ -1,7 +1,7 @@
 // Packs (legacy): sets of scheduled queries for single hosts, labels and teams.
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Empty, Id, IdParam, nameText, pagingAfter, Timestamp } from "../fields.ts";
+import { Empty, Id, IdParam, nameText, pagingAfter, Timestamp, unchanged } from "../fields.ts";
 import { MAX_INTERVAL } from "./queries.ts";
 import { Interval, ScheduledEntry, scheduleFields } from "./schedule.ts";
 
@@ -47,6 +47,13 @@ const entryFields = {
 };
 export const EntryFields = z.object({ ...entryFields, interval: Interval.optional() });
 export type EntryFields = z.output<typeof EntryFields>;
+const EntryChange = EntryFields.extend({
+  pack_id: unchanged(Id),
+  query_id: unchanged(Id),
+  query_name: unchanged(z.string()),
+  query: unchanged(z.string()),
+});
+export type EntryChange = z.output<typeof EntryChange>;
 
 const Names = z.array(z.string().max(255)).max(10_000).nullable().optional();
 export const GivenQuery = z.object({
@@ -181,7 +188,7 @@ export const packsApi = {
     aliases: ["/packs/schedule/:id"],
     summary: "Change a scheduled query of a pack.",
     params,
-    body: EntryFields,
+    body: EntryChange,
     response: scheduled,
   }),
   deleteScheduled: endpoint({

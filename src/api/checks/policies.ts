@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Empty, Id, IdParam, nameText, paging, QueryFlag, QueryText, Timestamp } from "../fields.ts";
+import { Empty, Id, IdParam, nameText, paging, QueryFlag, QueryText, Timestamp, unchanged } from "../fields.ts";
 
 export const policyPlatforms = ["darwin", "windows", "linux", "chrome"] as const;
 export const policyTypes = ["dynamic", "patch"] as const;
@@ -98,6 +98,8 @@ const Changes = z.object(fields).partial();
 const Created = Changes.extend({
   query_id: Id.optional().meta({ description: "deprecated: take name, query and description from this saved query" }),
 });
+const PolicyChange = Changes.extend({ team_id: unchanged(z.int().nullable()) });
+export type PolicyChange = z.infer<typeof PolicyChange>;
 export type PolicyChanges = z.infer<typeof Changes>;
 export type PolicyCreated = z.infer<typeof Created>;
 
@@ -183,7 +185,7 @@ export const policiesApi = {
     summary: "Change a global policy.",
     access: writeGlobal,
     params: byId,
-    body: Changes,
+    body: PolicyChange,
     response: one,
   }),
   deleteGlobal: endpoint({
@@ -250,7 +252,7 @@ export const policiesApi = {
     summary: "Change a team's policy.",
     access: write,
     params: byBoth,
-    body: Changes,
+    body: PolicyChange,
     response: one,
   }),
   deleteTeam: endpoint({

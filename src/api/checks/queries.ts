@@ -12,6 +12,7 @@ import {
   QueryTeam,
   QueryText,
   Timestamp,
+  unchanged,
 } from "../fields.ts";
 
 export const queryLoggings = ["snapshot", "differential", "differential_ignore_removals"] as const;
@@ -175,7 +176,7 @@ export const queriesApi = {
     summary: "Change a query; its report is deleted if the SQL changes.",
     access: write,
     params,
-    body: QueryFields,
+    body: QueryFields.extend({ team_id: unchanged(z.int().nullable()) }),
     response: z.object({ query: Query }),
   }),
   deleteByName: endpoint({

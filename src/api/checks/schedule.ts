@@ -2,7 +2,7 @@
 // object.
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Empty, Id, IdParam, paging, Timestamp } from "../fields.ts";
+import { Empty, Id, IdParam, paging, Timestamp, unchanged } from "../fields.ts";
 import { MAX_INTERVAL, QueryStats } from "./queries.ts";
 
 export const ScheduledEntry = z.object({
@@ -35,7 +35,15 @@ export const scheduleFields = {
   shard: z.int().min(1).max(100).nullable().optional().meta({ description: "percentage of hosts" }),
 };
 const create = z.object({ query_id: Id, interval: Interval, ...scheduleFields });
-const modify = z.object({ interval: Interval.optional(), ...scheduleFields });
+const modify = z.object({
+  interval: Interval.optional(),
+  ...scheduleFields,
+  query_id: unchanged(Id),
+  pack_id: unchanged(z.null()),
+  name: unchanged(z.string()),
+  query_name: unchanged(z.string()),
+  query: unchanged(z.string()),
+});
 export type ScheduleChange = z.output<typeof modify>;
 
 const params = z.object({ id: IdParam });

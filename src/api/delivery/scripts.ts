@@ -2,7 +2,18 @@
 import { z } from "zod";
 import { Content, multipart, smallFile } from "../bodies.ts";
 import { endpoint } from "../endpoint.ts";
-import { Empty, Id, IdParam, Meta, nameText, pagingAfter, QueryFlag, QueryTeam, Timestamp } from "../fields.ts";
+import {
+  Empty,
+  Id,
+  IdParam,
+  Meta,
+  nameText,
+  pagingAfter,
+  QueryFlag,
+  QueryTeam,
+  Timestamp,
+  unchanged,
+} from "../fields.ts";
 
 /** 1.5 MiB, for saved scripts. */
 export const SCRIPT_MAX = 1.5 * 1024 * 1024;
@@ -101,7 +112,7 @@ export const scriptsApi = {
     summary: "Replace the contents of a saved script.",
     access: write,
     params,
-    body: multipart({}, { script: file }),
+    body: multipart({ team_id: unchanged(QueryTeam) }, { script: file }),
     response: Script,
   }),
   replace: endpoint({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ProfileLabel } from "../devices/profiles.ts";
 import { endpoint } from "../endpoint.ts";
-import { Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp } from "../fields.ts";
+import { Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp, unchanged } from "../fields.ts";
 import { InstallPolicy } from "../software/packages.ts";
 
 export const storePlatforms = ["darwin", "ios", "ipados", "android"] as const;
@@ -118,7 +118,14 @@ export const storeAppsApi = {
     tier: "premium",
     access: write,
     params: z.object({ id: IdParam }),
-    body: z.object({ team_id: TeamId, display_name: nameText().optional(), ...settings, ...updates }),
+    body: z.object({
+      team_id: TeamId,
+      display_name: nameText().optional(),
+      ...settings,
+      ...updates,
+      app_store_id: unchanged(z.string()),
+      platform: unchanged(Platform),
+    }),
     response: z.object({ app_store_app: StoreApp }),
   }),
   batch: endpoint({

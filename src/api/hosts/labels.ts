@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Empty, Id, IdParam, paging, QueryFlag } from "../fields.ts";
+import { Empty, Id, IdParam, paging, QueryFlag, unchanged } from "../fields.ts";
 import { Label } from "./label.ts";
 
 /** Host attributes that criteria can test for equality. */
@@ -132,7 +132,10 @@ export const labelsApi = {
     summary: "Change a label's name, description or, of a manual label, its hosts.",
     access: write,
     params,
-    body: LabelChanges,
+    body: LabelChanges.extend({
+      team_id: unchanged(z.int().nullable()),
+      label_type: unchanged(z.enum(["builtin", "regular"])),
+    }),
     response: label,
   }),
   get: endpoint({

@@ -12,6 +12,7 @@ import {
   pagingAfter,
   QueryText,
   Timestamp,
+  unchanged,
 } from "../fields.ts";
 
 /** The kinds of texts in which a custom variable may be used. */
@@ -99,7 +100,7 @@ export const variablesApi = {
     summary: "Change the value of a custom variable, or where it may be used. What is left out stays.",
     access: writeVariables,
     params,
-    body: VariableScope.partial().extend({ value: VariableValue.optional() }),
+    body: VariableScope.partial().extend({ value: VariableValue.optional(), name: unchanged(z.string()) }),
     response: z.object({ custom_variable: CustomVariable }),
   }),
   delete: endpoint({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Download, MiB, multipart, optionalFile } from "../bodies.ts";
 import { endpoint } from "../endpoint.ts";
-import { Empty, Id, IdParam, Meta, nameText, paging, QueryTeam, Timestamp } from "../fields.ts";
+import { Empty, Id, IdParam, Meta, nameText, paging, QueryTeam, Timestamp, unchanged } from "../fields.ts";
 
 export const SelfServiceCategory = z.object({
   id: Id,
@@ -53,7 +53,7 @@ export const selfServiceCategoriesApi = {
     tier: "premium",
     access: writeCategories,
     params,
-    body: z.object({ name }),
+    body: z.object({ name, team_id: unchanged(z.int().min(0)) }),
     response: Reply,
   }),
   delete: endpoint({

@@ -163,7 +163,15 @@ export class Writers {
 
   private async reporting(register: Register): Promise<void> {
     register.nodeKey ??= await this.enrolled(register.name);
-    while (!this.isOver && register.nodeKey !== null) {
+    const id = await this.hostId(register.name);
+    while (!this.isOver && register.nodeKey !== null && id !== null) {
+      // Only so much inventory that nobody requested is stored per hour.
+      const requested = await this.door.call("POST", `/hosts/${id}/refetch`);
+      if (requested?.status !== 200) {
+        this.failed("refetch", requested);
+        await pause(50);
+        continue;
+      }
       const value = ++register.sent;
       const answer = await this.door.agent("distributed/write", reportBody(register.nodeKey, register.name, value));
       if (answer?.status === 200 && !("error" in answer.json)) register.acknowledged = value;
@@ -174,6 +182,18 @@ export class Writers {
       }
       await pause(this.options.everyMs ?? 10);
     }
+  }
+
+  /** Null if the test has ended. */
+  private async hostId(name: string): Promise<number | null> {
+    while (!this.isOver) {
+      const answer = await this.door.call("GET", `/hosts/identifier/uuid-${name}`);
+      if (answer?.status === 200) return idOf(answer.json.host);
+      // An agent's identity is stored shortly after its enrollment.
+      if (answer?.status !== 404) this.failed("identifier", answer);
+      await pause(50);
+    }
+    return null;
   }
 
   private async logging(): Promise<void> {

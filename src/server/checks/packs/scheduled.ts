@@ -1,11 +1,13 @@
 // The scheduled queries of a pack.
+
 import type { z } from "zod";
-import type { EntryFields, packsApi } from "../../../api/checks/packs.ts";
+import type { EntryChange, EntryFields, packsApi } from "../../../api/checks/packs.ts";
 import type { ScheduledEntry } from "../../../api/checks/schedule.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { admitKeptSql } from "../../platform/agent-protocol/admit-carving.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { alreadyExists, invalid, notFound } from "../../platform/core/errors.ts";
+import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { and, eq } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
 import { changingQueries } from "../queries/service.ts";
@@ -78,11 +80,13 @@ function columns(given: EntryFields): Partial<ScheduledRow> {
   };
 }
 
-export async function modifyInPack(ctx: Context, id: number, given: EntryFields): Promise<ScheduledEntry> {
+export async function modifyInPack(ctx: Context, id: number, given: EntryChange): Promise<ScheduledEntry> {
   const name = given.name?.trim();
   if (name === "") throw invalid("name", "must not be empty");
   const changing = changingQueries(ctx, async (inside) => {
     const before = await entryRow(inside, id);
+    const { pack_id, query_id, query_name, query: sql } = await onWire(inside, before);
+    checkUnchanged(given, { pack_id, query_id, query_name, query: sql });
     const query = await inside.store.queries.get(before.query_id);
     if (query) admitKeptSql(inside, query.query, null, `the query ${JSON.stringify(query.name)}`);
     await inside.store.scheduledQueries.update({

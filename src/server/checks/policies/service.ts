@@ -1,6 +1,6 @@
 // Creates, changes and deletes policies.
 
-import type { Policy, PolicyChanges, PolicyCreated } from "../../../api/checks/policies.ts";
+import type { Policy, PolicyChange, PolicyChanges, PolicyCreated } from "../../../api/checks/policies.ts";
 import { resolveLabelNames } from "../../hosts/labels/scope.ts";
 import { recordActivities, recordActivity } from "../../platform/activities/record.ts";
 import { channels } from "../../platform/core/channels.ts";
@@ -8,6 +8,7 @@ import { inBackground } from "../../platform/core/concurrency/background.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { badRequest, forbidden, notFound } from "../../platform/core/errors.ts";
+import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { byId } from "../../platform/core/maps.ts";
 import { may } from "../../platform/core/security/access.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
@@ -97,7 +98,7 @@ export async function modifyPolicy(
   ctx: Context,
   teamId: number | null,
   id: number,
-  given: PolicyChanges,
+  { team_id, ...given }: PolicyChange,
 ): Promise<{ policy: Policy }> {
   const place = await placeFor(ctx, "policies:write", teamId);
   checkTier(ctx, given);
@@ -107,6 +108,7 @@ export async function modifyPolicy(
     const before = await inside.store.policies.get(id);
     if (!before || !knows(inside, before)) throw notFound("policy", id);
     if (!sameTeam(before, place)) throw badRequest("policy does not belong to team/global");
+    checkUnchanged({ team_id }, { team_id: before.team_id });
     await checkAutomations(inside, place, given);
     const change = await changeInside(inside, before, { given, set, labels });
     return { ...change, policy: await policyOnWire(inside, change.row) };

@@ -1,10 +1,12 @@
 // The deprecated schedules. An entry is a scheduled query; creating one copies the query that it names.
+
 import type { QueryLogging } from "../../../api/checks/queries.ts";
 import type { ScheduleChange, ScheduledEntry } from "../../../api/checks/schedule.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { badRequest, notFound } from "../../platform/core/errors.ts";
 import { type PageQuery, page } from "../../platform/core/http/paging.ts";
+import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { authorize } from "../../platform/core/security/access.ts";
 import { and, eq, gt } from "../../platform/store/query.ts";
 import { authorizeTeam, getTeamRow } from "../../settings/teams/access.ts";
@@ -59,6 +61,8 @@ export async function modifyEntry(
 ): Promise<ScheduledEntry> {
   return changingQueries(ctx, async (inside) => {
     const before = await entryRow(inside, teamId, id);
+    const { name, query_id, query_name, query, pack_id } = entryOf(before);
+    checkUnchanged(given, { name, query_id, query_name, query, pack_id });
     const after = await updateQuery(
       inside,
       before,

@@ -22,7 +22,7 @@ export const scriptRoutes: readonly Route[] = [
     query.alt === "media" ? downloadScript(ctx, params.id) : getScript(ctx, params.id),
   ),
   route(scriptsApi.create, ({ body }, ctx) => createScript(ctx, body.team_id, body.script)),
-  route(scriptsApi.update, ({ params, body }, ctx) => updateScript(ctx, params.id, body.script)),
+  route(scriptsApi.update, ({ params, body }, ctx) => updateScript(ctx, params.id, body)),
   route(scriptsApi.replace, ({ query, body }, ctx) => replaceScripts(ctx, query, body)),
   route(scriptsApi.delete, ({ params }, ctx) => deleteScript(ctx, params.id)),
   route(scriptsApi.ofHost, ({ params, query }, ctx) => scriptsOfHost(ctx, params.id, query)),

@@ -8,6 +8,7 @@ import { recordActivity } from "../../platform/activities/record.ts";
 import { type Context, isPremium, within } from "../../platform/core/context.ts";
 import { ApiError, premiumRequired } from "../../platform/core/errors.ts";
 import { page, pageOfArray } from "../../platform/core/http/paging.ts";
+import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { inTeam } from "../../platform/core/security/access.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { compareText } from "../../platform/store/rows.ts";
@@ -77,8 +78,13 @@ export async function createScript(
   }, SCRIPT_CHANGES);
 }
 
-export async function updateScript(ctx: Context, id: number, file: ScriptFile): Promise<Script> {
+export async function updateScript(
+  ctx: Context,
+  id: number,
+  { script: file, team_id }: z.output<typeof scriptsApi.update.body>,
+): Promise<Script> {
   const script = await scriptFor(ctx, "scripts:write", id);
+  checkUnchanged({ team_id }, { team_id: script.team_id ?? 0 });
   const text = readScript(file, FIELD, script.name);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);

@@ -1,4 +1,5 @@
 // Which store apps a team offers.
+
 import type { z } from "zod";
 import {
   type BatchApp,
@@ -14,6 +15,7 @@ import { resolveTargets } from "../../hosts/labels/targeting.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { alreadyExists, conflict, invalid, notFound, upstreamFailed } from "../../platform/core/errors.ts";
+import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { authorize, inTeam } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
@@ -36,7 +38,7 @@ import { tokenOfTeam } from "./tokens.ts";
 import { appsOnWire } from "./view.ts";
 
 type Added = z.output<typeof storeAppsApi.add.body>;
-type Edited = Omit<z.output<typeof storeAppsApi.edit.body>, "team_id">;
+type Edited = Omit<z.output<typeof storeAppsApi.edit.body>, "team_id" | "app_store_id" | "platform">;
 
 /** The inventory's names of the apps of a platform. */
 const sources: Readonly<Record<StorePlatform, string>> = {
@@ -238,12 +240,13 @@ export const appOfTitle = (store: ServerTx, titleId: number, teamId: number | nu
 export async function editApp(
   ctx: Context,
   titleId: number,
-  { team_id, ...given }: z.output<typeof storeAppsApi.edit.body>,
+  { team_id, app_store_id, platform, ...given }: z.output<typeof storeAppsApi.edit.body>,
 ): Promise<{ app_store_app: StoreApp }> {
   const team = await teamFor(ctx, "packages:write", team_id);
   const id = await changingPackages(ctx, async (inside) => {
     const row = await appOfTitle(inside.store, titleId, team.team_id);
     if (!row) throw notFound("store app of the title", titleId);
+    checkUnchanged({ app_store_id, platform }, { app_store_id: row.adam_id, platform: row.platform });
     await updateApp(inside, team, row, given);
     return row.id;
   });

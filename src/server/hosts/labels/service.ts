@@ -1,10 +1,11 @@
 import type { z } from "zod";
-import type { LabelBody, LabelChanges, LabelItem, labelsApi } from "../../../api/hosts/labels.ts";
+import type { LabelBody, LabelItem, labelsApi } from "../../../api/hosts/labels.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { invalid, notFound } from "../../platform/core/errors.ts";
 import { page } from "../../platform/core/http/paging.ts";
+import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { visible } from "../../platform/core/security/access.ts";
 import { eq, everything } from "../../platform/store/query.ts";
 import { ReferenceViolation } from "../../platform/store/store.ts";
@@ -114,8 +115,16 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
   return getLabel(ctx, await nameTaken(name, () => againWithoutGone(keep)));
 }
 
-export async function modifyLabel(ctx: Context, id: number, given: LabelChanges): Promise<{ label: LabelItem }> {
+export async function modifyLabel(
+  ctx: Context,
+  id: number,
+  { team_id, label_type, ...given }: z.output<typeof labelsApi.modify.body>,
+): Promise<{ label: LabelItem }> {
   const row = await changeable(ctx, id);
+  checkUnchanged<{ team_id: number | null; label_type: string }>(
+    { team_id, label_type },
+    { team_id: null, label_type: row.label_type },
+  );
   const name = given.name == null ? row.name : checkLabelName(given.name);
   const hosts = given.hosts ?? given.host_ids;
   if (given.hosts && given.host_ids) throw invalid("hosts", "only one of hosts and host_ids can be given");

@@ -1,4 +1,5 @@
 // Lists, creates, changes and deletes custom variables.
+
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import {
@@ -14,6 +15,7 @@ import { recordActivities, recordActivity } from "../../platform/activities/reco
 import { type Context, within } from "../../platform/core/context.ts";
 import { alreadyExists, invalid, notFound } from "../../platform/core/errors.ts";
 import { page } from "../../platform/core/http/paging.ts";
+import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq, everything, oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
@@ -110,11 +112,12 @@ const named = ({ id, name }: Pick<VariableRow, "id" | "name">) => ({
 export async function modifyVariable(
   ctx: Context,
   id: number,
-  given: z.output<typeof variablesApi.modify.body>,
+  { name, ...given }: z.output<typeof variablesApi.modify.body>,
 ): Promise<{ custom_variable: CustomVariable }> {
   return ctx.store.tx(async (store) => {
     const row = await store.customVariables.get(id);
     if (!row) throw notFound("custom variable", id);
+    checkUnchanged({ name }, { name: row.name });
     await change(within(ctx, store), [{ row, change: { ...given, ...(await scopeOf(store, given)) } }]);
     return { custom_variable: onWire((await store.customVariables.get(id))!) };
   }, CHANGES);

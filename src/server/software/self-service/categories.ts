@@ -8,6 +8,7 @@ import { changingPolicies } from "../../checks/policies/service.ts";
 import type { Context, Services } from "../../platform/core/context.ts";
 import { ApiError, forbidden, invalid, notFound } from "../../platform/core/errors.ts";
 import { type PageQuery, page } from "../../platform/core/http/paging.ts";
+import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { nameKey } from "../../platform/core/name-key.ts";
 import { inTeam, may } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -97,12 +98,17 @@ async function categoryFor(ctx: Context, id: number): Promise<CategoryRow> {
   throw notFound("self-service category", id);
 }
 
-export async function renameCategory(ctx: Context, id: number, given: string) {
+export async function renameCategory(
+  ctx: Context,
+  id: number,
+  change: z.output<typeof selfServiceCategoriesApi.update.body>,
+) {
   await categoryFor(ctx, id);
-  const name = checkName(given);
+  const name = checkName(change.name);
   return changing(ctx, async (inside) => {
     const { store, clock } = inside;
     const before = await categoryFor(inside, id);
+    checkUnchanged(change, { team_id: onWire(before).team_id });
     if (before.name === name) return { self_service_category: onWire(before) };
     await requireFree(store, before.team_id, name, id);
     const set = { name, name_key: nameKey(name), updated_at: clock.iso() };
