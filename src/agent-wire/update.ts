@@ -3,7 +3,7 @@
 /** An agent that the server offers. */
 export interface AgentUpdate {
   readonly version: string;
-  /** Of the agent as one file, hexadecimal. */
+  /** SHA-256 of the agent as one file, hexadecimal. */
   readonly sha256: string;
   readonly size: number;
   /** Ed25519, of the statement below, in base64. */
@@ -24,7 +24,7 @@ export function isNewer(one: string, other: string): boolean {
     const difference = Number(a[i]) - Number(b[i]);
     if (difference !== 0) return difference > 0;
   }
-  // Of previews of the same version, none is newer than another; the version itself is.
+  // A version is newer than its previews; of two previews, none is newer.
   return a[4] === undefined && b[4] !== undefined;
 }
 

@@ -16,7 +16,7 @@ import { readObject, replaceFile } from "./state/files.ts";
 const SCEP = "/api/v1/svc/agent/host_identity/scep";
 const REPLY_MAX = 64 * 1024;
 const DAY = 86_400_000;
-/** It is renewed when less of its time is left. */
+/** An identity is renewed when less of its time is left. */
 const RENEWED_BEFORE = 30 * DAY;
 /** A renewal that fails is tried again after this time. */
 const RETRY_AFTER = 60 * 60_000;
@@ -33,7 +33,7 @@ interface Parts {
   readonly hardwareUuid: string;
   readonly enrollSecret: string;
   readonly log: Log;
-  /** Of identities that it gets from now on. */
+  /** The key of identities that the agent gets from now on. */
   readonly identityKey: IdentityKey;
 }
 

@@ -109,7 +109,7 @@ interface Parts {
 
 export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, KeyServer, BitlockerServer {
   readonly #parts: Parts;
-  /** Of this process, and nowhere on the disk: a copy of this machine has another one. */
+  /** The run of this process, and nowhere on the disk: a copy of this machine has another one. */
   readonly #run = randomUUID();
   #enrolling: Promise<string> | null = null;
   #leaving: Promise<void> | null = null;
@@ -210,7 +210,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
       const all = { ...headers, ...(await this.#signature(path, body)) };
       const reply = await this.#parts.connection.stream(path, body, all, signal);
       if (reply.status !== 409) return reply;
-      // It is looked at here, and can be read only once.
+      // The text is looked at here, and can be read only once.
       const text = await reply.text();
       return { ...reply, text: () => Promise.resolve(text) };
     });

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 export async function managedPreferences(platform: NodeJS.Platform = process.platform): Promise<Preferences> {
   if (platform !== "darwin") return {};
   try {
-    // It may be in the binary format.
+    // The file may be in the binary format.
     const { stdout } = await run("/usr/bin/plutil", ["-convert", "json", "-o", "-", FILE], { timeout: 10_000 });
     return preferencesIn(stdout);
   } catch {

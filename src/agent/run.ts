@@ -71,7 +71,7 @@ async function runLocked(options: AgentOptions, { signal, replaced }: Ends): Pro
   const over = new AbortController();
   const { secondProgram: program } = options;
   const secondProcess = new SecondProcess({ program, signal });
-  // Also after the signal, for the processes of a script that was ended.
+  // Runs on after the signal, for the processes of a script that was ended.
   const finder = new SecondProcess({ program, signal: over.signal, idleMs: 1_000 });
   const findProcesses = (variable: string) =>
     finder.run<number[]>({ kind: "find-processes", variable }, FIND_PROCESSES_MS).catch((error: Error) => {

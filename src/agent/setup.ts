@@ -49,8 +49,8 @@ const read = (file: string, flag: string): Promise<string> =>
 const EXAMPLE = "Example: --server-url https://svc.example.com";
 
 /**
- * These values are written into scripts, units, tasks and packages of several systems, each with its own quotation. So only
- * characters that have no meaning in any of them are accepted, instead of relying on all quotations.
+ * Refuses all characters that have a meaning in a script, unit, task or package: each system has its own quotation, and
+ * none has to be relied on.
  */
 function plainUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))

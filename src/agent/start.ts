@@ -30,7 +30,7 @@ function endLater(): void {
   setTimeout(() => process.kill(process.pid, "SIGKILL"), STOP_MS).unref();
 }
 
-/** As journals of systemd read them: a number in front of the line. */
+/** Priorities for journals of systemd: a number in front of the line. */
 const PRIORITIES: Record<Level, string> = { error: "<3>", warn: "<4>", info: "<6>" };
 
 const logTo =
@@ -54,7 +54,7 @@ export async function startAgent(
   const scale = scaleOf(env);
   const launch = { stateDir: setup.stateDir, own: version, scale, log };
   if (flags.updates && startedVersion() === null && (await launchNewest(launch))) return;
-  // It connects only over TLS.
+  // The query engine connects only over TLS.
   const isUsed = flags.osqueryd && setup.serverUrl.startsWith("https:");
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const)

@@ -4,7 +4,7 @@ import { z } from "zod";
 /** How a body is encoded. The endpoint's `body` is the schema of what the handler gets. */
 export type Takes =
   | { readonly kind: "json" }
-  /** Also JSON. Form posts are accepted even from pages of other sites; each field once, as text. */
+  /** A form, or JSON. Form posts are accepted even from pages of other sites; each field once, as text. */
   | { readonly kind: "form" }
   | RawBody
   | StreamBody
@@ -32,7 +32,7 @@ export type Format = "xml";
 export interface Multipart {
   readonly kind: "multipart";
   readonly files: Readonly<Record<string, FilePart>>;
-  /** Also JSON, in which the files, all of them small ones, are base64. */
+  /** Whether JSON is taken too, in which the files, all of them small ones, are base64. */
   readonly isJsonToo: boolean;
 }
 
@@ -105,7 +105,7 @@ export interface UploadSource {
    * memory of a chunk may be used again when the fourth one after it is requested: new memory costs as much as sending.
    */
   open(start?: number, reuses?: boolean): AsyncIterable<Uint8Array>;
-  /** Of a file on disk. The client then computes the digest while it sends, instead of before. */
+  /** The state of a file on disk. With it, the client computes the digest while it sends, instead of before. */
   readonly version?: FileVersion;
 }
 
@@ -132,7 +132,7 @@ export interface Incoming {
 }
 
 interface SentFile {
-  /** As the client calls it: without folders and control characters, possibly empty. */
+  /** The client's name for the file: without folders and control characters, possibly empty. */
   readonly name: string;
   readonly type: string;
 }

@@ -68,7 +68,7 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly hasHead: boolean;
   /** Maximum size of the body in bytes. */
   readonly bodyLimit: number;
-  /** The same for callers who have not proved who they are when the body is read. */
+  /** The body limit for callers who have not proved who they are when the body is read. */
   readonly strangerLimit: number;
   /** What callers without a proved identity want. */
   readonly purpose: Purpose;
@@ -127,7 +127,7 @@ type Given<P, Q, B extends z.ZodType, R> = {
   reveals?: boolean;
 };
 
-/** Of endpoints without parameters; what is sent anyway is ignored. */
+/** For endpoints without parameters; what is sent anyway is ignored. */
 export const noParams = z.object({});
 const noBody = z.undefined();
 const JSON_LIMIT = 5 * MiB;

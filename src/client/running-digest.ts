@@ -36,7 +36,7 @@ interface Extent {
   readonly end: number;
   /** Updated with the bytes. */
   readonly digest: RunningDigest | null;
-  /** As in `UploadSource.open`. */
+  /** Whether chunks may be reused, which `UploadSource.open` describes. */
   readonly reuses: boolean;
 }
 

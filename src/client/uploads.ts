@@ -19,7 +19,7 @@ export interface Wire {
   readonly pieces: PieceSize;
 }
 
-/** Of the next piece at most; lowered when a proxy refuses one. */
+/** Bytes of the next piece at most; lowered when a proxy refuses one. */
 export interface PieceSize {
   bytes: number;
 }
@@ -119,7 +119,7 @@ function endOf(start: number, size: number, most: number, hasDigest: boolean): n
 interface Piece {
   readonly start: number;
   readonly end: number;
-  /** Of the whole file, in hex, to send it with the piece. */
+  /** SHA-256 of the whole file, in hex, to send it with the piece. */
   readonly sha256: string | null;
   /** Updated with the bytes of the piece. */
   readonly digest: RunningDigest | null;

@@ -6,7 +6,7 @@ const HEADER = 512;
 const END = 0xffff_fffa;
 const END_OF_CHAIN = 0xffff_fffe;
 const FREE = 0xffff_ffff;
-/** Of one search through the table. */
+/** Steps of one search through the table. */
 const STEPS_MAX = 1_000_000;
 const ENTRY = 128;
 /** A file of 10 GB with sectors of 4 KiB has 2.6 million sectors, and its table 2,600 sectors. */

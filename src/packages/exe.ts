@@ -44,7 +44,7 @@ export async function readExe(file: PackageFile): Promise<PackageInfo> {
   };
 }
 
-/** Of the first language; none if the program has no version resource. */
+/** Texts in the first language; none if the program has no version resource. */
 async function versionTexts(
   file: PackageFile,
   at: number,
@@ -83,7 +83,7 @@ async function versionTexts(
   return textsIn(await part(file, section.at + (data.readUInt32LE(0) - section.address), size));
 }
 
-/** Of the folder to which an entry points. */
+/** The offset of the folder to which an entry points. */
 function inner(offset: number): number {
   if (offset < 0x8000_0000) throw damaged();
   return offset - 0x8000_0000;

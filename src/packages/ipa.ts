@@ -57,7 +57,7 @@ async function infoOf(given: PackageFile): Promise<Buffer> {
     if (!/^Payload\/[^/]+\.app\/Info\.plist$/.test(entry.fileName)) continue;
     if (entry.uncompressedSize > INFO_MAX) throw new PackageError("is an app whose Info.plist is too large");
     const chunks: Buffer[] = [];
-    // It ends with an error as soon as more comes out than the archive says.
+    // The stream ends with an error as soon as more comes out than the archive says.
     for await (const chunk of await archive.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   }

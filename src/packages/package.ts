@@ -7,17 +7,17 @@ export type PackagePlatform = "darwin" | "windows" | "linux" | "ios";
 export interface PackageInfo {
   readonly kind: PackageKind;
   readonly platform: PackagePlatform;
-  /** Of what it installs, as hosts report it. */
+  /** Name of what the package installs, as hosts report it. */
   readonly name: string;
   /** Empty if the file does not say. */
   readonly version: string;
   /** The source under which hosts report it, such as `apps` or `deb_packages`. */
   readonly source: string;
-  /** Of an application for macOS, iOS or iPadOS; otherwise empty. */
+  /** Identifier of an application for macOS, iOS or iPadOS; otherwise empty. */
   readonly bundleIdentifier: string;
   /** What the installer registers: identifiers of packages (pkg), the product code (msi), the package's name. */
   readonly packageIds: readonly string[];
-  /** Of an .msi file: equal for all versions of a product; otherwise empty. */
+  /** Upgrade code of an .msi file, equal for all versions of a product; otherwise empty. */
   readonly upgradeCode: string;
   /** Whether the file names an application that it installs. Others leave only what the installer registers. */
   readonly installsApp: boolean;

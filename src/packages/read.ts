@@ -50,7 +50,7 @@ export async function readPackage(file: PackageFile): Promise<PackageInfo> {
   try {
     return await readers[kind]({ name: file.name, size: file.size, read });
   } catch (error) {
-    // Otherwise what a broken connection has cut off would count as damage of the file.
+    // What a broken connection has cut off must not count as damage of the file.
     throw (failure as { readonly error: unknown } | null)?.error ?? error;
   }
 }
@@ -59,7 +59,7 @@ const TAR_BLOCK = 512;
 /** Some tools let an archive end with an empty gzip member: an empty block, and zero as checksum and size. */
 const EMPTY_END = Buffer.from("03000000000000000000", "hex");
 
-/** It says nothing of itself but its name. */
+/** A tarball says nothing of itself but its name. */
 async function readTarball(file: PackageFile): Promise<PackageInfo> {
   const start = file.size < 18 ? null : await part(file, 0, 3);
   if (start?.toString("hex") !== "1f8b08") throw new PackageError("is not a compressed tar archive");

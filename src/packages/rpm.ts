@@ -5,14 +5,14 @@ const LEAD = { size: 96, magic: 0xedabeedb } as const;
 const HEADER_MAGIC = 0x8eade801;
 const INTRO = 16;
 const ENTRY = 16;
-/** Of the header: it names every file of the package, but those names are not read. */
+/** Bytes of the header: it names every file of the package, but those names are not read. */
 const INDEX_MAX = 10_000;
 const STORE_MAX = 256 * 1024 * 1024;
 const TEXT_MAX = 4096;
 
 /** `payloadSize` is that of version 6, whose signature has no size. */
 const TAGS = { name: 1000, version: 1001, release: 1002, payloadSize: 5112 } as const;
-/** Of header and payload together. */
+/** Tags of sizes of header and payload together. */
 const SIGNATURE_TAGS = { size: 1000, longSize: 270 } as const;
 const [INT32, INT64, STRING] = [4, 5, 6];
 

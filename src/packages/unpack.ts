@@ -4,7 +4,7 @@ import { gunzip, inflate } from "node:zlib";
 import { damaged, guarded, PackageError } from "./package.ts";
 import { zstandardContent } from "./zstandard.ts";
 
-/** Of one part, packed or not. The parts that describe a package have some kilobytes. */
+/** Bytes of one part, packed or not. The parts that describe a package have some kilobytes. */
 export const UNPACKED_MAX = 16 * 1024 * 1024;
 /** Compressed with Zstandard, whose library is slower. */
 const ZST_MAX = 2 * 1024 * 1024;

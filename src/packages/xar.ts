@@ -7,7 +7,7 @@ import { PackageError, type PackageFile, part, requireUpTo } from "./package.ts"
 import { type Packing, UNPACKED_MAX, unpack } from "./unpack.ts";
 
 const HEADER = { least: 28, most: 4096, magic: 0x78617221 } as const;
-/** Of the table of contents. That of a large installer has some hundred kilobytes. */
+/** Bytes of the table of contents. A large installer has some hundred kilobytes. */
 const CONTENTS_MAX = 4 * 1024 * 1024;
 const PARTS_MAX = 200_000;
 

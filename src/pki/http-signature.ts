@@ -5,7 +5,7 @@ import { constants, createHash, type KeyObject, type SigningOptions, sign, verif
 /** The request as it was sent. Names of headers are in lower case. */
 export interface SignedRequest {
   readonly method: string;
-  /** As in the request line, without the query. */
+  /** The path in the request line, without the query. */
   readonly path: string;
   /** With its question mark; empty if there is none. */
   readonly query: string;

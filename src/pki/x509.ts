@@ -40,7 +40,7 @@ const ellipticSignatures = {
   p384: { digest: "sha384", oid: "1.2.840.10045.4.3.3" },
 } as const;
 
-/** The same by a key of any kind that hosts have. */
+/** Signs with a key of any kind that hosts have. */
 export function signedByHost(content: Buffer, key: KeyObject): Buffer {
   const curve = curveOf(key);
   if (curve === null) return signed(content, key);

@@ -67,7 +67,7 @@ class Reading {
     if (at < MAGIC.length || at >= this.#end) return damaged();
     const type = this.#bytes[at]! >> 4;
     if (type === 0xa || type === 0xd) {
-      // Also ends lists that contain themselves.
+      // The depth limit also ends lists that contain themselves.
       if (depth === this.#limits.depth) stop("is nested too deeply");
       return type === 0xa ? this.#array(at, depth + 1) : this.#dict(at, depth + 1);
     }
@@ -166,7 +166,7 @@ class Reading {
         return { value: writable(text), bytes: 2 * length };
       }
       case 0x8: {
-        // As CoreFoundation writes it in XML.
+        // CoreFoundation writes UIDs in XML in this form.
         const value: PlistValue = { CF$UID: integer(this.#unsigned(at + 1, low + 1)) };
         return { value, bytes: low + 1 };
       }
@@ -176,7 +176,7 @@ class Reading {
   }
 }
 
-/** Neither XML nor Postgres takes every character. */
+/** Refuses characters that XML or Postgres does not take. */
 const writable = (text: string): string => (NOT_XML.test(text) ? stop("has a text without a form in XML") : text);
 
 const damaged = (): never => stop("is damaged");

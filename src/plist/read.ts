@@ -14,7 +14,7 @@ export function readPlist(bytes: Buffer, limits: Partial<PlistLimits> = {}): Pli
 
 const isUsual = ({ depth, count }: PlistLimits): boolean => depth === plistLimits.depth && count === plistLimits.count;
 
-/** As `readPlist`, of a list that has to be a dictionary. */
+/** `readPlist` for a list that has to be a dictionary. */
 export function readPlistDict(bytes: Buffer, limits: Partial<PlistLimits> = {}): PlistDict {
   const value = readPlist(bytes, limits);
   if (!isDict(value)) throw new BadPlist("the property list is not a dictionary");

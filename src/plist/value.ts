@@ -8,7 +8,7 @@ export type PlistDict = { readonly [key: string]: PlistValue };
 export class BadPlist extends Error {}
 
 export interface PlistLimits {
-  /** Of the list itself, and of what it would be without shared values. */
+  /** Bytes of the list itself, and of what it would be without shared values. */
   readonly bytes: number;
   /** Arrays and dictionaries inside each other. */
   readonly depth: number;

@@ -10,7 +10,7 @@ export class BadSoap extends Error {}
 
 export interface SecurityToken {
   readonly valueType: string;
-  /** As it was sent; base64. */
+  /** The token as it was sent; base64. */
   readonly text: string;
 }
 

@@ -15,7 +15,7 @@ const OTHER_STATEMENTS: ReadonlySet<string> = new Set([
   ...["alter", "analyze", "attach", "begin", "commit", "create", "delete", "detach", "drop", "end", "insert", "pragma"],
   ...["reindex", "release", "replace", "rollback", "savepoint", "update", "vacuum"],
 ]);
-/** Of an EXPLAIN. */
+/** Words of an EXPLAIN before its statement. */
 const EXPLAINS: ReadonlySet<string> = new Set(["explain", "query", "plan"]);
 
 type OpenDatabase = () => Database;
@@ -107,7 +107,7 @@ function problemOf(statement: string): string | null {
   }
 }
 
-/** Of longer statements, no place is searched. */
+/** In longer statements, the place of an error is not searched. */
 const TOKENS_MAX = 20_000;
 
 /** Where SQLite stops: at the last token of the shortest beginning that has the same mistake. */
@@ -125,7 +125,7 @@ function placeOf(sql: string, { text, tokens }: Statement, message: string): str
   return hasMistake(tokens[first]!) ? lineAndColumn(sql, tokens[first]!.start) : "";
 }
 
-/** Both count from 1, and columns count characters. */
+/** Line and column, which count from 1; columns count characters. */
 function lineAndColumn(sql: string, position: number): string {
   const lines = sql.slice(0, position).split("\n");
   const column = [...lines.at(-1)!].length + 1;

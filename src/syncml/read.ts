@@ -201,7 +201,7 @@ function locationOf(element: XmlElement, name: string): string | null {
   return found && textIn(found, "LocURI", URI_MAX);
 }
 
-/** Their namespace is that of metadata, which some senders forget. */
+/** A text of metadata, whose namespace some senders forget. */
 function metaText(meta: XmlElement, name: string): string | null {
   const found = meta.children.find((child) => child.name === name && [METINF, SYNCML].includes(child.uri));
   if (!found) return null;

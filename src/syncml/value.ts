@@ -29,18 +29,18 @@ export interface Challenge {
 export interface SyncCommand {
   readonly verb: SyncVerb;
   readonly cmdId: string;
-  /** Of replies: the message and the command that they are about, and its verb. */
+  /** In replies: the message and the command that they are about, and its verb. */
   readonly msgRef: string | null;
   readonly cmdRef: string | null;
   readonly cmd: string | null;
   /** A status or an alert: its code. */
   readonly data: string | null;
   readonly challenge: Challenge | null;
-  /** Of all items that have none of their own. */
+  /** Format of all items that have none of their own. */
   readonly format: string | null;
   readonly type: string | null;
   readonly items: readonly SyncItem[];
-  /** Of containers, in their order. */
+  /** Commands in a container, in their order. */
   readonly commands: readonly SyncCommand[];
 }
 

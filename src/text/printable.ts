@@ -24,5 +24,5 @@ export const printable = (text: string): string =>
 /** Escapes the same characters in JSON or double-quoted YAML, without changing its meaning. */
 export const visible = (json: string): string => json.replace(controlInJson, escapeOf);
 
-/** Like `printable`, for text of several lines: line breaks and tabs stay. */
+/** `printable` for text of several lines: line breaks and tabs stay. */
 export const printableLines = (text: string): string => text.replace(controlsInLines, escapeOf);

@@ -44,7 +44,7 @@ export function stepsFor(
   switch (volume.conversion) {
     case conversions.decrypting:
     case conversions.decryptionPaused:
-      // It could be stopped, but somebody wants it.
+      // Decryption could be stopped, but somebody wants it.
       return ["wait"];
     case conversions.encrypted:
       // Suspended protectors open the disk to everybody.

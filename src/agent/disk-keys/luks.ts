@@ -40,7 +40,7 @@ const cryptsetup = (args: readonly string[], input = ""): Promise<Ended> =>
     });
     child.once("error", () => reject(new NoKey("cryptsetup is not installed on this host")));
     child.once("close", (code) => resolve({ code: code ?? 1, output, errors: errors.trim() }));
-    // It may end before it has read all.
+    // The process may end before it has read all.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });

@@ -52,7 +52,7 @@ export const powerShell: PowerShell = (script, input = {}) =>
         reject(error as Error);
       }
     });
-    // It may end before it has read all.
+    // The process may end before it has read all.
     child.stdin.on("error", () => {});
     child.stdin.end(JSON.stringify(input));
   });

@@ -11,7 +11,7 @@ import { DownloadFailed, downloadPackage } from "./download.ts";
 
 export interface InstallDetails {
   readonly installerId: number;
-  /** Of the package, hexadecimal; null if the server does not send it here. */
+  /** SHA-256 of the package, hexadecimal; null if the server does not send it here. */
   readonly sha256: string | null;
   /** Seconds for all scripts together. */
   readonly timeout: number | null;
@@ -22,7 +22,7 @@ export interface InstallDetails {
   readonly uninstallScript: string | null;
 }
 
-/** As it is sent. Null: this step was not reached. */
+/** A result as it is sent. Null: this step was not reached. */
 export interface InstallResult {
   /** Empty: the query returned no row. */
   readonly pre_install_condition_output: string | null;
@@ -36,7 +36,7 @@ export interface InstallServer {
   /** Null: the install was cancelled. */
   installDetails(id: string): Promise<InstallDetails | null>;
   openPackage(installerId: number, headers: Record<string, string>, signal: AbortSignal): Promise<StreamedReply>;
-  /** Also fulfilled if the server no longer wants the result. */
+  /** Fulfilled, too, if the server no longer wants the result. */
   deliverInstall(id: string, result: InstallResult): Promise<void>;
 }
 
@@ -201,7 +201,7 @@ export class InstallRunner {
 
   async #finish(id: string, result: InstallResult): Promise<void> {
     await this.#journal.write(id, { state: "finished", result }).catch((error: Error) => {
-      // It can still be delivered. If the agent dies before that, the install is reported as interrupted.
+      // The result can still be delivered. If the agent dies before that, the install is reported as interrupted.
       this.#options.log("error", `the result of install ${id} cannot be stored: ${error.message}`);
     });
     await this.#removeFiles(id);

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { TimeLimitExceeded } from "../reading/time-limit.ts";
 import type { Task, TaskReply } from "./messages.ts";
 
-/** It ends after this time without a task, and then takes no memory. */
+/** The process ends after this time without a task, and then takes no memory. */
 const IDLE_MS = 60_000;
 const HEAP_MB = 384;
-/** Of libuv, for reads that never end. */
+/** Threads of libuv, for reads that never end. */
 const THREADS = 64;
 /** Processes that hang in the kernel, and have not ended although they were killed. */
 const STUCK_MAX = 3;

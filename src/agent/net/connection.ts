@@ -205,7 +205,7 @@ async function textOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
   return text;
 }
 
-/** Of a name with several addresses, Node reports one error for all, without a text of its own. */
+/** For a name with several addresses, Node reports one error for all, without a text of its own. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

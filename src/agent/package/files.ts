@@ -57,7 +57,7 @@ function debDepends(program: PackageProgram): string {
   return `libc6, libgcc-s1, libstdc++6${needsAtomic ? ", libatomic1" : ""}`;
 }
 
-/** Both tools sort `1.0~rc` before `1.0`; a dash separates a revision. */
+/** The tools of both systems sort `1.0~rc` before `1.0`; a dash separates a revision. */
 export const systemVersion = (version: string): string => version.replaceAll("-", "~");
 
 const summary = "agent of svc";

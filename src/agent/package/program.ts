@@ -1,4 +1,4 @@
-// Which system and architecture a program is for, from its first bytes.
+// The system and architecture that a program is for, from its first bytes.
 import { SetupError } from "../setup.ts";
 
 const MACH_O_64 = 0xfeedfacf;

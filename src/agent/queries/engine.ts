@@ -42,7 +42,7 @@ interface Result {
 /** Bytes of results in one message; the server accepts 8 MiB. */
 const MESSAGE_BYTES = 7_000_000;
 
-/** As many results as one message may have. One that is too large by itself is replaced by an error. */
+/** The results that fit into one message. One that is too large by itself is replaced by an error. */
 function firstThatFit(results: readonly (readonly [string, Result])[]): (readonly [string, Result])[] {
   const fit: (readonly [string, Result])[] = [];
   let bytes = 0;

@@ -16,7 +16,7 @@ export type Tables = ReadonlyMap<string, Table>;
 /** What a session knows besides its tables; it is sent to the process that answers queries. */
 export type SessionContext = Omit<TableContext, "tables" | "constraints">;
 
-/** Of all tables and results of a session. */
+/** Memory for all tables and results of a session. */
 const MEMORY_BYTES = 256 * 1024 * 1024;
 /** Characters of one result. The server accepts about twice as much in one message. */
 const RESULT_MAX = 4_000_000;
@@ -119,7 +119,7 @@ export class Session {
   }
 }
 
-/** As osquery writes values: NULL is an empty text, and a whole real number keeps its fraction. */
+/** Writes a value like osquery does: NULL is an empty text, and a whole real number keeps its fraction. */
 function textOf(value: SqlValue | bigint): string {
   if (value === null) return "";
   if (typeof value === "number") return Number.isInteger(value) ? value.toFixed(1) : String(value);

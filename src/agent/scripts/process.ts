@@ -96,7 +96,7 @@ export async function runProcess(run: Run): Promise<Ran> {
   const first = await Promise.race([ended, limit, stopped]);
   if (typeof first !== "number") {
     await killGroup(child);
-    // Also those that have left the group.
+    // Some may have left the group.
     await killLeftovers(id, findProcesses);
   }
   const exitCode = await ended;
@@ -114,7 +114,7 @@ async function killGroup({ pid }: ChildProcess): Promise<void> {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }
 
@@ -143,7 +143,7 @@ function killProcess(pid: number): boolean {
   try {
     return process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
     return false;
   }
 }

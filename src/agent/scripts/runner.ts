@@ -23,7 +23,7 @@ export interface Script {
 export interface ScriptServer {
   /** Null: the script was cancelled. */
   request(id: string): Promise<Script | null>;
-  /** Also fulfilled if the server no longer wants the result. */
+  /** Fulfilled, too, if the server no longer wants the result. */
   deliver(id: string, result: ScriptResult): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export class ScriptRunner {
 
   async #finish(id: string, result: ScriptResult): Promise<void> {
     await this.#journal.write(id, { state: "finished", result }).catch((error: Error) => {
-      // It can still be delivered. If the agent dies before that, the script is reported as interrupted.
+      // The result can still be delivered. If the agent dies before that, the script is reported as interrupted.
       this.#options.log("error", `the result of script ${id} cannot be stored: ${error.message}`);
     });
     await this.#deliver(id, result);

@@ -22,7 +22,7 @@ export interface Where {
   readonly root: string | null;
   /** Nothing is written or run. */
   readonly isDryRun: boolean;
-  /** Also if nothing has changed: the program itself is new. */
+  /** Restarts even if nothing has changed: the program itself is new. */
   readonly restarts?: boolean;
 }
 

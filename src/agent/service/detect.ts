@@ -1,4 +1,4 @@
-// Which service manager a machine has.
+// Finds the service manager of a machine.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SetupError } from "../setup.ts";

@@ -214,7 +214,7 @@ export function stateDirIn(platform: ServicePlatform, content: string): string |
   return platform === "win32" ? plain : plain.replaceAll("$$", "$").replace(/\\(.)/g, "$1");
 }
 
-/** Its exit code is 0 if the agent runs. */
+/** A command whose exit code is 0 if the agent runs. */
 export const statusCommand = (platform: ServicePlatform): readonly string[] =>
   ({
     linux: ["systemctl", "is-active", NAME],

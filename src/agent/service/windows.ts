@@ -3,7 +3,7 @@ import { win32 } from "node:path";
 import type { ServiceFile, ServicePlan } from "./plan.ts";
 
 const TASK = "svc-agent";
-/** Of the log, at a start of the agent; bytes. */
+/** Bytes of the log that a start of the agent keeps. */
 const LOG_MAX = 10_000_000;
 
 const logIn = (folder: string) => win32.join(folder, "agent.log");
@@ -73,7 +73,7 @@ const taskOf = (launcher: string) => `<?xml version="1.0"?>
 `;
 
 interface Parts {
-  /** Of everything that only administrators and the system may read. */
+  /** The folder of everything that only administrators and the system may read. */
   readonly folder: string;
   readonly config: string;
   /** The agent with its arguments. */

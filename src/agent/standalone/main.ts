@@ -135,7 +135,7 @@ const commands: Record<string, (values: Values) => Promise<number>> = {
     const platform = await installedPlatform(root);
     const stateDir = values.purge ? (values["state-dir"] ?? (await installedStateDir(platform, root))) : null;
     const plan = removalPlan(platform, stateDir);
-    // It may contain the secret. Windows does not remove a program that runs.
+    // The configuration may contain the secret. Windows does not remove a program that runs.
     const paths = !isExecutable()
       ? plan.paths
       : platform === "win32"

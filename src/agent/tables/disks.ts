@@ -51,7 +51,7 @@ interface BlockDevice {
   readonly name: string;
   readonly parent: string;
   readonly slaves: readonly string[];
-  /** Of the device mapper; `CRYPT-` if it encrypts. */
+  /** Name in the device mapper; `CRYPT-` if it encrypts. */
   readonly mapper: string;
 }
 

@@ -10,7 +10,7 @@ import { ALL, bigint, type Constraint, integer, type Row, type Table, type Table
 
 const MOST = 100_000;
 const DEEPEST = 32;
-/** As osquery does, larger files are not hashed. */
+/** Larger files are not hashed, which is osquery's limit too. */
 const HASHED_BYTES = 50 * 1024 * 1024;
 
 const LIST_MS = 10_000;

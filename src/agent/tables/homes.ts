@@ -18,7 +18,7 @@ const LIMITS = {
   ms: 15_000,
   rows: 2_000,
   cellCharacters: 10_000,
-  /** Of all rows together. */
+  /** Characters of all rows together. */
   characters: 1_000_000,
 };
 

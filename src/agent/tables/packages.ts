@@ -130,7 +130,7 @@ interface Place {
   readonly names: (folder: string) => Promise<string[]>;
 }
 
-/** Of the files that describe a package. */
+/** Bytes of the files that describe a package. */
 const DESCRIPTION_BYTES = 4 * 1024 * 1024;
 const system: Place = {
   uid: 0,

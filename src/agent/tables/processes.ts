@@ -11,9 +11,9 @@ const PAGE = 4096;
 const OTHERS: readonly NodeJS.Platform[] = ["darwin", "win32"];
 
 const READ_MS = 2_000;
-/** Of the words with which a process was started. */
+/** Bytes of the words with which a process was started. */
 const COMMAND_BYTES = 32 * 1024;
-/** Of the processes of one account together; those beyond it are shown with the first words only. */
+/** Bytes of the processes of one account together; those beyond it are shown with the first words only. */
 const ACCOUNT_BYTES = 4 * 1024 * 1024;
 const SHORT_COMMAND_BYTES = 256;
 const DESCRIPTORS_MAX = 20_000;
@@ -55,7 +55,7 @@ async function linuxProcess(pid: string, bootedAt: number, commandLines: Command
     readOr(`/proc/${pid}/io`),
   ]);
   const end = stat.lastIndexOf(")");
-  // It has ended since its name was read.
+  // The process has ended since its name was read.
   if (end < 0) return null;
   const [state, parent, pgroup, ...rest] = stat.slice(end + 2).split(" ");
   const field = (number: number) => Number(rest[number - 6]);

@@ -6,7 +6,7 @@ import { within } from "../reading/time-limit.ts";
 
 const PROGRAM_MS = 30_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Of a file of the system, such as the list of all packages. */
+/** Bytes of a file of the system, such as the list of all packages. */
 const FILE_BYTES = 64 * 1024 * 1024;
 const NAMES_MAX = 100_000;
 const LIST_MS = 10_000;
@@ -68,7 +68,7 @@ export function outputOf(
   const output = new Promise<string>((resolve) => {
     const options = { ...limits, ...account, windowsHide: true };
     const child = execFile(file, [...args], options, (error, stdout) => resolve(error === null ? stdout : ""));
-    // It may end before it has read all.
+    // The program may end before it has read all.
     child.stdin?.on("error", () => {}).end(input);
   });
   // A program that hangs in the kernel does not even end when it is killed.

@@ -67,7 +67,7 @@ const SETTINGS: readonly SettingsFiles[] = [
 ];
 
 const FILE_BYTES = 256 * 1024;
-/** Of one folder. */
+/** Files in one folder. */
 const FILES_MAX = 200;
 
 export function settingRows(content: string, path: string, lens: Lens = spaced): Row[] {

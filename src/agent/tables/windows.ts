@@ -136,7 +136,7 @@ const ENCRYPTION: readonly string[] = [
   "XTS_AES_256",
 ];
 
-/** Of Win32_EncryptableVolume. */
+/** A row from Win32_EncryptableVolume. */
 export const bitlockerRow = (volume: Readonly<Record<string, string>>): Row => ({
   device_id: volume.DeviceID,
   drive_letter: volume.DriveLetter,

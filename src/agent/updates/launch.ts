@@ -1,5 +1,5 @@
-// Which version runs. The agent that was installed stays as it is: when it starts, it hands over to the newest version
-// that it has fetched, in the same process, and goes back if that one fails.
+// Chooses the version that runs. The agent that was installed stays as it is: when it starts, it hands over to the
+// newest version that it has fetched, in the same process, and goes back if that one fails.
 import { rm } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -21,7 +21,7 @@ export const startedVersion = (): string | null => shared[STARTED] ?? null;
 
 export interface Launch {
   readonly stateDir: string;
-  /** Of the agent that was installed. */
+  /** The version of the agent that was installed. */
   readonly own: string;
   readonly scale: number;
   readonly log: Log;

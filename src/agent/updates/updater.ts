@@ -15,7 +15,7 @@ const FAILED_MS = 24 * 3_600_000;
 
 export interface UpdaterParts {
   readonly stateDir: string;
-  /** Of the version that runs. */
+  /** The version that runs. */
   readonly version: string;
   /** The SHA-256 of the version that runs; null: it is the installed one. */
   readonly started: string | null;

@@ -13,7 +13,7 @@ export const caTypes = [
 ] as const;
 export type CaType = (typeof caTypes)[number];
 
-/** There is at most one authority of each of these types, and its name is the type. */
+/** Types of which there is at most one authority, whose name is the type. */
 export const singleCaTypes = ["directory_scep_proxy", "hosted_scep_ca"] as const satisfies readonly CaType[];
 export type SingleCaType = (typeof singleCaTypes)[number];
 export const isSingle = (type: CaType): type is SingleCaType => (singleCaTypes as readonly CaType[]).includes(type);

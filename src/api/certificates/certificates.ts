@@ -46,7 +46,7 @@ const SubjectName = z
 const AlternativeName = z.string().max(SUBJECT_MAX).optional().meta({
   description: "pairs of DNS, EMAIL, UPN, IP and URI as DNS=value, EMAIL=value; may contain $SVC_VAR_ variables",
 });
-/** Also accepts text. 0 means no team. */
+/** Accepts a number or its text. 0 means no team. */
 const Team = z
   .union([
     z.int().min(0),

@@ -10,7 +10,9 @@ import { SetupResults } from "./setup-results.ts";
 
 const text = (most: number) => z.string().max(most).default("");
 
-/** Of our own agent: finds machines that were cloned with it. Other agents may send anything under this name. */
+/**
+ * What our own agent sends to find machines that were cloned with it. Other agents may send anything under this name.
+ */
 const AgentMachine = z
   .object({
     run: z.string().min(1).max(64).meta({ description: "random, of this process" }),

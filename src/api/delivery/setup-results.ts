@@ -17,7 +17,7 @@ export const SetupItem = z.object({
 });
 export type SetupItem = z.infer<typeof SetupItem>;
 
-/** As agents get it. What comes before the software is that of device management. */
+/** The results that agents get. What comes before the software is that of device management. */
 export const SetupResults = z.object({
   script: SetupItem.optional(),
   software: z.array(SetupItem),

@@ -5,9 +5,9 @@ import { protocolEndpoint } from "../endpoint.ts";
 const soap = { produces: "application/soap+xml; charset=utf-8", response: Content } as const;
 /** Bytes that are no message get a fault with another status. */
 const call = { ...soap, otherStatus: [400] };
-/** Of a device that enrolls: a request for a certificate, and the token of a directory. */
+/** The message of a device that enrolls: a request for a certificate, and the token of a directory. */
 const enrollMessage = raw({ limit: 64 * 1024 });
-/** Of a session. */
+/** A message of a session. */
 const message = raw({ limit: 2 * MiB });
 
 /** Devices of users know the first path, agents get the second one. */

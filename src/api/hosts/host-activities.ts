@@ -5,7 +5,7 @@ import { Activity } from "../platform/activities.ts";
 
 const { page, per_page } = paging("id").shape;
 
-/** Like an activity of the feed, but with a `uuid` instead of an `id` because it has not happened yet. */
+/** An activity with a `uuid` instead of an `id`, because it has not happened yet. */
 export const UpcomingActivity = Activity.omit({ id: true }).extend({ uuid: z.string() });
 export type UpcomingActivity = z.infer<typeof UpcomingActivity>;
 

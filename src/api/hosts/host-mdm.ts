@@ -17,10 +17,10 @@ const DiskEncryptionStatus = z
   .enum(["verified", "verifying", "action_required", "enforcing", "failed", "removing_enforcement"])
   .nullable();
 
-/** Of something that this server sets on the host. */
+/** The state of something that this server sets on the host. */
 const SettingState = z.object({ status: z.enum(["verified", "verifying", "pending", "failed"]), detail: z.string() });
 
-/** Of the deadline by which an Apple device has to be updated. */
+/** The state of the deadline by which an Apple device has to be updated. */
 const OsUpdateState = SettingState.extend({
   minimum_version: z.string().meta({ description: "empty: the newest for the device, which is not known yet" }),
   deadline: z.string(),

@@ -71,7 +71,7 @@ export const ScimUser = z.object({
 });
 export type ScimUser = z.infer<typeof ScimUser>;
 
-/** As many as fit into a body. */
+/** At most as many members as fit into a body. */
 const Members = z.array(z.looseObject({ value: short, type: short.optional() })).max(50_000);
 export const ScimGroupInput = z.looseObject({
   schemas: Urns,

@@ -66,7 +66,7 @@ export const hostOrderKeys = [
   "percent_disk_space_available",
   "disk_encryption_enabled",
   "issues",
-  // The same columns with their table, which `after` once required.
+  // Columns with their table, which `after` once required.
   "hosts.created_at",
   "hosts.updated_at",
   "h.created_at",

@@ -275,7 +275,7 @@ export const AgentOptions = z.object({
 export type AgentOptions = z.infer<typeof AgentOptions>;
 
 const MiB = 1024 * 1024;
-/** Of all YARA rules together: PATCH /config takes 5 MiB of JSON. */
+/** Bytes of all YARA rules together: PATCH /config takes 5 MiB of JSON. */
 export const YARA_RULES_BYTES_MAX = 3 * MiB;
 
 /** A file of YARA rules. The name is also that of a file in an export, so it is one on every system. */

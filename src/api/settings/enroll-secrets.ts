@@ -13,7 +13,7 @@ export type EnrollSecret = z.infer<typeof EnrollSecret>;
 /** The real limit is 50: the service checks it, with a message that names it. */
 export const SecretList = z.array(z.object({ secret: z.string().max(255) })).max(1000);
 
-/** The same for endpoints that change only secrets. */
+/** Secrets for endpoints that change nothing else. */
 const ExpiringSecretList = z
   .array(
     z.object({

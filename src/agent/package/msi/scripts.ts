@@ -24,7 +24,7 @@ const lines = (...all: readonly string[]): string => ["@echo off", "chcp 65001 >
 const programOf = ({ program }: PackageSetup): string =>
   "executable" in program ? '"%~dp0..\\svc-agent.exe"' : `${quoted(program.node)} "%~dp0..\\agent.mjs"`;
 
-/** Its exit code is that of the installation. */
+/** The script's exit code is that of the installation. */
 export function installScript(setup: PackageSetup): string {
   const { program } = setup;
   const log = `"%~dp0${LOG_FILE}"`;
@@ -38,8 +38,8 @@ export function installScript(setup: PackageSetup): string {
 }
 
 /**
- * Also where Node has been removed before. With an argument, as after an installation that failed, the log is kept.
- * It never fails: a package that cannot be removed helps nobody.
+ * Works where Node has been removed before, too. With an argument, which follows a failed installation, the log is
+ * kept. Never fails: a package that cannot be removed helps nobody.
  */
 export function uninstallScript(setup: PackageSetup): string {
   const { program } = setup;

@@ -95,7 +95,7 @@ const actions = [
 /** Only the system and administrators, inherited by the files in a folder. */
 const PROTECTED = "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)";
 
-/** Of older versions and of this one with another setup; 0x100 and 0x200 include the limits, 2 only detects. */
+/** Detects older versions, and this one with another setup; 0x100 and 0x200 include the limits, 2 only detects. */
 const upgradesOf = (version: string) => [
   [UPGRADE_CODE, "0.0.0", version, "", "768", "", "OLDER"],
   [UPGRADE_CODE, version, "", "", "2", "", "NEWER"],

@@ -35,7 +35,7 @@ export async function createSession(
   return (await openSession(ctx, userId, options)).token;
 }
 
-/** The same, and also returns the stored row. */
+/** Opens a session, and returns its token with the stored row. */
 export async function openSession(
   ctx: Pick<Context, "store" | "clock" | "random"> & Partial<Pick<Context, "address" | "headers">>,
   userId: number,

@@ -1,4 +1,4 @@
-// Which users the caller may see and manage. Team admins see the users of their teams, but not those users' roles on
+// The users whom the caller may see and manage. Team admins see the users of their teams, but not those users' roles on
 // other teams.
 import type { Role } from "../../../api/access.ts";
 import type { Context, Viewer } from "../../platform/core/context.ts";

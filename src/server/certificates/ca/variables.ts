@@ -78,7 +78,10 @@ const isPlainIn = (kind: AlternativeName["kind"], value: string): boolean => {
   return (kind !== "EMAIL" && kind !== "UPN") || !value.includes("@");
 };
 
-/** The same for subject alternative names. A reported value that would change the meaning of a name counts as missing. */
+/**
+ * Fills variables of subject alternative names. A reported value that would change the meaning of a name counts as
+ * missing.
+ */
 export function fillAlternativeNames(text: string, values: HostValues): Filled {
   const missing: string[] = [];
   const names = parseAlternativeNames(text).map(({ kind, value }) => {

@@ -34,7 +34,7 @@ export async function templatesSent(
   );
 }
 
-/** Those that agents have not asked for are to be sent again. Returns the hosts. */
+/** Makes templates that agents have not asked for pending again. Returns the hosts. */
 export async function templatesMissed({ store, clock }: Home): Promise<number[]> {
   const where = and(eq("status", "delivering"), lt("updated_at", isoAt(clock.now() - GIVEN_UP_AFTER)));
   const rows = await store.hostCertificates.pick(["id", "host_id"], { where });

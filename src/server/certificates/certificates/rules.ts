@@ -35,7 +35,7 @@ export function checkSubjectName(given: string, field = "subject_name"): string 
   return subject;
 }
 
-/** The same for subject alternative names, in the form in which they are kept. */
+/** Checks subject alternative names, and returns them in the form in which they are kept. */
 export function checkAlternativeName(given: string | undefined, field = "subject_alternative_name"): string {
   const text = (given ?? "").trim();
   checkNames(text, field, () => parseAlternativeNames(text));

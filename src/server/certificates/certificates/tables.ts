@@ -18,7 +18,7 @@ export const certificateTemplates = table(
     team_id: ref("teams").nullable().onDelete("cascade"),
     certificate_authority_id: ref("certificate_authorities").onDelete("restrict"),
     subject_name: text(),
-    /** As DNS=name, EMAIL=address; empty: none. */
+    /** DNS=name, EMAIL=address; empty: none. */
     subject_alternative_name: text().default(""),
   },
   { unique: [["team_id", "name"]] },
@@ -36,7 +36,7 @@ export const hostCertificates = table(
     /** SHA-256 (hex) of the challenge that this server's SCEP proxy accepts once, and its expiry time. */
     challenge_hash: text().nullable(),
     challenge_until: time().nullable(),
-    /** Of the installed certificate, as its agent has reported. */
+    /** Serial number of the installed certificate, as its agent has reported it. */
     serial: text().nullable(),
     not_valid_after: time().nullable(),
     /** When the agent has to replace it; null: not known, or it is being replaced. */

@@ -42,7 +42,7 @@ async function load({ store, clock }: PartServices): Promise<DeviceCa> {
   const key = await newKey();
   const times = { from: clock.now() - minutes(10), until: clock.now() + LIFETIME };
   const certificate = makeCa(SUBJECT, key, randomBytes(16), times);
-  // Of servers that create one at the same time, all use the first.
+  // If servers create a CA at the same time, all use the first.
   return store.tx(
     async (tx) => {
       const first = await stored(tx);

@@ -25,7 +25,7 @@ const MOST_REMEMBERED = 100_000;
 
 interface Remembered {
   readonly byFingerprint: Map<string, Identity>;
-  /** Those that are being read or written. A row that others have changed since is not remembered. */
+  /** Look-ups in progress. A row that others have changed since is not remembered. */
   readonly lookups: Set<Lookup>;
   stop(): Promise<void>;
 }
@@ -108,7 +108,7 @@ export async function issuingIdentity(
   });
 }
 
-/** The same for a transaction that binds the identity to a device. */
+/** Runs a transaction that binds the identity to a device, and remembers the outcome. */
 export async function bindingIdentity(
   services: Home,
   { fingerprint }: Pick<Identity, "fingerprint">,
@@ -117,7 +117,7 @@ export async function bindingIdentity(
   await remembering(services, fingerprint, 1, work);
 }
 
-/** The same for the identity whose certificate has this serial number or SHA-256 fingerprint, in hex. */
+/** The identity whose certificate has this serial number or SHA-256 fingerprint, in hex. */
 export async function namedIdentity(services: Home, name: string): Promise<Identity | null> {
   const text = name.toLowerCase();
   if (!/^[0-9a-f]{1,64}$/.test(text)) return null;
@@ -226,7 +226,7 @@ export async function bindIdentity(
   return (await boundIdentity({ store }, identity, device)) !== null;
 }
 
-/** The same; returns the identity as it is stored now, or null. */
+/** Binds the identity, and returns it as it is stored now, or null. */
 export async function boundIdentity<I extends Bindable>(
   { store }: { readonly store: ServerTx },
   identity: I,
@@ -249,7 +249,7 @@ async function bind<I extends Bindable>(store: ServerTx, row: I, device: Device)
     hardware_serial: serial ?? (device.hardware_serial || null),
     hardware_uuid: uuid ?? (device.hardware_uuid || null),
   };
-  // Of two devices that present the same identity at the same time, one gets it.
+  // If two devices present the same identity at the same time, one gets it.
   const bound = await store.deviceIdentities.update({ where: and(eq("id", id), eq("revision", revision)), set });
   if (bound === 0) return null;
   await store.notify(channels.deviceIdentities, fingerprint);

@@ -206,7 +206,7 @@ function checkRequest({ publicKey, subject }: Asking, acceptsEllipticKeys = fals
   if (subject.length > certificateSubject.max) throw new Refused("the subject is too long");
 }
 
-/** Of the request only the key, the subject and checked alternative names are used. */
+/** Only the key, the subject and checked alternative names of the request are used. */
 function make({ clock }: Pick<Context, "clock">, ca: DeviceCa, request: Asking, transactionKey: string | null) {
   const serial = randomBytes(16);
   serial[0]! &= 0x7f;

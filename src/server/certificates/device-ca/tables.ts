@@ -25,7 +25,7 @@ export const deviceCas = table("device_cas", {
 export const deviceIdentities = table("device_identities", {
   id: id(),
   created_at: time(),
-  /** Of the certificate, in hex. */
+  /** Serial number of the certificate, in hex. */
   serial: text().unique(),
   /** SHA-256 of the certificate in hex. */
   fingerprint: text().unique(),
@@ -39,7 +39,7 @@ export const deviceIdentities = table("device_identities", {
   platform: text().nullable(),
   team_id: ref("teams").nullable(),
   facts: json<Facts>(),
-  /** Of the device that uses it: no other can, even after its host was deleted. */
+  /** Serial number of the device that uses the identity: no other can, even after its host was deleted. */
   hardware_serial: text().nullable(),
   hardware_uuid: text().nullable(),
   /** The host that uses it, as soon as one is known. */
@@ -47,7 +47,7 @@ export const deviceIdentities = table("device_identities", {
   /** The serial number of the identity that this one renews. */
   renews: text().nullable(),
   revoked_at: time().nullable(),
-  /** Of the SCEP transaction that asked for it. A repeated request within a day gets the same certificate. */
+  /** Key of the SCEP transaction that asked for it. A repeated request within a day gets the same certificate. */
   transaction_key: text().nullable().unique(),
 });
 

@@ -86,7 +86,7 @@ export async function recordFailing(
   );
 }
 
-/** As `recordFailing`, for policies that do something with failing hosts: whoever does it is notified. */
+/** `recordFailing` for policies that do something with failing hosts: whoever does it is notified. */
 export async function recordActions(
   store: ServerTx,
   pairs: readonly { readonly policy_id: number; readonly host_id: number }[],
@@ -136,7 +136,7 @@ export async function resetPolicy(store: ServerTx, policy: PolicyRow, at: string
   }
 }
 
-/** The same for what the policy does with hosts. What was queued may be gone at once, so no host is read twice. */
+/** Forgets what the policy has done with hosts. What was queued may be gone at once, so no host is read twice. */
 export async function resetActions(store: ServerTx, policy: PolicyRow, at: string): Promise<void> {
   for await (const hosts of store.hostPolicies.pages({ where: has("failing", policy.result_id) }, BATCH, ["id"]))
     await recordActions(
@@ -218,7 +218,7 @@ export async function endMailed(store: ServerTx, ids: readonly number[], waitsFo
   await store.policyEvents.update({ where: oneOf("id", ids), set: { is_mailed: true } });
 }
 
-/** Of these hosts, those that still fail the policy: others were transferred or pass again. */
+/** The hosts that still fail the policy: others were transferred or pass again. */
 export async function stillFailing(store: ServerTx, policy: PolicyRow, hostIds: readonly number[]): Promise<number[]> {
   const failing: number[] = [];
   for (let at = 0; at < hostIds.length; at += READ_BATCH_SIZE) {

@@ -140,7 +140,7 @@ export function authorOf({ author_id }: PolicyRow, authors: Authors): { author_n
 /** The columns that `failingCounts` and the issues of a host are made of. */
 export const issuesSide = side(hostPolicies, "failing", "critical_count");
 
-/** Which policies exist, by the ids of their results. */
+/** Whether a policy exists, by the id of its results. */
 export const existingPolicies = ({ policies }: Pick<ServerTx, "policies">): ReadOnce<true> =>
   new ReadOnce(async (ids) =>
     (await policies.pick(["result_id"], { where: oneOf("result_id", ids) })).map(({ result_id }) => [result_id, true]),

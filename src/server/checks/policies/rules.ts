@@ -70,7 +70,7 @@ export async function checkAutomations({ store }: Context, { scope, team_id }: P
   if (title > 0) {
     if (scope === "global") throw refused("software_title_id cannot be set on a global policy", "software_title_id");
     const ofTeam = and(inTeam(team_id ?? 0), eq("title_id", title));
-    // Of store apps, only Macs answer policies.
+    // Store apps count for Macs alone, because only these answer policies.
     const offered =
       (await store.softwareInstallers.count(ofTeam)) +
       (await store.storeApps.count(and(ofTeam, eq("platform", "darwin"))));

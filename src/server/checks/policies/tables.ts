@@ -25,7 +25,7 @@ export const policies = table(
     /** Set only for scope `team`. */
     team_id: ref("teams").nullable().onDelete("cascade"),
     name: text().search(),
-    /** Of a patch policy it follows from its app (patch.ts). */
+    /** SQL. That of a patch policy follows from its app (patch.ts). */
     query: text(),
     description: text().default(""),
     resolution: text().default(""),

@@ -17,7 +17,7 @@ import { limit } from "../../platform/core/limits.ts";
 import type { KnownQuery, Plan, PlanCache } from "./plan.ts";
 
 const FAILED = "Error executing scheduled query ";
-/** Of one request. */
+/** Lines in one request. */
 export const failureLines = limit({
   what: "lines about failed queries in one log message",
   max: 1_000,

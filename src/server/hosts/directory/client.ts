@@ -188,7 +188,7 @@ function busyAfter({ headers }: OutboundReply): number | null {
   return wait === null ? null : seconds(wait);
 }
 
-/** Of the directory's description only the error number is shown: the rest may contain parts of the request. */
+/** Only the error number of the directory's description is shown: the rest may contain parts of the request. */
 function tokenProblem(reply: OutboundReply): DirectoryError {
   if (reply.status === 429 || reply.status === 503)
     return new DirectoryError("busy", "the directory accepts no more requests for now", busyAfter(reply));

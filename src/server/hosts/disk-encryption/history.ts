@@ -8,7 +8,7 @@ import { eq, oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import type { diskKeyHistory, hostDiskEncryption } from "./tables.ts";
 
-/** Of one host. Older ones are deleted. */
+/** Keys of one host. Older ones are deleted. */
 export const earlierKeys = limit({
   what: "disk encryption keys of a host, with earlier ones",
   max: 10,
@@ -37,7 +37,7 @@ export async function recordEscrow(
 ): Promise<void> {
   const rows = await keysOfHost(store, hostId);
   const fresh: Omit<RowOf<typeof diskKeyHistory>, "id" | "revision">[] = [];
-  // Of keys from before there was a history, nobody knows who has sent them.
+  // Nobody knows who has sent keys from before there was a history.
   if (before && (before.key ?? before.sealed_key) !== null && !rows.some((row) => isSame(row, before))) {
     const { key: former, sealed_key, key_salt, key_slot, key_updated_at } = before;
     const escrowed_at = key_updated_at ?? clock.iso();

@@ -8,7 +8,7 @@ import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { setDiskStates } from "./states.ts";
 import type { DiskEncryptionStatus } from "./tables.ts";
 
-/** Of the server's own profile. */
+/** Identifier of the server's own profile. */
 export const FILEVAULT_IDENTIFIER = "com.svc.disk-encryption";
 
 /** The row of the profile on the host. */

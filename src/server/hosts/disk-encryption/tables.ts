@@ -22,7 +22,7 @@ export const hostDiskEncryption = table("host_disk_encryption", {
   status: text<DiskEncryptionStatus>().nullable().index(),
   detail: text().default(""),
   key: text().nullable().secret(),
-  /** Of Macs: the key as they send it, enveloped to the certificate of the device CA; base64. */
+  /** The key of a Mac as it sends it, enveloped to the certificate of the device CA; base64. */
   sealed_key: text().nullable(),
   /** What the user of the host wants its agent to do, until the agent has been sent it. */
   asked: text<"escrow" | "rotate">().nullable(),

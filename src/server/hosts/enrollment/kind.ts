@@ -33,7 +33,9 @@ export interface EnrollRequest {
   readonly hostId?: number;
   /** The team of the enroll secret; null: a global secret. */
   readonly teamId: number | null;
-  /** Of the enroll secret, if the machine enrolls with one: it may add a limited number of new hosts in an hour. */
+  /**
+   * Hash of the enroll secret, if the machine enrolls with one: it may add a limited number of new hosts in an hour.
+   */
   readonly secretHash?: string;
   /** Whether a hardware key or client certificate has proved the identity of the machine. */
   readonly isProved: boolean;
@@ -65,9 +67,9 @@ export interface EnrollmentKind<R extends EnrollRequest> {
   reported(matched: readonly Matched<R>[], now: number): Promise<readonly ReportedFields[]>;
   /** When agents of this kind last enrolled, for those of the hosts that have a key of this kind. */
   lastEnrolled(tx: ServerTx, hosts: readonly HostRow[]): Promise<ReadonlyMap<number, string>>;
-  /** Those of the hosts that enroll only by requests that name them (`hostId`), because the machine has proved that. */
+  /** The hosts that enroll only by requests that name them (`hostId`), because the machine has proved that. */
   guarded?(tx: ServerTx, hosts: readonly HostRow[], now: number): Promise<ReadonlySet<number>>;
-  /** Those of the requests whose hosts another machine uses now. */
+  /** The requests whose hosts another machine uses now. */
   taken?(tx: ServerTx, matched: readonly (Matched<R> & { known: HostRow })[], now: number): Promise<ReadonlySet<R>>;
   /** Writes the keys and other rows of the protocol's own tables, in the transaction that enrolls the hosts. */
   write(tx: ServerTx, enrolled: readonly Enrolled<R>[], now: number): Promise<void>;

@@ -71,7 +71,7 @@ async function managedHosts<R extends EnrollRequest>({ store, extensions }: Home
   return (request: R): HostRow | null => {
     const host = rows.find(({ id }) => id === ids.get(request));
     const uuid = request.hardware?.uuid ?? "";
-    // Its serial number may be that of another machine.
+    // The host's serial number may be that of another machine.
     return host && (host.uuid === "" || host.uuid.toLowerCase() === uuid.toLowerCase()) ? host : null;
   };
 }

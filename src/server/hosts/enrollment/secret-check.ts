@@ -23,7 +23,9 @@ export const wrongSecrets = limit({
   period: minutes(1),
   beyond: "They are refused with 429, by all servers; enrollments with a right secret are not.",
 });
-/** Of all addresses: bounds the rows and the writes that strangers cause. */
+/**
+ * Limits of wrong secrets. `ofAll`, for all addresses together, bounds the rows and the writes that strangers cause.
+ */
 const WRONG = { scope: "enroll secrets", most: wrongSecrets.max, ofAll: 1_200, span: minutes(1) };
 
 type Found = { team_id: number | null } | null;
@@ -47,7 +49,7 @@ export async function checkEnrollSecret({ running }: Backing, given: unknown, ca
     : { wait: await countFailure(home, WRONG, caller) };
 }
 
-/** As text, it cannot stand inside of another text of JSON: its quotes would be escaped. */
+/** An enroll secret in a body. A text inside another text of JSON cannot match: its quotes would be escaped. */
 const SECRET = /"enroll_secret"\s*:\s*"((?:[^"\\]|\\.){1,512})"/;
 
 /**

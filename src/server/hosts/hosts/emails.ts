@@ -5,9 +5,11 @@ import { and, eq, not, oneOf } from "../../platform/store/query.ts";
 
 const BROWSER = "browser_profiles";
 const CUSTOM = "custom";
-/** Of the user whom the host's own agent has named. Shown like `custom`, where no user has entered an address. */
+/**
+ * Source of the user whom the host's own agent has named. Shown like `custom`, where no user has entered an address.
+ */
 const AGENT = "agent";
-/** Of the account with which somebody has signed in with the identity provider. */
+/** Source of the account with which somebody has signed in with the identity provider. */
 export const IDP_SOURCE = "mdm_idp_accounts";
 /** The maximum number of addresses that a host reports. Further ones are ignored. */
 export const emailsLimit = limit({
@@ -50,7 +52,7 @@ export const clearIdpEmail = async (tx: ServerTx, hostId: number): Promise<boole
 /** Addresses that the host did not report itself. */
 export const isTrusted = oneOf("source", [CUSTOM, IDP_SOURCE]);
 
-/** They, in lower case. */
+/** Addresses of trusted sources, in lower case. */
 export async function trustedEmails(store: Pick<ServerTx, "hostEmails">, hostId: number): Promise<string[]> {
   const where = and(eq("host_id", hostId), isTrusted);
   return (await store.hostEmails.pick(["email"], { where })).map(({ email }) => email.toLowerCase());

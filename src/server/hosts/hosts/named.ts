@@ -13,7 +13,7 @@ import { IDENTIFIER_MAX, identifierSpellings, spellingsOf } from "./identifier.t
 type Column = "uuid" | "identifier" | "hardware_serial" | "hostname" | "node_key_hash";
 
 interface Rank {
-  /** They identify hosts equally well. */
+  /** Columns that identify hosts equally well. */
   readonly columns: readonly Column[];
   /** What the name is if only hosts of this rank have it. */
   readonly label: string;

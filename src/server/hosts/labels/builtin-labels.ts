@@ -71,7 +71,7 @@ export const builtinLabels: readonly BuiltinLabel[] = [
   manual("Android", "All Android hosts", "android"),
 ];
 
-/** Those of platforms whose devices may have no agent. */
+/** Labels of platforms whose devices may have no agent. */
 export const platformLabels = builtinLabels.filter(
   ({ label_membership_type: type, name }) => type === "manual" || name === "macOS" || name === "MS Windows",
 );

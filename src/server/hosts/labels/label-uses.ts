@@ -8,7 +8,7 @@ import type { LabelRow } from "./wire.ts";
 
 interface LabelUse {
   readonly labelId: number;
-  /** As its users call it: `policy "FileVault"`. */
+  /** The name that users know: `policy "FileVault"`. */
   readonly object: string;
   /** Whether the caller may read the object. */
   readonly isReadable: boolean;

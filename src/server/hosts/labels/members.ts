@@ -29,7 +29,7 @@ export async function againWithoutGone<R>(work: () => Promise<R>): Promise<R> {
 /** The hosts whose labels the caller may change. */
 const own = (ctx: Context): Predicate => visible(ctx, "hosts:label");
 
-/** As `hostsByName`. 422 of `field` if several hosts have one of the names. */
+/** Ids of the hosts with these names. 422 of `field` if several hosts have one of the names. */
 export async function idsOfHosts(
   ctx: Context,
   names: readonly (string | number)[],

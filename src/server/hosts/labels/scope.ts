@@ -41,7 +41,7 @@ export async function resolveLabelNames(
   return labelsAmong(found, wanted, kind, field);
 }
 
-/** The same for labels that are already loaded. */
+/** Finds names among labels that are already loaded. */
 export function labelsAmong<L extends NamedLabel>(
   known: ReadonlyMap<string, L>,
   names: readonly string[],

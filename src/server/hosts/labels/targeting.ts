@@ -36,8 +36,8 @@ export async function resolveTargets(
 }
 
 /**
- * The same, but the object keeps those of its deleted labels that are given by the name of `deletedLabel`. It has
- * `stored` now.
+ * Resolves labels for an object that has `stored` now: it keeps those of its deleted labels that are named as
+ * `deletedLabel` names them.
  */
 export async function resolveKept(
   ctx: Context,

@@ -2,7 +2,7 @@
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, isNull, oneOf } from "../../platform/store/query.ts";
 
-/** Those of the hosts that the portal assigns to this server. */
+/** The hosts that the portal assigns to this server. */
 export async function assignedHostIds(store: ServerTx, hostIds: readonly number[]): Promise<ReadonlySet<number>> {
   if (hostIds.length === 0) return new Set();
   const where = and(oneOf("host_id", hostIds), isNull("deleted_at"));

@@ -25,7 +25,7 @@ export const hostMdm = table("host_mdm", {
   is_server: bool().default(false).index(),
   /** Whether this server manages the host. */
   connected_to_svc: bool().default(false).index(),
-  /** It was asked to leave the device management of this server, and has not answered yet. */
+  /** The device was asked to leave the device management of this server, and has not answered yet. */
   leaving: bool().default(false),
   /** The business portal could not assign a profile to the host. */
   dep_profile_error: bool().default(false),

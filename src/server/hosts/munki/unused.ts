@@ -43,7 +43,7 @@ async function forgetLost(
   log: { warn(details: object, text: string): void },
 ): Promise<void> {
   if (missing.length === 0) return;
-  // They may have been inserted in the meantime.
+  // The issues may have been inserted in the meantime.
   const made = new Set((await store.munkiIssues.getMany(missing)).map(({ id }) => id));
   const lost = missing.filter((id) => !made.has(id));
   if (lost.length === 0) return;

@@ -27,7 +27,7 @@ export interface Next {
   readonly content: string;
 }
 
-/** Of a device's open operations, which are being read, in their order, the one that it gets now. */
+/** Chooses which of a device's open operations (being read, in their order) it gets now. */
 export type Choose = (store: ServerTx, open: Promise<readonly Operation[]>) => Promise<Operation | undefined>;
 
 const first: Choose = async (_, open) => (await open)[0];
@@ -50,7 +50,7 @@ export async function nextOperation(
   return backing.store.tx((store) => takeOperation({ ...backing, store }, hostId, lane, choose), operationLock(hostId));
 }
 
-/** The same in the caller's transaction, under the lock of the host's operations. */
+/** Takes the next operation in the caller's transaction, under the lock of the host's operations. */
 export async function takeOperation(inside: Backing, hostId: number, lane: Lane, choose: Choose): Promise<Next | null> {
   const operation = await choose(inside.store, openOperationRows(inside.store, hostId, lane));
   if (!operation) return null;
@@ -59,7 +59,7 @@ export async function takeOperation(inside: Backing, hostId: number, lane: Lane,
 }
 
 export interface Batch {
-  /** Also those that were sent and are not answered. */
+  /** Takes those, too, that were sent and are not answered. */
   readonly again: boolean;
   /** Characters of their contents: the one that exceeds this is the last. */
   readonly room: number;
@@ -67,7 +67,7 @@ export interface Batch {
   readonly open?: readonly OpenOperation[];
 }
 
-/** As `nextOperation`, for a device that gets several at once, in their order. */
+/** `nextOperation` for a device that gets several at once, in their order. */
 export async function nextOperations(
   backing: Backing,
   hostId: number,

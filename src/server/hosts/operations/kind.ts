@@ -24,13 +24,13 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
   readonly lane: Lane;
   /** Default: as a script. */
   readonly form?: AgentForm;
-  /** Of a host's operations, those with the lowest number come first. */
+  /** Operations of a host with the lowest number come first. */
   readonly priority: number;
   /** How often it is sent if the host does not answer. More than 1 only if doing it twice does no harm. */
   readonly attempts: number;
-  /** Its name in lists of what is upcoming on a host. */
+  /** The operation's name in lists of what is upcoming on a host. */
   readonly title: string;
-  /** It is not in these lists, and users cannot cancel it. */
+  /** Not in lists of what is upcoming, and users cannot cancel it. */
   readonly isHidden?: boolean;
   /** Whether it can still be cancelled after it was sent. */
   readonly isCancellableOnceSent: boolean;

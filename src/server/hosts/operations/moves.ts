@@ -9,7 +9,10 @@ import { lockOperations } from "./queue.ts";
 
 const isWaiting = and(eq("state", "queued"), eq("attempts", 0));
 
-/** Of these hosts, those for which something waits. Their operations are locked until the commit: call it before other writes to hosts. */
+/**
+ * The hosts for which something waits. Their operations are locked until the commit: call it before other writes to
+ * hosts.
+ */
 export async function lockWaiting(store: ServerTx, hostIds: readonly number[]): Promise<readonly number[]> {
   const waiting = await store.operations.pick(["host_id"], { where: and(oneOf("host_id", hostIds), isWaiting) });
   const ids = [...new Set(waiting.map(({ host_id }) => host_id))];

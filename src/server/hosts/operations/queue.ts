@@ -58,7 +58,7 @@ export interface AskedOfEach {
   readonly timeout: number;
 }
 
-/** As `addOperations`, with a content for each host; a host may be named several times. */
+/** `addOperations` with a content for each host; a host may be named several times. */
 export async function addDifferent(
   inside: Context,
   kind: OperationKind,
@@ -106,7 +106,7 @@ export async function openOperations(
   return (await store.operations.pick(shown, { where: areOpen(hostIds, lane) })).sort(byTurn);
 }
 
-/** As `openOperations`, for each of these in their order. */
+/** `openOperations` for each of these hosts, in their order. */
 export async function openOperationsOf(
   store: ServerTx,
   askers: readonly { readonly hostId: number; readonly lane: Lane }[],
@@ -120,8 +120,7 @@ export async function openOperationsOf(
 }
 
 /**
- * As `openOperations`, of the hosts of these rows of another table, by host: without knowing the rows, so that both can
- * be read together.
+ * `openOperations` by host for the rows of another table: without knowing the rows, so that both can be read together.
  */
 export async function openOperationsOfRows(
   store: Pick<ServerTx, "operations">,
@@ -133,7 +132,7 @@ export async function openOperationsOfRows(
   return groupBy(found.sort(byTurn), ({ host_id }) => host_id);
 }
 
-/** As `openOperations`, with everything that is stored of them. */
+/** `openOperations` with all columns. */
 export const openOperationRows = async (store: ServerTx, hostId: number, lane: Lane): Promise<Operation[]> =>
   (await store.operations.list({ where: areOpen([hostId], lane) })).sort(byTurn);
 
@@ -255,7 +254,7 @@ export async function endOperation(inside: Inside, operation: Operation, ending:
   await store.notify(channels.hosts, hostsPayload([operation.host_id]));
 }
 
-/** Which of a host's operations; without members, all. */
+/** Selects operations of a host; without members, all. */
 export interface Which {
   readonly uuids?: readonly string[];
   readonly lane?: Lane;

@@ -32,7 +32,7 @@ export const operations = table(
     kind: text(),
     /** The queue of the host that it is in (`Lane`). */
     lane: text().default("host"),
-    /** Of a host's operations, the one with the lowest number comes first, then the oldest. */
+    /** The operation of a host with the lowest number comes first, then the oldest. */
     priority: int(),
     /** The requester; null: the server itself, or a deleted user. */
     user_id: ref("users").nullable(),

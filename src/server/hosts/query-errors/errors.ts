@@ -28,7 +28,7 @@ export interface HostErrors {
   readonly of: Failing;
   /** By id; empty: the agent gave no reason. */
   readonly errors: ReadonlyMap<number, string>;
-  /** Those without an error; `all`: every one that is not in `errors`. */
+  /** Queries that ran without an error; `all`: every one that is not in `errors`. */
   readonly succeeded: ReadonlySet<number> | "all";
 }
 

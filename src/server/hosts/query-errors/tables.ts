@@ -15,7 +15,7 @@ export const queryErrors = table(
     policy_id: ref("policies").nullable().onDelete("cascade").index(),
     label_id: ref("labels").nullable().onDelete("cascade").index(),
     query_id: ref("queries").nullable().onDelete("cascade").index(),
-    /** As the host's agent reported it. */
+    /** The message of the host's agent. */
     message: text(),
     /** Since when it reports this. */
     at: time(),

@@ -27,7 +27,7 @@ export async function noteRequest({ store, clock, log }: Context, error: unknown
     const row = { name: NAME, requested_at: clock.iso(), status, details };
     await store.scimRequests.upsert([row], { on: ["name"], returning: [] });
   } catch (err) {
-    // It must not make a request fail.
+    // A failure to record the time must not make a request fail.
     log.warn({ err }, "the identity provider's last request was not recorded");
   }
 }

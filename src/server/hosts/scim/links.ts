@@ -1,4 +1,4 @@
-// Which person uses which host: the one whose user name, or else whose email address, is the account with which
+// Finds the person who uses a host: the one whose user name, or else whose email address, is the account with which
 // somebody has signed in on the host.
 
 import { channels, hostsPayload } from "../../platform/core/channels.ts";

@@ -18,7 +18,7 @@ export interface Path {
   /** In lower case: `emails`, or `urn:...:user:department`. */
   readonly attribute: string;
   readonly filter: readonly Condition[] | null;
-  /** As written: `givenName`. */
+  /** The attribute within the value, as written: `givenName`. */
   readonly sub: string | null;
 }
 

@@ -43,7 +43,7 @@ export const scimLogins = table("scim_logins", {
   user_id: ref("scim_users"),
   login: text().index(),
   kind: text<"user_name" | "email">(),
-  /** Of an email address, such as `work`; else empty. */
+  /** Type of an email address, such as `work`; else empty. */
   type: text().default(""),
 });
 
@@ -52,7 +52,7 @@ export const scimGroups = table("scim_groups", {
   created_at: time(),
   updated_at: time(),
   external_id: text().nullable().index(),
-  /** As that of people. */
+  /** Id in the directory; groups without one belong to the identity provider. */
   directory_id: text().nullable().index(),
   display_name: text().index(),
   /** In lower case. */

@@ -72,7 +72,7 @@ const metaOf = (
 
 const COUNT_MAX = 100;
 
-/** Which rows a page has (RFC 7644, section 3.4.2.4): values that are too small or too large are corrected. */
+/** The rows of a page (RFC 7644, section 3.4.2.4): values that are too small or too large are corrected. */
 export function windowOf(query: { readonly startIndex: number; readonly count: number }) {
   const startIndex = Math.max(1, query.startIndex);
   return { startIndex, limit: Math.min(Math.max(0, query.count), COUNT_MAX), offset: startIndex - 1 };

@@ -31,7 +31,7 @@ export async function recordHostActivity<T extends keyof ActivityTypes>(
   await recordActivity(ctx, type, details, isListed ? { hostId } : {});
 }
 
-/** Those of the hosts that may cause one more activity of this type, which is recorded for all of them together. */
+/** The hosts that may cause one more activity of this type, which is recorded for all of them together. */
 export async function hostsToRecord(
   services: LimitServices,
   hostIds: readonly number[],

@@ -44,13 +44,13 @@ export async function recordActivity<T extends keyof ActivityTypes>(
 
 interface Marks {
   readonly hostId?: number;
-  /** They are listed under their host only. */
+  /** The activity is listed under its host only. */
   readonly isHostOnly?: boolean;
   readonly hostIds?: readonly number[];
   readonly addresses?: readonly string[];
 }
 
-/** The same for several entries; `hostIds` and `addresses` have one element per entry. */
+/** Records several entries; `hostIds` and `addresses` have one element per entry. */
 export const recordActivities = <T extends keyof ActivityTypes>(
   ctx: Recorder,
   type: T,

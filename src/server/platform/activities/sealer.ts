@@ -134,7 +134,7 @@ export async function startSealer(services: Services): Promise<Sealer> {
     apart: 300,
     failure: "activities could not be sealed; retrying",
   };
-  // Also runs at startup, for entries from before the chain existed.
+  // Runs at startup, too, for entries from before the chain existed.
   const sealing = await startTriggeredTask(services, options, () => sealAll(services));
   const looks = setInterval(sealing.plan, LOOK_EVERY);
   looks.unref();

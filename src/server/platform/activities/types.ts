@@ -12,7 +12,7 @@ interface UpdateDetails extends TeamDetails {
   minimum_version: string;
   /** Empty: the minimum version was removed. */
   deadline: string;
-  /** Of the newest version, after it has come out. */
+  /** Days after the newest version has come out. */
   deadline_days?: number;
 }
 interface ShownLabel {
@@ -211,7 +211,7 @@ export interface ActivityTypes extends CaActivities {
   edited_agent_options: TeamDetails & { global: boolean };
   /** Changes of the configuration that no other type covers; not among the documented types. */
   edited_config: { sections: readonly string[]; changes: readonly ConfigChange[] };
-  /** The same for a team's settings. */
+  /** A change of a team's settings, with the changed fields. */
   edited_team: { team_id: number; team_name: string; changes: readonly ConfigChange[] };
   enabled_activity_automations: { webhook_url: string };
   edited_activity_automations: { webhook_url: string };
@@ -324,7 +324,7 @@ export interface ActivityTypes extends CaActivities {
   released_host: HostDetails & { host_serial: string };
   added_bootstrap_package: TeamDetails & { bootstrap_package_name: string };
   deleted_bootstrap_package: TeamDetails & { bootstrap_package_name: string };
-  /** These two are not among the documented types. */
+  /** Receivers of webhooks may not know these two types. */
   added_eula: { name: string };
   deleted_eula: { name: string };
   changed_macos_setup_assistant: TeamDetails & { name: string };
@@ -368,7 +368,7 @@ export interface ActivityTypes extends CaActivities {
   updated_script: TeamDetails & { script_name: string };
   edited_script: TeamDetails;
   deleted_script: TeamDetails & { script_name: string };
-  /** Of another user. */
+  /** An upload of another user. */
   deleted_upload: { upload_id: number; upload_name: string; upload_size: number; user_id: number; user_name: string };
   escrowed_disk_encryption_key: HostDetails;
   read_host_disk_encryption_key: HostDetails;
@@ -377,7 +377,7 @@ export interface ActivityTypes extends CaActivities {
     host_display_name: string;
     installed_from_dep: boolean;
     mdm_platform: "vendora" | "microsoft" | "android";
-    /** Of a personal device; otherwise null. */
+    /** Id of the enrollment of a personal device; otherwise null. */
     enrollment_id: string | null;
     platform: string;
   };

@@ -28,7 +28,7 @@ export interface DetailQuery {
   readonly older?: { readonly before: readonly [number, number]; readonly sql: string };
   /** The text differs from host to host: `InventorySource.textFor` returns it, and `sql` is empty. */
   readonly perHost?: true;
-  /** Also requested while the MDM state of a host is about to change. */
+  /** Requested, too, while the MDM state of a host is about to change. */
   readonly critical?: true;
 }
 

@@ -12,7 +12,7 @@ export const NO_LABELS = "svc_no_labels_wildcard";
  * with the results, so that any server knows which revision they belong to.
  */
 export const POLICIES_REVISION = "svc_revision_p_";
-/** The same if only policies that are new to the host were sent. */
+/** Prefix for the case that only policies that are new to the host were sent. */
 export const NEW_POLICIES_REVISION = "svc_revision_new_p_";
 export const LABELS_REVISION = "svc_revision_l_";
 

@@ -96,7 +96,7 @@ export interface Context extends Omit<Services, "store">, Caller {
   readonly host?: { readonly id: number; readonly team_id: number | null };
 }
 
-/** The same context with a transaction's store. */
+/** The context with the store of a transaction. */
 export const within = (ctx: Context, store: ServerTx): Context => ({ ...ctx, store });
 
 /** A context for work that the server starts itself. */

@@ -91,7 +91,7 @@ export const cannotDryRun = (reason: string) =>
 /** 422: an argument breaks a rule. The error names the field. */
 export const invalid = (name: string, reason: string) => new ApiError(422, "Validation Failed", [{ name, reason }]);
 export const invalidFields = (errors: readonly FieldError[]) => new ApiError(422, "Validation Failed", errors);
-/** The same 400 or 422 with the names of its fields below `at`, the place of the object that they belong to. */
+/** An equal 400 or 422 whose fields are named below `at`, the place of the object that they belong to. */
 export function locatedAt(error: unknown, at: string): unknown {
   if (!(error instanceof ApiError) || ![400, 422].includes(error.status)) return error;
   const isLocated = (name: string) => name === "base" || name === at || name.startsWith(`${at}.`);

@@ -59,7 +59,7 @@ async function storedFile(services: Needs, sha256: string): Promise<FileRow | nu
 }
 
 /**
- * As `fetchFile`, but the server of the URL is always asked: what it sent last time is not downloaded again if the server
+ * `fetchFile` that always asks the server of the URL: what it sent last time is not downloaded again if the server
  * confirms that it has not changed.
  */
 export async function fetchLatest(

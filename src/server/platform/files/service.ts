@@ -94,8 +94,8 @@ export async function keepFile(
 }
 
 /**
- * The same of a blob that has grown to its full size, and that nobody adds to any more. The caller deletes its old key.
- * Null: that is not possible without a copy here.
+ * Keeps a blob that has grown to its full size, and that nobody adds to any more. The caller deletes its old key. Null:
+ * that is not possible without a copy here.
  */
 export async function keepGrown(
   { store, blobs, clock, random }: Keeping,

@@ -10,7 +10,7 @@ declare module "../core/tables.ts" {
 /** Files in the blob store, each once however many rows refer to it. Rows refer to them with `onDelete("restrict")`. */
 export const files = table("files", {
   id: id(),
-  /** Of the content, in hex. */
+  /** SHA-256 of the content, in hex. */
   sha256: text().unique(),
   size: int(),
   /** The key of the blob. It does not depend on the content, because the content is not known when it arrives. */
@@ -23,10 +23,10 @@ export const files = table("files", {
 /** What servers have sent when the server has downloaded files: they are asked whether that is still the same. */
 export const fileOrigins = table("file_origins", {
   id: id(),
-  /** Of the URL, in hex: it may contain a secret. */
+  /** SHA-256 of the URL, in hex: the URL may contain a secret. */
   url_sha256: text().unique(),
   etag: text(),
-  /** Of the content. The file may have been removed since. */
+  /** SHA-256 of the content. The file may have been removed since. */
   sha256: text(),
   name: text(),
   asked_at: time().index(),

@@ -28,7 +28,7 @@ export async function sendMail(ctx: Mailing, letter: Letter, signal?: AbortSigna
 const MAX_CONCURRENT = 32;
 let sending = 0;
 
-/** The same with given settings. */
+/** Sends a mail with settings that are not stored yet. */
 export async function sendThrough(
   { config, settings, clock, dryRun }: Mailing,
   smtp: SmtpSettings,

@@ -58,7 +58,7 @@ export async function takeToken(
 ): Promise<{ user_id: number; data: Data | null } | null> {
   return ctx.store.tx(async (store) => {
     const row = await findToken({ ...ctx, store }, kind, token);
-    // Of two that found it, the one that deletes it succeeds.
+    // If two requests have read the token, the one that deletes it succeeds.
     if (!row || (await store.oneTimeTokens.delete(eq("id", row.id))) === 0) return null;
     return { user_id: row.user_id, data: row.data };
   });

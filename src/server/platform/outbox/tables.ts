@@ -21,7 +21,7 @@ export const outbox = table(
     destination: text(),
     /** The reported event: `activities`, `host_status`, `failing_policies`, `vulnerabilities`, `calendar_event`, `mdm_migration` or `test`. */
     event: text().index(),
-    /** The same for every attempt, so that receivers can detect duplicates. */
+    /** One id for every attempt, so that receivers can detect duplicates. */
     message_id: text().unique(),
     url: text(),
     payload: packed<Record<string, unknown>>(),

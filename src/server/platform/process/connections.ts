@@ -15,7 +15,7 @@ const SILENT_MS = 2_000;
 const CLOSED_PER_TURN = 32;
 
 interface Connection {
-  /** As accepted. Its count of bytes includes those that TLS has not decrypted yet. */
+  /** The socket that was accepted. Its count of bytes includes those that TLS has not decrypted yet. */
   readonly raw: Socket;
   /** What requests arrive on: with TLS not `raw`, and null until the handshake is complete. */
   socket: Socket | null;

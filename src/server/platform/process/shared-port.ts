@@ -78,7 +78,7 @@ export class SharedPort implements Arrivals {
       this.holding.add(worker);
       this.closeWhenHeld();
     } else {
-      // It stops alone, and the others take its share; or the port is closed already.
+      // The worker stops alone, and the others take its share; or the port is closed already.
       this.ready = this.ready.filter((other) => other !== worker);
       leave(worker);
     }
@@ -115,7 +115,7 @@ export function receiveConnections(server: Server): void {
   process.on("message", (message, socket) => {
     // Without a socket, the client has closed the connection on the way.
     if (message !== CONNECTION || socket === undefined) return;
-    // As on connections that the server accepts itself.
+    // Connections that the server accepts itself have this too.
     (socket as Socket).allowHalfOpen = true;
     server.emit("connection", socket);
   });

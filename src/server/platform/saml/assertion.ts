@@ -19,7 +19,7 @@ export interface Expected {
 
 export interface Assertion {
   readonly id: string;
-  /** As spelled by the identity provider. */
+  /** The name in the spelling of the identity provider. */
   readonly nameId: string;
   /** When the assertion expires, in milliseconds. */
   readonly until: number;

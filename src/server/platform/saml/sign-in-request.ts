@@ -21,7 +21,7 @@ export interface ExpectedRequest {
 
 export interface SignInRequest {
   readonly id: string;
-  /** Whom the access product wants to sign in; null: it does not say. */
+  /** The user whom the access product wants to sign in; null: it does not say. */
   readonly nameId: string | null;
 }
 
@@ -74,7 +74,7 @@ function parse(xml: string): XmlElement {
   }
 }
 
-/** There is one signature, and it covers the whole request. */
+/** Requires exactly one signature, which covers the whole request. */
 async function checkSigned(xml: string, root: XmlElement, certificate: string): Promise<void> {
   const all = [...everyElement(root)];
   // A signature refers to the covered element by id, so there may be only one, under every spelling of the attribute.

@@ -29,7 +29,7 @@ export interface Collection<T extends Table = Table> {
     columns?: readonly K[],
   ): AsyncIterable<Pick<RowOf<T>, K>[]>;
   /**
-   * Like `pages`, for rows that are rendered together with their rows in side tables. The rows have at least the chosen
+   * `pages` for rows that are rendered together with their rows in side tables. The rows have at least the chosen
    * columns.
    */
   batches<K extends keyof RowOf<T> & string, S extends Sides>(

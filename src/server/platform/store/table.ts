@@ -66,7 +66,7 @@ export class Column<T, Opt extends boolean = false> {
   search(): Column<T, Opt> {
     return this.with({ searchable: true });
   }
-  /** As `search()`, and indexed for `same()` (equal without regard to case). */
+  /** `search()`, and indexed for `same()` (equal without regard to case). */
   same(): Column<T, Opt> {
     return this.with({ searchable: true, sameIndexed: true });
   }

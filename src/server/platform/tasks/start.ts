@@ -11,7 +11,7 @@ import type { TaskKind } from "./task.ts";
 const LOOK_EVERY = seconds(5);
 /** Tasks that a server runs side by side. */
 const AT_ONCE = 6;
-/** Of one kind, so that many long ones do not delay other kinds. */
+/** Tasks of one kind, so that many long ones do not delay other kinds. */
 const AT_ONCE_OF_KIND = 2;
 
 // biome-ignore lint/suspicious/noExplicitAny: kinds with any payload; each reads only what it has written

@@ -3,7 +3,7 @@ import type { Context } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 
 export interface TaskKind<P> {
-  /** As users see it, such as delete_hosts. */
+  /** The name that users see, such as delete_hosts. */
   readonly name: string;
   /**
    * Does the work from `task.progress` on, in steps. It may be called again after a failure, on any server. It runs as

@@ -16,7 +16,7 @@ export interface Last {
   readonly key: string;
   /** Position of its first byte. */
   readonly start: number;
-  /** Of its bytes, if this server has written all of them, and they are the whole upload. */
+  /** Hash of the segment's bytes, if this server has written all of them, and they are the whole upload. */
   readonly hash: Hash | null;
   /** The digest of the whole upload that the request has announced, in hex. */
   readonly sha256: string | null;

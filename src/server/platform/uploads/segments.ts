@@ -9,7 +9,7 @@ export interface Segment {
   readonly start: number;
   /** Number of its bytes. */
   size: number;
-  /** Of its bytes, if they begin the upload. */
+  /** Hash of the segment's bytes, if they begin the upload. */
   readonly hash: Hash | null;
 }
 

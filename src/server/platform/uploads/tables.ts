@@ -12,11 +12,11 @@ export const uploads = table("uploads", {
   user_id: ref("users"),
   created_at: time(),
   expires_at: time().index(),
-  /** As the client calls the file. */
+  /** The client's name for the file. */
   name: text(),
-  /** Of the whole content. */
+  /** Bytes of the whole content. */
   size: int(),
-  /** Of the whole content, in hex. Null if the client has not sent it, and the file is not stored. */
+  /** SHA-256 of the whole content, in hex. Null if the client has not sent it, and the file is not stored. */
   sha256: text().nullable(),
   /** When the file was modified, as the client has sent it. */
   modified_at: time().nullable(),

@@ -20,7 +20,7 @@ interface Version {
   readonly numbers: readonly string[];
   readonly letter: string;
   readonly suffixes: readonly { readonly order: number; readonly number: string }[];
-  /** Of a commit. */
+  /** Hash of a commit. */
   readonly hash: string;
   readonly revision: string;
 }

@@ -219,7 +219,7 @@ export const uncovered = (changes: readonly ConfigChange[], recorded: readonly R
 interface Pair {
   readonly from: unknown;
   readonly to: unknown;
-  /** The same pair with masked secrets: a changed secret is recorded, but not its value. */
+  /** The values with masked secrets: a changed secret is recorded, but not its value. */
   readonly shown: readonly [unknown, unknown];
   readonly at: string;
 }

@@ -1,4 +1,4 @@
-// Which system versions Apple devices can be asked to install, by the list that was read last.
+// The system versions that Apple devices can be asked to install, by the list that was read last.
 import type { MdmSettings } from "../../../api/settings/app-config.ts";
 import { isOlder } from "../../../text/versions.ts";
 import { days } from "../../platform/core/clock.ts";

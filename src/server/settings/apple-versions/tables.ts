@@ -21,7 +21,7 @@ export interface AppleVersion {
 /** One row: the vendor's list as it was last read, for all servers. */
 export const appleVersionLists = table("apple_version_lists", {
   id: id(),
-  /** Of what the list contains, so that what was computed from it can be compared. */
+  /** Checksum of what the list contains, so that what was computed from it can be compared. */
   checksum: text(),
   read_at: time(),
   versions: packed<readonly AppleVersion[]>(),

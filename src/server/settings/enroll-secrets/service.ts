@@ -18,11 +18,14 @@ export const MOST_SECRETS = 50;
 type Row = RowOf<typeof enrollSecrets>;
 type Given = readonly { readonly secret: string; readonly expires_at?: string | null | undefined }[];
 
-/** Those with which hosts can enroll now. Without a hash the secret is another team's. */
+/** Secrets with which hosts can enroll now. Without a hash the secret is another team's. */
 export const isUsable = (now: string): Predicate =>
   and(not(isNull("secret_hash")), or(isNull("expires_at"), gt("expires_at", now)));
 
-/** Whose hosts each secret or token enrolls: a team's, or with null no team's. Null for one that is none. */
+/**
+ * The team whose hosts each secret or token enrolls; `team_id` is null for hosts without a team. Null for a text that
+ * is neither.
+ */
 export async function findEnrollSecrets(
   { store, clock }: Pick<Context, "store" | "clock">,
   secrets: readonly string[],
@@ -110,8 +113,8 @@ export interface Replacement {
 }
 
 /**
- * The same for several teams. Secrets may move between them, and those of `leaving` teams become available. Returns the
- * replacements that changed anything; `refuse` creates the error for a secret that cannot be used.
+ * Replaces the secrets of several teams. Secrets may move between them, and those of `leaving` teams become available.
+ * Returns the replacements that changed anything; `refuse` creates the error for a secret that cannot be used.
  *
  * A secret enrolls into one team only, the first that had it. An error for a secret in use elsewhere would let callers
  * guess other teams' secrets. So callers who may not read those get a normal reply, and a row without effect.

@@ -48,7 +48,7 @@ export async function putLogo(inside: Context, mode: LogoMode, sha256: string): 
   await setAddress(inside, mode, await addressOf(inside, mode, sha256));
 }
 
-/** The same for removing it. The address of a logo on another server stays. */
+/** Removes a stored logo. The address of a logo on another server stays. */
 export async function dropLogo(inside: Context, mode: LogoMode): Promise<void> {
   await inside.store.logos.delete(eq("mode", mode));
   const { org_info } = await inside.config.current();
@@ -77,7 +77,7 @@ export async function setLogo(ctx: Context, given: LogoMode | "all", file: Store
   return {};
 }
 
-/** Also removes the address of a logo on another server. */
+/** Removes the logo, be it stored here or the address of one on another server. */
 export async function deleteLogo(ctx: Context, given: LogoMode | "all"): Promise<Record<string, never>> {
   const modes = modesOf(given);
   await changeSettings(ctx, { org_info: Object.fromEntries(modes.map((mode) => [settings[mode], ""])) }, (store) =>

@@ -28,7 +28,7 @@ export async function getTeamRow(ctx: Context, action: Action, id: number): Prom
   return team;
 }
 
-/** Whose objects: those of a team, or those of hosts without one. */
+/** The owner of objects: a team, or null for hosts without one. */
 export interface TeamScope {
   readonly team_id: number | null;
   readonly team_name: string | null;

@@ -31,7 +31,7 @@ export async function mdmOfTeam(
   return team ? shownSettings(team.settings).mdm : (await config.current()).mdm;
 }
 
-/** Those of all teams, and of hosts without one under null. */
+/** Settings of all teams, and of hosts without one under null. */
 export async function mdmOfTeams({
   store,
   config,

@@ -8,7 +8,7 @@ import type { customVariables } from "./tables.ts";
 /** The text in which variables are used. */
 export interface TextScope {
   readonly use: VariableUse;
-  /** Of the object with the text, or of the host that gets it. */
+  /** The team of the object with the text, or of the host that gets it. */
   readonly teamId: number | null;
 }
 

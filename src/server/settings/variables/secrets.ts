@@ -171,7 +171,7 @@ export async function applyVariables(
   return {};
 }
 
-/** The same, under the lock of changes. */
+/** Sets variables. Call it under the lock of changes. */
 export async function setVariables(inside: Context, secrets: readonly SecretVariable[]): Promise<void> {
   const given = new Map<string, SecretVariable & { readonly field: string }>();
   for (const [i, { name: written, ...rest }] of secrets.entries()) {

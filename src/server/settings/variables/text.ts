@@ -20,7 +20,7 @@ export function vitalOf(key: VariableKey): number | null {
   return /^[1-9]\d{0,14}$/.test(id) ? Number(id) : null;
 }
 
-/** As users write it. */
+/** The variable in the spelling of users. */
 export const written = (key: VariableKey): string => `$SVC_${key}`;
 
 /** The variables in the text, each as often as it occurs. The first test is much faster than the search. */

@@ -86,7 +86,7 @@ export const deleteVital = (ctx: Context, id: number): Promise<Record<string, ne
     return {};
   });
 
-/** Those that keep their name keep their id and the hosts' values. */
+/** Replaces the custom host vitals. Those that keep their name keep their id and the hosts' values. */
 export async function applyVitals(ctx: Context, names: readonly string[]): Promise<Record<string, never>> {
   const wanted = new Map<string, string>();
   for (const [i, name] of names.entries()) {

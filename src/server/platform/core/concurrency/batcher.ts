@@ -65,7 +65,7 @@ export function createBatcher<T, R>(
       if (waiting.length <= size) return waiting.splice(0);
       return [...waiting.splice(0, oldest), ...waiting.splice(oldest - size)];
     }
-    // Of each key its oldest item.
+    // The oldest item of each key comes first.
     const keys = new Set<unknown>();
     for (let i = 0; i < waiting.length && keys.size < oldest; i++)
       if (!busy.has(waiting[i]!.key)) keys.add(waiting[i]!.key);

@@ -79,7 +79,7 @@ export async function* ahead<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
       const { done, value } = await next;
       if (done) return;
       next = iterator.next();
-      // Its failure is reported when the item is taken.
+      // A failure is reported when the item is taken.
       next.catch(() => undefined);
       yield value;
     }

@@ -12,7 +12,7 @@ export const handedOver = (bytes: Uint8Array): Transferable[] => [bytes.buffer a
 
 export interface ThreadSide<M extends ThreadMethods> {
   readonly methods: M;
-  /** What of a result is handed over instead of being copied. */
+  /** The parts of a result that are handed over instead of being copied. */
   readonly transfers?: (result: unknown) => Transferable[];
 }
 

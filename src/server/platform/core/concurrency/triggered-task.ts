@@ -63,7 +63,7 @@ export async function startTriggeredTask(
   }
 
   const unlisten = await store.listen(channel, plan, plan);
-  // There may be work left by a server that has ended.
+  // A server that has ended may have left work.
   after(0);
   return {
     plan,

@@ -101,7 +101,7 @@ async function readCoded(
   admission?.charge(DECOMPRESSING);
   const gunzip = createGunzip();
   const feed = feedInto(gunzip, source, limit);
-  // Otherwise the reader would wait forever for the rest of an upload that was cut off.
+  // Without this, the reader would wait forever for the rest of an upload that was cut off.
   feed.catch((error: Error) => gunzip.destroy(error));
   try {
     const bytes = await collect(gunzip, limit, admission);

@@ -316,7 +316,7 @@ function bodyError(issue: z.core.$ZodIssue): FieldError {
         : `invalid value type at '${name}': expected ${typeName(issue.expected)} but got ${kindOf(issue.input)}`,
     };
   }
-  // Of a text of a form, as of the same field in a query.
+  // A text of a form has its name in the message, like the field of a query.
   const isNamed = issue.code !== "custom" || issue.message !== "Invalid input" || typeof issue.input !== "string";
   return { name, reason: isNamed ? issueText(issue) : `Invalid ${name}: ${issue.input.slice(0, 200)}` };
 }

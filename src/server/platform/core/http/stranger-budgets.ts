@@ -226,7 +226,7 @@ export class StrangerBudgets {
     return bucket;
   }
 
-  /** So many addresses have emptied the budget of all, whoever is forgotten. */
+  /** Keeps the number of places bounded. So many addresses have emptied the budget of all, whoever is forgotten. */
   #forgetOldest(): void {
     for (const oldest of this.#places.keys()) {
       if (this.#places.size < ADDRESSES_MAX * 0.9) return;

@@ -159,9 +159,7 @@ interface Costing {
 /** Runs synchronous work for a caller who may be a stranger. */
 export const measured = <T>({ cost }: Costing, work: () => T): T => (cost ? cost.measure(work) : work());
 
-/**
- * The same for asynchronous work of libraries that never waits for anything: the time until it ends is what it costs.
- */
+/** Measures asynchronous work of libraries that never waits for anything: the time until it ends is what it costs. */
 export async function measuredAsync<T>({ cost }: Costing, work: () => Promise<T>): Promise<T> {
   if (!cost) return work();
   const started = performance.now();

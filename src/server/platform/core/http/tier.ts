@@ -10,7 +10,7 @@ export function checkLicenseRuns(ctx: Pick<Context, "license" | "clock">): void 
   if (licenseExpired(ctx)) throw licenseRanOut(ctx.license.expiration);
 }
 
-/** Like `checkLicenseRuns`, but on the free tier throws `refusal`. */
+/** `checkLicenseRuns` that throws `refusal` on the free tier. */
 export function needPremium(ctx: Pick<Context, "license" | "clock">, refusal: () => ApiError = premiumRequired): void {
   if (!isPremium(ctx)) throw refusal();
   checkLicenseRuns(ctx);

@@ -44,7 +44,7 @@ function unknownInObject(schema: z.ZodObject, value: Record<string, unknown>, pa
   });
 }
 
-/** Those of the form that the value comes closest to. */
+/** Unknown keys of the form that the value comes closest to. */
 function unknownInUnion(options: readonly z.ZodType[], value: object, path: readonly string[]): UnknownKey[] {
   const fitting = options.filter((option) => {
     const inner = containerOf(option);

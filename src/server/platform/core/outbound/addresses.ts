@@ -1,5 +1,5 @@
-// Which addresses this server may connect to on behalf of users: URLs that users enter must not reach the server's
-// own network.
+// Decides which addresses this server may connect to on behalf of users: URLs that users enter must not reach the
+// server's own network.
 
 import { lookup as systemLookup } from "node:dns/promises";
 import { type BlockList, isIP, type LookupFunction } from "node:net";

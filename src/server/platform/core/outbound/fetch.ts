@@ -45,7 +45,7 @@ export interface OutboundReply {
 export type OutboundReason = "blocked" | "timeout" | "unreachable" | "too_large" | "bad_redirect" | "tls";
 
 /**
- * There was no usable reply. The message may be shown to admins: it names the host, but contains nothing of the
+ * Thrown without a usable reply. The message may be shown to admins: it names the host, but contains nothing of the
  * request or reply.
  */
 export class OutboundError extends Error {
@@ -82,7 +82,7 @@ export function hasCredentials(url: string): boolean {
 /** The destination is indexed, and Postgres limits the size of index entries. */
 const MAX_DESTINATION = 2_000;
 
-/** Like `checkOutboundUrl`, for the destination of requests in the outbox. */
+/** `checkOutboundUrl` for the destination of requests in the outbox. */
 export function checkDestination(text: string): string | null {
   if (Buffer.byteLength(text) > MAX_DESTINATION) return `must have at most ${MAX_DESTINATION} bytes`;
   return checkOutboundUrl(text);

@@ -17,7 +17,7 @@ export interface DiskSpace {
 }
 export type ReadDisk = (folder: string) => Promise<DiskSpace>;
 
-/** Of the disk on which the folder is, or will be. */
+/** Space on the disk on which the folder is, or will be. */
 export const diskOf: ReadDisk = async (folder) => {
   try {
     const { bavail, blocks, bsize } = await statfs(folder);

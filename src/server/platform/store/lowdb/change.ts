@@ -76,7 +76,7 @@ type DiskRecord =
 
 function recordOf(memoryTable: MemoryTable, id: number, before: Row | null, after: Row | null): string {
   const { name } = memoryTable.table;
-  // Also recorded for a row that was inserted and deleted in the same transaction, so that its id is not reused.
+  // Recorded even for a row that was inserted and deleted in the same transaction, so that its id is not reused.
   if (!after) return JSON.stringify(["-", name, id] satisfies DiskRecord);
   if (!before) return putRecord(memoryTable, after);
   const changed: Record<string, unknown> = {};

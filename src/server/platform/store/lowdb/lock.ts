@@ -45,7 +45,7 @@ function exists(pid: number): boolean {
 async function lifeOf({ pid, started }: Owner): Promise<Life> {
   if (!exists(pid)) return "ended";
   const stat = await statOf(pid);
-  // It may have ended in between. Of a process that exists, the system does not show these fields.
+  // The process may have ended in between. The system does not show these fields of every process that exists.
   if (stat === null) return exists(pid) ? "running" : "ended";
   if (started !== null && started !== startOf(stat)) return "ended";
   const [state = "", flags, threads, pending] = [stat[0], stat[6], stat[17], stat[28]];

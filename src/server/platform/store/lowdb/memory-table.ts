@@ -75,9 +75,7 @@ export class MemoryTable {
     return before;
   }
 
-  /**
-   * Like `set`, for loading files. Indexes are built at the end, because rows may conflict temporarily during replay.
-   */
+  /** `set` for loading files. Indexes are built at the end, because rows may conflict temporarily during replay. */
   setRow(id: number, row: Row | null): void {
     if (!row) {
       this.rows.delete(id);

@@ -48,7 +48,7 @@ export function storeAdmin<S extends Tables>(
   collections: StoreAdmin<S>["snapshot"],
 ): StoreAdmin<S> {
   return {
-    // Also callable inside a snapshot, which already has exclusive access.
+    // Callable inside a snapshot, too, which already has exclusive access.
     async nextIds() {
       sessions.assertOpen();
       const own = [...memory.tables].filter(([, memoryTable]) => memoryTable.ownIds);

@@ -85,7 +85,7 @@ export class Sessions implements Session {
       this.keep(change);
       return value;
     });
-    // Also when nothing changed: the data that the result is based on may not be durable yet.
+    // Writes even when nothing changed: the data that the result is based on may not be durable yet.
     await this.low.write();
     return result;
   }

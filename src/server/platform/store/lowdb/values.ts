@@ -104,7 +104,7 @@ export class RowForms {
     };
   }
 
-  /** The same without a copy if the table has no packed columns: the rows then have all columns. */
+  /** A `picker` that does not copy if the table has no packed columns: the rows then have all columns. */
   viewer(columns: readonly string[]): (row: Row) => Readonly<Record<string, unknown>> {
     const pick = this.picker(columns);
     return this.packed.length === 0 ? (row) => row : pick;

@@ -141,7 +141,7 @@ export class Layout {
     const known = this.texts.get(key);
     if (known !== undefined) return known;
     const made = make();
-    // There are few distinct shapes. The limit keeps a caller that generates new ones from filling memory.
+    // Few distinct shapes exist. The limit keeps a caller that generates new ones from filling memory.
     if (this.texts.size < 500) this.texts.set(key, made);
     return made;
   }

@@ -91,7 +91,7 @@ function shortNumber(text: string, from: number, end: number): number {
     else if (digit === POINT && point === end) point = at + 1;
     else return Number(text.slice(from, end));
   }
-  // Both are exact, so their quotient is the double that is closest to the decimal.
+  // Digits and power are exact, so their quotient is the double that is closest to the decimal.
   return point === end ? digits : digits / POWERS[end - point]!;
 }
 

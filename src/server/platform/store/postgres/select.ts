@@ -36,8 +36,8 @@ export interface Stretch {
 /** Number of rows that a guess examines. */
 const CANDIDATES = 3000;
 /**
- * The same where the members of related rows are tested: that takes longer for each row, and without a guess, an index
- * finds them.
+ * Candidates where the members of related rows are tested: that takes longer for each row, and without a guess, an
+ * index finds them.
  */
 const CANDIDATES_WITH_MEMBERS = 500;
 /**

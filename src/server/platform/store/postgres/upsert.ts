@@ -137,7 +137,7 @@ async function upsertChunk(
   throw new StoreUnavailable(`${layout.table.name}: other writers keep changing the same rows`);
 }
 
-/** Which key columns are null, for example `010`: an index can find nulls only with IS NULL. */
+/** Patterns of the key columns that are null, for example `010`: an index can find nulls only with IS NULL. */
 function nullPatterns(layout: Layout, rows: readonly Row[], on: readonly string[]): string[] {
   if (!on.some((column) => column === "id" || layout.spec(column).nullable)) return ["0".repeat(on.length)];
   return [...new Set(rows.map((row) => on.map((column) => (row[column] === null ? "1" : "0")).join("")))].sort();

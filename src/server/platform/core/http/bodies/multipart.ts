@@ -39,7 +39,8 @@ export async function readMultipart(
 ): Promise<Record<string, unknown>> {
   const parser = parserOf(sent, files);
   const claim = from.room.claim(from.sender, () => {});
-  // Its bytes do not stay in memory, and `paced` watches its sender: it must not be cut off for either.
+  // Received at once for the claim: the bytes of files do not stay in memory, and `paced` watches the sender, who must
+  // not be cut off for either.
   claim.received();
   const form = new Form((body as z.ZodObject).shape, files, claim, place, checkTexts);
   try {

@@ -9,7 +9,7 @@ interface Failures {
   readonly slow: () => Error;
   readonly broken: (error: unknown) => unknown;
 }
-/** Of a request: 408 for a slow sender, and 400 if the connection breaks. */
+/** Failures of requests: 408 for a slow sender, and 400 if the connection breaks. */
 const ofRequests: Failures = { slow: tooSlow, broken: incomplete };
 
 /** The bytes of a body that may take as long as its size requires, as long as its sender keeps sending. */

@@ -78,7 +78,7 @@ function checkJsonSender(type: string, headers: Headers): void {
 const jsonOf = ({ access }: AnyEndpoint, bytes: Buffer): unknown =>
   bytes.length === 0 ? undefined : parseJson(bytes, access === "none" ? "replaced" : "refused");
 
-/** The same bytes. Throws if the header has another digest of them (RFC 9530). */
+/** Returns the bytes. Throws if the header has another digest of them (RFC 9530). */
 function digested(headers: Headers, bytes: Buffer): Buffer {
   const digest = headers.get("content-digest");
   if (digest !== null && !headers.has("content-encoding") && isDigestOf(digest, bytes) === false)
@@ -127,7 +127,7 @@ const received = ({ format }: RawBody, type: string, bytes: Buffer) => ({
   ...(format === null ? {} : { value: decoders[format](bytes) }),
 });
 
-/** As `readBody`, of bytes or JSON that have been received already. */
+/** `readBody` for bytes or JSON that have been received already. */
 export function receivedBody(endpoint: AnyEndpoint, headers: Headers, bytes: Buffer): unknown {
   const { takes } = endpoint;
   const type = mediaType(headers.get("content-type"));

@@ -120,7 +120,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
           ...marker,
         });
         const page = await client.send(request, soon()).catch((error: unknown) => {
-          // Such servers end uploads by rules of their own.
+          // Servers that do not list uploads end them by rules of their own.
           if (statusOf(error) === 501) return null;
           throw failed(error);
         });

@@ -43,7 +43,7 @@ export function lead(
         if (candidate) destroy(candidate);
         candidate = null;
       }
-      // Also pause if the leader's work returned immediately, so that the loop does not spin.
+      // Pauses even if the leader's work returned immediately, so that the loop does not spin.
       await pause(everyMs * (0.75 + Math.random() / 2), stop.signal);
     }
     if (candidate) destroy(candidate);
