@@ -8,7 +8,7 @@ export async function requireAppleMdm({ config }: Pick<Context, "config">): Prom
   if (!mdm.enabled_and_configured) throw mdmOff();
 }
 
-/** The same for Windows devices. */
+/** Throws while device management of Windows devices is off. */
 export async function requireWindowsMdm({ config }: Pick<Context, "config">): Promise<void> {
   const { mdm } = await config.current();
   if (!mdm.windows_enabled_and_configured) throw mdmOff();

@@ -26,7 +26,7 @@ type CommandRow = RowOf<typeof mdmCommands>;
 
 const PER_PAGE = 10;
 const RESULTS_PER_PAGE = 1_000;
-/** Of payloads and answers in one reply. */
+/** Payloads and answers in one reply. */
 const RESULTS_MAX_MIB = 32;
 /** Results that are read at once. */
 const STEP = 50;
@@ -69,7 +69,7 @@ function statusesIn({ command_status, host_identifier, command_uuid }: Filters):
   });
 }
 
-/** Of the host with this name, or of all hosts that the caller may see. */
+/** Commands of the host with this name, or of all hosts that the caller may see. */
 async function ofHosts(ctx: Context, name: string | undefined): Promise<Predicate> {
   const seen = visible(ctx, "commands:read");
   if (name === undefined) return seen.op === "all" ? everything : exists(hosts, "id", seen, "host_id");

@@ -13,11 +13,11 @@ export interface NewCommand {
   readonly name: string | null;
   /** What the platform's channel sends. */
   readonly content: string;
-  /** The same with passwords, which the stored content does not have. */
+  /** The content with passwords, which `content` does not have. */
   readonly sealed?: string | null;
 }
 
-/** Of commands that Apple and Android devices have not answered, and those that they have postponed. */
+/** Status of commands that Apple and Android devices have not answered, and of those that they have postponed. */
 export const PENDING = "Pending";
 
 /** Not used for commands, which wait for as long as the device is away. */
@@ -75,7 +75,7 @@ export async function removeCommand({ store }: Pick<Context, "store">, id: numbe
   await store.mdmCommands.delete(eq("id", id));
 }
 
-/** Of a command whose answer was refused because of its size. */
+/** Status of a command whose answer was refused because of its size. */
 const TOO_LARGE = "TooLarge";
 
 /** The answers to these commands, if they have not ended, were too large. */

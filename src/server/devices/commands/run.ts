@@ -66,7 +66,7 @@ function bytesOf(text: string): Buffer {
 async function targetsOf(ctx: Context, uuids: readonly string[]): Promise<Target[]> {
   const wanted = new Map(uuids.map((uuid) => [uuid.trim().toLowerCase(), uuid.trim()]));
   const found = new Map<string, Target[]>();
-  // These spellings are found by an index. To ignore case altogether took 17 s for 20,000 hosts on Postgres.
+  // An index finds these spellings. To ignore case altogether took 17 s for 20,000 hosts on Postgres.
   for await (const some of parts([...wanted.values()].flatMap(identifierSpellings)))
     for (const host of await ctx.store.hosts.pick(columns, { where: oneOf("uuid", some) }))
       if (knowsOf(ctx, host)) found.set(host.uuid.toLowerCase(), [...(found.get(host.uuid.toLowerCase()) ?? []), host]);

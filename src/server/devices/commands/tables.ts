@@ -14,7 +14,7 @@ export const mdmCommands = table("mdm_commands", {
   command_uuid: text().index(),
   host_id: ref("hosts"),
   request_type: text(),
-  /** Of the profile, if the command concerns one. */
+  /** Name of the profile, if the command concerns one. */
   name: text().nullable(),
   /** The content with its passwords, until the device has answered; null: the stored content has none. */
   sealed_content: text().nullable().secret(),

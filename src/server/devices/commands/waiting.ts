@@ -13,7 +13,7 @@ import { requireAnyMdm } from "../gate.ts";
 import { platformOfLane } from "./platform.ts";
 import { commandOf } from "./rows.ts";
 
-/** Of kinds of commands that users send themselves. */
+/** View of the kinds of commands that users send themselves. */
 export const commandView: OperationView = {
   async upcoming(store, host, operations) {
     const ids = operations.map(({ id }) => id);

@@ -9,7 +9,7 @@ declare module "../../platform/core/tables.ts" {
 /** Certificates and tokens whose end was announced, so that each is announced once. */
 export const expiryNotices = table("expiry_notices", {
   id: id(),
-  /** As in `Expiring`. */
+  /** Name of the certificate or token, from `Expiring`. */
   name: text().unique(),
   /** The end that was announced: a renewed certificate has another one. */
   not_valid_after: time(),

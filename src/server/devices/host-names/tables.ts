@@ -13,9 +13,9 @@ export const hostNames = table("host_names", {
   detail: text().default(""),
   /** Null: the host lacks a value that the template names. Secrets may be in it. */
   name: text().nullable().secret(),
-  /** Of the template and the values of which the name was made. */
+  /** Digest of the template and the values of which the name was made. */
   digest: text(),
-  /** Of the command that is to be sent, or that the device has not answered yet; null: nothing is left to do. */
+  /** The command that is to be sent, or that the device has not answered yet; null: nothing is left to do. */
   step: text<"set" | "verify">().nullable().index(),
   /** Null: the command was not sent yet. */
   command_uuid: text().nullable(),

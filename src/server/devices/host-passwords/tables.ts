@@ -20,7 +20,7 @@ export const recoveryLocks = table("recovery_locks", {
   next: text().nullable().secret(),
   /** Whether the Mac is to have no password any more. */
   removing: bool().default(false),
-  /** Of the command that is to be sent, or that the Mac has not answered yet; null: nothing is left to do. */
+  /** The command that is to be sent, or that the Mac has not answered yet; null: nothing is left to do. */
   step: text<"set" | "verify">().nullable().index(),
   /** Null: the command was not sent yet. */
   command_uuid: text().nullable(),
@@ -37,7 +37,10 @@ export const managedAccounts = table("managed_accounts", {
   updated_at: time().nullable(),
   /** What the Mac is asked to have instead. */
   next: text().nullable().secret(),
-  /** As above. `find`: the Mac is asked for the id of the account, which a change of its password needs. */
+  /**
+   * The command that is to be sent or answered; null: none. `find`: the Mac is asked for the id of the account, which a
+   * change of its password needs.
+   */
   step: text<"create" | "find" | "set">().nullable(),
   /** The id of the account, once it is known. */
   account_guid: text().nullable(),

@@ -47,7 +47,7 @@ export const profileReconciler = startedPart("profiles", async (services) => {
   };
   // A server that was killed may have left changes that nobody has compared.
   all();
-  // These listeners are called before that of the task, which then finds what they have noted.
+  // The listeners for extents are called before that of the task, which then finds what they have noted.
   const stops = [await store.listen(channels.profiles, (payload) => pending.add(JSON.parse(payload) as Extent), all)];
   const task = await startTriggeredTask(
     services,

@@ -132,7 +132,7 @@ async function* groupsOf(
     }
 }
 
-/** Those of the group that some host lacks, or has with earlier content. Only hosts of its scope have them. */
+/** The profiles of the group that some host lacks, or has with earlier content. Only hosts of its scope have them. */
 async function incomplete(
   ctx: Context,
   group: readonly [Outline, ...Outline[]],

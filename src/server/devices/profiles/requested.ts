@@ -18,7 +18,7 @@ import { profileAnswered } from "./host-rows.ts";
 import { type Challenged, challengesOf } from "./scep.ts";
 import { namesIn, replaceNames } from "./variables.ts";
 
-/** It cannot be had. The message is shown with the profile: it contains no secret. */
+/** A value cannot be had. The message is shown with the profile: it contains no secret. */
 class NotGiven extends Error {}
 
 /** Authorities forget challenges after an hour. */
@@ -49,8 +49,8 @@ async function fillRequested(
 }
 
 /**
- * The same for the command of a profile that is being sent. If an authority gives none, the profile fails with the
- * reason, and `NotMade` is thrown.
+ * Fills the command of a profile that is being sent. If an authority gives none, the profile fails with the reason, and
+ * `NotMade` is thrown.
  */
 export async function fillOrFail(
   ctx: Context,

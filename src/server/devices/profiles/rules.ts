@@ -24,7 +24,7 @@ export interface GivenFiles extends ProfileFile {
 
 const NAME_MAX = 255;
 
-/** The same, of a platform whose device management is turned on. 400 if it is not. */
+/** Reads an upload for a platform whose device management is turned on. 400 if it is not. */
 export async function readUpload(ctx: Context, files: GivenFiles, field: string): Promise<Upload> {
   const upload = parseUpload(ctx, files, field);
   await checkIsOn(ctx, upload);

@@ -27,7 +27,7 @@ function namedIn(names: readonly string[]): readonly Named[] {
 
 type Authorities = Pick<ServerTx, "certificateAuthorities">;
 
-/** Those that exist. A name belongs to one authority, of one type. */
+/** The authorities that exist. A name belongs to one authority, of one type. */
 async function findAuthorities(store: Authorities, named: readonly Named[]) {
   if (named.length === 0) return [];
   const names = [...new Set(named.map(({ authority }) => authority))];

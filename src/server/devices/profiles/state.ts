@@ -15,7 +15,7 @@ export type ProfileEvent =
   | { readonly type: "acknowledged" }
   /** `isGone`: what is to be removed is not there. */
   | { readonly type: "error"; readonly detail: string; readonly isGone?: boolean }
-  /** It cannot be sent, and a repetition would not help: a variable has no value, for example. */
+  /** The profile cannot be sent, and a repetition would not help: a variable has no value, for example. */
   | { readonly type: "unsendable"; readonly detail: string }
   /** The host reports what is installed. `installed_at` is null if it does not say since when. */
   | { readonly type: "listed"; readonly installed_at: string | null; readonly reported_at: string }
@@ -62,7 +62,7 @@ export function nextState(state: ProfileState, event: ProfileEvent): ProfileStat
       return state.operation_type === "install" ? todo(state, 0) : todo({ ...state, operation_type: "install" }, 0);
     case "unwanted":
       if (state.operation_type === "remove") return state;
-      // It was never sent, so the host does not have it.
+      // The profile was never sent, so the host does not have it.
       if (state.status === null && state.installed_after === null) return "gone";
       return todo({ ...state, operation_type: "remove" }, 0);
     case "unsendable":
@@ -105,7 +105,7 @@ function absent(state: ProfileState, reportedAt: string, detail: string): Profil
 
 const statusOfDeclared = { active: "verified", valid: "verifying", invalid: "failed" } as const;
 
-/** Such a report may come before the answer to the command. */
+/** A report about a declaration may come before the answer to the command. */
 function declared(state: ProfileState, event: Extract<ProfileEvent, { type: "declared" }>): ProfileState {
   if (state.operation_type === "remove" || state.status === null) return state;
   const status = statusOfDeclared[event.state];

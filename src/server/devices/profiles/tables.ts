@@ -26,13 +26,13 @@ export const configurationProfiles = table(
     name: text(),
     /** What the device calls it. Where devices know no identifiers, it is the name. */
     identifier: text(),
-    /** Of the content: SHA-256, hexadecimal. */
+    /** SHA-256 of the content, hexadecimal. */
     checksum: text(),
-    /** Of the profile's own activation, if it has one. */
+    /** Identifier of the profile's own activation, if it has one. */
     activation_identifier: text().nullable(),
     /** Made by the server, which changes and removes it as settings demand. */
     is_own: bool().default(false),
-    /** Of the hosts that the profile's platform manages, it is only for those of this platform. Null: for all. */
+    /** Platform of the only hosts, among those that the profile's platform manages, that get it. Null: all. */
     host_platform: text().nullable(),
     /** Whether the content differs from host to host. */
     has_variables: bool().default(false),

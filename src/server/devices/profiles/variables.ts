@@ -108,7 +108,7 @@ export async function valuesOfHosts(
 export interface Filled {
   /** What is put in later is still named in it, always with braces. */
   readonly text: string;
-  /** Of the values that were used. */
+  /** Digest of the values that were used. */
   readonly digest: string;
   /** The variables for which the host has no value. */
   readonly missing: readonly string[];

@@ -10,7 +10,7 @@ import type { RowOf } from "../../platform/store/table.ts";
 import type { hosts } from "../hosts/tables.ts";
 import { NO_TEAM } from "./tables.ts";
 
-/** What of a host may be vulnerable, and the team for which it counts. */
+/** What may be vulnerable on a host, and the team for which it counts. */
 export interface Exposed {
   readonly team: number;
   readonly software: readonly number[];
@@ -80,7 +80,7 @@ function differing({ before, after }: ExposureChange): Ids {
   const [had, has] = [idsOf(before), idsOf(after)];
   const isSameTeam = before?.team === after?.team;
   const either = (a: readonly number[], b: readonly number[]): readonly number[] => {
-    // Of a new host, or one that is deleted: the lists have each id once.
+    // A host that is new or deleted has one empty list; lists have each id once.
     if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
     const [first, second] = [new Set(a), new Set(b)];
     return isSameTeam ? [...without(first, second), ...without(second, first)] : [...new Set([...first, ...second])];
@@ -155,7 +155,7 @@ async function exposedHosts(tx: ServerTx, hostIds: readonly number[]): Promise<M
   );
 }
 
-/** Like `moveSoftwareCounts`, which calls it. */
+/** Moves counts of vulnerabilities. `moveSoftwareCounts` calls it. */
 export async function moveExposure(
   tx: ServerTx,
   hostIds: readonly number[],

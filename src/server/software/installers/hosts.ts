@@ -1,4 +1,4 @@
-// Which packages a host may install.
+// The packages that a host may install.
 
 import type { HostRow } from "../../hosts/hosts/access.ts";
 import { inScope, labelsOfHost } from "../../hosts/labels/scope.ts";

@@ -15,7 +15,7 @@ export interface ReadFile {
   readonly scripts: { readonly install: string; readonly uninstall: string };
 }
 
-/** Of a script that is a package. */
+/** Bytes of a script that is a package. */
 const SCRIPT_FILE_MAX = 1.5 * 1024 * 1024;
 
 /** 422 that says why, if hosts could not install the file. */

@@ -30,7 +30,7 @@ export interface ReadInstaller
 }
 
 export interface InstallerFile {
-  /** Of its row in `files`. */
+  /** Id of the row in `files`. */
   readonly id: number;
   readonly name: string;
   readonly size: number;
@@ -133,7 +133,7 @@ const hasOne = (title: string, { team_name }: TeamScope) =>
 
 export interface InstallerChanges {
   readonly file?: InstallerFile;
-  /** Of the new file. */
+  /** What was read from the new file. */
   readonly read?: ReadInstaller;
   readonly choices: Partial<InstallerChoices>;
   /** Null: they stay. */

@@ -26,7 +26,7 @@ export const softwareInstallers = table(
     kind: text<InstallerKind>(),
     platform: text<PackagePlatform>(),
     version: text(),
-    /** Of the file, in hex. */
+    /** SHA-256 of the file, in hex. */
     sha256: text().index(),
     size: int(),
     /** Where the file was downloaded from; empty if it was uploaded. */
@@ -50,12 +50,12 @@ export const softwareInstallers = table(
     categories: json<readonly string[]>().default([]),
     /** Shown to users of hosts instead of the title's name. Empty: none. */
     display_name: text().default(""),
-    /** Of the app in the catalogue of maintained apps that it comes from. */
+    /** Id of the app in the catalogue of maintained apps that it comes from. */
     catalogue_app_id: int().nullable(),
     /** The version of the maintained app that is kept. Empty: the latest one. */
     pinned_version: text().default(""),
     install_during_setup: bool().default(false),
-    /** Of the platforms during whose setup it is installed; empty: its own, after all others. */
+    /** Positions in the setup of platforms; empty: only that of its own platform, after all others. */
     setup_positions: json<SetupPositions>().default({}),
     /** When the present file was uploaded. */
     uploaded_at: time(),

@@ -106,7 +106,7 @@ async function ofApp(ctx: Context, slug: string, wanted: string | undefined, sig
   const app = await appOf(ctx, slug);
   const version = versionOf(app, wanted);
   const file = await downloadVersion(ctx, version, signal).catch((error: unknown) => {
-    // It was tried several times: the request ends, instead of being repeated for an hour.
+    // The download was tried several times: the request ends, instead of being repeated for an hour.
     const isFinal = error instanceof ApiError && error.status === 502;
     throw isFinal ? invalid("slug", error.errors[0]!.reason) : error;
   });

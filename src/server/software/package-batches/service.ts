@@ -18,7 +18,7 @@ import type { BatchRow } from "./tables.ts";
 
 type Input = { readonly [K in "query" | "body"]: z.output<(typeof packageBatchesApi.start)[K]> };
 
-/** As long as tasks are kept. */
+/** The time for which tasks are kept, too. */
 const KEPT_FOR = days(30);
 
 const teamNamed = async (ctx: Context, name: string | undefined): Promise<TeamScope> =>
@@ -138,13 +138,16 @@ async function finish(ctx: Context, { id, team_id, is_dry_run }: BatchRow, items
   });
 }
 
-/** Of the same user for the same team, so that applies every few minutes do not pile up. An apply may be under way. */
+/**
+ * Drops batches of the same user for the same team, so that applies every few minutes do not pile up. An apply may be
+ * under way.
+ */
 async function dropEarlier({ store, user, clock }: Context, { team_id }: TeamScope): Promise<void> {
   const own = and(eq("for_user_id", user.id), eq("team_id", team_id), not(eq("status", "processing")));
   await store.packageBatches.delete(and(own, lte("created_at", isoAt(clock.now() - hours(1)))));
 }
 
-/** As long as files are kept that nothing refers to. */
+/** The time for which files are kept that nothing refers to. */
 const USABLE_FOR = days(1);
 
 /** What the caller has let the server download without changing a package, the newest first. */

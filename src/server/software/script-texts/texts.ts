@@ -52,14 +52,14 @@ export async function textOf(store: ServerTx, id: number): Promise<string> {
   return (await store.scriptTexts.get(id))?.content ?? "";
 }
 
-/** The same, read once for all hosts that run it at the same time. */
+/** A text that is read once for all hosts that run it at the same time. */
 export async function knownTextOf({ store, running }: Pick<Context, "store" | "running">, id: number): Promise<string> {
   const [row] = await store.scriptTexts.pick(["digest"], { where: eq("id", id) });
   if (row === undefined) return "";
   return (await running.of(knownContents).get(row.digest, () => textOf(store, id))).text;
 }
 
-/** These columns of the texts of scripts, each text once. */
+/** Columns of the texts of scripts, each text once. */
 export async function textsOf<const C extends keyof RowOf<typeof scriptTexts> & string>(
   store: ServerTx,
   scripts: readonly { readonly text_id: number }[],

@@ -46,7 +46,7 @@ function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefine
   );
 }
 
-/** The same entries whatever the order of the rows was. */
+/** The first entries, which do not depend on the order of the rows. */
 function firstOf({ entries, stored }: Pick<SoftwareChanges, "entries" | "stored">) {
   const places = entries.map((_, place) => place);
   const identity = (place: number) => entries[place]!.version.identity;

@@ -27,7 +27,7 @@ export class HomeFolders {
     this.#found.add(home);
   }
 
-  /** The same one as long as the host has it. */
+  /** One of the paths: the one before, as long as the host has it. */
   chosen(before: string): string {
     return this.#found.has(before) ? before : ([...this.#found].sort()[0] ?? "");
   }

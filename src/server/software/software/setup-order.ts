@@ -9,7 +9,7 @@ export interface ChosenForSetup {
   readonly setup_positions: SetupPositions;
 }
 
-/** Of what was chosen without an order. */
+/** Place of what was chosen without an order. */
 export const LAST_IN_SETUP = 1_000_000;
 
 const positionsOf = (row: ChosenForSetup, own: SetupPlatform): SetupPositions => {

@@ -32,7 +32,7 @@ export async function removeUnusedSoftware(services: Services): Promise<void> {
 }
 
 /**
- * Those of these versions, which have just lost their last host, and their titles. A host may report one at this moment:
+ * Removes the versions that have just lost their last host, and their titles. A host may report one at this moment:
  * `writeHostSoftware` leaves out versions that do not exist.
  */
 export async function removeLostSoftware(

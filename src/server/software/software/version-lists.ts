@@ -30,7 +30,7 @@ import { type OwnCve, ownCves, vulnerabilityRenderer } from "./vulnerabilities/w
 type VersionsQuery = z.output<typeof softwareApi.versions.query>;
 type CountQuery = z.output<typeof softwareApi.count.query>;
 
-/** Of versions, or of their counts: `id` is the column with the id of the version. */
+/** Filter of versions, or of their counts: `id` is the column with the id of the version. */
 function versionsWhere(query: CountQuery, id: "id" | "software_id"): Predicate {
   const text = query.query ?? "";
   const vulnerable = wantedCves(query);

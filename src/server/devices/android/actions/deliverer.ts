@@ -41,7 +41,7 @@ export const androidDeliverer: Deliverer = {
   async deliver(ctx, { id: hostId }, action) {
     const device = await ctx.store.androidDevices.first({ where: eq("host_id", hostId) });
     const isWipe = action === "wipe";
-    // Of a personal device, only the work profile is removed.
+    // On a personal device, only the work profile is removed.
     const type = isWipe ? (device?.is_personal ? DELETE_DEVICE : WIPE) : "LOCK";
     const kind = isWipe ? androidActionKinds.wipe : androidActionKinds.lock;
     const [reference] = await sendAndroidCommands(ctx, kind, [{ hostId, type }]);

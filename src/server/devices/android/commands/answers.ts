@@ -99,7 +99,7 @@ export async function answerCommand(
   raw: unknown,
 ): Promise<void> {
   const command = await inside.store.mdmCommands.get(operation.id);
-  // It may arrive twice: only the first answer counts.
+  // The answer may arrive twice: only the first one counts.
   if (command?.command_status !== "pending") return;
   const shown = answer.isDone
     ? ({ status: "Acknowledged", command_status: "ran" } as const)

@@ -65,7 +65,7 @@ function parsed(bytes: Buffer): Record<string, unknown> {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     if (isRecord(value)) return value;
   } catch {
-    // As any other text that is no object.
+    // Text that cannot be parsed is refused below, like other text that is no object.
   }
   throw invalid("command", "the command is not a JSON object");
 }

@@ -22,9 +22,9 @@ export const WIPE = "WIPE";
 
 interface AndroidCommandKind {
   readonly name: string;
-  /** Its name in lists of what is upcoming on a host. */
+  /** The command's name in lists of what is upcoming on a host. */
   readonly title?: string;
-  /** Of a device's commands, those with the lowest number come first. */
+  /** Commands of a device with the lowest number come first. */
   readonly priority?: number;
   /** How users see it in these lists. Default: as a script. */
   readonly view?: OperationView;

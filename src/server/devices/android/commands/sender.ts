@@ -77,7 +77,7 @@ async function pass(ctx: Context, device: AndroidDeviceRow, { operation, content
 
 const accepted = (ctx: Context, { id, host_id }: Operation, name: string): Promise<void> =>
   ctx.store.tx(async (store) => {
-    // Its host may have been deleted.
+    // The host may have been deleted.
     if ((await store.operations.get(id)) === null) return;
     await store.androidCommands.upsert([{ id, name }], { on: ["id"], returning: [] });
   }, operationLock(host_id));

@@ -164,7 +164,7 @@ function storageOf({ memoryInfo: { totalInternalStorage: total }, memoryEvents }
   };
 }
 
-/** As rows of the software inventory. Null: the device did not report its applications. */
+/** Applications as rows of the software inventory. Null: the device did not report them. */
 export function applicationsOf({ applicationReports }: AndroidDevice): Row[] | null {
   return (
     applicationReports

@@ -11,14 +11,14 @@ declare module "../../../platform/core/tables.ts" {
 export const androidDevices = table("android_devices", {
   id: id(),
   created_at: time(),
-  /** As the API writes it: `enterprises/LC1/devices/2`. */
+  /** Name in the API: `enterprises/LC1/devices/2`. */
   name: text().unique(),
   host_id: ref("hosts").unique(),
-  /** It belongs to its user, and only the work profile is managed. */
+  /** The device belongs to its user, and only the work profile is managed. */
   is_personal: bool().default(false),
   /** By the vendor's clock. */
   enrolled_at: time().nullable(),
-  /** Of the newest report that was read, by the vendor's clock. */
+  /** Time of the newest report that was read, by the vendor's clock. */
   reported_at: time().nullable(),
 });
 

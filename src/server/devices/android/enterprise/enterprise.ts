@@ -38,7 +38,8 @@ export async function deleteEnterprise(ctx: Context): Promise<void> {
   try {
     await androidClient(ctx).deleteEnterprise(name);
   } catch (error) {
-    // It was deleted at the vendor, or belongs to another service account now: nothing of it can be managed here.
+    // The enterprise was deleted at the vendor, or belongs to another service account now: nothing of it can be managed
+    // here.
     const isLost = error instanceof AndroidError && (error.problem === "gone" || error.problem === "account");
     if (!isLost) throw error instanceof AndroidError ? upstreamFailed(error.message) : error;
   }

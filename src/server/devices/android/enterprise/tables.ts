@@ -11,7 +11,7 @@ declare module "../../../platform/core/tables.ts" {
 export const androidEnterprises = table("android_enterprises", {
   id: id(),
   created_at: time(),
-  /** As the API writes it: `enterprises/` and its id. */
+  /** Name in the API: `enterprises/` and its id. */
   name: text().unique(),
 });
 
@@ -20,7 +20,7 @@ export const androidSignUps = table("android_sign_ups", {
   id: id(),
   created_at: time(),
   user_id: ref("users"),
-  /** Of the secret in the address to which the vendor's page returns. */
+  /** Hash of the secret in the address to which the vendor's page returns. */
   token_hash: text().unique(),
   /** The vendor's name of the sign-up. */
   name: text(),

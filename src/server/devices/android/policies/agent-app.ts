@@ -20,7 +20,7 @@ import { wantPolicies } from "./wanted.ts";
 
 /** What is sent to the agents of a team. */
 export interface AgentOfTeam {
-  /** Of all of it; empty: there is nothing. */
+  /** Digest of all that the agent is sent; empty: there is nothing. */
   readonly digest: string;
   readonly templateIds: readonly number[];
   /** The managed configuration, without what is the host's own; null: there is no app. */

@@ -16,7 +16,7 @@ export interface MergedPolicy {
   readonly replaced: ReadonlyMap<number, ReadonlyMap<string, string>>;
 }
 
-/** Of profiles that contain the same setting, the later one in the list decides. */
+/** Merges profiles. If several contain the same setting, the later one in the list decides. */
 export function mergeProfiles(profiles: readonly PolicyProfile[]): MergedPolicy {
   const policy: Record<string, unknown> = {};
   const owner = new Map<string, PolicyProfile>();

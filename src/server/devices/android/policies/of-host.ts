@@ -14,8 +14,8 @@ export interface HostPolicy extends MergedPolicy {
 }
 
 /**
- * Of two profiles with the same setting, that with the later name decides. One that was refused is not in it. It contains
- * secrets: it is never stored.
+ * The policy of a host. If two profiles have the same setting, the one with the later name decides. A profile that was
+ * refused is left out. The policy contains secrets: it is never stored.
  */
 export async function policyOfHost(store: ServerTx, hostId: number): Promise<HostPolicy> {
   const isIn = and(eq("operation_type", "install"), not(isNull("command_uuid")));

@@ -40,7 +40,7 @@ function parsed(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // As any other text that is no object.
+    // Text that cannot be parsed is refused below, like other text that is no object.
   }
   throw invalid(FIELD, "the profile is not valid JSON");
 }

@@ -86,7 +86,7 @@ function readCommand(bytes: Buffer): ReadCommand {
   if (!/^[A-Za-z0-9.]+$/.test(requestType) || requestType.length > NAME_MAX)
     throw invalid("command", "the Command has no RequestType");
   const uuid = stringIn(list, "CommandUUID");
-  // It is part of paths of the API.
+  // The uuid becomes part of paths of the API.
   if (uuid !== null && (!/^[A-Za-z0-9._-]*[A-Za-z0-9_-]$/.test(uuid) || uuid.length > NAME_MAX))
     throw invalid("command", "the CommandUUID may have letters, digits, points, dashes and underscores only");
   const shown = masked(command);

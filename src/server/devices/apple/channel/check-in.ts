@@ -69,7 +69,7 @@ export async function enrollmentOf(ctx: Context, message: PlistDict, identity: I
   return bound(ctx, id === null ? null : await ctx.store.appleEnrollments.first({ where }), identity);
 }
 
-/** The same of a message that asks for commands, or answers one. */
+/** `enrollmentOf` for a message that asks for commands, or answers one. */
 export async function pollingOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Polling & Waiting> {
   const id = enrollmentIdOf(message);
   return bound(ctx, id === null ? null : await ctx.running.of(enrollmentsByName).add(id), identity);

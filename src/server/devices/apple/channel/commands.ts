@@ -23,7 +23,7 @@ import type { AnsweringDevice, AppleAnswered } from "./listeners.ts";
 
 export interface Received {
   readonly message: PlistDict;
-  /** As it arrived. */
+  /** The bytes of the message. */
   readonly body: Buffer;
   /** What waited for the device then; null: it may have changed. */
   readonly open: readonly OpenOperation[] | null;
@@ -174,7 +174,7 @@ async function keepAnswer(
       await Promise.all([set, postponeOperation(inside, hostId, command.id)]);
       return null;
     }
-    // It may have ended, and the device has done it nevertheless.
+    // The operation may have ended, and the device has done it nevertheless.
     const operation = open.find(({ id }) => id === command.id) ?? (await store.operations.get(command.id))!;
     await Promise.all([set, storeAnswer(inside, operation, answer)]);
     const { kind } = operation;

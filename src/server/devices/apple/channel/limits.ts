@@ -18,7 +18,7 @@ export const appleTexts = {
   BootstrapToken: limit({ what: "`BootstrapToken` of a Mac", max: 16 * 1024, unit: "bytes", beyond: refused }),
 };
 
-/** Of each text in which a device describes itself, such as `DeviceName`. */
+/** Limit of each text in which a device describes itself, such as `DeviceName`. */
 export const appleFact = limit({
   what: "`SerialNumber`, `ProductName`, `Model`, `DeviceName`, `OSVersion` and `BuildVersion` of an Apple device",
   max: 255,

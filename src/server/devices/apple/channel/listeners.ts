@@ -16,7 +16,7 @@ export interface EnrolledAs {
   readonly identity: Pick<Identity, "facts">;
 }
 
-/** As it was when its message arrived. */
+/** The device when its message arrived. */
 export type AnsweringDevice = Pick<Enrollment, "host_id" | "awaiting_configuration">;
 
 /** Every member runs in the transaction of the change, under the lock of the host's operations. */

@@ -29,11 +29,11 @@ declare module "../../../platform/core/extensions.ts" {
 
 export interface AppleCommandKind {
   readonly name: string;
-  /** Its name in lists of what is upcoming on a host. */
+  /** The command's name in lists of what is upcoming on a host. */
   readonly title?: string;
   /** Whether users see it in these lists, and may cancel it before the device got it. */
   readonly isUpcoming?: boolean;
-  /** Of a device's commands, those with the lowest number come first. */
+  /** Commands of a device with the lowest number come first. */
   readonly priority?: number;
   /** How users see it in these lists. Default: as a script. */
   readonly view?: OperationView;

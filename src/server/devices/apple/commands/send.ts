@@ -11,7 +11,7 @@ export interface AppleCommand {
   readonly hostId: number;
   /** What the device gets as `Command`. */
   readonly command: PlistDict & { readonly RequestType: string };
-  /** Of the profile, if the command concerns one. */
+  /** Name of the profile, if the command concerns one. */
   readonly name?: string;
 }
 

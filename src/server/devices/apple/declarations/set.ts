@@ -41,7 +41,7 @@ export const noDeclarations: DeclarationSet = { profiles: [], declarations: [] }
 
 const ACTIVATION = "com.apple.activation.simple";
 const activationName = (name: string): string => `svc.activation.${name}`;
-/** Of what the server declares about updates. */
+/** Name of what the server declares about updates. */
 const UPDATES = "update";
 export const UPDATE_ACTIVATION = activationName(UPDATES);
 

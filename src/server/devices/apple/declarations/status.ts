@@ -13,7 +13,7 @@ import { type Declaration, declarationsOf, UPDATE_ACTIVATION } from "./set.ts";
 import { keepUpdateReport, SoftwareUpdateItems, type Verdict } from "./update-reports.ts";
 import { UPDATE_DEADLINE } from "./updates.ts";
 
-/** Of a report, and of the text shown for a profile. */
+/** Limit of a report, and of the text shown for a profile. */
 export const statusReport = limit({
   what: "report of an Apple device about declarations",
   max: 2 * 1024 * 1024,

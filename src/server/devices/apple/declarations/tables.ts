@@ -16,7 +16,7 @@ export const appleUpdates = table("apple_updates", {
   deadline: text(),
   /** False: the system of the host is too old for declarations of updates. */
   is_declared: bool(),
-  /** Of the newest version: what it was computed from, the setting and the vendor's list. Else empty. */
+  /** What the newest version was computed from: the setting and the vendor's list. Empty for other deadlines. */
   basis: text().default(""),
 });
 
@@ -43,10 +43,10 @@ export const declarationAssets = table(
     id: id(),
     uuid: text().unique(),
     team_id: ref("teams").nullable().onDelete("cascade"),
-    /** Of the file. */
+    /** Name of the file. */
     name: text(),
     identifier: text(),
-    /** Of the content: SHA-256, hexadecimal. */
+    /** SHA-256 of the content, hexadecimal. */
     checksum: text(),
     /** The file, base64. */
     content: packed<string>(),

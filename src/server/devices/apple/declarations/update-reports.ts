@@ -62,7 +62,7 @@ export async function keepUpdateReport(
   const facts = factsIn(items, verdict);
   if (!(await isNew(ctx.store, hostId, facts))) return;
   await ctx.store.tx(async (store) => {
-    // As every change of what devices are to read.
+    // Changes of what devices are to read need the lock of their operations.
     await lockOperations(store, [hostId]);
     const before = await store.appleUpdateReports.get(hostId);
     const row = { ...nothing, ...before, ...facts, id: hostId, reported_at: ctx.clock.iso() };

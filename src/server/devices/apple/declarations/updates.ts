@@ -42,7 +42,7 @@ function wantedIn({ minimum_version: version, deadline, deadline_days }: AppleUp
   return version === "" || deadline === "" ? null : { version, deadline };
 }
 
-/** Of the newest version: the setting, and the list by which it was determined. */
+/** What the newest version was determined by: the setting and the list. */
 const basisOf = (within: number, list: VersionList | null): string => `${within} ${list?.checksum ?? ""}`;
 
 /** A version without a date is not declared. */
@@ -77,7 +77,7 @@ export async function declareUpdates(services: Services, signal?: AbortSignal): 
         );
         const different = [...rows.map(({ id }) => id), ...ended];
         await lockOperations(store, different);
-        // They may have changed before they were locked.
+        // The hosts may have changed before they were locked.
         if (different.length > 0) await declareTo(inside, different);
       }, COMPARING);
     }
@@ -176,7 +176,7 @@ const isSameDeadline = (one: Update, other: Update): boolean =>
   one.version === other.version && one.deadline === other.deadline && one.is_declared === other.is_declared;
 const isSame = (one: Update, other: Update): boolean => isSameDeadline(one, other) && one.basis === other.basis;
 
-/** Of names such as `macOS 15.1`; 0 if it is not known. */
+/** The major version in names such as `macOS 15.1`; 0 if it is not known. */
 const majorOf = (osVersion: string): number => Number(/\d+/.exec(osVersion)?.[0] ?? 0);
 
 export interface UpdateConfiguration {

@@ -41,7 +41,10 @@ const profileList = (hostId: number, isPersonal: boolean): AppleCommand => ({
   command: { RequestType: PROFILE_LIST, ManagedOnly: isPersonal },
 });
 
-/** Of devices that belong to their users, only what was installed by device management may be listed. */
+/**
+ * Commands that ask for details. On devices that belong to their users, only what was installed by device management
+ * may be listed.
+ */
 export const detailCommands = (hostId: number, isPersonal: boolean): AppleCommand[] => [
   { hostId, command: { RequestType: "DeviceInformation", Queries: QUERIES } },
   { hostId, command: { RequestType: "InstalledApplicationList", ManagedAppsOnly: isPersonal } },

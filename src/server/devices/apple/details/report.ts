@@ -11,7 +11,7 @@ import { clip, type Row } from "../../../platform/agent-protocol/rows.ts";
 
 const systems: Readonly<Record<string, string>> = { ios: "iOS", ipados: "iPadOS" };
 
-/** Of `DeviceInformation`. What the device does not report keeps its value. */
+/** Facts from `DeviceInformation`. What the device does not report keeps its value. */
 export function factsOf(answer: PlistDict, host: Pick<HostRow, "platform" | "hardware_serial">) {
   const facts = dictIn(answer, "QueryResponses") ?? {};
   const text = (key: string): string => clip((stringIn(facts, key) ?? "").trim());
@@ -45,7 +45,7 @@ function storageOf(facts: PlistDict): Partial<HostRow> {
   };
 }
 
-/** Of `InstalledApplicationList`, as rows of the software inventory. */
+/** Applications from `InstalledApplicationList`, as rows of the software inventory. */
 export const applicationsOf = (answer: PlistDict): Row[] =>
   dictsIn(answer, "InstalledApplicationList").map((application) => {
     const bundle_identifier = stringIn(application, "Identifier") ?? "";
@@ -56,7 +56,7 @@ export const applicationsOf = (answer: PlistDict): Row[] =>
     };
   });
 
-/** Of `CertificateList`. What is no certificate is left out. */
+/** Certificates from `CertificateList`. What is no certificate is left out. */
 export const certificatesOf = (answer: PlistDict): CertificateInventory[] =>
   dictsIn(answer, "CertificateList")
     .slice(0, certificatesLimit.max)
@@ -76,7 +76,7 @@ function parsedOf(der: Buffer): X509Certificate | null {
 
 function certificateOf(parsed: X509Certificate, commonName: string): CertificateInventory {
   const { publicKey } = parsed;
-  // As agents report names.
+  // Names have the form in which agents report them.
   const nameOf = (lines: string | undefined) =>
     certificateName(
       (lines ?? "")

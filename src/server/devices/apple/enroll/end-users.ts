@@ -71,7 +71,7 @@ export type EndUserOutcome =
       readonly reference: string;
       readonly token: string;
       readonly isPersonal: boolean;
-      /** Of the license agreement; null: there is none. */
+      /** Token of the license agreement; null: there is none. */
       readonly eulaToken: string | null;
     }
   | { readonly isExpired: boolean };

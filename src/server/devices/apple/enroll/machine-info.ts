@@ -64,7 +64,7 @@ function readByApple(services: Pick<Services, "running">, message: Buffer): Plis
   return verifiedDict(data, (certificate) => keyOf(services, certificate, others));
 }
 
-/** The same of a device that signs with an identity of this server; null: it signs with another certificate. */
+/** Machine info of a device that signs with an identity of this server; null: it signs with another certificate. */
 export async function readOwnMachineInfo(
   services: Pick<Context, "running" | "clock" | "store" | "cost">,
   message: Buffer,

@@ -36,7 +36,7 @@ async function automatic(ctx: Context, asked: Asked, reply: Reply): Promise<Cont
 const updateText = ({ osVersion }: UpdateFirst): string =>
   JSON.stringify({ code: "com.apple.softwareupdate.required", details: { OSVersion: osVersion } });
 
-/** The same for the browser of the setup assistant. */
+/** Demands an update from the browser of the setup assistant. */
 export const updateFirst = (found: UpdateFirst): Response =>
   new Response(updateText(found), { status: 403, headers: { "content-type": "application/json" } });
 

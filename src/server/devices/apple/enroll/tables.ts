@@ -14,7 +14,7 @@ export const endUserSignIns = table("end_user_sign_ins", {
   cookie_hash: text().unique(),
   /** The `ID` of the AuthnRequest, which the response must name. */
   request_id: text(),
-  /** Of the device, from its signed machine info. */
+  /** Serial number of the device, from its signed machine info. */
   serial: text(),
   udid: text(),
   /** Set by the first callback, whether it succeeds or not. */

@@ -19,7 +19,7 @@ export interface Wanted {
   /** Why there is no name. */
   readonly detail: string;
   readonly digest: string;
-  /** As the host reports it. */
+  /** The name that the host reports. */
   readonly current: string;
   readonly reported_at: string | null;
 }

@@ -17,7 +17,7 @@ export async function resendName(ctx: Context, id: number): Promise<Record<strin
       throw conflict(
         `${host.display_name} is being sent its name: it can be sent again when it is verified or has failed`,
       );
-    // Of no template: the name is made and sent as if there had been none.
+    // Without a digest, the name is made and sent as if there had been none.
     await changeName(store, id, { digest: "" });
     await nameHosts(inside, [id]);
   }, operationLock(id));

@@ -21,7 +21,7 @@ async function rowOf(store: ServerTx, { host_id, uuid }: Operation): Promise<Loc
   return row?.command_uuid === uuid ? row : null;
 }
 
-/** It is sent and answered under the lock of the host's operations. */
+/** Sent and answered under the lock of the host's operations. */
 export const setRecoveryLock = appleCommandKind({
   name: "apple_set_recovery_lock",
   title: "recovery lock password",

@@ -52,7 +52,7 @@ function latest(devices: readonly PortalDevice[]): PortalDevice[] {
 export interface Page {
   readonly token: AbmTokenRow;
   readonly page: readonly PortalDevice[];
-  /** Which new hosts join. */
+  /** The labels that new hosts join. */
   readonly labels: JoinedLabels;
 }
 

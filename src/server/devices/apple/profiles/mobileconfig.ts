@@ -72,7 +72,7 @@ function decoded(bytes: Buffer, isCut = false): string | null {
   }
 }
 
-/** Whose signature it is does not matter: the device checks it. */
+/** Unwraps signed content. Whose signature it is does not matter: the device checks it. */
 function signedContent(bytes: Buffer): Buffer {
   try {
     const { content } = readSignedData(bytes);

@@ -24,9 +24,9 @@ type Backing = Pick<Context, "store" | "clock" | "config">;
 export interface PushDevices {
   /** Null: device management of Apple devices is turned off. */
   certificate(backing: Backing): Promise<PushCertificate | null>;
-  /** Those of these enrollments that are enabled and have a token. */
+  /** The enrollments among these that are enabled and have a token. */
   targets(store: ServerTx, enrollmentIds: readonly number[]): Promise<PushTarget[]>;
-  /** Those of these enrollments for which a command is waiting. */
+  /** The enrollments among these for which a command is waiting. */
   waiting(store: ServerTx, enrollmentIds: readonly number[]): Promise<ReadonlySet<number>>;
   /** The enabled enrollments of the hosts. */
   ofHosts(store: ServerTx, hostIds: readonly number[]): Promise<number[]>;

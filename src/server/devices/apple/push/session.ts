@@ -44,7 +44,7 @@ export function pushSession(session: ClientHttp2Session): PushSession {
   const end = () => {
     isUsable = false;
     clearInterval(pings);
-    // Those that wait are answered by `send`, which finds the session closed.
+    // Pushes that wait are answered by `send`, which finds the session closed.
     limit = Number.POSITIVE_INFINITY;
     next();
   };

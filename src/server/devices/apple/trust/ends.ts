@@ -1,4 +1,4 @@
-// What of Apple's trust material somebody must renew.
+// The ends of Apple's trust material, which somebody must renew.
 
 import { deviceCaUntil } from "../../../certificates/device-ca/ca.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";

@@ -20,7 +20,7 @@ declare module "../../../platform/core/extensions.ts" {
   interface Extensions {
     /** How many Apple devices are enrolled with another topic than this one, and could no longer be reached. */
     readonly enrolledWithOtherTopic: (store: ServerTx, topic: string) => Promise<number>;
-    /** The same for the address to which devices connect. */
+    /** Counts enrolled devices that connect to another address. */
     readonly enrolledWithOtherUrl: (store: ServerTx, url: string) => Promise<number>;
   }
 }

@@ -26,7 +26,7 @@ export const windowsWipe = windowsCommandKind({
 });
 
 const NODE = "./Device/Vendor/MSFT/RemoteWipe";
-/** It cannot be stopped by switching the device off. */
+/** A kind of wipe that cannot be stopped by switching the device off. */
 const DEFAULT: WindowsWipeType = "doWipeProtected";
 
 const OFF = "Windows MDM isn't turned on: a Windows host needs it for wipe";

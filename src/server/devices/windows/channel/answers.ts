@@ -88,7 +88,7 @@ export async function endUnmade(ctx: Context, { id, host_id }: Pick<Operation, "
   }, operationLock(host_id));
 }
 
-/** Of a command that is answered in parts. What a command was answered that was sent again counts no more. */
+/** Replies to a command that is answered in parts. What a command was answered that was sent again counts no more. */
 function earlierReplies({ status, result }: CommandRow): readonly SyncCommand[] {
   if (result === null || status === statuses.exists) return [];
   return readSyncml(Buffer.from(result, "base64")).commands;

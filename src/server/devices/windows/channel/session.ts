@@ -173,7 +173,7 @@ async function makeLate(ctx: Context, operation: Operation, content: string): Pr
 }
 
 interface Reply {
-  /** Of the device's header. */
+  /** Status of the device's header. */
   readonly status: string;
   readonly nonce: string | null;
   /** Absent: nothing of the message was processed. */

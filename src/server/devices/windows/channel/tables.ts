@@ -13,7 +13,7 @@ export const windowsEnrollments = table("windows_enrollments", {
   created_at: time(),
   /** What the device calls itself in its messages. */
   device_id: text().unique(),
-  /** Of the hardware: it stays when Windows is installed again. */
+  /** Id of the hardware: it stays when Windows is installed again. */
   hardware_id: text().index(),
   host_id: ref("hosts").unique(),
   /** `removed`: it has left, or was removed. */

@@ -14,7 +14,7 @@ export interface WindowsAnswer {
   /** The status of the command, or that of the first command inside of it that failed. */
   readonly status: string;
   readonly isDone: boolean;
-  /** Which nodes failed, and how; empty if none did. */
+  /** The nodes that failed, and how; empty if none did. */
   readonly detail: string;
 }
 
@@ -30,11 +30,11 @@ declare module "../../../platform/core/extensions.ts" {
 
 export interface WindowsCommandKind {
   readonly name: string;
-  /** Its name in lists of what is upcoming on a host. */
+  /** The command's name in lists of what is upcoming on a host. */
   readonly title?: string;
   /** Whether users see it in these lists, and may cancel it before the device got it. */
   readonly isUpcoming?: boolean;
-  /** Of a device's commands, those with the lowest number come first. */
+  /** Commands of a device with the lowest number come first. */
   readonly priority?: number;
   /** How users see it in these lists. Default: as a script. */
   readonly view?: OperationView;

@@ -10,7 +10,7 @@ export interface WindowsCommand {
   readonly hostId: number;
   /** A request, or an Atomic of several. Its ids are not used. */
   readonly command: SyncCommand;
-  /** Of the profile, if the command concerns one. */
+  /** Name of the profile, if the command concerns one. */
   readonly name?: string;
 }
 

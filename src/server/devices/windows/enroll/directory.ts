@@ -21,7 +21,7 @@ const SCOPE = "mdm_delegation";
 
 export interface DirectoryUser {
   readonly email: string;
-  /** Of the token; seconds since 1970. */
+  /** End of the token; seconds since 1970. */
   readonly expires: number;
 }
 

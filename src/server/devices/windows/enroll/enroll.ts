@@ -92,7 +92,7 @@ async function urlOf(ctx: Context, path: string): Promise<string> {
   return url;
 }
 
-/** It becomes part of an identifier of the host. */
+/** Part of an identifier of the host. */
 const ID_MAX = 200;
 const TEXT_MAX = 255;
 export const windowsDeviceLimits = [

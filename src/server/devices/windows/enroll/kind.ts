@@ -21,7 +21,7 @@ export interface WindowsDevice {
 
 interface WindowsRequest extends EnrollRequest {
   readonly device: WindowsDevice;
-  /** Of the user who has signed in; null: an agent enrolls its own host. */
+  /** Address of the user who has signed in; null: an agent enrolls its own host. */
   readonly email: string | null;
 }
 

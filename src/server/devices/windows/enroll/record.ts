@@ -11,9 +11,9 @@ import type { Enrollment } from "../channel/listeners.ts";
 
 export interface EnrolledDevice {
   readonly enrollment: Enrollment;
-  /** Of discovery, as agents report it. */
+  /** Path of discovery, as agents report it. */
   readonly path: string;
-  /** Of the user who has signed in; null: an agent has enrolled the device. */
+  /** Address of the user who has signed in; null: an agent has enrolled the device. */
   readonly email: string | null;
 }
 

@@ -13,7 +13,7 @@ import { isSameValue } from "./compare.ts";
 import { installing } from "./file.ts";
 
 export interface Check {
-  /** Of the command that asks. Agents accept 32 bits. */
+  /** Id of the command that asks. Agents accept 32 bits. */
   readonly cmdId: string;
   readonly node: string;
   readonly format: string;

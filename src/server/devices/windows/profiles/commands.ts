@@ -22,7 +22,7 @@ export const windowsProfileCommand = windowsCommandKind({
         : ({ type: "error", detail: result.detail, isGone: await isGone(inside, operation) } as const);
     await profileAnswered(inside, operation.host_id, operation.uuid, event);
     if (event.type === "acknowledged" || event.isGone) await settle(inside, operation);
-    // It may be tried again.
+    // The profile may be tried again.
     if (event.type === "error") await notifyProfiles(inside.store, { hostIds: [operation.host_id] });
   },
 });

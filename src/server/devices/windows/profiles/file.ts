@@ -99,7 +99,7 @@ export const nodesIn = (command: SyncCommand): string[] => [
   ),
 ];
 
-/** Their case may differ. */
+/** A node's key in comparisons: the case of nodes may differ. */
 export const sameNode = (node: string): string => node.toLowerCase();
 
 /** Each on its own, because what is not there would undo an Atomic. The last ones first: they may be inside of others. */

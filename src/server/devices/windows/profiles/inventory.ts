@@ -32,7 +32,7 @@ export const windowsOutput = limit({
   unit: "characters",
   beyond: "The rest is cut off, and the report counts as not answered.",
 });
-/** Of one question, which asks for each profile as a whole. */
+/** Nodes in one question, which asks for each profile as a whole. */
 const NODES_MAX = 1_000;
 const TEXT_MAX = 256 * 1024;
 export const windowsMissing = limit({

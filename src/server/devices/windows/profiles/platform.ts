@@ -84,7 +84,7 @@ export const windowsPlatform: ProfilePlatform = {
 interface KnownNodes {
   /** What the profile has set on the host, and one of this name that it replaces. */
   of(row: HostProfileRow): readonly string[];
-  /** Those of these nodes that no other profile of the host sets, nor anything inside of them. */
+  /** The nodes among these that no other profile of the host sets, nor anything inside of them. */
   deletable(row: HostProfileRow, nodes: readonly string[]): readonly string[];
 }
 

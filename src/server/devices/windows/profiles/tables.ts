@@ -13,9 +13,9 @@ export const windowsProfileNodes = table(
     id: id(),
     host_id: ref("hosts"),
     profile_uuid: text(),
-    /** Their LocURIs. */
+    /** LocURIs of the nodes. */
     nodes: json<readonly string[]>(),
-    /** Those of them that its present content does not set, and the command that deletes them. */
+    /** Nodes that the present content does not set, and the command that deletes them. */
     obsolete: json<readonly string[]>().default([]),
     deleting: text().nullable(),
   },

@@ -32,7 +32,7 @@ export interface SentValue<V> {
 
 /** The values are plain JSON. Null: devices do not have the setting. */
 export interface SentSetting<V> {
-  /** Of the lock and the job. */
+  /** Name of the lock and the job. */
   readonly name: string;
   /** In messages. */
   readonly title: string;

@@ -37,7 +37,7 @@ export function returnAddress(given: string | null): string {
 
 const DIRECTORY_APP = /^(?:ms-appx-web|ms-app|ms-aadj-redir):\/\/[\w.-]{1,255}(?:\/[\w./-]{0,255})?$/i;
 
-/** The same for devices of a directory. */
+/** The return address of devices of a directory. */
 export function directoryReturnAddress(given: string | null): string {
   if (given !== null && DIRECTORY_APP.test(given)) return given;
   throw badRequest(
@@ -132,7 +132,7 @@ export async function tokenForTicket(ctx: Context, ticket: string): Promise<ForD
   return { returnTo: row.return_to, token: await tokenFor(ctx, { email: row.email }) };
 }
 
-/** The same for a user who has signed in with an account of this server. */
+/** The token for a user who has signed in with an account of this server. */
 export async function tokenForUser(ctx: Context, returnTo: string): Promise<ForDevice> {
   await requireWindowsMdm(ctx);
   if (await hasProvider(ctx)) throw forbiddenFor("users sign in with the identity provider");

@@ -18,7 +18,7 @@ declare module "../../../platform/core/extensions.ts" {
   }
 }
 
-/** Which titles a list is limited to by what teams offer. */
+/** Limits a list to titles that teams offer. */
 export interface OfferFilter {
   readonly self_service: boolean;
   readonly packages_only: boolean;

@@ -97,7 +97,7 @@ async function correctHosts(tx: ServerTx, tally: Tally, signal: AbortSignal): Pr
 
 /** The vulnerabilities of versions, as places in a list. */
 interface Cves {
-  /** Of the rows of the vulnerabilities, by place. */
+  /** Rows of the vulnerabilities, by place. */
   readonly ids: readonly number[];
   readonly isCritical: readonly boolean[];
   readonly ofSoftware: Places;

@@ -1,9 +1,9 @@
 const INITIAL = 1 << 14;
 const FIELDS = 4;
 
-/** What of a host was counted. */
+/** What was counted of a host. */
 export interface CountedHost {
-  /** Its scope (../tables.ts). */
+  /** The scope (../tables.ts). */
   readonly team: number;
   /** The operating system version; 0: none. */
   readonly system: number;

@@ -21,7 +21,7 @@ declare module "../../../platform/core/extensions.ts" {
 /** CVSS 3 base score from which a vulnerability is critical. */
 export const CRITICAL_SCORE = 9;
 
-/** Those of the CVEs that are critical. */
+/** The CVEs that are critical. */
 async function criticalOf(tx: ServerTx, cves: Iterable<string>): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for await (const some of parts([...new Set(cves)]))
@@ -32,13 +32,13 @@ async function criticalOf(tx: ServerTx, cves: Iterable<string>): Promise<Readonl
   return found;
 }
 
-/** Which critical vulnerabilities versions have. They are compared with each other: names, or places in a list. */
+/** The critical vulnerabilities of versions. They are compared with each other: names, or places in a list. */
 export interface CriticalCves {
   ofSoftware(ids: readonly number[]): Promise<ReadonlyMap<number, readonly (string | number)[]>>;
   ofSystems(ids: readonly number[]): Promise<ReadonlyMap<number, readonly (string | number)[]>>;
 }
 
-/** Those that are stored. */
+/** The vulnerabilities that are stored. */
 const storedCves = (tx: ServerTx): CriticalCves => ({
   ofSoftware: (ids) =>
     criticalPairs(

@@ -10,8 +10,8 @@ export interface SeverityQuery {
 }
 
 /**
- * Which vulnerabilities of a version (`softwareCves`) the filters ask for, of which it needs one. Null: it needs none.
- * One vulnerability has to pass all filters.
+ * The vulnerabilities (`softwareCves`) of which a version needs one to pass the filters. Null: it needs none. One
+ * vulnerability has to pass all filters.
  */
 export function wantedCves({ vulnerable, min_cvss_score, max_cvss_score, exploit }: SeverityQuery): Predicate | null {
   const hasScore = min_cvss_score !== undefined || max_cvss_score !== undefined;

@@ -19,7 +19,7 @@ interface Stored extends FoundVulnerability {
 
 /** The rows of versions, whichever kind they are. */
 interface Rows {
-  /** Which of the versions are not deleted. */
+  /** The versions that are not deleted. */
   existing(versions: readonly number[]): Promise<number[]>;
   list(versions: readonly number[]): Promise<Stored[]>;
   put(found: readonly Omit<Stored, "id">[]): Promise<unknown>;

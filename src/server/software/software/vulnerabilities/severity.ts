@@ -60,7 +60,7 @@ export async function correctSeverities(store: ServerTx, signal?: AbortSignal): 
         limit: VERSIONS,
       })
     ).map(({ id }) => id);
-    // Which vulnerabilities of hosts are critical follows from the same data.
+    // The severity decides, too, which vulnerabilities of hosts are critical.
     if (ids.length === 0) return store.tx(requestRecount);
     await store.tx((tx) => writeSeverities(tx, ids));
     last = ids.at(-1)!;

@@ -43,7 +43,7 @@ export const softwareCves = table(
   { unique: [["software_id", "cve"]] },
 );
 
-/** The same for operating system versions. */
+/** Vulnerabilities of operating system versions. */
 export const osCves = table(
   "os_cves",
   { id: id(), os_version_id: ref("os_versions"), cve: text().index(), resolved_in_version: text().nullable() },

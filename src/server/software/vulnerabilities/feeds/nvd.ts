@@ -7,7 +7,7 @@ import { jsonElements } from "./json-elements.ts";
 import { Tally } from "./tally.ts";
 
 const TEXT_MAX = 4_000;
-/** Of CVSS. */
+/** The highest score of CVSS. */
 const SCORE_MAX = 10;
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

@@ -28,7 +28,7 @@ export type ReadResult = { readonly status: "missing" | "unchanged" } | ({ reado
 /** A feed's file on this machine. */
 export interface LocalFile {
   readonly path: string;
-  /** Its size in bytes. */
+  /** Size in bytes. */
   readonly total: number;
 }
 

@@ -155,7 +155,7 @@ function comparisonOf(
 const byCve = (details: readonly VulnerabilityMetadata[]): ReadonlyMap<string, VulnerabilityMetadata> =>
   new Map(details.map((one) => [one.cve, one]));
 
-/** Those of the CVEs of which nothing is stored yet. The others are described again after a comparison (run.ts). */
+/** The CVEs of which nothing is stored yet. The others are described again after a comparison (run.ts). */
 async function notDescribed(store: ServerTx, cves: ReadonlySet<string>): Promise<Set<string>> {
   const wanted = new Set(cves);
   for await (const some of parts([...cves])) {

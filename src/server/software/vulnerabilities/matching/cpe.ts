@@ -6,7 +6,7 @@ import type { CpeRange, ProductRecord } from "../reference/records.ts";
 /** The software as NVD describes it. */
 export interface Target {
   readonly version: string;
-  /** Such as `esr`; empty: none. */
+  /** An edition such as `esr`; empty: none. */
   readonly edition: string;
   /** Our word for the system: darwin, windows, linux; empty: any. */
   readonly platform: string;

@@ -9,7 +9,7 @@ declare module "../../../platform/core/tables.ts" {
 /** How far software has been matched with the reference data. One row, or none before the first time. */
 export const vulnerabilityMatching = table("vulnerability_matching", {
   id: id(),
-  /** Which reference data and rules: others need everything matched again. */
+  /** Names reference data and rules: others need everything matched again. */
   data: text(),
   /** From which data the details of CVEs are, such as their scores. */
   described: text().default(""),

@@ -19,7 +19,7 @@ import { openTableFile, type TableFile } from "./table-file.ts";
 const KEPT_MAX = 100_000;
 
 export interface Library {
-  /** Which data this is: another one gives other results. */
+  /** Names the data: another one gives other results. */
   readonly data: string;
   /** The CVEs of a product of NVD. */
   products(part: "a" | "o", vendor: string, product: string): Promise<readonly ProductRecord[]>;

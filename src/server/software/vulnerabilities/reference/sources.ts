@@ -21,10 +21,10 @@ export const sourcesIn = async ({ store }: Pick<Home, "store">): Promise<Source[
     .filter(({ blob }) => blob !== "")
     .sort((a, b) => (a.name === CHANGES ? -1 : b.name === CHANGES ? 1 : a.name < b.name ? -1 : 1));
 
-/** Which data the sources are; empty: none. */
+/** Names the data of the sources; empty: none. */
 export const dataOf = (sources: readonly Source[]): string => sources.map(({ blob }) => blob).join(" ");
 
-/** Which data is imported at the moment; empty: none. */
+/** Names the data that is imported at the moment; empty: none. */
 export const currentData = async (home: Pick<Home, "store">): Promise<string> => dataOf(await sourcesIn(home));
 
 export interface Places {

@@ -1,4 +1,4 @@
-// Which distribution an RPM package is from, and which stream of a module.
+// The distribution that an RPM package is from, and the stream of a module.
 import { kernelSeries } from "./kernels.ts";
 
 /** Packages of others are not in the distribution's advisories, even if they have the same name. */
