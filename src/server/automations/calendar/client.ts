@@ -65,7 +65,7 @@ const PAGE = 250;
 const PAGES = 20;
 const TOKENS_MAX = 20_000;
 
-/** Of each account and user. Every server gets its own. */
+/** Access tokens, by account and user. Every server gets its own. */
 const tokens = part("tokens for calendars", () => new Map<string, AccessToken>());
 
 const Moment = z.object({ dateTime: z.string().optional(), date: z.string().optional() });

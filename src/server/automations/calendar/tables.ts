@@ -12,7 +12,7 @@ export const calendarEvents = table("calendar_events", {
   created_at: time(),
   /** Null: the host was deleted, so the event has to go. */
   host_id: ref("hosts").nullable().unique(),
-  /** Of the user, whose calendar it is in. */
+  /** Address of the user, whose calendar it is in. */
   email: text(),
   /** The event's id, chosen before the event is created: a repeated request creates no second one. */
   event_id: text().unique(),
@@ -20,9 +20,9 @@ export const calendarEvents = table("calendar_events", {
   state: text<"new" | "planned" | "notified">(),
   starts_at: time().nullable(),
   ends_at: time().nullable(),
-  /** Of the calendar, an IANA name. Empty if it is not known. */
+  /** Time zone of the calendar, an IANA name. Empty if it is not known. */
   timezone: text().default(""),
-  /** Of the description, which changes with the policies that the host fails. */
+  /** Hash of the description, which changes with the policies that the host fails. */
   text_hash: text().default(""),
   /** When the calendar is asked next; moved by the server that asks. */
   check_at: time().index(),

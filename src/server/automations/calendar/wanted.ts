@@ -1,4 +1,5 @@
-// Whose calendars get an event: users of hosts that fail a policy of their team for which the team wants events.
+// Finds the calendars that get an event: those of users of hosts that fail a policy of their team for which the team
+// wants events.
 import type { Integrations } from "../../../api/settings/app-config.ts";
 import type { PolicyRow } from "../../checks/policies/applies.ts";
 import { policiesOfHosts } from "../../checks/policies/results.ts";

@@ -4,7 +4,7 @@ import { linkTo } from "../../platform/core/http/links.ts";
 
 type Source = Parameters<typeof linkTo>[0];
 
-/** Its name, which is the address of its metadata. */
+/** The server's name as an identity provider, which is the address of its metadata. */
 export const entityIdOf = (source: Source): Promise<string> => linkTo(source, conditionalAccessIdpApi.metadata.path);
 export const ssoUrlOf = (source: Source): Promise<string> => linkTo(source, conditionalAccessIdpApi.sso.path);
 export const scepUrlOf = (source: Source): Promise<string> => linkTo(source, conditionalAccessIdpApi.scepGet.path);

@@ -1,5 +1,6 @@
-// Which hosts may sign in: those that fail no policy of their team that conditional access is turned on for. Both
-// providers ask here: the access product at each sign-in (`sign-in.ts`), the directory after changes (`compliance/`).
+// Decides which hosts may sign in: those that fail no policy of their team that conditional access is turned on for.
+// Both providers ask here: the access product at each sign-in (`sign-in.ts`), the directory after changes
+// (`compliance/`).
 import type { HostPolicy } from "../../../api/hosts/host.ts";
 import { policiesOfHosts } from "../../checks/policies/results.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
@@ -43,7 +44,7 @@ export async function accessOf(ctx: Reading, hosts: readonly AskedHost[]): Promi
   return found;
 }
 
-/** Those of the teams (null: none) that conditional access is turned on for. */
+/** The teams (null: none) that conditional access is turned on for. */
 async function turnedOn(
   { store, config }: Reading,
   teamIds: readonly (number | null)[],

@@ -23,7 +23,7 @@ const payload = (type: string, name: string, uuid: string, fields: PlistDict): P
   ...fields,
 });
 
-/** It contains a global enroll secret, so only those who may read that get the profile. */
+/** The profile contains a global enroll secret, so only those who may read that get it. */
 export async function accessProfile(ctx: Context): Promise<string> {
   const [secret] = await secretsOf(ctx, null);
   if (!secret) throw notThere("there is no global enroll secret, with which hosts prove themselves");

@@ -74,7 +74,7 @@ async function callingHost(ctx: Context): Promise<number> {
   return identity.host_id;
 }
 
-/** Whom to sign in; null if the host fails policies. Each request is decided once. */
+/** The name to sign in; null if the host fails policies. Each request is decided once. */
 async function decide(ctx: Context, hostId: number, { id, nameId }: SignInRequest): Promise<string | null> {
   const now = ctx.clock.now();
   const row = { digest: tokenHash(id), expires_at: isoAt(now + 2 * REQUEST_AGE) };

@@ -37,7 +37,7 @@ async function load({ store, clock }: PartServices): Promise<OwnKey> {
       certificate: makeCa(SUBJECT, key, randomBytes(16), times).toString("base64"),
       key: key.export({ type: "pkcs8", format: "pem" }) as string,
     };
-    // Of servers that create one at the same time, all use the first.
+    // If servers create a key at the same time, all use the first.
     [row = null] = await store.conditionalAccessKeys.upsert([made], { on: ["name"], set: [] });
   }
   const der = Buffer.from(row!.certificate, "base64");

@@ -17,7 +17,7 @@ export interface FailingPolicy {
 /** What a row of the outbox contains. */
 export interface Digest {
   readonly to: string;
-  /** As in the API: null is global, 0 is hosts without a team. */
+  /** Team, with the API's values: null is global, 0 is hosts without a team. */
   readonly team_id: number | null;
   readonly team_name: string | null;
   readonly policies: readonly FailingPolicy[];

@@ -20,7 +20,7 @@ const linkKey = part(
 
 export interface Subscription {
   readonly email: string;
-  /** As in the API: null is global, 0 is hosts without a team. */
+  /** Team, with the API's values: null is global, 0 is hosts without a team. */
   readonly team_id: number | null;
 }
 

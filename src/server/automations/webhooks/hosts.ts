@@ -4,7 +4,7 @@ export interface RenderedHost {
   readonly id: number;
   readonly hostname: string;
   readonly display_name: string;
-  /** Its page in the web console; empty if server_url is not set. */
+  /** Address of the host's page in the web console; empty if server_url is not set. */
   readonly url: string;
 }
 

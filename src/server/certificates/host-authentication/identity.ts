@@ -76,7 +76,7 @@ function uuidOf({ subject }: Pick<CertificateRequest, "subject">): string | null
 /** Clocks of machines may differ by this much; a repeated request is accepted for as long. */
 export const TOLERANCE = minutes(5);
 
-/** What of a request is needed to verify its signature. */
+/** The parts of a request that are needed to verify its signature. */
 export type SignedContext = Pick<Context, "headers" | "requested" | "clock" | "store" | "running">;
 
 /**
@@ -114,7 +114,7 @@ function isComplete({ query, header }: SignedRequest, components: readonly strin
 const ofHosts = (hostIds: readonly number[], now: string): Predicate =>
   and(oneOf("host_id", hostIds), eq("purpose", HOST_IDENTITY), isNull("revoked_at"), gt("not_valid_after", now));
 
-/** Those of the hosts that have an identity. */
+/** The hosts that have an identity. */
 export async function hostsWithIdentity(
   { deviceIdentities }: Pick<ServerTx, "deviceIdentities">,
   hostIds: readonly number[],

@@ -41,7 +41,9 @@ export const scriptOutput = limit({
 /** Sent with every reply to a managed agent, including errors. */
 export const capabilities: Record<string, string> = { "x-svc-capabilities": CAPABILITIES };
 
-/** The same for a third-party agent below its own path prefix, with the header name and values that it expects. */
+/**
+ * `capabilities` for a third-party agent below its own path prefix, with the header name and values that it expects.
+ */
 export function thirdPartyCapabilities(header: string | undefined): Record<string, string> {
   if (header === undefined) return capabilities;
   const colon = header.indexOf(":");
@@ -76,7 +78,7 @@ async function agentOf(ctx: Context, body: Keyed): Promise<CallingAgent> {
   return { ...agent, hasReturned: await checkMachine(ctx, agent, key, body.agent_machine) };
 }
 
-/** As text, it cannot stand inside of another text of JSON: its quotes would be escaped. */
+/** A node key in a body. A text inside another text of JSON cannot match: its quotes would be escaped. */
 const NAMED_KEY = /"(?:agent|orbit|orbot)_node_key"\s*:\s*"([^"\\]{1,256})"/;
 
 /** Whether the body, or its beginning, has the key of a host. 401 for a key that no host has. */

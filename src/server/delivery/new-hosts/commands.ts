@@ -4,7 +4,9 @@ import { powershellWord, shellWord } from "../../../text/shell.ts";
 
 export interface CommandOptions {
   readonly signsRequests: boolean;
-  /** Of the server's public key, if systems do not trust its certificate: the script brings what the agent trusts. */
+  /**
+   * Pin of the server's public key, if systems do not trust its certificate: the script brings what the agent trusts.
+   */
   readonly keyPin: string | null;
 }
 

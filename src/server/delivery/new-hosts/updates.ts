@@ -25,7 +25,7 @@ async function load({ store, clock }: PartServices): Promise<KeyObject> {
   const known = await stored(store);
   if (known) return known;
   const { privateKey } = generateKeyPairSync("ed25519");
-  // Of servers that create one at the same time, all use the first.
+  // If servers create a key at the same time, all use the first.
   return store.tx(
     async (tx) => {
       const first = await stored(tx);

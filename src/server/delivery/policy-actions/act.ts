@@ -49,7 +49,7 @@ async function act(services: Services, { id, policy_id, host_id }: Asked): Promi
     // Another server may have taken it, or the host passes again.
     const row = await store.policyInstalls.get(id);
     if (row === null) return;
-    // It may have been deleted, or do nothing any more.
+    // The policy may have been deleted, or do nothing any more.
     const policy = await store.policies.get(policy_id);
     const inside = { ...within(ctx, store), config: ctx.config.over(store) };
     if (policy?.notify_before_patching && policy.software_title_id !== null) {

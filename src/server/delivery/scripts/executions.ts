@@ -91,8 +91,8 @@ export const isOfOtherTeam = (
 ): boolean => script_name !== "" && team_id !== teamId;
 
 /**
- * The same for a script that users run. It does not run if scripts were disabled while it was waiting, or if it was asked
- * for while the host was being moved to another team.
+ * The text of a script that users run. It does not run if scripts were disabled while it was waiting, or if it was
+ * asked for while the host was being moved to another team.
  */
 export async function allowedScript(store: ServerTx, operation: Operation, content: string): Promise<string> {
   const { host_id } = operation;

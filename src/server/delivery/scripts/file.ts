@@ -15,7 +15,7 @@ export function readScript({ bytes, name }: ScriptFile, field: string, nameOfKin
   return checked(decode(bytes, field).replaceAll("\r\n", "\n"), nameOfKind, field);
 }
 
-/** The same with its line ends as they are, for scripts whose files are kept elsewhere. */
+/** Reads a script with its line ends as they are, for scripts whose files are kept elsewhere. */
 export const readScriptAsIs = ({ bytes, name }: ScriptFile, field: string): string =>
   checked(decode(bytes, field), name, field);
 

@@ -21,7 +21,7 @@ type Body = z.output<typeof scriptsApi.replace.body>;
 export interface WantedScript {
   readonly name: string;
   readonly text: string;
-  /** Of the input, for errors. */
+  /** Field of the input, for errors. */
   readonly field: string;
 }
 

@@ -28,7 +28,7 @@ export const scriptExecutions = table(
   "script_executions",
   {
     id: id(),
-    /** That of the operation. */
+    /** The uuid of the operation. */
     uuid: text().unique(),
     host_id: int(),
     hostname: text(),

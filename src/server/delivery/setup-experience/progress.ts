@@ -139,7 +139,7 @@ async function begin({ store, clock }: Context, host: HostRow): Promise<number |
   return host.team_id;
 }
 
-/** Which setting makes each platform's hosts stop at the first software that fails. */
+/** The setting that makes each platform's hosts stop at the first software that fails. */
 const stopping: Readonly<Record<string, (setup: SharedMdm["macos_setup"]) => boolean>> = {
   darwin: (setup) => setup.require_all_software_macos,
   windows: (setup) => setup.require_all_software_windows,

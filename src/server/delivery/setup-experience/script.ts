@@ -40,7 +40,7 @@ export async function addSetupScript(ctx: Context, teamId: TeamId, file: ScriptF
 interface NewScript {
   readonly name: string;
   readonly text: string;
-  /** Of the text, in errors. */
+  /** Field of the text, in errors. */
   readonly field: string;
 }
 

@@ -1,4 +1,4 @@
-// Which software the hosts of a team install during their setup, and in which order.
+// The software that the hosts of a team install during their setup, in its order.
 
 import type { z } from "zod";
 import type { SetupTitle, setupExperienceApi } from "../../../api/delivery/setup-experience.ts";
@@ -118,7 +118,7 @@ function notOffered(ids: readonly number[], platform: SetupPlatform, teamName: s
   );
 }
 
-/** Both places of the request may name it. 422 if they differ. */
+/** A value that both places of the request may name. 422 if they differ. */
 export function agreed<T>(field: string, body: T | null | undefined, query: T | undefined): T | undefined {
   const given = body ?? undefined;
   if (given !== undefined && query !== undefined && given !== query)

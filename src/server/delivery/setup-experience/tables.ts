@@ -50,7 +50,7 @@ export const hostSetupItems = table(
     name: text(),
     display_name: text().default(""),
     state: text<"pending" | "running" | "success" | "failure">().default("pending"),
-    /** Of the installation, the command or the run of the script, once it was asked for. */
+    /** The uuid of the installation, the command or the run of the script, once it was asked for. */
     uuid: text().nullable(),
     /** Why it has failed. */
     detail: text().default(""),

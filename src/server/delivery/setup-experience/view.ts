@@ -14,7 +14,10 @@ import type { HostSetupRow, SetupItemRow } from "./tables.ts";
 
 type Seen = PlannedItem & Pick<SetupItemRow, "state" | "uuid" | "detail">;
 
-/** As they are now, although nobody has written it yet. Before the setup has begun: what is chosen now. */
+/**
+ * The items of a setup in their present state, although nobody has written it yet. Before the setup has begun: what is
+ * chosen now.
+ */
 async function itemsOf(store: ServerTx, host: HostRow, setup: HostSetupRow | null): Promise<Seen[]> {
   if (setup === null || setup.state === "none") return [];
   if (setup.state === "pending") {
@@ -30,7 +33,7 @@ async function itemsOf(store: ServerTx, host: HostRow, setup: HostSetupRow | nul
   );
 }
 
-/** Those that the team has set come before those of the store. */
+/** Icons of titles: those that the team has set come before those of the store. */
 async function iconsOf({ store, extensions }: Context, teamId: number | null, items: readonly Seen[]) {
   const idsOf = (some: readonly Seen[]) => some.flatMap(({ title_id }) => title_id ?? []);
   const inStore = idsOf(items.filter(({ kind }) => kind === "store_app"));
@@ -68,7 +71,7 @@ function statusOf(setup: HostSetupRow | null, items: readonly SetupItem[]): Host
   return items.some(({ status }) => status === "failure") ? "failure" : "success";
 }
 
-/** Of a host that the caller may see. */
+/** The setup of a host that the caller may see. */
 export async function hostSetup(ctx: Context, host: HostRow): Promise<HostSetup> {
   const setup = await ctx.store.hostSetups.get(host.id);
   const { software, script } = await partsOf(ctx, host, setup);

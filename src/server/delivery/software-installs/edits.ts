@@ -41,7 +41,9 @@ async function startAnew(
   await forgetInstallsOf(store, id);
 }
 
-/** The same when the package goes, but what hosts have begun is shown until it ends: they are busy with the title. */
+/**
+ * Starts anew when the package goes, but what hosts have begun is shown until it ends: they are busy with the title.
+ */
 async function startAnewOnceDone(inside: Context, { id }: Pick<Installer, "id">): Promise<void> {
   const { store } = inside;
   const begun = await store.softwareInstallRuns.list({

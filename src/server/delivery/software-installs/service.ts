@@ -146,7 +146,7 @@ const stepsOf = (installer: Installer): InstallSteps => ({
   post_install_script: installer.post_install_script,
 });
 
-/** The same for a policy, which may install it only while the app is closed. */
+/** Steps of an installation for a policy, which may install only while the app is closed. */
 export async function stepsFor(store: ServerTx, installer: Installer, policyId: number | null): Promise<InstallSteps> {
   const steps = stepsOf(installer);
   const closed = (await waitsUntilClosed(store, policyId)) ? await closedQueryOf(store, installer) : null;

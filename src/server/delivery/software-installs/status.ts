@@ -1,4 +1,4 @@
-// Which state hosts are in, after their runs.
+// Derives the state of a title on a host from its runs.
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, not, oneOf } from "../../platform/store/query.ts";
 import { setInstallStatus } from "../../software/software/install-status.ts";

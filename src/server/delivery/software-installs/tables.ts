@@ -25,7 +25,7 @@ export const softwareInstallRuns = table(
   {
     id: idOf("operations"),
     created_at: time(),
-    /** That of the operation. */
+    /** The uuid of the operation. */
     uuid: text().unique(),
     host_id: ref("hosts"),
     title_id: ref("software_titles").onDelete("restrict"),

@@ -22,7 +22,7 @@ export async function installResultOf(ctx: Context, uuid: string): Promise<Insta
   return resultOnWire(store, run, host.display_name);
 }
 
-/** The same for the host's own page. */
+/** The result for the host's own page. */
 export async function ownInstallResult({ store }: Context, hostId: number, uuid: string): Promise<InstallResult> {
   const where = and(eq("uuid", uuid), eq("host_id", hostId), eq("is_uninstall", false));
   const run = await store.softwareInstallRuns.first({ where });
@@ -34,7 +34,7 @@ export async function ownInstallResult({ store }: Context, hostId: number, uuid:
 async function resultOnWire(store: ServerTx, run: InstallRun, host_display_name: string): Promise<InstallResult> {
   const title = await store.softwareTitles.get(run.title_id);
   const { answer } = run;
-  // Of an app that the device itself installs.
+  // Null, unless the device itself installs the app.
   const own = await store.storeAppInstalls.get(run.id);
   return {
     install_uuid: run.uuid,
@@ -133,7 +133,7 @@ export const packagesForHost: HostOffers = async (store, host) => {
     };
   });
   const known = new Set(offered.map(({ title_id }) => title_id));
-  // Its team no longer offers them.
+  // Titles that the team no longer offers.
   const gone = titleIds.filter((id) => !known.has(id));
   return [
     ...offered,

@@ -12,7 +12,7 @@ import { installStatuses } from "./installs.ts";
 import { labelsOfApps } from "./labels.ts";
 import type { InstallRow, ListingRow, StoreAppRow } from "./tables.ts";
 
-/** Which of these apps a device has. Its user installs them from the managed Play store, so no command does. */
+/** The apps that a device has. Its user installs them from the managed Play store, so no command does. */
 async function reportedBy(store: ServerTx, hostId: number, apps: readonly StoreAppRow[]): Promise<ReadonlySet<number>> {
   const found = await Promise.all(
     apps.map(async (app) => (await store.hosts.count(and(eq("id", hostId), withTitle(app.title_id)))) > 0),

@@ -20,7 +20,7 @@ export async function labelsOfApps(
   return groupBy(rows, ({ store_app_id }) => store_app_id);
 }
 
-/** As replies and activities show them, by the id of the app. */
+/** Labels in the form of replies and activities, by the id of the app. */
 export async function labelListsOf(store: ServerTx, appIds: readonly number[]) {
   const labels = await labelsOfApps(store, appIds);
   const show = await shownTargets(store, [...labels.values()].flat());

@@ -87,7 +87,10 @@ export interface LicenceClient {
   assets(): AsyncIterable<readonly LicenceAsset[]>;
   /** The licenses of one device for an app. */
   assignments(adamId: string, serial: string): Promise<readonly Assignment[]>;
-  /** Both return the id of an event, whose end `settled` reports. */
+  /**
+   * Starts an association, and returns the id of an event, whose end `settled` reports. `disassociate` does the
+   * reverse.
+   */
   associate(licence: DeviceLicence): Promise<string>;
   disassociate(licence: DeviceLicence): Promise<string>;
   /** Whether the event has ended. Throws if it has failed. */
@@ -160,7 +163,7 @@ async function send(services: Needs, url: string, token: string, body: unknown):
 /** "Interpreting Error Codes" of the vendor's documentation. */
 const TOKEN_REFUSED: ReadonlySet<number> = new Set([9601, 9621, 9622, 9625]);
 const NO_LICENCE: ReadonlySet<number> = new Set([9610, 9624, 9626, 9628]);
-/** There were too many failing requests, or too many requests. */
+/** Whether there were too many failing requests, or too many requests. */
 const isBusy = (number: number): boolean => (number >= 9630 && number <= 9639) || number === 9646;
 /** The service found the license assigned already, or not assigned: what was asked is so. */
 export const isDoneAlready = ({ number }: LicenceError): boolean => number === 9616 || number === 9619;

@@ -31,7 +31,7 @@ export const licenceOf = (host: number, adamId: string): Predicate => and(eq("ho
 /** Gives back what devices need no more. */
 export async function giveBack(services: Services, signal: AbortSignal): Promise<void> {
   const { store, clock } = services;
-  // Of hosts that were deleted.
+  // Licenses of hosts that were deleted go back.
   await releaseLicences(services, isNull("host_id"));
   const due = await store.storeAppLicences.list({
     where: and(eq("is_released", true), lte("retry_at", clock.iso())),

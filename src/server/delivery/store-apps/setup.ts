@@ -1,4 +1,4 @@
-// Which store apps hosts install during their setup.
+// The store apps that hosts install during their setup.
 import type { SetupPlatform } from "../../../api/setup-platforms.ts";
 import { inTeam } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";

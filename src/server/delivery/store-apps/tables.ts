@@ -25,7 +25,7 @@ export const vppTokens = table("vpp_tokens", {
   country_code: text().default(""),
   /** The service's id of the location's licences: a renewed token has the same. */
   library_id: text().unique(),
-  /** As the service takes it: the content of the token's file. */
+  /** The content of the token's file, which the service takes. */
   token: text().secret(),
   renew_date: time().index(),
   /** The organization has to accept new terms. */
@@ -37,7 +37,7 @@ export const vppTokens = table("vpp_tokens", {
   sync_error: text().default(""),
 });
 
-/** Whose apps the token licenses: a team's id, or one of these. */
+/** The team whose apps the token licenses: an id, or one of these. */
 export const EVERY_TEAM = -1;
 export const NO_TEAM = 0;
 
@@ -93,9 +93,9 @@ export const storeApps = table(
     created_at: time(),
     team_id: ref("teams").nullable().onDelete("cascade"),
     title_id: ref("software_titles").onDelete("restrict"),
-    /** Whose licenses hosts get. Null: apps for Android need none. */
+    /** The token whose licenses hosts get. Null: apps for Android need none. */
     token_id: ref("vpp_tokens").nullable().onDelete("cascade"),
-    /** Of an app for Android, the name of its package. */
+    /** Id in the store. For an app for Android, the name of its package. */
     adam_id: text(),
     platform: text<StorePlatform>(),
     /** Whoever added it named no platform: the team offers it on all that are licensed. */
@@ -107,7 +107,7 @@ export const storeApps = table(
     /** The app's settings: a property list, or JSON for Android; empty: none. */
     configuration: text().default(""),
     install_during_setup: bool().default(false),
-    /** As of packages. */
+    /** Positions in the setup of platforms; empty: only that of the app's own platform, after all others. */
     setup_positions: json<SetupPositions>().default({}),
     auto_update_enabled: bool().default(false),
     /** Local time of the host, as HH:MM. */
@@ -172,7 +172,7 @@ export const storeAppInstalls = table("store_app_installs", {
   adam_id: text(),
   /** The package of an in-house app, which may be deleted since. Null: it is a store app. */
   installer_id: int().nullable(),
-  /** Of the token with which the device fetches an in-house app. Empty: it has none. */
+  /** Hash of the token with which the device fetches an in-house app. Empty: it has none. */
   token_hash: text().default(""),
   token_until: time().nullable(),
   /** The id of the device's command, once there is one, and of the operation. */

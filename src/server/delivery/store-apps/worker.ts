@@ -134,7 +134,7 @@ async function send(services: Services, row: InstallRow, { kind, command }: Sent
     const inside: Context = within(serviceContext(services), store);
     const isPending = and(eq("id", row.id), eq("status", "pending"));
     const set = { step: "command", due_at: null } as const;
-    // It may have been cancelled in the meantime.
+    // The install may have been cancelled in the meantime.
     if ((await store.storeAppInstalls.update({ where: isPending, set })) === 0) return;
     const title = (await store.softwareTitles.get(row.title_id))!;
     await sendAppleCommands(inside, kind, [{ hostId: row.host_id, name: title.name, command }], row.command_uuid);

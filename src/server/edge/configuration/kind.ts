@@ -55,7 +55,7 @@ export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> exte
   load(ctx: Context, shared: SharedRows): Promise<Rows>;
   /** The current objects. A generator builds each of them only when it is used. */
   things(rows: Rows, shared: SharedRows): Iterable<Thing>;
-  /** Its parts of the default settings that files are completed with. */
+  /** Parts of the default settings that files are completed with. */
   defaults?(): Partial<Record<keyof ConfigurationState["defaults"], unknown>>;
   /** Small files to which the values refer by digest. Requests contain those that they change, so nothing is uploaded. */
   contents?(ctx: Context, rows: Rows): Promise<Contents>;

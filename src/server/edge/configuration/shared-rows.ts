@@ -52,7 +52,7 @@ export async function inPages<R>(pages: AsyncIterable<R[]>): Promise<R[]> {
 export const ofTier = (ctx: Context, action: Action, global: Predicate): Predicate =>
   and(visible(ctx, action), isPremium(ctx) ? everything : global);
 
-/** Whose a row is: null for hosts without a team; undefined for a team that the caller may not change. */
+/** The owner of a row: null for hosts without a team; undefined for a team that the caller may not change. */
 export const ownersOf = ({
   teams,
 }: SharedRows): ((row: { readonly team_id: number | null }) => string | null | undefined) => {

@@ -96,7 +96,7 @@ async function downloadsOf(ctx: Context, rows: Rows): Promise<Record<string, str
 /** Names per team. */
 const HOSTS_NAMED = 10;
 
-/** Of the teams that have hosts. */
+/** Names of hosts of the teams that have hosts. */
 async function hostsOfTeams(ctx: Context, { teams }: SharedRows, except: readonly string[]) {
   const kept = new Set(except);
   const others = teams.filter(({ name }) => !kept.has(name));

@@ -24,7 +24,7 @@ async function here(ctx: Context, entityId: string): Promise<ServiceProvider | n
 }
 
 interface Asked {
-  /** Of the page, which the browser returns to. */
+  /** Token of the page, which the browser returns to. */
   readonly token: string;
   readonly hostUuid: string | undefined;
 }

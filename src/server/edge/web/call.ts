@@ -28,7 +28,7 @@ export async function call<E extends AnyEndpoint>(
   return (await callWhole(ctx, endpoint, input)).value;
 }
 
-/** The same, with the reply's status and headers. */
+/** Calls an endpoint; returns the reply with its status and headers. */
 export async function callWhole<E extends AnyEndpoint>(
   ctx: Context,
   endpoint: E,

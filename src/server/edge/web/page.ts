@@ -43,9 +43,9 @@ export interface Page {
   readonly access: "user" | "reset" | "open";
   /** The console section to which the page belongs. */
   readonly part?: string;
-  /** Of a POST: the route of the page with the form, which is the beginning of `path`. */
+  /** For a POST: the route of the page with the form, which is the beginning of `path`. */
   readonly form?: string;
-  /** Of a POST: it also comes from mail programs, without cookies, so the path alone has to prove that it may. */
+  /** For a POST that comes from mail programs, too, without cookies: the path alone has to prove that it may. */
   readonly isOneClick?: true;
   /** What visitors who have not signed in want with it: `other` unless the page names it. */
   readonly purpose?: Purpose;

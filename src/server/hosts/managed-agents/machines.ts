@@ -1,6 +1,6 @@
-// Which machine has an agent's key. A machine that was cloned with its agent has the key, and often the hardware UUID,
-// of the original. Our agent therefore sends with each call its hardware UUID and its run: a random text of this process
-// that no copy of its files has. Agents of others send neither, and are not compared.
+// Decides which machine has an agent's key. A machine that was cloned with its agent has the key, and often the
+// hardware UUID, of the original. Our agent therefore sends with each call its hardware UUID and its run: a random text
+// of this process that no copy of its files has. Agents of others send neither, and are not compared.
 
 import { isoAt, seconds } from "../../platform/core/clock.ts";
 import { limit } from "../../platform/core/limits.ts";

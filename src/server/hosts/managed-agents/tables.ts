@@ -14,7 +14,7 @@ export const managedAgents = table("managed_agents", {
   agent_key_hash: text().unique(),
   enrolled_at: time(),
   seen_at: time().nullable(),
-  /** Of the machine that uses the key; null: it does not send it. See machines.ts. */
+  /** Hardware UUID of the machine that uses the key; null: it does not send it. See machines.ts. */
   hardware_uuid: text().nullable(),
   runs: json<readonly Run[]>().default([]),
   /** The last copy of the agent on another machine. */

@@ -12,7 +12,7 @@ export async function maintenanceWindowOf(ctx: Context, hostId: number): Promise
   return { starts_at: withOffset(event.starts_at, event.timezone || "UTC"), timezone: event.timezone || null };
 }
 
-/** The same instant with the offset of the time zone, for example 2026-03-02T09:00:00-05:00. */
+/** The instant with the offset of the time zone, for example 2026-03-02T09:00:00-05:00. */
 function withOffset(instant: string, timeZone: string): string {
   const at = Date.parse(instant);
   const name = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" })

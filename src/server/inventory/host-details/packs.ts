@@ -8,7 +8,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, isNull, oneOf, or } from "../../platform/store/query.ts";
 
 /**
- * Of the targeted hosts and teams only this host and its own team are returned: the caller may not be allowed to see
+ * Packs of a host. Only this host and its own team are returned as targets: the caller may not be allowed to see
  * others.
  */
 export async function packsOfHost(store: ServerTx, host: HostRow, labelIds: readonly number[]): Promise<HostPack[]> {

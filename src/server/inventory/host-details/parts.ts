@@ -61,7 +61,7 @@ export async function emailsOfHosts(
   return groupBy(await store.hostEmails.list({ where: oneOf("host_id", ids) }), (entry) => entry.host_id);
 }
 
-/** So long it is shown that a copy of a host's agent was used. */
+/** How long it is shown that a copy of a host's agent was used. */
 const CONFLICT_SHOWN = days(30);
 
 /** The hosts whose agent was used on another machine, too. */

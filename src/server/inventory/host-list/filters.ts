@@ -69,7 +69,7 @@ function relatedFilters(ctx: Asker, filter: HostFilter): Predicate[] {
     given(filter.mdm_enrollment_status, enrolledAs),
     given(filter.connected_to_svc, connectedToSvc),
     given(filter.macos_settings, macosSettings),
-    // These settings belong to the hosts of one team, or to the hosts without a team.
+    // Settings belong to the hosts of one team, or to the hosts without a team.
     filter.macos_settings !== undefined && filter.team_id === undefined && isPremium(ctx)
       ? isNull("team_id")
       : everything,

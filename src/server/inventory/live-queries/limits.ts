@@ -57,7 +57,7 @@ export const RUNNING_MAX = hours(24);
 export const QUEUE_MAX = days(7);
 /** How long results can be read after the end. */
 export const KEPT_FOR = hours(24);
-/** The same for queries that waited for offline hosts, since their user may not be watching. */
+/** How long queries are kept that waited for offline hosts, since their user may not be watching. */
 export const QUEUED_KEPT_FOR = days(7);
 /**
  * Maximum size of all finished queries, rows and targets. Above it the oldest are deleted, except within KEPT_AT_LEAST.

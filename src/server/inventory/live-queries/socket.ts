@@ -134,7 +134,7 @@ export function createSockets(services: Services, { tokenMs = TOKEN_MS }: Socket
       if (last !== null && socket.readyState === socket.OPEN) socket.send(last);
       socket.close(code, reason);
     };
-    /** Its place is free at once: clients that never close their side would keep all places. */
+    /** Refuses the client. Its place is free at once: clients that never close their side would keep all places. */
     const refuse = async (text: string) => {
       open.delete(socket);
       becomeKnown();
@@ -266,7 +266,7 @@ export function createSockets(services: Services, { tokenMs = TOKEN_MS }: Socket
       const cost = strangerCost(services, caller);
       cost.accept();
       const free = unknown.add(place, () => socket.destroy());
-      // Also if the handshake fails.
+      // The place is freed even if the handshake fails.
       socket.once("close", free);
       server.handleUpgrade(req, socket, head, (opened) => serve(opened, framing, { cost, free }));
       return true;

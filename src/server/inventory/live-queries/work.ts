@@ -19,7 +19,7 @@ export interface Active {
   readonly reply: AgentReply;
   /** Hosts without an outcome. */
   readonly waiting: Set<number>;
-  /** Those of `waiting` that were offline at the start and have not polled since. */
+  /** The hosts in `waiting` that were offline at the start and have not polled since. */
   readonly unreached: Set<number>;
   readonly queued: boolean;
   readonly expiresAt: number;
@@ -51,7 +51,7 @@ export interface Work {
 interface HostWork {
   /** Sent in rotation, so that a query which a host never answers does not block the others. */
   readonly ids: number[];
-  /** Its last poll returned a live query although other work was due. */
+  /** Whether the host's last poll returned a live query although other work was due. */
   owed: boolean;
 }
 

@@ -62,7 +62,7 @@ const ofTeams = (teams: readonly number[]): Predicate =>
         ),
       );
 
-/** Which saved query is to be run. Null: any SQL. */
+/** What decides who may run a saved query. Null: any SQL. */
 type Runs = { readonly observer_can_run: boolean; readonly team_id: number | null } | null;
 
 /**

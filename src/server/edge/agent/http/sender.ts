@@ -3,7 +3,7 @@ import { constants, gunzipSync } from "node:zlib";
 
 /** Agents send the node key first, or last. */
 const LOOKED_AT = 1024;
-/** Of a compressed body; this many bytes inflate to at most half a megabyte. */
+/** Bytes looked at of a compressed body; this many inflate to at most half a megabyte. */
 const LOOKED_AT_GZIP = 512;
 const INFLATED_MAX = 1024 * 1024;
 const KEY = /"node_key"\s*:\s*"([^"\\]{1,256})"/;

@@ -185,7 +185,7 @@ export async function createIngest(
     }
   }
 
-  /** Also returns the policy revision that each host has now reported. */
+  /** Plans policy answers, and sets the policy revision that each host has now reported. */
   async function planPolicyAnswers(planned: readonly Planned[]): Promise<PlannedAnswers> {
     const reporting = planned.filter(({ item }) => item.results.policiesReported);
     if (reporting.length === 0) return { plan: null, reports: [] };

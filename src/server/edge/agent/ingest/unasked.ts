@@ -9,7 +9,7 @@ export const UNASKED = hostLimit("unasked_inventory", {
   period: 3_600_000,
   beyond: "The message is accepted, and its inventory is not stored.",
 });
-/** Of a message, however small it is: storing it costs more than its text. */
+/** Cost of a message, however small it is: storing it costs more than its text. */
 const LEAST = 512 * 1024;
 
 interface Sent {

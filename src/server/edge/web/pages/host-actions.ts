@@ -107,7 +107,7 @@ const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ],
 ]);
 
-/** Those actions that fit the host, its state, and the rights of the viewer. */
+/** A card with the actions that fit the host, its state, and the rights of the viewer. */
 export function actionCard(visit: Visit, host: Host): Html | false {
   const offered = [...actions].filter(([, { isOffered }]) => isOffered(visit.ctx, host));
   return (

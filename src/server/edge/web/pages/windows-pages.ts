@@ -86,7 +86,7 @@ const terms = (visit: Visit, field: Html): Promise<Shown> =>
 
 async function shownTerms(ctx: Context, buttons: Html): Promise<Shown> {
   const { name } = await organization(ctx);
-  // Its endpoint is refused while device management of Apple devices is turned off.
+  // The endpoint of the agreement is refused while device management of Apple devices is turned off.
   const eula = (await ctx.config.current()).mdm.enabled_and_configured ? await eulaToken(ctx.store) : null;
   return {
     title: "Terms",

@@ -59,7 +59,7 @@ async function write(work: Work, { steps, gone }: Part<Rows, FileWanted, void>):
 
 async function remove(work: Work, { gone }: Part<Rows, FileWanted, void>): Promise<void> {
   for (const one of gone) {
-    // Those of deleted teams are deleted together with the team.
+    // Objects of deleted teams are deleted together with the team.
     if (one.owner !== null && work.leaving.has(one.owner)) continue;
     const team = teamNamed(work, one.owner);
     const row = await packageOf(work.ctx, team.team_id);

@@ -44,7 +44,7 @@ export async function removeTemplates(work: Work, { rows, gone }: Part<TemplateR
       row,
     ]),
   );
-  // Those of deleted teams are deleted together with the team.
+  // Objects of deleted teams are deleted together with the team.
   for (const one of gone)
     if (one.owner === null || !work.leaving.has(one.owner))
       await deleteRows(work.ctx, [known.get(keyOf(one))!], one.owner);

@@ -43,7 +43,7 @@ export interface ProfileWanted {
   readonly value: ReturnType<typeof whole>;
   /** Undefined if the request does not contain it: then the profile keeps its content. */
   readonly content: Uint8Array | undefined;
-  /** The same for its activation. Null: it has none of its own. */
+  /** Activation of the profile; undefined: not read. Null: it has none of its own. */
   readonly activation: Uint8Array | null | undefined;
 }
 

@@ -34,7 +34,7 @@ export async function readUploads(ctx: Context, steps: readonly Step<ProfileWant
 interface TeamChanges {
   readonly before: ProfileRow[];
   readonly wanted: NewProfile[];
-  /** Their content stays. */
+  /** Profiles whose content stays. */
   readonly relabeled: ChangedProfile[];
 }
 

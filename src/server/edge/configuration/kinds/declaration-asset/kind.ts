@@ -67,7 +67,7 @@ async function write(work: Work, { rows, steps }: Part<Rows, AssetWanted, unknow
 /** After profiles have been written, which may refer to an asset that is deleted no more. */
 async function remove(work: Work, { rows, gone }: Part<Rows, AssetWanted, unknown>): Promise<void> {
   const known = rowsByKey(work, rows);
-  // Those of deleted teams are deleted together with the team.
+  // Objects of deleted teams are deleted together with the team.
   for (const one of gone)
     if (one.owner === null || !work.leaving.has(one.owner))
       await locating(one, () => dropAsset(work.ctx.store, known.get(keyOf(one))!));

@@ -7,7 +7,7 @@ import type { Given } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
 
-/** There is one set of credentials at most. */
+/** The name of the only set of credentials. */
 const NAME = "directory";
 
 const { tenant_id, client_id } = DirectoryCredentialsInput.shape;

@@ -48,7 +48,7 @@ async function remove(work: Work, { gone }: Part<Rows, FileWanted, void>): Promi
   count(work, gone);
 }
 
-/** There is one at most. */
+/** One agreement at most exists. */
 export const licenseAgreement: Kind<Rows, FileWanted, void> = {
   name: "license_agreement",
   owners: ["global"],

@@ -18,7 +18,7 @@ import type { PackageValue } from "./value.ts";
 
 export const KIND = "package";
 
-/** Of names in the API of the configuration. */
+/** Characters of names in the API of the configuration. */
 const NAME_MAX = 1024;
 /** Packages have scripts, so few of them are read at once. */
 const AT_ONCE = 50;
@@ -176,7 +176,7 @@ const infoOf = (row: Installer) => ({
   installsApp: row.installs_app === true,
 });
 
-/** Those that files can express, by the keys of their objects. */
+/** The packages that files can express, by the keys of their objects. */
 export function packagesByKey({ packages }: PackageRows, shared: SharedRows): ReadonlyMap<string, PackageEntry> {
   const ownerOf = ownersOf(shared);
   return new Map(

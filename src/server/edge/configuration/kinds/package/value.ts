@@ -16,12 +16,12 @@ const labels = z.array(z.string().min(1).max(255)).max(1000);
 
 /** Texts and files only by their digests. Empty: none, or the default of the package. */
 const PackageValue = z.strictObject({
-  /** Of a maintained app, which has no URL and no digest here. */
+  /** Slug of a maintained app, which has no URL and no digest here. */
   slug: z.string().max(255),
   /** The version of the maintained app that is kept. Empty: always the newest. */
   version: z.string().max(255),
   url: z.string().max(8192),
-  /** Of the file. */
+  /** SHA-256 of the file. */
   sha256: digest,
   pre_install_query: digest,
   install_script: digest,
@@ -37,7 +37,7 @@ const PackageValue = z.strictObject({
   /** An image. */
   icon: digest,
   setup_experience: z.boolean(),
-  /** Of the platforms during whose setup it is installed, separated by commas. Empty: its own. */
+  /** Platforms during whose setup the package is installed, separated by commas. Empty: its own. */
   setup_experience_platform: z.string().max(255),
   labels_include_all: labels,
   labels_include_any: labels,
@@ -47,7 +47,7 @@ export type PackageValue = z.output<typeof PackageValue>;
 
 export interface PackageWanted {
   readonly value: PackageValue;
-  /** Those that the request contains. */
+  /** Texts that the request contains. */
   readonly texts: Texts;
   /** The file itself, if it is a script and the request contains it. */
   readonly script: Uint8Array | undefined;

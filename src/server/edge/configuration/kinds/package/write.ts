@@ -80,10 +80,10 @@ async function storedLabels(work: Work, entry: PackageEntry | undefined): Promis
   return (await labelsOfInstallers(work.ctx.store, [entry.id])).get(entry.id) ?? [];
 }
 
-/** Which package of which team has a title, as the changes of one apply take and give titles. */
+/** The package that has a title in a team, while the changes of one apply take and give titles. */
 class Titles {
   readonly #taken = new Map<string, string>();
-  /** Those of packages that do not change. */
+  /** Titles of packages that do not change. */
   readonly #fixed: ReadonlyMap<string, PackageEntry>;
   readonly #open = new Set<number>();
 

@@ -42,7 +42,7 @@ export class OfferedSoftware {
       ? (await this.#namesOf(teamId)).get(software.package)
       : await this.#appOf(teamId, software.app_store_id);
     if (title !== undefined) return title;
-    // Its file is downloaded by the real apply only.
+    // Only the real apply downloads the file.
     if (ctx.dryRun !== null) return null;
     const what = isPackage ? `package ${JSON.stringify(software.package)}` : `app ${software.app_store_id} for Macs`;
     throw invalid("install_software", `the team does not offer the ${what}`);

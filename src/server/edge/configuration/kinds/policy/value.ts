@@ -60,7 +60,7 @@ export interface PolicyWanted {
   readonly run_script: string | null;
   readonly resend_configuration_profile: string | null;
   readonly install_software: InstalledSoftware | true | null;
-  /** Of a patch policy; else empty. */
+  /** Slug of the app of a patch policy; else empty. */
   readonly svc_maintained_app_slug: string;
 }
 
@@ -79,7 +79,7 @@ export const policyValue = (
   }: Omit<PolicyWanted, "columns" | "labels">,
 ) => ({
   type: columns.type,
-  // Those of patch policies follow from their app.
+  // The query of a patch policy follows from its app.
   query: columns.type === "patch" ? "" : columns.query,
   description: columns.description,
   resolution: columns.resolution,

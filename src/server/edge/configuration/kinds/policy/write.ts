@@ -136,7 +136,7 @@ async function ofPatch(
   const place = placeNamed(work, owner);
   const { type, patch_when_closed, notify_before_patching, continuous_automations_enabled } = wanted.columns;
   const slug = wanted.svc_maintained_app_slug;
-  // Its file is downloaded by the real apply only.
+  // Only the real apply downloads the file.
   const isLater = async () => !(await ctx.extensions.offeredApp(ctx.store, place.team_id, { slug }))?.offer;
   if (type === "patch" && slug !== "" && ctx.dryRun !== null && (await isLater()))
     return { query: before?.query ?? "SELECT 1", platform: before?.platform ?? "" };

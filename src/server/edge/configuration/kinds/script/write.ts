@@ -41,7 +41,7 @@ export async function writeScripts(work: Work, { rows, steps, gone }: Part<Scrip
 /** After policies have been written, which may run a script that is deleted no more. */
 export async function deleteScripts(work: Work, { rows, gone }: Part<ScriptRows, ScriptWanted, unknown>) {
   const known = rowsByKey(work, rows);
-  // Those of deleted teams are deleted together with the team.
+  // Objects of deleted teams are deleted together with the team.
   for (const one of gone)
     if (one.owner === null || !work.leaving.has(one.owner))
       await locating(one, () => removeScripts(work.ctx.store, [known.get(keyOf(one))!]));

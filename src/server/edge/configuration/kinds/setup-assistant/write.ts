@@ -51,7 +51,7 @@ export async function removeAssistants(
   { gone }: Part<readonly SetupAssistantRow[], AssistantWanted, void>,
 ): Promise<void> {
   for (const one of gone) {
-    // Those of deleted teams are deleted together with the team.
+    // Objects of deleted teams are deleted together with the team.
     if (one.owner !== null && work.leaving.has(one.owner)) continue;
     const team = teamNamed(work, one.owner);
     const row = await rowOf(work, team);

@@ -15,7 +15,7 @@ export interface SetupSoftware {
   readonly name: string;
   readonly team_id: number | null;
   readonly title_id: number;
-  /** Its first place on any platform. */
+  /** The first place on any platform. */
   readonly position: number;
   /** Gives it this place on every platform that has it. Returns the platforms on which it had another. */
   place(position: number): Promise<SetupPlatform[]>;

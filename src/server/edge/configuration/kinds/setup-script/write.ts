@@ -36,7 +36,7 @@ export async function writeSetupScripts(
       if (before) await removeSetupScript(ctx, team, before);
       await insertSetupScript(ctx, team, { name, text, field: "value" });
     });
-  // Those of deleted teams are deleted together with the team.
+  // Objects of deleted teams are deleted together with the team.
   for (const one of gone) {
     if (changing.has(one.owner) || (one.owner !== null && work.leaving.has(one.owner))) continue;
     const team = scopeOf(work, one.owner);

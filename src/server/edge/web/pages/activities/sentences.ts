@@ -232,7 +232,7 @@ export const sentences: Readonly<Partial<Record<keyof ActivityTypes, Sentence>>>
   deleted_directory_graph_credentials: "deleted credentials of the directory[ {tenant_id}]",
 };
 
-/** Of what has not happened yet. Other types have sentences for it already. */
+/** Sentences for what has not happened yet. Other types have sentences that fit it. */
 export const upcoming: typeof sentences = {
   ran_script: script("requested", "on"),
   ran_custom_mdm_command: "requested the command {request_type} for {host}",
