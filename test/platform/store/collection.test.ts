@@ -681,7 +681,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
             const row = await tx.hosts.get(id);
             await tx.hosts.update({ where: eq("id", id), set: { rank: row!.rank! + 1 } });
           },
-          { lock: "raise" },
+          { lock: "users" },
         );
       await Promise.all(Array.from({ length: 8 }, raise));
       expect(await store.hosts.get(id)).toMatchObject({ rank: 8, revision: 9 });

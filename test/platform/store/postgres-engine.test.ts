@@ -149,7 +149,7 @@ describe("the Postgres store", () => {
           const n = await tx.teams.count();
           await tx.teams.insert({ name: `team ${n}` });
         },
-        { lock: "numbers" },
+        { lock: "users" },
       );
     await Promise.all([one, two, one, two, one, two].map(add));
     expect((await one.teams.pick(["name"])).map((team) => team.name)).toEqual(

@@ -44,7 +44,7 @@ async function notify(services: Services, hook: HostStatusWebhook, team: Team | 
     ...(team === null ? {} : { team_id: team.id }),
   };
   const payload = { text: textOf(data, team), data };
-  const name = `host_status:${team?.id ?? 0}`;
+  const name = `host_status:${team?.id ?? 0}` as const;
   const digest = createHash("sha256")
     .update(JSON.stringify([url, data]))
     .digest("hex");

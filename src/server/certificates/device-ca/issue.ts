@@ -12,6 +12,7 @@ import { limit } from "../../platform/core/limits.ts";
 import { tokenHash } from "../../platform/core/random.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { grant, hostLimit, type LimitServices } from "../../platform/host-limits/usage.ts";
+import type { LockName } from "../../platform/store/locks.ts";
 import { eq } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
 import type { InsertOf, RowOf } from "../../platform/store/table.ts";
@@ -67,7 +68,7 @@ export interface Issuing {
   /** Checks a request that is no renewal, before anything is written. May throw. */
   admit?(request: CertificateRequest): Promise<void>;
   /** Serializes requests that concern each other. */
-  lockOf?(request: CertificateRequest): string;
+  lockOf?(request: CertificateRequest): LockName;
   /** What the new identity is for; null: the challenge allows nothing. Called in the transaction; may throw `Refused`. */
   originOf(tx: ServerTx, request: CertificateRequest, now: string): Promise<Origin | null>;
 }

@@ -21,7 +21,7 @@ import { removeScripts } from "./remove.ts";
 
 const FIELD = "script";
 /** Serializes changes of scripts, so that a script that was just named is not deleted. */
-export const SCRIPT_CHANGES = { lock: "scripts" };
+export const SCRIPT_CHANGES = { lock: "scripts" } as const;
 
 const onWire = ({ id, team_id, name, created_at, updated_at }: ScriptRow): Script => ({
   id,

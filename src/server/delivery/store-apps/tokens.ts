@@ -16,7 +16,7 @@ import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "./tables.ts";
 import { BadTokenFile, type LicenceToken, readTokenFile } from "./token-file.ts";
 
 /** Lock under which the teams of tokens change. */
-export const TEAMS_LOCK = { lock: "vpp-token-teams" };
+export const TEAMS_LOCK = { lock: "vpp-token-teams" } as const;
 
 function readToken(ctx: Context, file: Buffer): LicenceToken {
   try {

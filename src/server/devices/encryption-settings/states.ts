@@ -135,7 +135,7 @@ async function setState(
 }
 
 /** Serializes the comparison. */
-const SETTLING = { lock: "disk-encryption" };
+const SETTLING = { lock: "disk-encryption" } as const;
 
 /** Compares soon after settings have changed, and when hosts change teams. */
 export const diskEncryptionStates = settingsFollower(

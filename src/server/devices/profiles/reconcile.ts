@@ -23,7 +23,7 @@ const TOGETHER = 5;
 /** Hosts or rows per transaction. */
 const STEP = 500;
 /** Serializes the queueing of commands, so that two servers do not queue the same. */
-export const DELIVERIES = { lock: "profile-deliveries" };
+export const DELIVERIES = { lock: "profile-deliveries" } as const;
 
 /** What to compare: everything, or only these profiles, or only these hosts. */
 export interface Extent {

@@ -26,7 +26,7 @@ import { namesIn } from "./variables.ts";
 import { profilesOnWire } from "./wire.ts";
 
 /** Serializes changes of profiles, so that a batch sees all of them. */
-export const CHANGES = { lock: "configuration-profiles" };
+export const CHANGES = { lock: "configuration-profiles" } as const;
 
 export async function listProfiles(ctx: Context, query: z.output<typeof profilesApi.list.query>) {
   const { team_id } = await teamFor(ctx, "profiles:read", query.team_id);

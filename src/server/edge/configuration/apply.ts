@@ -8,6 +8,7 @@ import { type Context, within } from "../../platform/core/context.ts";
 import { ApiError, alreadyExists, hasChanged, invalid, notFound } from "../../platform/core/errors.ts";
 import { authorize } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
+import type { LockName } from "../../platform/store/locks.ts";
 import { setVariables } from "../../settings/variables/secrets.ts";
 import { type Given, refusal } from "./changes.ts";
 import { resolveFiles } from "./files.ts";
@@ -26,7 +27,7 @@ type Reply = z.output<(typeof configurationApi)["apply"]["response"]>;
 const locked = <R>(
   store: ServerTx,
   work: (inside: ServerTx) => Promise<R>,
-  left: readonly string[] = locks,
+  left: readonly LockName[] = locks,
 ): Promise<R> => {
   const [lock, ...others] = left;
   return lock === undefined ? work(store) : store.tx((inside) => locked(inside, work, others), { lock });

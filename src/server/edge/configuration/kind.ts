@@ -2,6 +2,7 @@
 import type { Action } from "../../../api/access.ts";
 import type { ConfigurationState } from "../../../api/edge/configuration.ts";
 import type { Context } from "../../platform/core/context.ts";
+import type { OrderedLock } from "../../platform/store/locks.ts";
 import type { Given, Step } from "./changes.ts";
 import type { SharedRows } from "./shared-rows.ts";
 import type { Contents, Json, Texts, Thing } from "./values.ts";
@@ -46,7 +47,7 @@ export interface Part<Rows, Wanted, Prepared> {
 export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> extends KindShape {
   readonly name: string;
   /** The lock of the feature, if it is none of those that every apply takes (`locks` in kinds.ts). */
-  readonly lock?: string;
+  readonly lock?: OrderedLock;
   /** What the caller must be allowed to do. */
   action(given: Given): Action;
   /** Another kind that parses and writes this change together with its own. */

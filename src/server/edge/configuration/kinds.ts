@@ -1,5 +1,6 @@
 // Every kind of configuration that the server knows.
 import type { ThingKey } from "../../../api/edge/configuration.ts";
+import { inLockOrder } from "../../platform/store/locks.ts";
 import type { Kind } from "./kind.ts";
 import { agentOptions } from "./kinds/agent-options/kind.ts";
 import { bootstrapPackage } from "./kinds/bootstrap-package/kind.ts";
@@ -67,15 +68,11 @@ const byName = new Map(kinds.map((kind) => [kind.name, kind]));
 export const kindOf = ({ kind }: Pick<ThingKey, "kind">): Kind => byName.get(kind)!;
 export const isKnown = ({ kind }: Pick<ThingKey, "kind">): boolean => byName.has(kind);
 
-/**
- * The locks of everything that an apply may write. The order is the same wherever several of them are taken: set-up
- * holds "users" and takes "config", a change of integrations holds "config" and takes "enroll_secrets". The features'
- * own locks come after those that all share.
- */
-export const locks: readonly string[] = [
+/** The locks of everything that an apply may write. */
+export const locks = inLockOrder([
   "users",
   "config",
   "enroll_secrets",
   "teams",
   ...kinds.flatMap(({ lock }) => (lock === undefined ? [] : [lock])),
-];
+]);

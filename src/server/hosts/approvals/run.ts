@@ -10,7 +10,7 @@ import type { TaskKind } from "../../platform/tasks/task.ts";
 import type { ApprovalRow } from "./view.ts";
 
 /** Serializes changes of one request. */
-export const approvalLock = (id: number) => ({ lock: `approval-${id}` });
+export const approvalLock = (id: number) => ({ lock: `approval-${id}` as const });
 
 /** The maximum time that a caller waits for the end. Clients time out after 30 seconds. */
 const TIME_LIMIT = seconds(10);

@@ -22,7 +22,7 @@ export interface ExpectedHosts {
 }
 
 /** The lock of the transactions that add hosts while the license limits their number. */
-export const enrollLock = { lock: "enroll" };
+export const enrollLock = { lock: "enroll" } as const;
 
 /**
  * The hosts with these serial numbers. Unknown ones are added, in the caller's transaction, which needs `enrollLock`.

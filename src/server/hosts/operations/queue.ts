@@ -23,7 +23,7 @@ import {
 import type { OperationResult } from "./tables.ts";
 
 /** Lock that serializes changes of one host's operations. A failed write ends the transaction (`failFast`). */
-export const operationLock = (hostId: number) => ({ lock: `operations-${hostId}`, failFast: true });
+export const operationLock = (hostId: number) => ({ lock: `operations-${hostId}` as const, failFast: true });
 
 /**
  * Locks the operations of several hosts in the caller's transaction, before it writes anything else of them: always in

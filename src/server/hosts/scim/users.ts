@@ -14,7 +14,7 @@ import { type StoredEmail, scimLogins, type scimUsers } from "./tables.ts";
 import { type ListQuery, rowsOf, type UserRow, userIdOf, userViews } from "./wire.ts";
 
 /** Changes run one after the other, so that hosts are compared with all people. */
-export const CHANGES = { lock: "scim" };
+export const CHANGES = { lock: "scim" } as const;
 
 export async function listUsers(ctx: Context, query: ListQuery) {
   const { rows, head } = await rowsOf(ctx.store.scimUsers, query, filterOf(query.filter));

@@ -94,4 +94,4 @@ export const placeOf = (campaignId: number, seq: number): number => campaignId *
 export const seqOf = (place: number): number => place % PLACES;
 
 /** Lock that serializes writers of a campaign, so that outcomes are stored in order of their numbers. */
-export const lockOf = (campaignId: number): string => `campaign ${campaignId}`;
+export const lockOf = (campaignId: number) => `campaign ${campaignId}` as const;

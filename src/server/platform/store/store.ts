@@ -1,4 +1,5 @@
 // The storage contract that both engines implement. Features use storage only through it.
+import type { LockName } from "./locks.ts";
 import type { OrderTerm, Position, Predicate, Scalar, Select } from "./query.ts";
 import type { Batch, Sides, SidesOf } from "./sides.ts";
 import type { InsertOf, RowOf, Table } from "./table.ts";
@@ -89,8 +90,8 @@ export interface UpsertOptions<T extends Table, K extends keyof RowOf<T> & strin
 export type Collections<S extends Tables> = { readonly [K in keyof S]: Collection<S[K]> };
 
 export interface TxOptions {
-  /** Transactions with the same key run one after the other, across all servers. */
-  readonly lock?: string;
+  /** Transactions with the same lock run one after the other, across all servers. See `locks.ts` for their order. */
+  readonly lock?: LockName;
   /** For reading only: all reads see the same snapshot. Ignored inside another transaction. */
   readonly snapshot?: boolean;
   /**

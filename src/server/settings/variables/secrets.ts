@@ -70,7 +70,7 @@ export function checkVariableName(name: string, field: string): void {
 }
 
 /** Serializes changes, so that two requests cannot both create a name. */
-export const CHANGES = { lock: "custom-variables" };
+export const CHANGES = { lock: "custom-variables" } as const;
 
 export async function createVariable(
   ctx: Context,

@@ -32,7 +32,7 @@ export async function listVitals({ store }: Context, filter: z.output<typeof hos
 }
 
 /** Serializes changes, so that two requests cannot both create a name. */
-export const CHANGES = { lock: "custom-host-vitals" };
+export const CHANGES = { lock: "custom-host-vitals" } as const;
 
 const changing = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
   ctx.store.tx((store) => work(within(ctx, store)), CHANGES);

@@ -18,7 +18,7 @@ import { checkPackageQuotas } from "./quotas.ts";
 import type { softwareInstallers } from "./tables.ts";
 
 /** Serializes changes of what teams offer with those of policies, which install it: what was just named is not removed. */
-export const CHANGES = { lock: POLICIES_LOCK };
+export const CHANGES = { lock: POLICIES_LOCK } as const;
 
 /** What was read from the file. */
 export interface ReadInstaller

@@ -59,7 +59,7 @@ const daysAfter = (day: string, count: number): string => isoAt(Date.parse(day) 
 /** Hosts in one transaction. */
 const STEP = 500;
 /** Serializes the comparison, so that no server writes what another has just replaced. */
-const COMPARING = { lock: "apple-updates" };
+const COMPARING = { lock: "apple-updates" } as const;
 
 /** Declares what has changed to the devices concerned. Returns how many were found. */
 export async function declareUpdates(services: Services, signal?: AbortSignal): Promise<number> {

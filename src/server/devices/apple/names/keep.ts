@@ -17,7 +17,7 @@ import { isNameable, type Wanted, wantedNames } from "./fill.ts";
 /** Hosts in one transaction. */
 const STEP = 500;
 /** Serializes the comparison, so that no two servers send the same device its name. */
-const COMPARING = { lock: "host-names" };
+const COMPARING = { lock: "host-names" } as const;
 
 /** Compares all hosts with the templates of their teams. Returns how many had to be changed. */
 export async function keepHostNames(services: Services, signal?: AbortSignal): Promise<number> {

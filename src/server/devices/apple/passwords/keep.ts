@@ -18,7 +18,7 @@ import { isToSend, sendSteps } from "./recovery-lock.ts";
 /** Hosts in one transaction. */
 const STEP = 500;
 /** Serializes the first commands, so that no two servers send them to the same device. */
-const ADDING = { lock: "recovery-locks" };
+const ADDING = { lock: "recovery-locks" } as const;
 
 /** Compares all Macs with the settings of their teams. Returns how many devices are asked something. */
 export async function keepRecoveryLocks(services: Services, signal?: AbortSignal): Promise<number> {

@@ -26,7 +26,7 @@ import { askForSerial } from "./serial.ts";
 
 const BATCH_SIZE = 500;
 /** Serializes joins, so that two devices with one serial number cannot both become one host. */
-const JOINING = { lock: "windows-joins" };
+const JOINING = { lock: "windows-joins" } as const;
 
 const isAlone = and(eq("is_alone", true), isEnrolled, not(eq("serial", "")));
 

@@ -33,7 +33,7 @@ export interface SentValue<V> {
 /** The values are plain JSON. Null: devices do not have the setting. */
 export interface SentSetting<V> {
   /** Name of the lock and the job. */
-  readonly name: string;
+  readonly name: "windows_startup_pins" | "windows_updates";
   /** In messages. */
   readonly title: string;
   readonly kind: OperationKind<WindowsAnswer>;
