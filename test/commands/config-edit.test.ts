@@ -1,5 +1,5 @@
-// `svc config edit`, with scripts as editors: each run applies the next step to the file.
-import { writeFile } from "node:fs/promises";
+// `svc config edit`, with a script as the editor: each run applies the next step to the file.
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AppConfig } from "../../src/api/settings/app-config.ts";
@@ -9,36 +9,64 @@ import { type Fleet, startFleet } from "../support/fleet.ts";
 interface Step {
   /** Written instead of the text. */
   write?: string;
-  /** Pairs of text and replacement. */
+  /** A text in one line, and its replacement. */
   replace?: [string, string];
   exit?: number;
 }
 
+/**
+ * The editor: a shell script, as Node.js now and then does not end on a busy machine (nodejs/node issue 54918). Beside it
+ * are the files of the steps, and what it saw at each start.
+ */
+const EDITOR = `cd "$(dirname "$0")"
+step=$(ls seen | wc -l | tr -d ' ')
+mkdir "seen/$step"
+cat "$1" > "seen/$step/text"
+ls -l "$1" | cut -c 1-10 > "seen/$step/mode"
+printf %s "$1" > "seen/$step/path"
+cd "steps/$step" 2>/dev/null || exit 0
+if [ -f write ]; then cat write > "$1"; fi
+if [ -f from ]; then
+  FROM=$(cat from) TO=$(cat to) awk '
+    !isDone && (at = index($0, ENVIRON["FROM"])) {
+      $0 = substr($0, 1, at - 1) ENVIRON["TO"] substr($0, at + length(ENVIRON["FROM"]))
+      isDone = 1
+    }
+    { print }' "../../seen/$step/text" > "$1"
+fi
+exit "$(cat exit)"
+`;
+
+async function writeSteps(folder: string, steps: readonly Step[]): Promise<void> {
+  await mkdir(join(folder, "seen"));
+  for (const [i, { write, replace, exit = 0 }] of steps.entries()) {
+    const step = join(folder, "steps", String(i));
+    await mkdir(step, { recursive: true });
+    await writeFile(join(step, "exit"), String(exit));
+    if (write !== undefined) await writeFile(join(step, "write"), write);
+    if (replace) for (const [at, name] of ["from", "to"].entries()) await writeFile(join(step, name), replace[at]!);
+  }
+}
+
 /** Runs the command; `seen` is the file's content at each start of the editor. */
 async function edit(fleet: Fleet, argv: string[], steps: Step[], options: RunOptions = {}) {
-  const file = join(fleet.files, "editor.mjs");
-  const log = join(fleet.files, "seen.json");
-  await writeFile(log, "[]");
-  await writeFile(
-    file,
-    `import fs from "node:fs";
-const steps = ${JSON.stringify(steps)};
-const seen = JSON.parse(fs.readFileSync(${JSON.stringify(log)}, "utf8"));
-const path = process.argv[2];
-const text = fs.readFileSync(path, "utf8");
-const mode = fs.statSync(path).mode & 0o777;
-const step = steps[seen.length] ?? {};
-fs.writeFileSync(${JSON.stringify(log)}, JSON.stringify([...seen, { text, mode, path }]));
-if (step.write !== undefined) fs.writeFileSync(path, step.write);
-if (step.replace) fs.writeFileSync(path, text.replace(...step.replace));
-process.exit(step.exit ?? 0);`,
-  );
-  const { readFile } = await import("node:fs/promises");
+  const folder = await mkdtemp(join(fleet.files, "editor-"));
+  const script = join(folder, "editor.sh");
+  await writeFile(script, EDITOR);
+  await writeSteps(folder, steps);
   const result = await fleet.run(["config", "edit", ...argv], {
     ...options,
-    env: { EDITOR: `"${process.execPath}" "${file}"`, ...options.env },
+    env: { EDITOR: `sh "${script}"`, ...options.env },
   });
-  const seen = JSON.parse(await readFile(log, "utf8")) as { text: string; mode: number; path: string }[];
+  const starts = (await readdir(join(folder, "seen"))).sort((a, b) => Number(a) - Number(b));
+  const read = (start: string, name: string) => readFile(join(folder, "seen", start, name), "utf8");
+  const seen = await Promise.all(
+    starts.map(async (start) => ({
+      text: await read(start, "text"),
+      mode: (await read(start, "mode")).trim(),
+      path: await read(start, "path"),
+    })),
+  );
   return { ...result, seen };
 }
 const configOf = async (fleet: Fleet) => (await (await fleet.app.get("/config")).json()) as AppConfig;
@@ -63,7 +91,7 @@ describe("config edit", () => {
     expect(bodies).toEqual([{ webhook_settings: { interval: "8h" } }, { webhook_settings: { interval: "8h" } }]);
     expect((await configOf(fleet)).webhook_settings.interval).toBe("8h");
     const [{ text, mode, path }] = result.seen as [(typeof result.seen)[0]];
-    expect(mode).toBe(0o600);
+    expect(mode).toBe("-rw-------");
     expect(text).toContain("org_info:\n  org_name: Test\n");
     expect(text).not.toMatch(/^(license|logging|update_interval|vulnerabilities):/m);
     const { existsSync } = await import("node:fs");

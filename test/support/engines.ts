@@ -17,22 +17,27 @@ export interface OpenedStore<S extends Tables> {
 export type EngineName = "lowdb" | "postgres";
 
 /** `npm run test:all`: everything on both engines, and long forms of tests that have one. */
-export const isWholeRun = process.env.SVC_TEST_ALL === "1";
+export const isWholeRun = process.env.SVC_TEST === "all";
+
+/** vitest.config.ts sets it: `npm test` runs on the embedded store what `npm run test:rest` runs on Postgres. */
+const { SVC_TEST_ENGINE } = process.env;
+const ofThisRun = (engines: readonly EngineName[]): readonly EngineName[] =>
+  engines.filter((engine) => SVC_TEST_ENGINE === undefined || engine === SVC_TEST_ENGINE);
 
 /** For what the engines do differently: locks and races, SQL of their own, jobs and leases, one walk per feature. */
-export const bothEngines: readonly EngineName[] = ["lowdb", "postgres"];
+export const bothEngines: readonly EngineName[] = ofThisRun(["lowdb", "postgres"]);
 
 /**
  * For rules of a feature. Property tests prove that both engines answer alike, so these run on the cheaper one, and on
  * both in a whole run.
  */
-export const rulesEngines: readonly EngineName[] = isWholeRun ? bothEngines : ["lowdb"];
+export const rulesEngines: readonly EngineName[] = isWholeRun ? bothEngines : ofThisRun(["lowdb"]);
 
 /**
- * For kills of the server: what Postgres has committed survives them anyway, so in `npm test` they are aimed at the
- * embedded store's journal. The long forms are soak tests.
+ * For kills of the server: what Postgres has committed survives them anyway, so these are aimed at the embedded store's
+ * journal. The long forms are soak tests.
  */
-export const killedEngines: readonly EngineName[] = isWholeRun ? bothEngines : ["lowdb"];
+export const killedEngines: readonly EngineName[] = isWholeRun ? bothEngines : ofThisRun(["lowdb"]);
 
 /** How many cases a test tries: enough to notice a mistake, or many in a whole run. */
 export const amount = (few: number, many: number): number => (isWholeRun ? many : few);
