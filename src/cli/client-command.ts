@@ -58,7 +58,7 @@ export abstract class ClientCommand extends BaseCommand {
   protected tokenName: string | null = null;
   #hasNotedVersion = false;
   #listening: (() => void) | undefined;
-  /** Of the last call; null: it had none. */
+  /** SQL of the last call; null: it had none. */
   #sentSql: string | null = null;
   #plan: { readonly action: string; readonly target: unknown; readonly changes: readonly Change[] } | null = null;
 

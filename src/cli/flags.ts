@@ -105,7 +105,7 @@ export const teamFlag = { team: Flags.string({ summary: "Name or id of the team.
 /** Whether the text means hosts without a team. */
 export const isNoTeam = (text: string): boolean => text === "0" || /^(none|no team)$/i.test(text.trim());
 
-/** Whose things a command changes: those of the given team, or of hosts without a team. */
+/** Names the owner of what a command changes: a team, or hosts without a team. */
 export const ofTeam = (team: string | undefined): string =>
   team === undefined || isNoTeam(team) ? "hosts without a team" : `team ${printable(team)}`;
 

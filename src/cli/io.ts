@@ -24,7 +24,7 @@ export interface Io {
   readonly ask: Asker;
   readonly now: () => Date;
   out(text: string): void;
-  /** Like `out`, but waits while the reader is slow. */
+  /** `out` that waits while the reader is slow. */
   outText?(text: string): Promise<void>;
   /** Writes bytes to stdout unchanged; waits while the reader is slow. */
   outBytes?(bytes: Uint8Array): Promise<void>;

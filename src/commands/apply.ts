@@ -23,7 +23,7 @@ interface Application {
   readonly pins: readonly Pin[];
   readonly secrets: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
-  /** Of plans that older versions of svc have saved; otherwise custom variables are among the changes. */
+  /** Variables of plans that older versions of svc have saved; otherwise custom variables are among the changes. */
   readonly variables: Readonly<Record<string, string>>;
   readonly uploads: readonly LargeFile[];
   /** The current objects, to compute the share that is removed. */

@@ -144,7 +144,7 @@ export default class Login extends ClientCommand {
     }
   }
 
-  /** Like the inherited method, but a new context may be named together with its server. */
+  /** The inherited method, with a difference: a new context may be named together with its server. */
   private async loginConnection(context: string | undefined): Promise<Connection> {
     if (context !== undefined && typeof this.common["server-url"] === "string") this.common.context = undefined;
     return this.connection();

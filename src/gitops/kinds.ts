@@ -74,10 +74,10 @@ export const isDeletable = (kind: string): boolean => Boolean(kinds[kind]?.items
 export const itemKinds: readonly { readonly kind: string; readonly noun: string; readonly items: Items }[] =
   kindList.flatMap(([kind, { noun, items }]) => (items ? [{ kind, noun, items }] : []));
 
-/** Those whose lists are at the top level of main files. */
+/** Kinds whose lists are at the top level of main files. */
 export const listKinds = itemKinds.filter(({ items }) => !items.files && !items.software);
 
-/** Those whose lists are in the section `software`. */
+/** Kinds whose lists are in the section `software`. */
 export const softwareLists: readonly (readonly [kind: string, lists: readonly SoftwareList[]])[] = itemKinds.flatMap(
   ({ kind, items: { software } }) => (software ? [[kind, software] as const] : []),
 );

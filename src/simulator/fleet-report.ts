@@ -41,7 +41,9 @@ export function fleetReportOf<Request extends string>(
 
 export type Fact = [name: string, value: string];
 
-/** As text. `fate`: what became of the devices after they enrolled; `facts`: what only these devices have. */
+/**
+ * The report as text. `fate`: what became of the devices after they enrolled; `facts`: what only these devices have.
+ */
 export function renderFleetReport(report: FleetReport<string>, fate: string, facts: readonly Fact[]): string {
   const { devices, enrolled, enrolledPerSecond, requests, seconds, requestsPerSecond, errors } = report;
   const all: Fact[] = [

@@ -20,7 +20,7 @@ export type SimulationOptions = {
   hosts: number;
   /** Keys (`macos`, `windows`, `ubuntu`, ...) or families (`linux`, `darwin`). All platforms if absent. */
   platforms?: string[];
-  /** The same seed always creates the same machines. */
+  /** A seed always creates the same machines. */
   seed?: number;
   /** A factor for all intervals: 0.1 is ten times as fast. */
   scale?: number;

@@ -18,12 +18,12 @@ export interface DeviceIdentity {
 /** A SCEP server, and what is requested there. */
 export interface ScepAccess {
   readonly url: string;
-  /** Of the authority, for servers that have several. */
+  /** Name of the authority, for servers that have several. */
   readonly name: string;
   readonly challenge: string;
   readonly subject: readonly NameField[];
   readonly alternativeNames?: readonly AlternativeName[];
-  /** Of the authority's certificate: SHA-1 or a longer digest. Null: any authority is accepted. */
+  /** Digest of the authority's certificate: SHA-1 or a longer one. Null: any authority is accepted. */
   readonly fingerprint: Buffer | null;
 }
 

@@ -9,7 +9,7 @@ export interface WebSettings {
   readonly maxConnections: number;
 }
 
-/** Which servers are trusted. */
+/** The servers that are trusted. */
 export interface Trust {
   readonly ca?: string;
   readonly insecure?: boolean;

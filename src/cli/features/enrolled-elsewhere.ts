@@ -8,7 +8,7 @@ export const enrolledElsewhere = (count: number): string =>
   `${count === 1 ? "1 Apple device is" : `${count} Apple devices are`} enrolled with another URL of this server, and ` +
   `${count === 1 ? "does" : "do"} not connect to this one`;
 
-/** Of the server as it is now; null if there is nothing to warn of, or if the user may not see it. */
+/** A warning about the server as it is now; null if there is nothing to warn of, or if the user may not see it. */
 export async function warningAfterChange(client: ApiClient): Promise<string | null> {
   const { status, text } = await client.raw("GET", "/api/v1/svc/mdm/vendora/status");
   const shown = AppleStatus.pick({ devices_to_enroll_again: true }).safeParse(status === 200 ? JSON.parse(text) : null);

@@ -101,11 +101,11 @@ export const inDryRun = { headers: { [DRY_RUN]: "true" } };
 
 /** In one request. */
 const DOWNLOADS_MAX = 500;
-/** As long as the server tries. */
+/** How long the server itself tries. */
 const DOWNLOAD_TIMEOUT = "3h";
 
 export abstract class GitopsCommand extends PackageBatchCommand {
-  /** Those that the server has. */
+  /** Names of the teams that the server has. */
   #teams: ReadonlySet<string> = new Set();
   /** The server's default settings, once the state was read. */
   #defaults: ConfigurationState["defaults"] | undefined;
@@ -113,7 +113,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
   /** Values of the environment's variables, which no output contains. */
   protected masks = new Masks();
 
-  /** These endpoints take a dry_run field in the body, which older servers support too. */
+  /** Endpoints of configuration take a dry_run field in the body, which older servers support too. */
   protected override get triesOut(): boolean {
     return false;
   }

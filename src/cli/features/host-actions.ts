@@ -46,7 +46,7 @@ interface Given {
   readonly "dry-run"?: boolean | undefined;
 }
 
-/** Their users unlock the screen as usual: they do not stay locked. */
+/** Platforms whose users unlock the screen as usual: the devices do not stay locked. */
 const unlockedByUsers: ReadonlySet<string> = new Set(["android"]);
 const wanted = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
 /** Maximum number of concurrent calls. */

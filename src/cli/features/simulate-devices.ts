@@ -72,7 +72,7 @@ export function appleOptions(
   };
 }
 
-/** The same for Windows hosts. */
+/** Options of simulated Windows hosts. */
 export function windowsOptions(
   flags: DeviceSimulationFlags,
   server: Pick<WindowsRunOptions, "serverUrl" | "enrollSecret" | "tls">,
@@ -82,7 +82,7 @@ export function windowsOptions(
   return { ...server, ...common(flags), ...(software === undefined ? {} : { softwarePerHost: software }) };
 }
 
-/** The same for Android devices. */
+/** Options of simulated Android devices. */
 export function androidOptions(
   flags: DeviceSimulationFlags,
   server: Pick<AndroidOptions, "keys" | "listen" | "serverUrl" | "ownUrl" | "enrollSecret" | "tls">,

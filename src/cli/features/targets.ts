@@ -18,7 +18,7 @@ export const targetFlags = {
   "all-hosts": choiceFlags["all-hosts"],
   ...dryRunFlag,
 };
-/** Of commands that ask only if the hosts were selected. */
+/** Flag of commands that ask only if the hosts were selected. */
 export const confirmFlag = {
   confirm: Flags.string({ summary: "Number of hosts that --where or --all-hosts selects." }),
 };

@@ -26,7 +26,7 @@ export async function editText(editor: string, name: string, text: string): Prom
   try {
     const file = join(dir, name);
     await writeFile(file, text, { mode: 0o600 });
-    // As in git: the command may contain arguments, so the shell parses it.
+    // The command may contain arguments, as in git, so the shell parses it.
     const code = await new Promise<number | null>((resolve, reject) => {
       const child = spawn(`${editor} "${file}"`, { shell: true, stdio: "inherit" });
       child.on("error", reject);

@@ -1,4 +1,4 @@
-// Which commands call an endpoint.
+// Finds the commands that call an endpoint.
 import type { Config } from "@oclif/core/config";
 import type { AnyEndpoint } from "../../api/endpoint.ts";
 

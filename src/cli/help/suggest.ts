@@ -127,7 +127,7 @@ function distanceOf(given: readonly string[], known: readonly string[], mayBegin
   for (const [i, word] of given.entries()) {
     const typos = editDistance(word.toLowerCase(), known[i]!);
     const isBeginning = mayBegin && word.length >= 3 && known[i]!.startsWith(word);
-    // Of a short word, two letters are most of it.
+    // Two letters are most of a short word.
     if (!isBeginning && typos > (word.length < 4 ? 1 : TYPOS)) return Number.POSITIVE_INFINITY;
     sum += isBeginning ? Math.min(1, typos) : typos;
   }

@@ -30,7 +30,7 @@ export interface OutputOptions {
   readonly width: number | null;
   /** A time as shown of a single object; without it, times are shown as they are. */
   readonly time?: (iso: string) => string;
-  /** The same in lists, where times are ages. */
+  /** Renders times in lists, where they are ages. */
   readonly age?: (iso: string) => string;
   /** Called with the headers of the columns that do not fit the terminal. */
   readonly leftOut?: (headers: readonly string[]) => void;

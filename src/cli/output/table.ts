@@ -115,7 +115,7 @@ const headOf = ({ header, key }: Column): string => (header ?? key).toUpperCase(
 
 interface Cell {
   readonly shown: string;
-  /** The same text without colours. */
+  /** The text without colours. */
   readonly text: string;
 }
 
@@ -133,9 +133,7 @@ function aligned(lines: readonly (readonly Cell[])[]): string {
     .join("\n");
 }
 
-/**
- * The same for characters that take two columns or none. A library knows their widths, but takes ten times as long.
- */
+/** Aligns characters that take two columns or none. A library knows their widths, but takes ten times as long. */
 async function alignedByWidth(lines: readonly (readonly Cell[])[]): Promise<string> {
   const { default: Table } = await import("cli-table3");
   const table = new Table({

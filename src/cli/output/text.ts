@@ -48,7 +48,7 @@ export function ago(time: string, now: Date): string {
 
 const shortUnits: Readonly<Record<string, string>> = { second: "s", minute: "m", month: "mo" };
 
-/** The same for columns of lists: "3m", or of a later time "in 3m". */
+/** A time in columns of lists: "3m", or for a later time "in 3m". */
 export const age = (time: string, now: Date): string =>
   ago(time, now)
     .replace("just now", "now")

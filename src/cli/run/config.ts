@@ -19,8 +19,8 @@ export async function loadConfig(root: string, plugin?: Plugin): Promise<Config>
 }
 
 /**
- * Like `loadConfig`, but with only the command that `argv` names, if it is one of the built commands. Only help and
- * error messages need the whole manifest, which is half a megabyte.
+ * `loadConfig` with only the command that `argv` names, if it is one of the built commands. Only help and error
+ * messages need the whole manifest, which is half a megabyte.
  */
 export async function runConfig(root: string, argv: readonly string[]): Promise<Config> {
   const id = builtCommand(root, argv);

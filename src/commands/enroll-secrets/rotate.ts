@@ -39,7 +39,7 @@ export default class EnrollSecretsRotate extends EnrollSecretsCommand {
       });
     }
     await this.confirm(`Replace ${holder.secrets(old.length)}?`);
-    // Those of an earlier rotation keep their earlier end.
+    // Secrets of an earlier rotation keep their earlier end.
     const expiring = old.map(({ secret, expires_at }) => ({
       secret,
       expires_at: expires_at !== undefined && expires_at < until ? expires_at : until,

@@ -16,7 +16,7 @@ export interface Run {
   readonly teams: readonly FileScope[];
   /** False if the file with the controls of hosts without a team was skipped, so that they are unknown. */
   readonly hasAllControls: boolean;
-  /** Those whose objects the files list completely. */
+  /** Owners whose objects the files list completely. */
   readonly owners: ReadonlySet<Owner>;
   readonly problems: Problems;
   /** Whether the team is deleted, because no file names it. */

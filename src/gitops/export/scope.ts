@@ -55,11 +55,11 @@ export interface ExportScope {
   readonly defaults: ConfigurationState["defaults"];
   /** Writes a text beside the main file, under a path below the directory of the export. */
   addFile(path: string, text: string): void;
-  /** The same for a text that hosts get, which may name custom variables. */
+  /** Adds a text that hosts get, which may name custom variables. */
   addHostFile(path: string, text: string): void;
-  /** The same for a file that is not text. */
+  /** Adds a file that is not text. */
   addContent(path: string, content: Uint8Array): void;
-  /** The same for a large file, which is downloaded. */
+  /** Adds a large file, which is downloaded. */
   addDownload(path: string, file: ExportedDownload): void;
 }
 

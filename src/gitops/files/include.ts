@@ -12,7 +12,7 @@ import { type Entry, type Mapping, parseTree, type Tree } from "./tree.ts";
 
 /** Configuration files are written by people: a larger file is a mistake. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Of all files of a run that are kept in memory. */
+/** Bytes of all files of a run that are kept in memory. */
 const TOTAL_MAX = 256 * 1024 * 1024;
 const MATCHES_MAX = 20_000;
 const YAML = [".yml", ".yaml"];
@@ -160,7 +160,7 @@ function textAt({ value }: Entry, problems: Problems, key: string): string | nul
 export interface Item {
   readonly tree: Tree;
   readonly file: string;
-  /** Its index in the list, if several items come from one entry. */
+  /** Index in the list, if several items come from one entry. */
   readonly index?: number;
   /** The list that it is in, if its kind has several. */
   readonly called?: string;

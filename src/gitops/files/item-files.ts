@@ -167,7 +167,7 @@ async function besideOf(item: Mapping, file: string, files: ItemFiles, sources: 
 
 interface Filled {
   readonly content: Buffer;
-  /** Those whose values it contains. */
+  /** Variables whose values the content contains. */
   readonly variables: readonly UsedVariable[];
 }
 

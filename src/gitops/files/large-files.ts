@@ -9,7 +9,7 @@ import { FileProblem, requireRegular } from "./disk.ts";
 export interface LargeFile extends UploadSource {
   readonly size: number;
   readonly sha256: string;
-  /** Its path or address. */
+  /** Path or address of the file. */
   readonly origin: string;
 }
 

@@ -15,7 +15,7 @@ export interface OsqueryPack {
 
 const TOKENS = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*.*?\*\/|^[ \t]*#[^\n]*|\t/gms;
 
-/** As JSON of the same length, so that places stay. Private characters mark what is left out of texts. */
+/** JSON of the same length, so that places stay. Private characters mark what is left out of texts. */
 const asJson = (text: string): string =>
   text.replace(TOKENS, (token) =>
     token.startsWith('"')

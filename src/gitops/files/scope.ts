@@ -133,7 +133,7 @@ function noteEmptyKeys(
 ): void {
   for (const [name, { key, value }] of entries) {
     if (name === "name" || value.kind !== "leaf" || value.value !== null) continue;
-    // Whose controls count is checked when all files are read.
+    // The owner of controls is checked when all files are read.
     if (name === "controls" && file !== "team") continue;
     const list = listKinds.find(({ items }) => items.list === name);
     const isDeleted = name === "software" ? file !== "global" : list !== undefined && list.items.isOfAllFiles !== true;

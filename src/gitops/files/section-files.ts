@@ -12,7 +12,7 @@ export interface SectionFile {
   readonly section: SectionName;
   /** The keys from the section to the file's, each with its spellings. */
   readonly keys: readonly (readonly string[])[];
-  /** Of the files that may be named. */
+  /** Extensions of the files that may be named. */
   readonly extensions: readonly string[];
   /** Addresses of files may be named, too. */
   readonly takesUrl?: true;

@@ -15,7 +15,7 @@ import { plain, type Tree } from "./tree.ts";
 
 /** Undefined if the file does not have the section, null if it is empty or does not match. */
 export interface SectionValues {
-  /** Of org_settings or team_settings. */
+  /** Sections of org_settings or team_settings. */
   readonly settings: Value | null | undefined;
   readonly controls: Value | null | undefined;
   readonly agentOptions: Value | null | undefined;

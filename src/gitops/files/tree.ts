@@ -33,7 +33,7 @@ export type Tree = Leaf | List | Mapping;
 export interface Leaf {
   readonly kind: "leaf";
   readonly value: string | number | boolean | null;
-  /** As the file has it, if YAML reads that as another value than a text. */
+  /** The text in the file, if YAML reads it as another value than a text. */
   readonly written?: string;
   readonly at: Place;
 }

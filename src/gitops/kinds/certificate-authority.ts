@@ -17,7 +17,7 @@ interface Given {
   readonly path: readonly string[];
 }
 
-/** Those of `certificate_authorities`: lists, or one object where only one may exist. */
+/** Authorities in `certificate_authorities`: lists, or one object where only one may exist. */
 function authoritiesIn(settings: Value | null | undefined): Given[] {
   const groups = settings?.certificate_authorities;
   if (!isRecord(groups)) return [];

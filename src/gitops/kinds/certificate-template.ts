@@ -49,7 +49,7 @@ export const certificateTemplate: Kind = {
   desired: ({ scopes }) =>
     scopes.flatMap((scope) =>
       templatesIn(scope).map(({ name, certificate_authority_name, subject_name, subject_alternative_name: given }) => {
-        // As the server keeps it, so that another spelling is no change.
+        // The server's spelling, so that another spelling is no change.
         const others = spelledNames(given ?? "");
         const value = {
           certificate_authority_name,

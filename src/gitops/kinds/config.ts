@@ -68,7 +68,7 @@ function desired({ global, noTeam, current, hasAllControls }: Run): Thing[] {
   return [...sections, mdm, section("yara_rules", yaraValue(global.yaraRules))];
 }
 
-/** Of a logo that is a file, the server determines the address. */
+/** The server determines the address of a logo that is a file. */
 function withLogos(info: Value, named: NonNullable<Run["global"]>["named"], current: Run["current"]): Value {
   const before = fieldsOf(current.value("config", null, "org_info"));
   const addresses = Object.entries(logoAddresses).filter(([kind]) => named[kind] !== undefined);

@@ -11,7 +11,7 @@ const KEY = "directory_graph_credentials";
 /** The secret that the server has. */
 const KEPT = { $secret: "" };
 
-/** As the server stores them: a file may have a GUID in capitals. */
+/** The server's spelling: a file may have a GUID in capitals. */
 const guid = (text: unknown): string => String(text).trim().toLowerCase();
 
 function credentialsIn(settings: Value | null | undefined): Value[] {

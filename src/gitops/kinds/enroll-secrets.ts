@@ -11,7 +11,7 @@ import type { Kind } from "./kind.ts";
 
 const SecretSpec = z.strictObject({ secrets: EnrollSecrets });
 
-/** They keep their values if the key is absent. */
+/** Enroll secrets, which keep their values if the key is absent. */
 function secretsIn(owner: Owner, settings: Value | null | undefined): Thing[] {
   const given = settings?.secrets;
   if (!Array.isArray(given)) return [];

@@ -29,7 +29,7 @@ export interface Items<T extends Named = Named> {
   readonly newer?: string;
   /** Files whose list is refused, or ignored with a warning, because their owner cannot have such objects. */
   readonly notIn?: { readonly [file in ScopeKind]?: { readonly as: "error" | "warn"; readonly message: string } };
-  /** Of an item in a list. For files, their name and digest (`sha256`) are added. */
+  /** Schema of an item in a list. For files, their name and digest (`sha256`) are added. */
   readonly schema: z.ZodType<Partial<T>>;
   /** If the items are files: where the lists are instead of at the top level. */
   readonly files?: readonly ItemFiles[];

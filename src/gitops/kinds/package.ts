@@ -96,7 +96,7 @@ function withFile(value: Json, sha256: string | null, before: Json | undefined):
   return { ...fields, sha256: sha256 ?? words(fieldsOf(before).sha256) };
 }
 
-/** Of exported texts that are no scripts. */
+/** Extensions of exported texts that are no scripts. */
 const extensions: Readonly<Record<string, string>> = { pre_install_query: ".sql", configuration: ".plist" };
 
 const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };

@@ -36,13 +36,13 @@ export interface Change {
   readonly kind: string;
   readonly owner: Owner;
   readonly name: string;
-  /** As in `Thing`; absent for what is created. */
+  /** Title for people, as `Thing` has it; absent for what is created. */
   readonly title?: string | undefined;
   /** For updates: the fields that differ, in the order of the files. */
   readonly fields: readonly FieldChange[];
   /** The desired value; null for deletions. */
   readonly value: Json;
-  /** Of a team that is deleted: the number of its hosts, and some of their names. */
+  /** For a team that is deleted: the number of its hosts, and some of their names. */
   readonly hosts?: HostsOfTeam | undefined;
   /** What people should know before they apply it. */
   readonly note?: string | undefined;

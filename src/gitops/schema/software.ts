@@ -40,7 +40,7 @@ function onlyOneList(given: Lists, context: Issues): void {
 }
 
 const categories = z.array(name).max(100);
-/** Of names in the API of the configuration. */
+/** Characters of names in the API of the configuration. */
 const URL_MAX = 1024;
 const NEEDS_SCRIPTS = /\.(exe|tar\.gz|tgz)$/i;
 

@@ -29,7 +29,7 @@ export const VariableFile = z.strictObject({
 const noTeamNames: ReadonlySet<string> = new Set([NO_TEAM_NAME.toLowerCase(), "unassigned"]);
 const inState = (team: string): string => (noTeamNames.has(team.toLowerCase()) ? NO_TEAM_NAME : team);
 
-/** As `VariableFile`; only the name if other files use the variable, but none lists it. */
+/** A variable that files list; only the name if other files use the variable, but none lists it. */
 export interface CustomVariable {
   readonly name: string;
   readonly teams?: readonly string[] | null;
@@ -39,7 +39,7 @@ export interface CustomVariable {
   readonly value?: Json;
 }
 
-/** Of a variable that no file lists. */
+/** Scope of a variable that no file lists. */
 export const firstScope = {
   teams: null,
   uses: variableUses.filter((use) => variableDefaultUses.includes(use)),

@@ -31,7 +31,7 @@ export class Installs {
   private readonly machine: Machine;
   private readonly call: InstallCall;
   private readonly results: Result[] = [];
-  /** Those of which no result will be reported. */
+  /** Installs of which no result will be reported. */
   private readonly hung = new Set<string>();
   private count = 0;
 

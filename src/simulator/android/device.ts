@@ -80,7 +80,7 @@ export class AndroidDevice {
     };
   }
 
-  /** Its user has entered the token. Resolves when the server has taken the news, or the fleet has ended. */
+  /** The user enters the token. Resolves when the server has taken the news, or the fleet has ended. */
   async enroll(token: EnrollmentToken): Promise<void> {
     this.token = token;
     this.agent = this.newAgent();
@@ -93,7 +93,7 @@ export class AndroidDevice {
     this.applySoon();
   }
 
-  /** Its policy has changed, or it got another one. */
+  /** The device's policy has changed, or it got another one. */
   applySoon(): void {
     if (this.isApplying || this.hasLeft) return;
     this.isApplying = true;

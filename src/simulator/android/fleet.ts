@@ -30,7 +30,7 @@ export interface AndroidOptions {
   /** What the server calls itself (`server_settings.server_url`): its pushes are signed for this address. */
   readonly ownUrl: string;
   readonly enrollSecret: string;
-  /** The same seed always creates the same devices. */
+  /** A seed always creates the same devices. */
   readonly seed?: number;
   /** The share of devices that belong to their users. */
   readonly personal?: number;

@@ -24,11 +24,11 @@ export interface StandInKeys {
 
 export interface StandInFolder {
   readonly keys: StandInKeys;
-  /** It was made by this call: no server can use it yet. */
+  /** Whether this call has made the folder: no server can use it yet. */
   readonly isNew: boolean;
   /** The file with the settings of the server, as lines of environment variables. */
   readonly settingsFile: string;
-  /** The same, by the names of the variables. */
+  /** Settings by the names of the variables. */
   readonly settings: Readonly<Record<string, string>>;
 }
 

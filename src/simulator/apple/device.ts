@@ -33,7 +33,7 @@ const urgent: readonly string[] = ["DeviceLock", "EraseDevice"];
 export class AppleDevice {
   readonly facts: DeviceFacts;
   state: DeviceState = freshState(false);
-  /** It has postponed a command, so it has to connect again by itself. */
+  /** Whether the device has postponed a command, so it has to connect again by itself. */
   postpones = false;
   private readonly world: DeviceWorld;
   private readonly random: Random;
@@ -132,7 +132,7 @@ export class AppleDevice {
         await this.takeFrom({ Status: "Idle" }, "poll");
       } while (this.again && this.enrolled);
     } catch {
-      // It is counted. The device tries again when it is asked to connect, or by itself.
+      // Failures are counted. The device tries again when it is asked to connect, or by itself.
     }
   }
 

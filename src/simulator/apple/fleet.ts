@@ -27,7 +27,7 @@ export interface ProfileSource {
 
 export interface AppleOptions {
   readonly devices: number;
-  /** The same seed always creates the same devices. */
+  /** A seed always creates the same devices. */
   readonly seed?: number;
   readonly families?: readonly AppleFamily[];
   /** The share of commands that a device postpones. */
@@ -169,7 +169,7 @@ export class AppleFleet {
       });
       await device.enroll(profile, key, { awaitsConfiguration });
     } catch {
-      // It is counted, and the report shows that the device has not enrolled.
+      // Failures are counted, and the report shows that the device has not enrolled.
     }
   }
 

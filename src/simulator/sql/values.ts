@@ -22,7 +22,7 @@ function isNumeric(text: string): boolean {
   return text.trim() !== "" && !Number.isNaN(Number(text));
 }
 
-/** Which sides of a comparison are columns. SQLite converts the other side to the type of the column. */
+/** The sides of a comparison that are columns. SQLite converts the other side to the type of the column. */
 export type Affinity = { left: boolean; right: boolean };
 
 export function compare(left: Value, right: Value, affinity: Affinity): number | null {

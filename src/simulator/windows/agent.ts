@@ -128,7 +128,7 @@ export function bridgeAnswer(sql: string, nodes: Nodes): SqlAnswer | null {
   const commands = readCommands(input.replace(/^<SyncBody>|<\/SyncBody>$/g, ""));
   const replies = commands.flatMap((command) => perform(command, nodes).replies);
   const output = writeCommands(replies.map((one, i) => ({ ...one, cmdId: String(i + 1), msgRef: "0" })));
-  // As agents return it: with a declaration of an encoding that it does not have.
+  // Agents return it with a declaration of an encoding that it does not have.
   return rowsAnswer([
     {
       raw_mdm_command_output: `<?xml version="1.0" encoding="utf-16"?><SyncML><SyncBody>${output}</SyncBody></SyncML>`,

@@ -23,7 +23,7 @@ export interface DeviceWorld {
 }
 
 interface Answered {
-  /** Of the command. */
+  /** Text of the command. */
   readonly text: string;
   readonly replies: readonly SyncCommand[];
 }
@@ -48,7 +48,7 @@ export class WindowsDevice {
   /** Commands whose answers the server has taken. */
   private readonly taken = new Set<string>();
   private connecting: Promise<void> | null = null;
-  /** It was erased, or its enrollment was removed: it does so once the server knows. */
+  /** Whether the device was erased, or its enrollment was removed: it acts so once the server knows. */
   private isWiped = false;
   private leaves = false;
 
@@ -64,7 +64,7 @@ export class WindowsDevice {
     return this.enrollment !== null && !this.left;
   }
 
-  /** Of the server that manages it; null: none does. */
+  /** Id of the server that manages the device; null: none does. */
   get providerId(): string | null {
     return this.isEnrolled ? (this.enrollment?.providerId ?? null) : null;
   }
@@ -148,7 +148,7 @@ export class WindowsDevice {
         name = "answer";
       }
     } catch {
-      // It is counted. The device begins another session later.
+      // Failures are counted. The device begins another session later.
     }
   }
 

@@ -21,7 +21,7 @@ export interface WindowsOptions {
   readonly devices: number;
   readonly serverUrl: string;
   readonly enrollSecret: string;
-  /** The same seed always creates the same devices. */
+  /** A seed always creates the same devices. */
   readonly seed?: number;
   /** The share of commands that a device postpones. */
   readonly notNow?: number;
@@ -96,7 +96,7 @@ export class WindowsFleet {
         const key = await this.stats.timed("agent", () => agents.enroll());
         await device.enroll(`${serverUrl}${DISCOVERY}`, userToken(key), keys[index % keys.length]!);
       } catch {
-        // It is counted, and the report shows that the device has not enrolled.
+        // Failures are counted, and the report shows that the device has not enrolled.
       }
     });
     this.enrollSeconds = (performance.now() - from) / 1000;
@@ -161,7 +161,7 @@ export class WindowsFleet {
       await this.stats.timed("queries", () => agents.report(device.nodes, this.enrolled(device)));
       this.stats.reports++;
     } catch {
-      // It is counted. The agent reports again later.
+      // Failures are counted. The agent reports again later.
     }
   }
 }

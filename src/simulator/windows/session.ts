@@ -17,7 +17,7 @@ import type { Account, Post } from "./enrollment.ts";
 const SYNCML = "application/vnd.syncml.dm+xml";
 
 export interface Exchange {
-  /** Of the device's message. */
+  /** Status of the device's message. */
   readonly status: string;
   readonly message: SyncMessage;
   /** What the server asks for. */

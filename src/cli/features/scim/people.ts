@@ -23,7 +23,7 @@ export const personGroupView: View = {
   columns: [{ key: "id" }, { key: "displayName", header: "name" }, { key: "externalId", header: "external id" }],
 };
 
-/** As many as the server returns at once. */
+/** People that the server returns at once. */
 const PAGE = 100;
 const DEFAULT_LIMIT = 100;
 

@@ -14,11 +14,11 @@ export interface Outcome {
   readonly host: string;
   readonly host_id: number;
   readonly software_title_id: number;
-  /** As the host's software shows it, or `refused`, or `canceled`. */
+  /** Status in the host's software, or `refused`, or `canceled`. */
   readonly status: string;
   readonly message: string;
   readonly output: string;
-  /** Of the installation, the store's command, or the script that uninstalls. */
+  /** The uuid of the installation, the store's command, or the script that uninstalls. */
   readonly uuid: string;
 }
 

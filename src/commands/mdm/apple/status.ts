@@ -20,7 +20,7 @@ const ends = (all: unknown): string =>
         .join(", ")
     : "";
 
-/** Of the values that are not plain. */
+/** Texts for values that are not plain. */
 const texts: Readonly<Record<string, (value: unknown) => string>> = { push_certificate: pushName, expiring: ends };
 
 export default class MdmAppleStatus extends ClientCommand {
