@@ -159,7 +159,7 @@ async function opensWith(dir: string, cipher: Cipher): Promise<boolean> {
   }
 }
 
-/** Which migrations of a database have run and which are missing. */
+/** Counts the migrations of a database that have run, and names those that are missing. */
 export async function schemaOf(url: string): Promise<{ applied: number; pending: string[] }> {
   const { migrationState } = await import("./platform/store/postgres/migrate.ts");
   return migrationState(url);

@@ -113,7 +113,7 @@ export class StrangerRefusals {
     recent.count++;
     if (recent.count <= IMMEDIATE) this.#reply(req, res, refusal.wait);
     else if (recent.delayed < MAX_DELAYED) this.#replyLater(req, res, { ...refusal, recent });
-    // Of a proxy, the connections are also those of others.
+    // A proxy's connections are also those of others.
     else if (placeOf(withoutMapping(req.socket.remoteAddress ?? "")) === refusal.place) req.socket.destroy();
     else this.#reply(req, res, refusal.wait);
   }

@@ -38,7 +38,7 @@ export interface AgentHost {
   readonly mdm: Pick<RowOf<Tables["hostMdm"]>, (typeof mdmColumns)[number]> | null;
   /** The state of its disk. Null: nothing is known. */
   readonly disk: Pick<RowOf<Tables["hostDiskEncryption"]>, (typeof diskColumns)[number]> | null;
-  /** Its setup. Null: it has none. */
+  /** The host's setup. Null: it has none. */
   readonly setup: Pick<RowOf<Tables["hostSetups"]>, (typeof setupColumns)[number]> | null;
 }
 

@@ -1,4 +1,4 @@
-// Which store apps a team offers.
+// The store apps that a team offers.
 
 import type { z } from "zod";
 import {

@@ -52,7 +52,7 @@ async function pass(services: Context, { identifier, operation, message }: Asked
   const { url, use } = await findChallenge(services, identifier);
   const isMessage = operation === "PKIOperation";
   if (isMessage && (message === null || message.length === 0)) throw badRequest("the message is missing", "message");
-  // Of two messages with the same challenge only one is passed on.
+  // If two messages have the same challenge, only one is passed on.
   if (isMessage && !(await use())) throw badRequest("unknown or used enrolment");
   const to = new URL(url);
   to.searchParams.set("operation", operation);

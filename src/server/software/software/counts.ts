@@ -192,7 +192,7 @@ export async function recountSoftware(
         if (state?.generation !== generation) return;
         const corrected = await correct(tx, found.scopes);
         if (state.recounted_at !== null && corrected > 0) log.warn({ corrected }, "counts of software were corrected");
-        // These were made by transactions whose hosts have just been counted.
+        // Changes by transactions whose hosts have just been counted.
         await removeSoftwareChanges(tx, found.pending);
         await changeState(tx, state, { counted_at: now, recounted_at: now, generation: generation + 1 });
       },

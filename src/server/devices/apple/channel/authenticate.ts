@@ -91,7 +91,7 @@ function readAuthenticate(message: PlistDict, identity: Identity): Authenticatin
   const enrollmentId = enrollmentIdOf(message);
   if (enrollmentId === null || enrollmentId === "")
     throw badRequest("the message needs a UDID or an EnrollmentID", "UDID");
-  // Such an id would look like the id of another device.
+  // An id with spaces or invisible characters would look like the id of another device.
   if (withoutInvisible(enrollmentId).trim() !== enrollmentId)
     throw badRequest("must not contain invisible characters, or begin or end with spaces", "UDID");
   if (enrollmentId.includes(USER_SEPARATOR)) throw new NotAllowed("the id is that of a user's channel");

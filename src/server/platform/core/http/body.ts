@@ -68,7 +68,7 @@ export async function readBytes(
         const next = await Promise.race([chunks.next().catch(failIncomplete), stopped]);
         if (next.done) return;
         size += next.value.byteLength;
-        // Too large for this endpoint, whatever room there is: the sender must not try again.
+        // The content is too large for this endpoint, whatever room there is: the sender must not try again.
         if (size > limit) throw tooLarge(limit);
         if (!claim.add(next.value.byteLength)) throw noRoom();
         yield next.value;

@@ -63,7 +63,7 @@ export async function recountVulnerabilities(
     isDone = await write(async (tx, state) => {
       if (state.recounted_at !== null && corrected > 0)
         log.debug({ corrected }, "counts of vulnerabilities have changed");
-      // These were made by transactions whose hosts have just been counted.
+      // Changes by transactions whose hosts have just been counted.
       await removeVulnerabilityChanges(tx, found.pending);
       await changeState(tx, state, { counted_at: now, recounted_at: now, generation: generation + 1 });
     });
