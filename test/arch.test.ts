@@ -302,6 +302,15 @@ describe("wings of the server", () => {
   });
 });
 
+describe("wings of the API", () => {
+  it("import downwards only, as those of the server", () => {
+    const rank = (file: string) => wings.indexOf(/^src\/api\/([^/]+)\//.exec(file)?.[1] ?? "");
+    const inWings = imports.filter(({ file, target }) => rank(file) >= 0 && rank(target) >= 0);
+    expect(inWings.length).toBeGreaterThan(20);
+    expect(show(inWings.filter(({ file, target }) => rank(target) > rank(file)))).toEqual([]);
+  });
+});
+
 describe("features of the server", () => {
   const edges = imports.flatMap((one) => {
     const [from, to] = [featureOf(one.file), featureOf(one.target)];

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { StoreApp } from "../../src/api/delivery/store-apps.ts";
+import type { StoreApp } from "../../src/api/software/store-app.ts";
 import { androidAgents } from "../../src/server/devices/android/policies/agent-app.ts";
 import { androidPolicySender } from "../../src/server/devices/android/policies/sender.ts";
 import { eq } from "../../src/server/platform/store/query.ts";

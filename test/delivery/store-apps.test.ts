@@ -1,6 +1,7 @@
 // Store apps: which of them teams offer, and how devices get them with a license.
+
 import { beforeEach, describe, expect, it } from "vitest";
-import type { LicensedApp, StoreApp } from "../../src/api/delivery/store-apps.ts";
+import type { LicensedApp, StoreApp } from "../../src/api/software/store-app.ts";
 import type { PlistDict } from "../../src/plist/value.ts";
 import { requestStoreApp } from "../../src/server/delivery/store-apps/installs.ts";
 import { runJob } from "../../src/server/edge/jobs/start.ts";

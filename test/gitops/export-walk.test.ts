@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import { caFields, caTypes } from "../../src/api/certificates/ca.ts";
-import { NO_TEAM_NAME, type StateThing } from "../../src/api/edge/configuration.ts";
+import type { StateThing } from "../../src/api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../src/api/settings/no-team.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { kindNames } from "../../src/gitops/kinds.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";

@@ -2,7 +2,8 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NO_TEAM_NAME, type StateThing } from "../../src/api/edge/configuration.ts";
+import type { StateThing } from "../../src/api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../src/api/settings/no-team.ts";
 import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { type Change, isSecretRef, type Json, type Thing } from "../../src/gitops/plan/diff.ts";

@@ -1,48 +1,15 @@
 // Store apps: apps that the organization has licenses for, and that teams offer to their hosts.
 import { z } from "zod";
-import { ProfileLabel } from "../devices/profiles.ts";
 import { endpoint } from "../endpoint.ts";
-import { Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp, unchanged } from "../fields.ts";
-import { InstallPolicy } from "../software/packages.ts";
+import { Id, IdParam, nameText, QueryFlag, QueryTeam, unchanged } from "../fields.ts";
+import { LicensedApp, StoreApp, StorePlatform } from "../software/store-app.ts";
 
-export const storePlatforms = ["darwin", "ios", "ipados", "android"] as const;
-const Platform = z.enum(storePlatforms);
-
-const ShownLabels = z.array(ProfileLabel).optional();
 const labelNames = z.array(z.string().min(1).max(255)).max(1000).optional();
 const GivenLabels = {
   labels_include_any: labelNames.meta({ description: "names; only one of the three lists may be given" }),
   labels_include_all: labelNames,
   labels_exclude_any: labelNames,
 };
-/** An app of the store that can be added. */
-export const LicensedApp = z.object({
-  app_store_id: z.string(),
-  platform: Platform,
-  name: z.string(),
-  display_name: z.string().meta({ description: "as name" }),
-  icon_url: z.string().nullable(),
-  latest_version: z.string(),
-});
-export type LicensedApp = z.infer<typeof LicensedApp>;
-
-export const StoreApp = LicensedApp.extend({
-  display_name: z.string().meta({ description: "empty if users have not set one" }),
-  self_service: z.boolean(),
-  categories: z.array(z.string()),
-  created_at: Timestamp,
-  status: z.object({ installed: z.int(), pending: z.int(), failed: z.int() }).meta({ description: "numbers of hosts" }),
-  install_during_setup: z.boolean(),
-  automatic_install_policies: z.array(InstallPolicy).nullable(),
-  configuration: z.string().optional(),
-  auto_update_enabled: z.boolean(),
-  auto_update_window_start: z.string().nullable(),
-  auto_update_window_end: z.string().nullable(),
-  labels_include_any: ShownLabels,
-  labels_include_all: ShownLabels,
-  labels_exclude_any: ShownLabels,
-});
-export type StoreApp = z.infer<typeof StoreApp>;
 
 /** The id of an app: its number in the store of Apple, or the name of its package on Android. */
 export const APP_NUMBER = /^\d{1,20}$/;
@@ -74,7 +41,7 @@ const updates = {
 
 export const BatchApp = z.strictObject({
   app_store_id: appId,
-  platform: Platform.optional().meta({ description: "absent: all platforms of the app" }),
+  platform: StorePlatform.optional().meta({ description: "absent: all platforms of the app" }),
   display_name: nameText().optional(),
   install_during_setup: z.boolean().optional(),
   ...settings,
@@ -103,7 +70,7 @@ export const storeAppsApi = {
     body: z.object({
       app_store_id: appId,
       team_id: TeamId,
-      platform: Platform.default("darwin"),
+      platform: StorePlatform.default("darwin"),
       ensure: z.literal("present").optional().meta({
         description: "create a policy that installs the app on Macs without it",
       }),
@@ -145,7 +112,7 @@ export const storeAppsApi = {
           team_id: z.int().nullable(),
           title_id: Id,
           app_store_id: z.string(),
-          platform: Platform,
+          platform: StorePlatform,
           icon_hash_sha256: z.string(),
           icon_filename: z.string(),
         }),

@@ -1,9 +1,11 @@
 // Configuration profiles: settings for devices, as files in the format of their platform.
+
 import { z } from "zod";
 import { Content, MiB, multipart, optionalSmallFile, smallFile } from "../bodies.ts";
 import { PROVES } from "../dry-run.ts";
 import { endpoint } from "../endpoint.ts";
-import { Empty, Id, IdParam, Meta, nameText, paging, QueryFlag, QueryTeam, Timestamp } from "../fields.ts";
+import { Empty, IdParam, Meta, nameText, paging, QueryFlag, QueryTeam, Timestamp } from "../fields.ts";
+import { LabelNames, ScopeLabel } from "../hosts/label-scope.ts";
 
 /** Maximum size of one profile. */
 export const PROFILE_MAX = 1.5 * MiB;
@@ -13,16 +15,6 @@ const BATCH_MAX = 25 * MiB;
 export const ProfilePlatform = z.enum(["darwin", "windows", "android"]);
 export const ProfileStatus = z.enum(["verified", "verifying", "pending", "failed"]);
 export type ProfileStatus = z.infer<typeof ProfileStatus>;
-
-export const ProfileLabel = z.object({
-  id: Id.optional(),
-  name: z.string(),
-  broken: z
-    .literal(true)
-    .optional()
-    .meta({ description: "the label was deleted: the profile goes to no further host" }),
-});
-export type ProfileLabel = z.infer<typeof ProfileLabel>;
 
 export const ConfigurationProfile = z.object({
   profile_uuid: z.string(),
@@ -35,21 +27,19 @@ export const ConfigurationProfile = z.object({
   uploaded_at: Timestamp,
   checksum: z.string().meta({ description: "SHA-256 of the content" }),
   activation: z.string().optional().meta({ description: "the declaration's own activation, as base64" }),
-  labels: z.array(ProfileLabel).optional(),
-  labels_include_all: z.array(ProfileLabel).optional(),
-  labels_include_any: z.array(ProfileLabel).optional(),
-  labels_exclude_any: z.array(ProfileLabel).optional(),
+  labels: z.array(ScopeLabel).optional(),
+  labels_include_all: z.array(ScopeLabel).optional(),
+  labels_include_any: z.array(ScopeLabel).optional(),
+  labels_exclude_any: z.array(ScopeLabel).optional(),
 });
 export type ConfigurationProfile = z.infer<typeof ConfigurationProfile>;
 
-export const ProfileLabelNames = z.array(nameText()).max(1000);
 const labels = {
-  labels: ProfileLabelNames.optional().meta({ description: "older name of labels_include_all" }),
-  labels_include_all: ProfileLabelNames.optional(),
-  labels_include_any: ProfileLabelNames.optional(),
-  labels_exclude_any: ProfileLabelNames.optional(),
+  labels: LabelNames.optional().meta({ description: "older name of labels_include_all" }),
+  labels_include_all: LabelNames.optional(),
+  labels_include_any: LabelNames.optional(),
+  labels_exclude_any: LabelNames.optional(),
 };
-export type GivenLabels = { [K in keyof typeof labels]?: string[] | undefined };
 
 const base64 = z.string().max(Math.ceil(PROFILE_MAX * 1.4));
 const BatchItem = z.strictObject({

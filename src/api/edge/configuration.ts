@@ -4,9 +4,6 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { VariableValue } from "../settings/variables.ts";
 
-/** The owner of settings for hosts without a team. */
-export const NO_TEAM_NAME = "No team";
-
 const Owner = z
   .string()
   .max(255)

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Id, Timestamp } from "../fields.ts";
-import { HostSoftwareEntry } from "../software/software.ts";
 import { HostMdm } from "./host-mdm.ts";
+import { HostSoftwareEntry } from "./host-software.ts";
 import { Label } from "./label.ts";
 
 /** A policy as shown in a host. */

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { RoleName, TeamRole, User } from "../accounts/users.ts";
-import { NO_TEAM_NAME } from "../edge/configuration.ts";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, Meta, paging, QueryFlag, QueryText, Timestamp } from "../fields.ts";
 import {
@@ -19,6 +18,7 @@ import {
   WindowsUpdates,
 } from "./app-config.ts";
 import { EnrollSecret, SecretList } from "./enroll-secrets.ts";
+import { NO_TEAM_NAME } from "./no-team.ts";
 
 const short = z.string().max(255);
 const url = z.string().max(2048);

@@ -1,8 +1,9 @@
 // The catalogue of maintained apps: apps whose newest installers and scripts somebody keeps up to date.
+
 import { z } from "zod";
-import { ProfileLabelNames } from "../devices/profiles.ts";
 import { endpoint } from "../endpoint.ts";
 import { Id, IdParam, Meta, paging, QueryFlag, QueryTeam, QueryText } from "../fields.ts";
+import { LabelNames } from "../hosts/label-scope.ts";
 import { PACKAGE_SCRIPT_MAX } from "./packages.ts";
 
 export const CatalogueApp = z.object({
@@ -83,9 +84,9 @@ export const catalogueApi = {
         .boolean()
         .optional()
         .meta({ description: "create a policy that installs the app on hosts without it" }),
-      labels_include_all: ProfileLabelNames.optional(),
-      labels_include_any: ProfileLabelNames.optional(),
-      labels_exclude_any: ProfileLabelNames.optional(),
+      labels_include_all: LabelNames.optional(),
+      labels_include_any: LabelNames.optional(),
+      labels_exclude_any: LabelNames.optional(),
     }),
     response: z.object({ software_title_id: Id }),
   }),

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Id, IdParam, Meta, pagingAfter, QueryInt, QueryTeam, Timestamp } from "../fields.ts";
-import { importTime, Vulnerability } from "./software.ts";
+import { Vulnerability } from "../hosts/host-software.ts";
+import { importTime } from "./software.ts";
 
 const platforms = ["darwin", "windows", "linux", "chrome", "ios", "ipados", "android"] as const;
 export type OsPlatform = (typeof platforms)[number];

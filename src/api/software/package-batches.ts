@@ -1,9 +1,10 @@
 // Replaces all packages of a team in the background: the server downloads what it does not have.
+
 import { z } from "zod";
 import { MiB } from "../bodies.ts";
-import { ProfileLabelNames } from "../devices/profiles.ts";
 import { endpoint } from "../endpoint.ts";
 import { Id, nameText, QueryFlag } from "../fields.ts";
+import { LabelNames } from "../hosts/label-scope.ts";
 import { PACKAGE_SCRIPT_MAX } from "./packages.ts";
 
 export const batchStates = ["processing", "completed", "failed"] as const;
@@ -32,9 +33,9 @@ export const BatchPackage = z.strictObject({
   post_install_script: script.optional(),
   self_service: z.boolean().optional(),
   install_during_setup: z.boolean().optional(),
-  labels_include_all: ProfileLabelNames.optional(),
-  labels_include_any: ProfileLabelNames.optional(),
-  labels_exclude_any: ProfileLabelNames.optional(),
+  labels_include_all: LabelNames.optional(),
+  labels_include_any: LabelNames.optional(),
+  labels_exclude_any: LabelNames.optional(),
 });
 export type BatchPackage = z.output<typeof BatchPackage>;
 

@@ -1,10 +1,11 @@
 // Packages: installer files that teams offer to their hosts, one for each software title.
+
 import { z } from "zod";
 import { Download, file, MiB, multipart, optionalFile } from "../bodies.ts";
 import { policyTypes } from "../checks/policies.ts";
-import { ProfileLabel, ProfileLabelNames } from "../devices/profiles.ts";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp } from "../fields.ts";
+import { LabelNames, ScopeLabel } from "../hosts/label-scope.ts";
 
 /** Maximum size of a package. */
 export const PACKAGE_MAX = 10 * 1024 * MiB;
@@ -56,9 +57,9 @@ export const Package = z.object({
   automatic_install_policies: z.array(InstallPolicy).nullable(),
   patch_policy: PatchPolicy.nullable().meta({ description: "maintained apps: the policy that keeps them up to date" }),
   categories: z.array(z.string()).nullable(),
-  labels_include_all: z.array(ProfileLabel).nullable(),
-  labels_include_any: z.array(ProfileLabel).nullable(),
-  labels_exclude_any: z.array(ProfileLabel).nullable(),
+  labels_include_all: z.array(ScopeLabel).nullable(),
+  labels_include_any: z.array(ScopeLabel).nullable(),
+  labels_exclude_any: z.array(ScopeLabel).nullable(),
 });
 export type Package = z.infer<typeof Package>;
 
@@ -91,9 +92,9 @@ const fields = {
     description: "create a policy that installs the package on hosts without it",
   }),
   categories: z.array(nameText()).max(100).optional(),
-  labels_include_all: ProfileLabelNames.optional(),
-  labels_include_any: ProfileLabelNames.optional(),
-  labels_exclude_any: ProfileLabelNames.optional(),
+  labels_include_all: LabelNames.optional(),
+  labels_include_any: LabelNames.optional(),
+  labels_exclude_any: LabelNames.optional(),
 };
 const change = {
   ...fields,

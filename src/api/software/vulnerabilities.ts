@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Id, Meta, pagingAfter, QueryFlag, QueryTeam, QueryText, Timestamp } from "../fields.ts";
-import { importTime, Vulnerability } from "./software.ts";
+import { Vulnerability } from "../hosts/host-software.ts";
+import { importTime } from "./software.ts";
 
 /** A CVE that affects hosts. Details are premium, and null if no source provides them. */
 export const HostVulnerability = Vulnerability.omit({ resolved_in_version: true, created_at: true }).extend({

@@ -1,9 +1,11 @@
 // Shared by plan, apply and drift: reads the files, fetches the server's state once, and computes the differences.
+
 import { delimiter } from "node:path";
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
 import { DRY_RUN } from "../../api/dry-run.ts";
-import { type ConfigurationState, configurationApi, NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { type ConfigurationState, configurationApi } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { packageBatchesApi } from "../../api/software/package-batches.ts";
 import { ApiCallError, type FieldReason } from "../../client/errors.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";

@@ -1,5 +1,5 @@
 // Columns of store apps.
-import { LicensedApp, StoreApp } from "../../api/delivery/store-apps.ts";
+import { LicensedApp, StoreApp } from "../../api/software/store-app.ts";
 import type { View } from "../output/output.ts";
 
 const columns = [

@@ -1,6 +1,6 @@
 // The desired state of documents in the older format: their values over the server's.
 
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import type { Collected, Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import type { Spec } from "../files/spec.ts";

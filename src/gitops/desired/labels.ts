@@ -1,11 +1,7 @@
 // The labels that other objects refer to: those of the files, and those of the server that stay.
 
-import {
-  type ConfigurationState,
-  maybeDeletedLabel,
-  NO_TEAM_NAME,
-  type ThingKey,
-} from "../../api/edge/configuration.ts";
+import { type ConfigurationState, maybeDeletedLabel, type ThingKey } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Collected, Placed } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";

@@ -1,5 +1,5 @@
 // What one run of `svc plan` or `svc apply` is about.
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import type { Problems } from "../files/problems.ts";
 import type { FileScope, Files } from "../files/read.ts";
 import type { Spec } from "../files/spec.ts";

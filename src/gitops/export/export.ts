@@ -1,7 +1,8 @@
 // Exports the server's state to files from which a plan is empty.
 
 import type { z } from "zod";
-import { type ConfigurationState, NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import type { ConfigurationState } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { isRecord } from "../../text/record.ts";
 import { customVariablesIn } from "../files/substitute.ts";

@@ -1,5 +1,5 @@
 // Collects the items of the lists in all files.
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { itemKinds, kinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";

@@ -1,7 +1,7 @@
 // The older format: documents of {apiVersion, kind, spec}. Objects that are not in them stay as they are.
 
 import { basename } from "node:path";
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { nearest } from "../../text/nearest.ts";
 import { itemKinds, kindList, listKinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";

@@ -1,7 +1,8 @@
 // Configuration profiles of device management.
+
 import { basename, extname } from "node:path";
 import { PROFILE_MAX } from "../../api/devices/profiles.ts";
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { changed, type Fields, fieldsOf } from "../export/fields.ts";
 import { FileNames } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";

@@ -1,5 +1,5 @@
 // Custom variables: where they may be used, and that their values change. The values come from the environment.
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";

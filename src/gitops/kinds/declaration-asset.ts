@@ -1,7 +1,8 @@
 // Asset declarations of Apple devices, to which their declarations refer by identifier.
+
 import { basename } from "node:path";
 import { PROFILE_MAX } from "../../api/devices/profiles.ts";
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { notJson } from "../../text/json.ts";
 import { isRecord } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";

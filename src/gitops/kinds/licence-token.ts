@@ -1,5 +1,5 @@
 // Teams of the tokens of the license program.
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { checkTeams, listIn, placeIn, tokensOf } from "../desired/tokens.ts";
 import { fieldsOf } from "../export/fields.ts";
 import type { LicenceToken } from "../schema/tokens.ts";

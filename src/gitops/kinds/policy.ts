@@ -1,7 +1,8 @@
 // Policies.
+
 import { z } from "zod";
 import { policyPlatforms, policyTypes } from "../../api/checks/policies.ts";
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import type { Current } from "../desired/current.ts";
 import type { Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";

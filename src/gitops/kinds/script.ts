@@ -1,7 +1,8 @@
 // Saved scripts, which managed agents run.
+
 import { basename } from "node:path";
 import { SCRIPT_MAX } from "../../api/delivery/scripts.ts";
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { FileNames } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Placed } from "../files/collect.ts";

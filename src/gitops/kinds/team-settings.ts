@@ -1,5 +1,7 @@
 // Settings of a team, or of the hosts without one.
-import { type ConfigurationState, NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+
+import type { ConfigurationState } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { isRecord } from "../../text/record.ts";
 import { overControls, withControls } from "../desired/controls.ts";
 import type { Current } from "../desired/current.ts";

@@ -1,6 +1,6 @@
 // What the details of activities say about changed objects and fields.
 
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Json } from "./diff.ts";
 

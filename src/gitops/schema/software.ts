@@ -1,7 +1,9 @@
 // Software that teams offer, as it stands in files.
+
 import { z } from "zod";
-import { APP_NUMBER, APP_PACKAGE, BatchApp, isAppId, storePlatforms } from "../../api/delivery/store-apps.ts";
+import { APP_NUMBER, APP_PACKAGE, BatchApp, isAppId } from "../../api/delivery/store-apps.ts";
 import { setupPlatforms } from "../../api/setup-platforms.ts";
+import { storePlatforms } from "../../api/software/store-app.ts";
 import { flag, labelNames, name, platforms, text } from "./fields.ts";
 
 const LABELS_MAX = 1000;

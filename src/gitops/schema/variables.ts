@@ -1,6 +1,7 @@
 // Custom variables in the global file.
+
 import { z } from "zod";
-import { NO_TEAM_NAME } from "../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { SECRET_PREFIX, variableDefaultUses, variableUses } from "../../api/settings/variables.ts";
 import type { Json } from "../plan/diff.ts";
 import { compareTexts } from "../plan/values.ts";

@@ -1,5 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { storeAppsApi, storePlatforms } from "../../../api/delivery/store-apps.ts";
+import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
+import { storePlatforms } from "../../../api/software/store-app.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { offerFlags, offerOf } from "../../../cli/features/store-apps/flags.ts";
 import { args, dryRunFlag, ofTeam, teamFlag } from "../../../cli/flags.ts";

@@ -1,5 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { StoreApp, storeAppsApi } from "../../../api/delivery/store-apps.ts";
+import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
+import { StoreApp } from "../../../api/software/store-app.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";

@@ -1,6 +1,7 @@
 // What policies of teams name: software, scripts and profiles of the same team, which its files must contain.
+
 import { basename, dirname, resolve } from "node:path";
-import { NO_TEAM_NAME } from "../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import type { Collected, Placed } from "../../files/collect.ts";
 import { listOf, type Problems } from "../../files/problems.ts";
 import type { Json } from "../../plan/diff.ts";

@@ -1,6 +1,7 @@
 // Setup assistant profiles: what devices show that enroll automatically.
+
 import { basename } from "node:path";
-import { NO_TEAM_NAME } from "../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import { notJson } from "../../../text/json.ts";
 import { isRecord } from "../../../text/record.ts";
 import { thing } from "../../desired/values.ts";

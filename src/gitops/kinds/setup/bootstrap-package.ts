@@ -1,6 +1,7 @@
 // Bootstrap packages: what Macs install first after they have enrolled automatically.
+
 import { PACKAGE_MAX } from "../../../api/devices/bootstrap.ts";
-import { NO_TEAM_NAME } from "../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import { thing } from "../../desired/values.ts";
 import { fieldsOf } from "../../export/fields.ts";
 import { safeName } from "../../export/names.ts";

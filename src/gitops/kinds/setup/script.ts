@@ -1,7 +1,8 @@
 // The script that hosts run at the end of their setup.
+
 import { basename } from "node:path";
 import { SCRIPT_MAX } from "../../../api/delivery/scripts.ts";
-import { NO_TEAM_NAME } from "../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import { fileName } from "../../export/names.ts";
 import type { ExportedSections, ExportScope } from "../../export/scope.ts";
 import type { Placed } from "../../files/collect.ts";

@@ -1,4 +1,4 @@
-import { NO_TEAM_NAME } from "../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 
 /** `teamId` as in the API. Null: global, or the team does not exist. */

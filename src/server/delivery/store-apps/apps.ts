@@ -1,13 +1,8 @@
 // The store apps that a team offers.
 
 import type { z } from "zod";
-import {
-  type BatchApp,
-  isAppId,
-  type LicensedApp,
-  type StoreApp,
-  type storeAppsApi,
-} from "../../../api/delivery/store-apps.ts";
+import { type BatchApp, isAppId, type storeAppsApi } from "../../../api/delivery/store-apps.ts";
+import type { LicensedApp, StoreApp } from "../../../api/software/store-app.ts";
 import { isDeeper, isRecord } from "../../../text/record.ts";
 import { teamFor } from "../../devices/profiles/access.ts";
 import type { TeamName } from "../../devices/profiles/platform.ts";

@@ -1,5 +1,5 @@
 // Store apps in the view of a host's software.
-import { storePlatforms } from "../../../api/delivery/store-apps.ts";
+import { storePlatforms } from "../../../api/software/store-app.ts";
 import { deviceOfHost } from "../../devices/apple/channel/devices.ts";
 import { inScope, labelsOfHost } from "../../hosts/labels/scope.ts";
 import { scopeOf } from "../../hosts/labels/targeting.ts";

@@ -1,4 +1,4 @@
-import type { storePlatforms } from "../../../api/delivery/store-apps.ts";
+import type { storePlatforms } from "../../../api/software/store-app.ts";
 import type { LabelRule } from "../../hosts/labels/targeting.ts";
 import { bool, id, idOf, int, json, type RowOf, ref, table, text, time } from "../../platform/store/table.ts";
 import type { SetupPositions } from "../../software/software/setup-order.ts";

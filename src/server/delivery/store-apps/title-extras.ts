@@ -1,5 +1,5 @@
 // Store apps in the views of software titles. Who may not see packages sees titles without them.
-import type { StoreApp } from "../../../api/delivery/store-apps.ts";
+import type { StoreApp } from "../../../api/software/store-app.ts";
 import { inTeam, may, visible } from "../../platform/core/security/access.ts";
 import { and, eq, everything, oneOf } from "../../platform/store/query.ts";
 import type { TitleExtras } from "../../software/software/titles/titles.ts";

@@ -1,5 +1,5 @@
 // How replies show the store apps of a team.
-import type { StoreApp } from "../../../api/delivery/store-apps.ts";
+import type { StoreApp } from "../../../api/software/store-app.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import { orNull, policiesOf } from "../../software/installers/wire.ts";

@@ -1,7 +1,9 @@
 // Lists, creates, changes and deletes profiles.
+
 import type { z } from "zod";
 import type { Content } from "../../../api/bodies.ts";
-import type { ConfigurationProfile, GivenLabels, profilesApi } from "../../../api/devices/profiles.ts";
+import type { ConfigurationProfile, profilesApi } from "../../../api/devices/profiles.ts";
+import type { GivenLabels } from "../../../api/hosts/label-scope.ts";
 import { checkProfilesUnused } from "../../checks/policies/profiles.ts";
 import { resolveTargets, type TargetLabel } from "../../hosts/labels/targeting.ts";
 import { recordEntries } from "../../platform/activities/record.ts";

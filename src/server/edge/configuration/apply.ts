@@ -1,6 +1,8 @@
 // Applies changes of any kind of configuration object in one transaction: all of them or none.
+
 import type { z } from "zod";
-import { type configurationApi, NO_TEAM_NAME } from "../../../api/edge/configuration.ts";
+import type { configurationApi } from "../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import type { SecretVariable } from "../../../api/settings/variables.ts";
 import { againWithoutGone } from "../../hosts/labels/members.ts";
 import { inTurns } from "../../platform/core/concurrency/parts.ts";

@@ -1,5 +1,7 @@
 // Requested changes, and errors that name the change.
-import { NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../../api/edge/configuration.ts";
+
+import type { ThingChange, ThingKey } from "../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import { turns } from "../../platform/core/concurrency/parts.ts";
 import { ApiError, type FieldError } from "../../platform/core/errors.ts";
 import type { KindShape } from "./kind.ts";

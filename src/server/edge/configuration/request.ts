@@ -1,7 +1,8 @@
 // Parses an apply request: checks each change by itself and groups the parsed changes by kind.
 
 import { createHash } from "node:crypto";
-import { NO_TEAM_NAME, type ThingKey } from "../../../api/edge/configuration.ts";
+import type { ThingKey } from "../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError, alreadyExists, invalid } from "../../platform/core/errors.ts";
 import { needPremium } from "../../platform/core/http/tier.ts";

@@ -1,7 +1,7 @@
 // Label lists of profiles and software, as requests give them, as rows keep them, and as replies show them.
 
-import type { GivenLabels, ProfileLabel } from "../../../api/devices/profiles.ts";
 import { deletedLabel } from "../../../api/edge/configuration.ts";
+import type { GivenLabels, ScopeLabel } from "../../../api/hosts/label-scope.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
 import { invalid, premiumRequired } from "../../platform/core/errors.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -103,7 +103,7 @@ export function scopeOf(labels: readonly TargetLabel[]): Record<LabelRule, reado
   };
 }
 
-export type ShowTarget = (label: TargetLabel) => ProfileLabel;
+export type ShowTarget = (label: TargetLabel) => ScopeLabel;
 
 /** How these labels are shown: with their present names. */
 export async function shownTargets(store: ServerTx, labels: readonly TargetLabel[]): Promise<ShowTarget> {
@@ -116,7 +116,7 @@ export async function shownTargets(store: ServerTx, labels: readonly TargetLabel
 }
 
 /** The names as configuration as code has them: of a deleted label one that differs from every other label's. */
-export const configuredName = ({ name, broken }: ProfileLabel): string => (broken ? deletedLabel(name) : name);
+export const configuredName = ({ name, broken }: ScopeLabel): string => (broken ? deletedLabel(name) : name);
 
 /** The lists of a reply, without empty ones. */
 export function targetLists(labels: readonly TargetLabel[], show: ShowTarget) {

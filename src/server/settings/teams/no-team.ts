@@ -1,6 +1,6 @@
 // The settings of hosts without a team, which the API calls team 0. They are stored as one row of the configuration
 // table.
-import { NO_TEAM_NAME } from "../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import { NoTeam, type NoTeamChange } from "../../../api/settings/teams.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { channels } from "../../platform/core/channels.ts";

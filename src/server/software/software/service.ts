@@ -1,9 +1,11 @@
 // Renders the software of hosts for host replies. A host's list is one row of version ids. The versions are shared by
 // all hosts.
+
 import type { z } from "zod";
+import type { HostSoftwareEntry, Vulnerability } from "../../../api/hosts/host-software.ts";
 import type { SoftwareForm } from "../../../api/inventory/host-filters.ts";
 import type { hostsApi } from "../../../api/inventory/hosts.ts";
-import type { HostSoftwareEntry, HostSoftwareItem, Vulnerability } from "../../../api/software/software.ts";
+import type { HostSoftwareItem } from "../../../api/software/software.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { pageOfArray } from "../../platform/core/http/paging.ts";

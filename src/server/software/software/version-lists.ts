@@ -1,6 +1,8 @@
 // Lists of software versions, with the number of hosts of a team that have them.
+
 import type { z } from "zod";
-import type { SoftwareVersion, softwareApi, Vulnerability } from "../../../api/software/software.ts";
+import type { Vulnerability } from "../../../api/hosts/host-software.ts";
+import type { SoftwareVersion, softwareApi } from "../../../api/software/software.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
 import { notFound, premiumRequired } from "../../platform/core/errors.ts";
 import { page } from "../../platform/core/http/paging.ts";

@@ -1,5 +1,5 @@
 // Vulnerabilities as replies show them.
-import type { Vulnerability } from "../../../../api/software/software.ts";
+import type { Vulnerability } from "../../../../api/hosts/host-software.ts";
 import { parts } from "../../../platform/core/concurrency/parts.ts";
 import { type Context, isPremium } from "../../../platform/core/context.ts";
 import { groupBy } from "../../../platform/core/maps.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { ProfileLabelNames, ProfilePlatform } from "../../../../../api/devices/profiles.ts";
+import { ProfilePlatform } from "../../../../../api/devices/profiles.ts";
 import { deletedLabel } from "../../../../../api/edge/configuration.ts";
+import { LabelNames } from "../../../../../api/hosts/label-scope.ts";
 import type { ProfileRow } from "../../../../devices/profiles/platform.ts";
 import type { Upload } from "../../../../devices/profiles/rules.ts";
 import type { ProfileLabel } from "../../../../devices/profiles/scope.ts";
@@ -20,9 +21,9 @@ const ProfileValue = z.strictObject({
     .regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" })
     .nullable()
     .default(null),
-  labels_include_all: ProfileLabelNames.optional(),
-  labels_include_any: ProfileLabelNames.optional(),
-  labels_exclude_any: ProfileLabelNames.optional(),
+  labels_include_all: LabelNames.optional(),
+  labels_include_any: LabelNames.optional(),
+  labels_exclude_any: LabelNames.optional(),
 });
 type ProfileValue = z.output<typeof ProfileValue>;
 

@@ -1,6 +1,7 @@
 // A custom variable: its value, which is a secret, and where it may be used. Teams are named.
+
 import { z } from "zod";
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { VariableValue, variableUses } from "../../../../../api/settings/variables.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { checkVariableName, type VariableRow } from "../../../../settings/variables/secrets.ts";

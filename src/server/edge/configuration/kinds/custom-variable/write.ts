@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import type { SecretVariable } from "../../../../../api/settings/variables.ts";
 import { isRecord } from "../../../../../text/record.ts";
 import { invalid } from "../../../../platform/core/errors.ts";

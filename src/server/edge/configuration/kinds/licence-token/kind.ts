@@ -1,6 +1,7 @@
 // The teams of the organization's tokens of the license program. The tokens themselves are secrets, added by the API.
+
 import { z } from "zod";
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import type { vppTokenTeams } from "../../../../delivery/store-apps/tables.ts";
 import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "../../../../delivery/store-apps/tables.ts";
 import { exchangeTeams, TEAMS_LOCK } from "../../../../delivery/store-apps/tokens.ts";

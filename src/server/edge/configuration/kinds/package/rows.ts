@@ -1,7 +1,8 @@
 // The packages of teams, as objects of the configuration.
+
 import { createHash } from "node:crypto";
-import type { ProfileLabel } from "../../../../../api/devices/profiles.ts";
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import type { ScopeLabel } from "../../../../../api/hosts/label-scope.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { isDefaultScript } from "../../../../../packages/default-scripts.ts";
 import { configuredName, shownTargets, targetLists } from "../../../../hosts/labels/targeting.ts";
 import type { Context } from "../../../../platform/core/context.ts";
@@ -108,7 +109,7 @@ async function entriesOf(
     const kept = defaults.get(row.id);
     const app = apps.get(row.catalogue_app_id ?? 0);
     const lists = targetLists(labels.get(row.id) ?? [], show);
-    const listed = (list: readonly ProfileLabel[] | undefined) => (list ?? []).map(configuredName).sort();
+    const listed = (list: readonly ScopeLabel[] | undefined) => (list ?? []).map(configuredName).sort();
     const version = app?.manifest.versions.find(({ sha256 }) => sha256 === row.sha256) ?? app?.manifest.versions[0];
     const isDefault = (which: "install" | "uninstall"): boolean => {
       const text = row[`${which}_script`];

@@ -1,5 +1,5 @@
 // Writes packages through the services of their feature.
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { resolveKept, type TargetLabel } from "../../../../hosts/labels/targeting.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { conflict, invalid } from "../../../../platform/core/errors.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { PolicySpec, policyPlatforms } from "../../../../../api/checks/policies.ts";
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
 import { isOneLine, NOT_ONE_LINE } from "../../../../../api/fields.ts";
 import type { WebhookSettings } from "../../../../../api/settings/app-config.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import type { PolicyRow, PolicyScope } from "../../../../checks/policies/applies.ts";
 import {
   type Columns,

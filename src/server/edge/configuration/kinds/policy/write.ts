@@ -1,6 +1,6 @@
 import type { PolicySpec } from "../../../../../api/checks/policies.ts";
 import { policyPlatforms } from "../../../../../api/checks/policies.ts";
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { type Place, type PolicyRow, placeOf } from "../../../../checks/policies/applies.ts";
 import { type Reported, setReported } from "../../../../checks/policies/automations.ts";
 import { patchColumns } from "../../../../checks/policies/patch.ts";

@@ -1,5 +1,5 @@
 // What hosts install during their setup, in its order, by the names that files have for it.
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { type SetupPlatform, setupPlatforms } from "../../../../../api/setup-platforms.ts";
 import { chooseApp } from "../../../../delivery/store-apps/setup.ts";
 import type { Context } from "../../../../platform/core/context.ts";

@@ -1,5 +1,5 @@
 // The store apps of teams, as objects of the configuration.
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { labelListsOf } from "../../../../delivery/store-apps/labels.ts";
 import type { StoreAppRow } from "../../../../delivery/store-apps/tables.ts";
 import type { Context } from "../../../../platform/core/context.ts";

@@ -1,6 +1,8 @@
 // Values of store apps: what requests may contain.
+
 import { z } from "zod";
-import { BatchApp, isAppId, storePlatforms } from "../../../../../api/delivery/store-apps.ts";
+import { BatchApp, isAppId } from "../../../../../api/delivery/store-apps.ts";
+import { storePlatforms } from "../../../../../api/software/store-app.ts";
 import type { StorePlatform } from "../../../../delivery/store-apps/tables.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";

@@ -1,5 +1,5 @@
 // Writes store apps through the services of their feature.
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import {
   checkSettings,
   insertApp,

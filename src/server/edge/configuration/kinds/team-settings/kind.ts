@@ -1,4 +1,4 @@
-import { NO_TEAM_NAME } from "../../../../../api/edge/configuration.ts";
+import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { shownSettings } from "../../../../settings/teams/settings.ts";
 import type { Kind } from "../../kind.ts";
 import type { Thing } from "../../values.ts";
