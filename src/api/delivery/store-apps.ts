@@ -91,7 +91,7 @@ export const storeAppsApi = {
       ...settings,
       ...updates,
       app_store_id: unchanged(z.string()),
-      platform: unchanged(Platform),
+      platform: unchanged(StorePlatform),
     }),
     response: z.object({ app_store_app: StoreApp }),
   }),
