@@ -18,19 +18,11 @@ const madeIn = async <T>(response: Response): Promise<T> => {
   expect(response.status).toBe(200);
   return (await response.json()) as T;
 };
-const queryOf = async (t: TestApp, team: number) =>
-  (await madeIn<{ query: { id: number } }>(await t.post("/queries", { name: "q", query: "SELECT 1", team_id: team })))
-    .query;
 const globalQuery = async (t: TestApp) =>
   (await madeIn<{ query: { id: number } }>(await t.post("/queries", { name: "all", query: "SELECT 1", interval: 60 })))
     .query;
 
 const cases: Readonly<Record<string, (t: TestApp, team: number, other: number) => Promise<Case>>> = {
-  "a query": async (t, team, other) => ({
-    path: `/queries/${(await queryOf(t, team)).id}`,
-    change: { description: "changed" },
-    keys: { team_id: [team, other] },
-  }),
   "an entry of the global schedule": async (t) => {
     const { id } = await globalQuery(t);
     return {

@@ -12,7 +12,6 @@ import {
   QueryTeam,
   QueryText,
   Timestamp,
-  unchanged,
 } from "../fields.ts";
 
 export const queryLoggings = ["snapshot", "differential", "differential_ignore_removals"] as const;
@@ -176,7 +175,7 @@ export const queriesApi = {
     summary: "Change a query; its report is deleted if the SQL changes.",
     access: write,
     params,
-    body: QueryFields.extend({ team_id: unchanged(z.int().nullable()) }),
+    body: QueryFields,
     response: z.object({ query: Query }),
   }),
   deleteByName: endpoint({

@@ -7,7 +7,6 @@ import { parts } from "../../platform/core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../../platform/core/context.ts";
 import { alreadyExists, badRequest, forbidden, notFound, premiumOption } from "../../platform/core/errors.ts";
 import { page } from "../../platform/core/http/paging.ts";
-import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { authorize, may, visible } from "../../platform/core/security/access.ts";
 import { and, eq, everything, gt, isNull, oneOf, or, type Predicate, search } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
@@ -61,15 +60,10 @@ export async function createQuery(ctx: Context, given: Created): Promise<Query> 
   });
 }
 
-export async function modifyQuery(
-  ctx: Context,
-  id: number,
-  { team_id, ...given }: z.output<typeof queriesApi.modify.body>,
-): Promise<Query> {
+export async function modifyQuery(ctx: Context, id: number, given: QueryFields): Promise<Query> {
   const set = checkedFields(given);
   return changingQueries(ctx, async (inside) => {
     const before = await queryFor(inside, "queries:write", id);
-    checkUnchanged({ team_id }, { team_id: before.team_id });
     const labels = await scopeOf(inside, given);
     const row = await updateQuery(inside, before, set, labels);
     const team = await teamOf(inside, row.team_id);
