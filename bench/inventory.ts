@@ -140,7 +140,7 @@ async function compareWithChanged(
 
 type Cost = ReturnType<Usage>;
 
-/** The same reply after some programs were updated. */
+/** The reply after some programs were updated. */
 function updated(body: Buffer): Buffer {
   const answers = JSON.parse(body.toString()) as { queries: Record<string, Record<string, string>[]> };
   const lists = Object.entries(answers.queries).flatMap(([name, rows]) => (name.includes("software") ? [rows] : []));

@@ -97,7 +97,7 @@ async function measure(engine: string, server: Served, hosts: number, identityFi
 
 type Call = (<T>(method: string, path: string, body?: unknown) => Promise<T>) & { headers: Record<string, string> };
 
-/** Like `signIn`, but with access to the token for the stream. */
+/** `signIn` with access to the token for the stream. */
 async function caller(server: Served): Promise<Call> {
   const post = { method: "POST", headers: { "content-type": "application/json" } };
   const login = await server.send("/api/v1/svc/login", {

@@ -128,7 +128,7 @@ async function written(dir: string, name: string, payload: number): Promise<Pack
 
 const runFile = promisify(execFile);
 
-/** Of `cp` and `sync` of the copy, because the server syncs a file before it acknowledges it. */
+/** Seconds of `cp` and `sync` of the copy, because the server syncs a file before it acknowledges it. */
 async function copySeconds(path: string): Promise<number> {
   const copy = `${path}.copy`;
   const from = performance.now();

@@ -140,7 +140,7 @@ class Fleet {
       const due = ((performance.now() - started) / POLL_MS) * this.hosts.length;
       for (; number < due; number++) {
         const host = this.hosts[number % this.hosts.length]!;
-        // It is still at its last poll.
+        // The host is still at its last poll.
         if (waiting.has(host)) continue;
         waiting.add(host);
         const turn = this.#turn(host, started + (number / this.hosts.length) * POLL_MS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// As run.js, from the sources: nothing has to be built.
+// run.js from the sources: nothing has to be built.
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { register } from "tsx/esm/api";

@@ -479,7 +479,7 @@ describe("kinds of configuration", () => {
     configuration_profile: 0,
     certificate_template: 0,
   });
-  /** As a text, as a key, as the folder of a kind, or in the plural as a list of objects. */
+  /** Kinds named as a text, as a key, as the folder of a kind, or in the plural as a list of objects. */
   const namesOf = (file: string): string[] => {
     const code = readFileSync(join(root, file), "utf8")
       .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "")

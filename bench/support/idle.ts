@@ -5,7 +5,7 @@ import { compare, Side } from "./side.ts";
 /** What the servers send when they are ready. */
 export interface IdleReady {
   readonly port: number;
-  /** Of the devices: they ask for commands, and there are none. */
+  /** Requests of the devices: they ask for commands, and there are none. */
   readonly requests: readonly string[];
 }
 

@@ -13,12 +13,12 @@ export const isRoot = (): boolean => process.platform === "linux" && process.get
 
 export interface RealAgentOptions {
   readonly serverUrl: string;
-  /** Its state and its log; created where it is missing. */
+  /** Folder of state and log; created where it is missing. */
   readonly folder: string;
   readonly ca: string | null;
   readonly secret: string;
   readonly uuid: string;
-  /** Its hostname, in a namespace of its own; only root can make one. */
+  /** Hostname in a namespace of its own; only root can make one. */
   readonly hostname?: string;
   /** Read in the place of dpkg's list of packages, in a namespace of its own; only root can make one. */
   readonly dpkgStatus?: string;

@@ -145,7 +145,7 @@ describe.each(rulesEngines)("invites on %s", (engine) => {
     expect(await field(await t.as(null).get(`/invites/${made.token}`))).toBe("invite_token");
     expect(await field(await accept(t, made))).toBe("invite_token");
     expect(await t.store.users.count()).toBe(1);
-    // It no longer blocks the address.
+    // An expired invite no longer blocks the address.
     await t.store.sessions.update({ where: eq("id", 1), set: { accessed_at: t.clock.iso() } });
     const again = await invite(t, { global_role: "observer" });
     expect(again.token).not.toBe(made.token);

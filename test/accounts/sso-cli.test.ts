@@ -71,7 +71,7 @@ describe.each(rulesEngines)("the command line's sign-in on %s", (engine) => {
     expect((await exchange(t, late)).status).toBe(401);
     const guessed = await codeFrom(t);
     expect((await exchange(t, guessed, randomBytes(32).toString("base64url"))).status).toBe(401);
-    // There is only one attempt: somebody with only the code cannot try again.
+    // One attempt is allowed: somebody with only the code cannot try again.
     expect((await exchange(t, guessed)).status).toBe(401);
     expect((await exchange(t, randomBytes(32).toString("base64url"))).status).toBe(401);
     expect((await exchange(t, "x", "short")).status).toBe(422);

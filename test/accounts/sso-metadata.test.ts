@@ -133,7 +133,7 @@ describe.each(rulesEngines)("metadata that is set on %s", (engine) => {
     const none = await startReceiver({ answer: () => ({ status: 503, body: "" }) });
     const later = await t.patch("/config", { sso_settings: settings({ metadata_url: `${none.url}/metadata` }) });
     expect(later.status).toBe(200);
-    // The same address again is not asked for: another change must not fail because of it.
+    // An unchanged address is not asked for again: another change must not fail because of it.
     const asked = none.received.length;
     expect(
       (await t.patch("/config", { sso_settings: { idp_image_url: "https://example.com/i.png" }, org_info: {} })).status,
@@ -222,7 +222,7 @@ describe.each(rulesEngines)("metadata by address on %s", (engine) => {
     await byUrl(t, server);
     await server.stop();
     await expectFailure(await start(t), /refused the connection/);
-    // And a callback returns to the sign-in page.
+    // A callback returns to the sign-in page.
     await turnOnSso(t, key);
     const { cookie, requestId } = await begin(t);
     await byUrl(t, server);

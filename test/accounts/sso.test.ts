@@ -95,7 +95,7 @@ describe.each(rulesEngines)("single sign-on on %s", (engine) => {
     expect(request).toContain(`IssueInstant="${t.clock.iso()}"`);
     expect(request).toContain('Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress" AllowCreate="true"');
     expect(request).not.toContain("Signature");
-    // As another library parses it.
+    // Another library parses the request.
     expect(await samlpReads(url)).toMatchObject({
       issuer: ENTITY_ID,
       assertionConsumerServiceURL: ACS,

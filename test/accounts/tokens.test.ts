@@ -145,7 +145,7 @@ describe.each(rulesEngines)("API tokens on %s", (engine) => {
     }
     expect(await t.store.sessions.count()).toBe(3);
     expect((await login(t, ADMIN.email, ADMIN.password)).status).toBe(200);
-    // It may end itself.
+    // The session may end itself.
     expect((await by.delete(`/sessions/${one.id}`)).status).toBe(200);
     expect((await by.get("/me")).status).toBe(401);
   });

@@ -25,7 +25,7 @@ let made = 0;
 function machine(given: Partial<Disk>, failure?: Error) {
   const disk: Disk = {
     conversion: 0,
-    // As long as nobody suspends it.
+    // Protection stays on until somebody suspends it.
     protection: given.conversion === 1 ? 1 : 0,
     protectors: [],
     tpm: true,

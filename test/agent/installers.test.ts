@@ -84,7 +84,7 @@ describe.skipIf(!isLinux)("an installer package for macOS", () => {
   it.skipIf(!hasTar)("is a product archive with one component, and equal for equal input", async () => {
     const file = await built("pkg", setup);
     expect((await readFile(file)).equals(await readFile(await built("pkg", setup, "again")))).toBe(true);
-    // It contains the secret.
+    // The package contains the secret.
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(run("bsdtar", ["-tf", file]).trim().split("\n")).toEqual([
       "Distribution",
@@ -116,7 +116,7 @@ describe.skipIf(!isLinux)("an installer package for macOS", () => {
     await mkdir(join(folder, "scripts"));
     run("bsdtar", ["-xf", "../svc-agent.pkg/Scripts"], join(folder, "scripts"));
     const disk = join(folder, "a disk");
-    // As the system calls it: the package, where it is installed, and on which disk.
+    // Arguments that the system passes: the package, where it is installed, and on which disk.
     run(join(folder, "scripts/postinstall"), [file, "/", disk]);
     expect(await readFile(join(disk, "etc/svc-agent/secret"), "utf8")).toBe("the secret\n");
     expect((await stat(join(disk, "etc/svc-agent/secret"))).mode & 0o777).toBe(0o600);

@@ -34,7 +34,7 @@ async function make(type: "deb" | "tar"): Promise<string> {
   const words = ["agent", "package", "--type", type, "--server-url", "https://svc.example.com", "--file", file];
   const { exitCode, stderr } = await runCli([...words, "--enroll-secret-file", join(folder, "secret")]);
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`wrote ${file}`)]);
-  // It contains the secret.
+  // The package contains the secret.
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   return file;
 }
@@ -93,7 +93,7 @@ describe.skipIf(!isLinux)("a package of the agent", () => {
     const list = rpm("-lv");
     expect(list).toMatch(/^-rwxr-xr-x +1 root +root .* \/opt\/svc-agent\/agent\.mjs$/m);
     expect(list).toMatch(/^-rw------- +1 root +root .* \/etc\/svc-agent\/secret$/m);
-    // So that nothing is left when the package is removed.
+    // Folders belong to the package, so that nothing is left when it is removed.
     expect(list).toMatch(/^drwxr-xr-x .* \/opt\/svc-agent$/m);
     expect(list).toMatch(/^drwxr-xr-x .* \/etc\/svc-agent$/m);
     expect(rpm("--scripts")).toContain("systemctl enable svc-agent");

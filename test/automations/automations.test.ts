@@ -155,7 +155,7 @@ describe.each(rulesEngines)("automations on %s", (engine) => {
     const policy = await makePolicy(t);
     await configure(t, failingHook(receiver.url, [policy]));
     await failing(t, policy, 3);
-    // As if the server were killed between the two writes: neither is stored.
+    // A failure between the two writes: neither is stored, as if the server were killed.
     const broken = {
       ...t.services,
       random: {

@@ -75,7 +75,7 @@ describe.each(bothEngines)("calendar events on %s", (engine) => {
       start: { dateTime: "2026-03-03T10:00:00.000Z", timeZone: "Europe/Berlin" },
       end: { dateTime: "2026-03-03T10:30:00.000Z" },
     });
-    // Its session does not end meanwhile.
+    // The session of an API-only user does not end meanwhile.
     const robot = await makeUser(t, "admin", { api_only: true });
     const window = async () => {
       const shown = (await (await robot.get(`/hosts/${host.id}`)).json()) as { host: { maintenance_window?: unknown } };

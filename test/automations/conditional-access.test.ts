@@ -140,7 +140,7 @@ describe.each(bothEngines)("conditional access on %s", (engine) => {
     expect((await signIn(stolen)).location).toBe(ERROR);
     const renewed = (await enroll(t, { secret: "", uuid: host.uuid, key: 2, identity: stolen }))!;
     expect((await signIn(renewed)).location).toBe(ERROR);
-    // That does not keep the host from getting its own, even if others ask again and again.
+    // A foreign certificate does not keep the host from getting its own, even if others ask again and again.
     const own = (await enroll(t, { secret, uuid: host.uuid, key: 3 }))!;
     await reports(t, host.id, own);
     expect((await signIn(own)).status).toBe(200);

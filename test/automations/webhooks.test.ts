@@ -240,7 +240,7 @@ describe.each(rulesEngines)("webhooks on %s", (engine) => {
       expect(config.status).toBe(422);
     }
     expect(await t.store.webhookDestinations.count()).toBe(0);
-    // Of maximum length: both stores look it up.
+    // An address of maximum length: both stores look it up.
     const longest = `https://a.example/${"x".repeat(1982)}`;
     expect((await t.patch("/webhooks/destinations", { url: longest, rotate_secret: true })).status).toBe(200);
     await queue(t, longest);
@@ -300,7 +300,7 @@ describe.each(rulesEngines)("webhooks on %s", (engine) => {
     await runJob(t.services, "outbox_cleanup");
     expect(await counted()).not.toHaveProperty("delivered");
     expect(await counted()).toHaveProperty("dead");
-    // Otherwise they would be given up now, and kept from now on.
+    // Pending rows would be given up now, and kept from now on.
     await t.store.outbox.delete(eq("state", "pending"));
     t.clock.advance(days(31));
     await runJob(t.services, "outbox_cleanup");

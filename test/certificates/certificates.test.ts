@@ -63,7 +63,7 @@ describe.each(rulesEngines)("certificate templates on %s", (engine) => {
       certificate_authority_id: ca,
       subject_name: SUBJECT,
     });
-    // The same name in another team; a team's id may be text.
+    // A name may be used again in another team; a team's id may be text.
     const own = await make(t, {
       name: "Wi-Fi",
       team_id: String(team.id),
@@ -259,7 +259,7 @@ describe.each(rulesEngines)("certificate templates on %s", (engine) => {
         { key: "OU", value: "S/1\\2" },
       ]);
     }
-    // Its parameters do not make more visible.
+    // Parameters of the request do not make more visible.
     expect(await names(await call("GET", "/certificates?team_id=0"))).toEqual(["own"]);
     expect((await json(await loner.call("GET", "/certificates"))).certificates).toMatchObject([
       { name: "of none", subject_name: "/CN=UUID-B/O=Example" },

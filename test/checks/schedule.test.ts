@@ -88,7 +88,7 @@ describe.each(rulesEngines)("the deprecated schedule on %s", (engine) => {
     for (const shard of [0, 101, 1.5])
       expect(await status(t.post("/global/schedule", { query_id: idle.id, interval: 60, shard }))).toBe(422);
     expect(await status(t.post("/global/schedule", { query_id: idle.id, interval: 60, platform: "beos" }))).toBe(400);
-    // Of another schedule, or of none.
+    // Ids of another schedule, or of none.
     for (const id of [own.id, idle.id, 999]) {
       expect(await status(t.patch(`/global/schedule/${id}`, { interval: 5 })), String(id)).toBe(404);
       expect(await status(t.delete(`/global/schedule/${id}`)), String(id)).toBe(404);

@@ -272,7 +272,7 @@ describe("a large file in a form", () => {
   it("whose digest is computed first is refused if it changes while it is sent", async () => {
     const { version: _, ...source } = (await written(17 * MiB)).source;
     const before = randomBytes(17 * MiB);
-    // Its digest is that of the first reading, which begins without a position.
+    // The digest is that of the first reading, which begins without a position.
     const changing = {
       ...source,
       open: (start?: number) => (start === undefined ? Readable.from([before]) : source.open(start)),

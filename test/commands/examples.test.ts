@@ -165,7 +165,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     const [{ uuid = "" } = {}] = await app.store.configurationProfiles.list({ where: isNull("team_id") });
     // The comparison that new profiles start would remove the row below: the host is not enrolled.
     await app.services.running.of(profileReconciler).run();
-    // Of the first host, by the uuid of the example or its own.
+    // A profile of the first host, by the uuid of the example or its own.
     const profile_uuid = argv.find((word) => word.startsWith("d0000000")) ?? uuid;
     const row = { host_id: 1, profile_uuid, platform: "darwin", name: "Passcode", operation_type: "install" } as const;
     await app.store.hostProfiles.insert({ ...row, status: "failed" });
@@ -557,7 +557,7 @@ async function makeScripts(app: TestApp, files: string): Promise<void> {
     created_at: enrolled_at,
     ended_at: enrolled_at,
   });
-  // As the host's agent: it runs what is asked of it.
+  // Acts for the host's agent: it runs what is asked of it.
   const answer = async () => {
     for (const { uuid, host_id } of await app.store.operations.list({ where: eq("state", "queued") }))
       await answerOperation(app.services, host_id, uuid, { exit_code: 0, output: "done", runtime: 1 });
@@ -598,7 +598,7 @@ async function makeInstalls(app: TestApp, files: string): Promise<void> {
     answer: done,
     ended_at: now,
   });
-  // As the host's agent: it does what is asked of it.
+  // Acts for the host's agent: it does what is asked of it.
   const answer = async () => {
     for (const { uuid, host_id, kind } of await app.store.operations.list({ where: eq("state", "queued") }))
       await (kind === "software_install"
@@ -638,7 +638,7 @@ function unconfirmed(argv: readonly string[]): string[] | null {
   return argv.filter((_, index) => index !== at && !(argv[at] === "--confirm" && index === at + 1));
 }
 
-/** As from a server of another version, so that there is a warning. */
+/** Replies of a server of another version, so that there is a warning. */
 const fromOtherVersion =
   (send: Send): Send =>
   async (url, init) => {

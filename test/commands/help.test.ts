@@ -105,7 +105,7 @@ describe("names that every JavaScript object has", () => {
     ]) {
       const { stdout, stderr, exitCode } = await run(argv);
       expect({ argv, stdout, exitCode }, stderr).toEqual({ argv, stdout: "", exitCode: 2 });
-      // The same answer as for a word that nothing has, apart from what resembles it.
+      // A word that nothing has gets an equal answer, apart from what resembles it.
       const other = await run(argv.map((one) => one.replace(word, "qqqqqqqq")));
       const first = (text: string, own: string) => text.split("\n")[0]!.replaceAll(own, "WORD").split(";")[0];
       expect(first(stderr, word)).toBe(first(other.stderr, "qqqqqqqq"));

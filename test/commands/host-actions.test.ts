@@ -343,7 +343,7 @@ describe("commands that wait for an Apple device", () => {
   it("report that the passcode is cleared, or why it is not", async () => {
     await turnOnAppleMdm(fleet.app);
     const { device } = await enrolledDevice(fleet.app, { DeviceName: "lab-phone", ProductName: "iPhone15,2" });
-    // Its details, which it was asked for when it enrolled.
+    // Details for which the device was asked when it enrolled.
     for (let command = await device.idle(); command; ) command = await device.answer(command.uuid, "Error");
     for (const [status, code, text] of [
       ["Acknowledged", 0, "the passcode was cleared"],

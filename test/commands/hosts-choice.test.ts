@@ -108,7 +108,7 @@ describe("hosts transfer", () => {
     expect(typed.exitCode).toBe(0);
     expect(typed.asked[0]).toContain("Move 2 hosts to no team?");
     expect(await teams()).toEqual({ "mac-1": fleet.teamId, "linux-1": null, "win-1": null });
-    // As in files of configuration.
+    // Spellings that files of configuration accept, too.
     for (const none of ["No team", "no team", "NONE", "0"]) {
       const { exitCode, stderr } = await fleet.run(["hosts", "transfer", "mac-1.example.com", "--to", none]);
       expect([exitCode, stderr]).toEqual([0, "moved mac-1.example.com to no team\n"]);

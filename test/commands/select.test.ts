@@ -99,7 +99,7 @@ describe("--jq", () => {
       const expression = format === "json" ? ".[2].hostname" : "select(.id == 3).hostname";
       const argv = ["hosts", "list", "-o", format, "--jq", expression];
       expect((await run(argv, { tty: true })).stdout).toBe('odd\\u001b[2J"name"\n');
-      // As with jq -r: a pipe gets the text unchanged.
+      // A pipe gets the text unchanged, which is what jq -r does.
       expect((await run(argv)).stdout).toBe('odd\u001b[2J"name"\n');
     }
   });

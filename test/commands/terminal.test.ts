@@ -58,7 +58,7 @@ const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "labels:delete": [["labels", "delete", "1"]],
   "software:packages:fetch": [["software", "packages", "fetch", "1", "1", "-o", "-"]],
 };
-/** These open a browser, listen, or need a file; they print nothing that comes from a host. */
+/** Commands that open a browser, listen, or need a file; they print nothing that comes from a host. */
 const apart = new Set([
   "webhooks:listen",
   "sso:start",

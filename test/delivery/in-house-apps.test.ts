@@ -94,7 +94,7 @@ describe.each(bothEngines)("in-house apps on %s", (engine) => {
   };
   const recorded = async (type: string) =>
     (await t.store.activities.list({ where: eq("type", type) })).map(({ details }) => details);
-  /** As a device: without a token of the API. */
+  /** Requests of a device: without a token of the API. */
   const fetched = (url: unknown, headers: Record<string, string> = {}) => {
     const { pathname, search } = new URL(String(url));
     return t.raw(`${pathname}${search}`, { headers });

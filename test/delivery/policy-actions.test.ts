@@ -45,7 +45,7 @@ const reasonOf = async (reply: Response) => {
 describe.each(bothEngines)("what policies do with hosts on %s", (engine) => {
   it("sends a profile again that has arrived, and not one that is on its way", async () => {
     const t = await start(engine);
-    // It would set the state of the host's profile, too.
+    // The reconciler would set the state of the host's profile, too.
     await t.services.running.of(profileReconciler).stop();
     await turnOnAppleMdm(t);
     const [team, other] = [await makeTeam(t), await makeTeam(t)];

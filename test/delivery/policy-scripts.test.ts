@@ -61,7 +61,7 @@ describe.each(bothEngines)("a policy with a script on %s", (engine) => {
     expect(await upcoming()).toHaveLength(1);
     await agent.runScript();
 
-    // It passes and fails again, but the policy runs nothing any more.
+    // The host passes and fails again, but the policy runs nothing any more.
     await report([{ "1": "1" }]);
     expect((await t.delete(`/scripts/${script_id}`)).status, "in use").toBe(409);
     await t.patch(`/teams/${team.id}/policies/${policy.id}`, { script_id: null });

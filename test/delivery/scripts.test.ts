@@ -212,7 +212,7 @@ describe.each(bothEngines)("scripts on %s", (engine) => {
     const agent = await makeManaged(t);
     const { id } = await agent.host();
     const uuid = await run(t, { host_id: id, script_id: await save(t) });
-    // As if the request had been committed between the move's search for waiting scripts and its end.
+    // The request looks committed between the move's search for waiting scripts and its end.
     await t.store.hosts.update({ where: eq("id", id), set: { team_id: lab.id } });
     expect(await agent.runScript(1, "not run")).toMatch(/not run: the host was moved to another team/);
     expect(await resultOf(t, uuid)).toMatchObject({ exit_code: 1, script_contents: TEXT });

@@ -1,4 +1,4 @@
-// Which software and which script hosts get during their setup.
+// The software and the script that hosts get during their setup.
 import { describe, expect, it } from "vitest";
 import type { SetupTitle } from "../../src/api/delivery/setup-experience.ts";
 import type { Package } from "../../src/api/software/packages.ts";
@@ -83,7 +83,7 @@ describe.each(bothEngines)("the software of a setup on %s", (engine) => {
     expect((await choose(t, [a, b], { team_id: team.id }, "?platform=linux")).status).toBe(200);
     expect(chosen(await list(t, of))).toEqual([b, app.title_id].sort((x, y) => x - y));
     expect(chosen(await list(t, `${of}&platform=linux`))).toEqual([a, b].sort((x, y) => x - y));
-    // The same again changes nothing; another order does.
+    // Choosing equal software again changes nothing; another order does.
     await choose(t, [a, b], { team_id: team.id, platform: "linux" });
     await choose(t, [b, a], { team_id: team.id, platform: "linux" });
     await choose(t, [], {}, `?platform=darwin&team_id=${team.id}`);

@@ -46,7 +46,7 @@ describe.each(bothEngines)("updates of store apps on %s", (engine) => {
     };
     await runJob(t.services, "store_app_updates");
     expect(await asked(), "no updates without a window").toEqual([]);
-    // It is 12:00 in UTC, and 21:00 in Tokyo.
+    // The time is 12:00 in UTC, and 21:00 in Tokyo.
     const window = { auto_update_enabled: true, auto_update_window_start: "20:00", auto_update_window_end: "04:00" };
     const edited = await t.patch(`/software/titles/${title_id}/app_store_app`, { team_id: 0, ...window });
     expect(edited.status).toBe(200);

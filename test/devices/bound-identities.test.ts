@@ -81,7 +81,7 @@ async function everything({ t }: World) {
   return rows.map((list) => list.map((one) => ({ ...one })));
 }
 
-/** As the attack was done: the profile for the secret of one team. */
+/** The attack: a profile for the secret of one team. */
 async function identityOfSecret(t: TestApp, index: number): Promise<Identity> {
   const reply = await t.get(`/mdm/manual_enrollment_profile?enroll_secret=${SECRET}`);
   return identityFrom(t, Buffer.from(await reply.arrayBuffer()), index);

@@ -34,9 +34,9 @@ async function everything({ store }: TestApp) {
 interface World {
   readonly t: TestApp;
   readonly directory: Directory;
-  /** Of an agent's host. */
+  /** A device of an agent's host. */
   readonly ana: ManagedWindows;
-  /** Of a user who has signed in. */
+  /** A device of a user who has signed in. */
   readonly ada: Awaited<ReturnType<typeof enrollWindows>>;
   readonly ben: ManagedWindows;
 }
@@ -95,7 +95,7 @@ describe.each(bothEngines)("the identity of a Windows device on %s", (engine) =>
     }
     expect(await everything(t)).toEqual(before);
     expect((await ana.device.start()).status).toBe("212");
-    // It has used its nonce for another device's name.
+    // Ben's device has used its nonce for another device's name.
     await ben.device.start();
     expect((await ben.device.start()).status).toBe("212");
     expect((await ada.start()).status).toBe("212");

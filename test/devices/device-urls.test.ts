@@ -8,7 +8,7 @@ import { sections } from "../../src/server/settings/app-config/sections.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
-/** As device management itself does when it is turned on. */
+/** Turns device management on without the API. */
 async function turnOn(t: TestApp, fields: object) {
   const mdm = await readSection(t.store, sections.mdm);
   await writeSection(t.store, sections.mdm, { ...mdm, ...fields }, t.clock.iso());
@@ -34,7 +34,7 @@ it.each([
   const response = await t.patch("/config", withUrl("http://other.example.com"));
   expect((await errorOf(response.clone())).errors?.[0]?.reason).toContain(`management of ${name} devices is on`);
   expect(await namesOf(response)).toEqual([URL_NAME]);
-  // As a configuration file without the field does; other settings can still be changed then.
+  // A configuration file may lack the field; other settings can still be changed then.
   expect((await t.patch("/config", withUrl(""))).status).toBe(200);
   expect(
     (await t.patch("/config", { mdm: { windows_updates: { deadline_days: 5, grace_period_days: 2 } } })).status,

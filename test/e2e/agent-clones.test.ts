@@ -41,7 +41,7 @@ function start(server: Served, stateDir: string, uuid: string, ...flags: string[
   return { stateDir, log: () => log, ended, stop };
 }
 
-/** As an image of the disk would have it: without what exists only while the agent runs. */
+/** A copy of the disk would lack what exists only while the agent runs. */
 async function copyOf({ stateDir }: Machine): Promise<string> {
   const copy = join(newFolder(), "state");
   await cp(stateDir, copy, { recursive: true, filter: (path) => !path.endsWith(".sock") });

@@ -54,7 +54,7 @@ function agentsPid(stateDir: string): number | null {
       const words = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
       if (words.includes(stateDir) && words[0] === process.execPath) return Number(name);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   return null;
@@ -115,7 +115,7 @@ describe.skipIf(!hasBoxes())("the agent on a machine with a hostile home folder"
     const stopped = performance.now();
     process.kill(pid, "SIGTERM");
     await expect.poll(() => agentsPid(stateDir), { timeout: 60_000 }).toBeNull();
-    // It would be killed after 20 seconds.
+    // The agent would be killed after 20 seconds.
     expect(performance.now() - stopped).toBeLessThan(15_000);
     expect(log.split("\n").filter((one) => /^(warn|error):/.test(one))).toEqual([]);
   }, 300_000);

@@ -34,7 +34,7 @@ it.skipIf(noDpkg)(
     expect([built.code, built.stderr]).toEqual([0, `wrote ${deb}: it contains the enroll secret\n`]);
     execFileSync("dpkg-deb", ["--extract", deb, root]);
 
-    // As systemd starts it, but with the files of this folder.
+    // systemd starts the agent with these arguments, but with other folders.
     const unit = await readFile(join(root, "etc/systemd/system/svc-agent.service"), "utf8");
     const argv = [.../^ExecStart=(.*)$/m.exec(unit)![1]!.matchAll(/"([^"]*)"/g)].map(([, word]) => word!);
     const placed = argv.map((word) =>

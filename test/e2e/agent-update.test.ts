@@ -131,7 +131,7 @@ describe("an older agent", () => {
   }, 240_000);
 });
 
-/** As much of a server as updates need. */
+/** The part of a server that updates need. */
 async function standIn(text: string, { offers = true, port = 0 } = {}) {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const key = publicKey.export({ type: "spki", format: "der" }).toString("base64");

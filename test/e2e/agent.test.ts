@@ -128,7 +128,7 @@ describe("the agent", () => {
     const kept = JSON.parse(await readFile(join(agent.stateDir, "identity.json"), "utf8"));
     await agent.end();
 
-    // As somebody else who knows the enroll secret, or has read the key.
+    // Somebody else knows the enroll secret, or has read the key.
     const { uuid } = host!;
     const enroll = { enroll_secret: SECRET, hardware_uuid: uuid, qengine_identifier: uuid, platform: "ubuntu" };
     await expect(call("POST", "/agent/enroll", enroll)).rejects.toThrow("403");

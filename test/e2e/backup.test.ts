@@ -78,7 +78,7 @@ describe("the embedded store", () => {
     const again = await serve({ dataDir: person.restored });
     await expectFilled(again);
     await again.stop();
-    // It has already been restored.
+    // The folder has already been restored.
     expect(await person.run(command)).toMatchObject({ code: 1, output: expect.stringContaining("empty") });
   });
 

@@ -333,7 +333,7 @@ it("the first admin can still sign in after all this", async () => {
   expect(hosts.map(({ hostname }) => hostname).sort()).toEqual(["host-1", "host-2"]);
 });
 
-/** That many MB of blanks, compressed. */
+/** Blanks of this many MB, compressed. */
 async function deflated(megabytes: number): Promise<Buffer> {
   const gzip = createGzip({ level: 9 });
   const parts: Buffer[] = [];

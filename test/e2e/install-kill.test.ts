@@ -67,7 +67,7 @@ it.each(killedEngines)(
         await killedDuring(() => call("/software_install/details", { install_uuid }), ms);
         expect((await call("/software_install/details", { install_uuid })).status).toBe(200);
         await killedDuring(() => call("/software_install/result", { install_uuid, ...result }), ms);
-        // As agents do that got no reply.
+        // Agents that got no reply send the result again.
         expect((await call("/software_install/result", { install_uuid, ...result })).status).toBe(204);
         expect(await pending()).toEqual([]);
         expect(await api.call("GET", `/software/install/${install_uuid}/results`)).toMatchObject({

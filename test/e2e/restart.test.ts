@@ -99,7 +99,7 @@ describe("a server that stops", () => {
     const database = await freshDatabase();
     const env = { SVC_SHUTDOWN_GRACE: "60s", SVC_DATABASE_URL: database.url };
     const server = await serve({ args: ["--workers", "2"], env });
-    // Both workers serve when several connections in a row are answered.
+    // When several connections in a row are answered, both workers serve.
     for (let i = 0; i < 4; i++) expect((await answerOf(server, "/healthz")).status).toBe(200);
     const workers = workersOf(server);
     expect(workers).toHaveLength(2);

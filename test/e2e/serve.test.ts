@@ -365,7 +365,7 @@ describe("a data directory", () => {
     await (await serve({ dataDir })).stop();
     rmSync(join(dataDir, "db"), { recursive: true });
     rmSync(join(dataDir, "server.key"));
-    // As a start leaves it that is killed before it has a store.
+    // A start that is killed before it has a store leaves these files.
     writeFileSync(join(dataDir, "server.key.unused"), "");
     writeFileSync(join(dataDir, "server.key"), `${randomBytes(32).toString("base64")}\n`);
     const again = await serve({ dataDir });

@@ -98,7 +98,7 @@ describe.each(rulesEngines)("custom variables in files on %s", (engine) => {
     const made = (await app.store.teams.list()).find(({ name }) => name === "New")!;
     expect(await rowOf(app)).toMatchObject({ team_ids: [0, sales.id, made.id], uses: ["scripts"] });
     expect(await planIn(app, listed, env)).toEqual([]);
-    // Those that are listed need no value once they have one, and those that are left out stay.
+    // Listed variables need no value once they have one, and those that are left out stay.
     expect(await planIn(app, listed, { SVC_SECRET_KEY: "second-value" })).toEqual([]);
     expect(
       (await planIn(app, await filesWith(), first)).filter(({ kind }) => kind === "custom_variable"),
@@ -121,7 +121,7 @@ describe.each(rulesEngines)("custom variables in files on %s", (engine) => {
     expect(text).toBe("- name: KEY\n  teams:\n    - No team\n    - Sales\n  uses:\n    - scripts\n- name: PLAIN\n");
     expect(await readFile(join(dir, ".env.example"), "utf8")).toContain("SVC_SECRET_KEY=\n");
     expect(await planIn(app, dir)).toEqual([]);
-    // As .env.example is before it is filled in.
+    // A copy of .env.example has no values before it is filled in.
     expect(await planIn(app, dir, { SVC_SECRET_KEY: "", SVC_SECRET_PLAIN: "" })).toEqual([]);
   });
 

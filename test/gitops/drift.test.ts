@@ -1,4 +1,4 @@
-// Which entries of the activity feed explain a change, and which only look similar.
+// The entries of the activity feed that explain a change, and those that only look similar.
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/gitops/plan/diff.ts";
 import { asDrift, explains, typesFor } from "../../src/gitops/plan/drift.ts";

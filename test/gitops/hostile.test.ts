@@ -22,7 +22,7 @@ const environment = {
   AWS_SECRET_ACCESS_KEY: "kanarie-aws-key",
   SVC_SECRET_SCRIPT: "kanarie-script-secret",
 };
-/** Also what YAML, JSON and XML make of the values. */
+/** Matches, too, what YAML, JSON and XML make of the values. */
 const CANARIES = new RegExp(
   [
     "kanari",

@@ -60,7 +60,7 @@ beforeEach(() => {
       *) [ -e "${root}/passwords/$2" ] ;;
     esac`,
   );
-  // Like the real one: -u of an account that would have no password exits with 3.
+  // The real program exits with 3 for -u of an account that would have no password.
   noted(
     "passwd",
     `file="${root}/passwords/$2"; state=$(cat "$file")

@@ -287,7 +287,7 @@ describe.each(rulesEngines)("reading the directory on %s", (engine) => {
     const row = (await t.store.scimUsers.list()).find(({ user_name }) => user_name === "Ann@example.com");
     expect(row).toMatchObject({ display_name: "Ann of SCIM", directory_id: null });
     expect(await call.groups()).toEqual({ Pilots: ["bob@example.com"] });
-    // Also once the directory does not list her any more.
+    // Her groups stay changed once the directory does not list her any more.
     directory.people = [bob];
     await call.sync();
     expect(await call.names()).toEqual(["Ann@example.com", "bob@example.com"]);

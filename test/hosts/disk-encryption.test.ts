@@ -99,7 +99,7 @@ async function installs(t: TestApp, device: Device) {
   return { certificate, next: await device.idle() };
 }
 
-/** As the agent of the Mac would. */
+/** Verifies profiles in place of the Mac's agent. */
 async function verify(t: TestApp, hostId: number): Promise<void> {
   const rows = await t.store.hostProfiles.list({ where: eq("host_id", hostId) });
   const reported_at = t.clock.iso();
@@ -612,7 +612,7 @@ describe.each(bothEngines)("agents on %s", (engine) => {
     expect((await t.post(`${page}/mdm/linux/trigger_escrow`)).status).toBe(204);
     await turn(t, false);
     expect(await noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");
-    // Neither is what the agent has not asked about meanwhile.
+    // A notice that the agent has not asked about meanwhile is dropped, too.
     await settle(t);
     await turn(t, true);
     for (let i = 0; i < 3; i++) expect(await noticesOf(agent)).not.toHaveProperty("run_disk_encryption_escrow");

@@ -41,7 +41,7 @@ describe.each(bothEngines)("new hosts of one enroll secret on %s", (engine) => {
 
   it("are counted when many enroll at once", async () => {
     const t = await started(engine, 10);
-    // Those that are processed together share a transaction.
+    // Enrollments that are processed together share a transaction.
     for (let round = 0; round < 3; round++)
       await Promise.all(Array.from({ length: 10 }, (_, i) => enrolls(t, `host-${round}-${i}`)));
     const count = await t.store.hosts.count();

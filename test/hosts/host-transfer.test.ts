@@ -102,7 +102,7 @@ describe.each(bothEngines)("transfer of hosts on %s", (engine) => {
     t.clock.advance(1000);
     await t.post("/hosts/transfer", { team_id: team.id, hosts: [id] });
     expect(await t.store.hosts.get(id)).toMatchObject({ policy_updated_at: null, updated_at: t.clock.iso() });
-    // And those for hosts without a team to a host whose team is deleted.
+    // Policies of hosts without a team are requested of a host whose team is deleted.
     await t.store.hosts.updateEach([{ id, policy_updated_at: t.clock.iso() }]);
     t.clock.advance(1000);
     expect((await t.delete(`/teams/${team.id}`)).status).toBe(200);

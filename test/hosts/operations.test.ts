@@ -101,7 +101,7 @@ describe.each(bothEngines)("operations on %s", (engine) => {
     const hosts = await Promise.all(Array.from({ length: 3 }, () => makeHost(t)));
     const ids = hosts.map(({ id }) => id);
     const [operation] = await add(ctx, kind, ids, used);
-    // The same bytes as a text are another content.
+    // The bytes of a package as a text are another content.
     await add(ctx, kind, ids, "a package");
     expect(await t.store.operationContents.count()).toBe(2);
     expect(await cleanUp()).toEqual([2, 1]);

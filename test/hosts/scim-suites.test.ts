@@ -114,7 +114,7 @@ describe.each(bothEngines)("the published test suites of SCIM on %s", (engine) =
     [ENTERPRISE]: { department: "Sales" },
     schemas: [USER, ENTERPRISE],
   };
-  /** It sends more than the schemas list if it was not asked to read them. */
+  /** Attributes that the suite sends beyond the schemas, if it was not asked to read them. */
   const unkept = {
     title: "CEO",
     preferredLanguage: "hi",

@@ -104,7 +104,7 @@ async function fill(t: TestApp, count: number): Promise<Known[]> {
       labels: n % 3 === 0 ? [label] : [],
     });
   }
-  // Its results stay behind and must not be counted any more.
+  // Results of a deleted policy stay behind and must not be counted any more.
   await store.policies.delete({ op: "eq", column: "id", value: dead.id });
   return known;
 }

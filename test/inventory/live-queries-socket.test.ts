@@ -487,7 +487,7 @@ describe("websockets of strangers", () => {
   it("take no places from others: of many addresses, the one with most loses its oldest", async () => {
     await startSockets("lowdb", { trusted_proxies: ["127.0.0.1"] });
     const { address, all } = unknownSockets;
-    // As if from real addresses whose budgets of processor time were refilled meanwhile.
+    // Addresses whose budgets of processor time are never used up.
     t.services.running.of(strangerBudgets).charge = ({ place }) => ({ place, milliseconds: 0, shared: null });
     for (let i = 0; i < all.max; i++)
       expect(await upgraded(`203.0.113.${Math.floor(i / address.max)}`)).toContain(" 101 ");

@@ -11,7 +11,7 @@ import { oneOf } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeLiveHost } from "../support/live.ts";
 
-/** The same store, with messages that only arrive when the test delivers them. */
+/** A server on the store, with messages that only arrive when the test delivers them. */
 async function deaf(t: TestApp) {
   let reset = () => {};
   let hear = (_payload: string) => {};

@@ -5,7 +5,7 @@ import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { hostRow, makeTeam, makeUser } from "../support/make.ts";
 
-/** As documented: SHA-256 over the ids in ascending order, decimal, separated by commas. */
+/** The documented digest: SHA-256 over the ids in ascending order, decimal, separated by commas. */
 const digestOf = (ids: readonly number[]): string =>
   createHash("sha256")
     .update([...ids].sort((a, b) => a - b).join(","))

@@ -42,7 +42,7 @@ describe("enveloped data against openssl", () => {
       await openssl(dir, ...encrypt, "-out", "sealed", "me.pem");
       const opened = openEnvelope(await readFile(join(dir, "sealed")), me, key);
       expect({ ...opened, content: opened.content.toString() }).toEqual({ content: "what is to be kept", cipher });
-      // As a stream: lengths are indefinite, and the content consists of parts.
+      // In a stream, lengths are indefinite, and the content consists of parts.
       await openssl(dir, ...encrypt, "-stream", "-out", "streamed", "me.pem");
       const streamed = openEnvelope(await readFile(join(dir, "streamed")), me, key);
       expect(streamed.content.toString(), cipher).toBe("what is to be kept");

@@ -136,7 +136,7 @@ describe.each(bothEngines)("tasks on %s", (engine) => {
       const id = await t.store.tx((store) => addTask({ ...ctx, store }, kind, work(1)));
       await t.store.tasks.update({ where: eq("id", id), set });
     }
-    // Otherwise leases that are found at the start are ended on the embedded store.
+    // An embedded store would end the leases that are found at the start.
     const store = Object.create(t.store, { engine: { value: "postgres" } });
     const runner = await startTasks({ ...t.services, store }, [kind]);
     await expect.poll(() => ends).toEqual(["done", "done"]);

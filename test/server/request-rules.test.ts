@@ -135,7 +135,7 @@ describe("a request", () => {
 
 /** Everything in the store, except what every request changes. */
 async function kept(t: TestApp) {
-  // Otherwise, entries that wait for their position in the chain would get it in between.
+  // Sealed first, because entries that wait for their position in the chain would get it in between.
   await sealAll(t.services);
   const collections = t.store as unknown as Record<string, { list(): Promise<unknown[]> }>;
   const found: Record<string, unknown> = {};

@@ -198,7 +198,7 @@ async function behindProxy() {
       headers: { "x-forwarded-for": from, "content-type": "application/json", ...headers },
       body: typeof body === "string" ? body : new Uint8Array(body),
     });
-  /** As after expensive requests. */
+  /** Leaves the budget that expensive requests would leave. */
   const overdraw = (from: string) => t.services.running.of(strangerBudgets).charge(requestFrom(from), 3_600_000);
   return { t, post, overdraw };
 }

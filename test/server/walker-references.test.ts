@@ -316,7 +316,7 @@ const bases: Record<string, (world: World, field: string) => Call | Promise<Call
 interface Reference {
   readonly key: string;
   readonly endpoint: AnyEndpoint;
-  /** As `body.selected.hosts[]`. */
+  /** Path of the field: `body.selected.hosts[]`. */
   readonly field: string;
   readonly kind: Kind;
 }
@@ -359,7 +359,7 @@ function references(): { known: Reference[]; unknown: string[] } {
     for (const field of fields) {
       const kind = kindOf(key, field);
       if (kind === undefined) {
-        // Of an array of ids the items count; of one of objects, their ids.
+        // An array of ids counts by its items, one of objects by their ids.
         if (!fields.some((other) => other !== field && other.startsWith(`${field}[]`)) && !covers(fields, field))
           unknown.push(`${key} ${field}`);
       } else if (kind !== null && !fields.includes(`${field}[]`) && !covers(fields, field))

@@ -8,7 +8,7 @@ const permissions = {
   "host by identifier": ["AMTOPG", "AMTOPG"],
   "view disk encryption key": ["AMTOP", "AMTOP"],
   "view and resend profiles": ["AMTG", "AMTG"],
-  // Like policies.
+  // Equal to other rights on policies.
   "upload, delete profiles": ["AMG", "AMG"],
   // Older requests, which name no team.
   "preassign profiles": ["AMG", ""],
@@ -19,9 +19,9 @@ const permissions = {
   "view MDM command results": ["AMTOP", "AMTOP"],
   "add, delete hosts": ["AM", "AM"],
   "add IdP user to hosts": ["AM", ""],
-  // Like users of hosts.
+  // Equal to other rights on users of hosts.
   "people of the identity provider": ["AM", ""],
-  // Like certificate authorities, which have secrets too.
+  // Equal to those on certificate authorities, which have secrets too.
   "credentials for the directory": ["AG", ""],
   "directory conditional access": ["A", ""],
   "transfer hosts": ["AMTG", "AMTG"],
@@ -40,7 +40,7 @@ const permissions = {
   "edit saved scripts": ["AMG", "AMG"],
   "view packages": ["AMTG", "AMTG"],
   "edit packages": ["AMG", "AMG"],
-  // They belong to the whole organization.
+  // Apps of websites belong to the whole organization.
   "create Android apps of websites": ["AMG", ""],
   // Admins and maintainers; titles: global admins.
   "edit categories of self-service": ["AM", "AM"],
@@ -70,7 +70,7 @@ const permissions = {
   "read team enroll secrets": ["AM", "AM"],
   "write team enroll secrets": ["AMG", "AM"],
   "read organization settings": ["AMTOPG", "AMTOPG"],
-  // Of the whole organization.
+  // Settings of the whole organization.
   "read global settings": ["AMTOPG", ""],
   "edit organization settings": ["AG", ""],
   "edit agent options": ["AG", "AG"],
@@ -88,7 +88,7 @@ const permissions = {
   "create, edit, delete queries": ["AMG", "AMG"],
   packs: ["AMG", ""],
   "view team policies": ["AMTOPG", "AMTOPG"],
-  // Of teams, gitops sees its own team's only.
+  // Gitops of a team sees its own team's only.
   "view global policies": ["AMTOPG", "AMTOP"],
   "create, edit, delete global policies": ["AMG", ""],
   "create, edit, delete policies": ["AMG", "AMG"],

@@ -50,7 +50,7 @@ export interface Target {
   readonly places: readonly Place[];
   /** The place decides whether a team role suffices: a call without one is allowed where the role is held anywhere. */
   readonly anywhere?: boolean;
-  /** It goes into the caller's team: the role is asked for there too. */
+  /** The object goes into the caller's team: the role is asked for there too. */
   readonly into?: boolean;
   /** Statuses that refuse, where they are not 403 and 404. */
   readonly refusals?: readonly number[];
@@ -154,7 +154,7 @@ const onBatch = (rest = ""): Target => ({
     return { path: `/scripts/batch/${batch_execution_id}${rest}` };
   },
 });
-/** As the host's agent: it answers what is asked of it within some seconds. */
+/** Acts for the host's agent: it answers what is asked of it within some seconds. */
 function answerSoon({ t }: World, hostId: number): void {
   const answer = async () => {
     const open = await t.store.operations.list({ where: and(eq("host_id", hostId), eq("state", "queued")) });
@@ -469,12 +469,12 @@ const onEula = (path: (token: string) => string): Target => ({
   },
 });
 
-/** Here they have nothing to answer with, whoever asks. */
+/** Requests to which this server has no answer, whoever asks. */
 export const refuses: ReadonlySet<string> = new Set([
   "GET /config/certificate",
-  // There is no push certificate, and none is sent.
+  // No push certificate exists, and no push is sent.
   "GET /apns",
-  // There is no service account for Android.
+  // No service account for Android exists.
   "GET /android_enterprise",
   "DELETE /android_enterprise",
   "GET /android_enterprise/signup_url",
@@ -487,7 +487,7 @@ export const refuses: ReadonlySet<string> = new Set([
   "POST /abm_tokens",
   "PATCH /abm_tokens/:id/renew",
   "POST /vpp_tokens",
-  // There is no global enroll secret, and there are no credentials for the directory.
+  // Without a global enroll secret, and without credentials for the directory.
   "GET /conditional_access/idp/vendora/profile",
   "POST /conditional-access/directory",
   "POST /conditional-access/directory/confirm",
@@ -955,7 +955,7 @@ export const targets: Record<string, Target> = {
     call: async (world, place) => {
       await turnOnAppleMdm(world.t);
       const id = await hostAt(world, place);
-      // Its id is that of its enrollment.
+      // The id of the host is that of its enrollment.
       fakeDevices(world.t, id === MISSING ? 0 : id, null);
       return { path: `/hosts/${id}/apns_ping` };
     },

@@ -636,7 +636,7 @@ describe.each(rulesEngines)("halves of characters on %s", (engine) => {
         ]);
       }
     expect(await config()).toEqual(before);
-    // Both halves of a character as two escapes, as many programs write it.
+    // A character whose halves are two escapes, as many programs write it.
     const whole = String.raw`{"org_info": {"org_name": "Example \ud83d\ude00 \\ud800"}}`;
     const response = await t.raw("/api/v1/svc/config", {
       method: "PATCH",

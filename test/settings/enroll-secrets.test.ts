@@ -36,7 +36,7 @@ describe.each(rulesEngines)("enroll secrets on %s", (engine) => {
       { secret: "three", created_at: t.clock.iso() },
     ]);
     expect((await t.post(GLOBAL, spec("three", "two"))).status).toBe(200);
-    // The same secrets again are no change, and not recorded.
+    // Equal secrets are no change, and not recorded.
     expect(await edits(t)).toEqual(Array(2).fill({ team_id: null, team_name: null }));
     expect((await t.post(GLOBAL, spec())).status).toBe(200);
     expect(await globals(t)).toEqual([]);
@@ -124,7 +124,7 @@ describe.each(rulesEngines)("enroll secrets on %s", (engine) => {
     const both = await makeUser(t, { [own]: "admin", [theirs]: "maintainer" });
     await expectRefused(await both.patch(`/teams/${own}/secrets`, list("their-secret")));
     expect((await both.patch(`/teams/${own}/secrets`, list("global-secret"))).status).toBe(200);
-    // It enrolls no host into this team after the other team removes it, until it is set again.
+    // The secret enrolls no host into this team after the other team removes it, until it is set again.
     await t.post(GLOBAL, spec());
     expect(await findEnrollSecrets(t, ["global-secret"])).toEqual([null]);
     await both.patch(`/teams/${own}/secrets`, list());

@@ -37,7 +37,7 @@ interface Tracker extends Receiver {
   readonly tickets: Record<string, unknown>[];
   /** The replies to the next requests instead, after the ticket was created (or not). */
   upset: { answer: Answer; isMade: boolean }[];
-  /** Its search does not find what was created. */
+  /** The tracker's search does not find what was created. */
   isLate: boolean;
 }
 
@@ -70,7 +70,7 @@ async function startA({ cloud = false, user = basic("bot@example.com", "t0ken") 
   return tracker;
 }
 
-/** The same for Zendesk's ticketing API (version 2). */
+/** A stand-in for Zendesk's ticketing API (version 2). */
 async function startB({ user = basic("bot@example.com/token", "t0ken") } = {}): Promise<Tracker> {
   const tickets: Record<string, unknown>[] = [];
   const answer = ({ method, path, headers, text }: Received): Answer => {

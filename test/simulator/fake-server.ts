@@ -102,7 +102,7 @@ export class FakeServer {
       const nth = this.of(endpoint).length;
       const act = this.script(seen, nth) ?? DEFAULTS[endpoint]?.(nth) ?? "{}";
       if (typeof act === "function") {
-        // Such a reply may never come; the clock must not wait for it.
+        // A reply of a function may never come; the clock must not wait for it.
         this.busy--;
         res.on("close", () => {
           this.busy++;

@@ -65,7 +65,7 @@ class Agent {
     const { status } = await this.#call(asked, { agent_node_key: this.#key, ...question });
     if (status === 404) return;
     insist(status === 200, `${asked}: ${status}`);
-    // Its answer was acknowledged, but the server wants it done again.
+    // The answer was acknowledged, but the server wants it done again.
     if (this.done.has(uuid) && !this.#answers.has(uuid)) this.twice++;
     this.done.add(uuid);
     this.#answers.set(uuid, { path, body });

@@ -25,7 +25,10 @@ export interface RestartOptions {
   readonly graceMs: number;
   /** How long a stop may take after the grace. */
   readonly stopMs: number;
-  /** Also clients that open connections at random times without a pause, so that there is no quiet moment. */
+  /**
+   * Whether there are, too, clients that open connections at random times without a pause, so that there is no quiet
+   * moment.
+   */
   readonly open?: boolean;
   /** An empty database to use instead of a Postgres server of the test's own. */
   readonly databaseUrl?: string;

@@ -68,7 +68,7 @@ async function killWhileStarting(bed: Bed): Promise<void> {
 export const told = ({ teams, users, hosts, reports, results, secrets }: Kept): string =>
   `${teams} teams, ${users} users, ${hosts} enrollments, ${reports} reports, ${results} query results, ${secrets} changes of secrets`;
 
-/** The same with a server that acknowledges before it writes; throws if this is not detected. */
+/** Cuts a server that acknowledges before it writes; throws if this is not detected. */
 async function catchMutant(hosts: number): Promise<string> {
   for (let tries = 1; tries <= 3; tries++) {
     const missed = await killCycles({ engine: "lowdb", cycles: 3, hosts, isMutant: true }).catch((error: Error) => {

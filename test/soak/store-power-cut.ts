@@ -28,7 +28,7 @@ async function runSeeds(from: number, to: number): Promise<{ cuts: number; ackno
   return { cuts, acknowledged };
 }
 
-/** The same in a separate process. */
+/** Cuts power in a separate process. */
 function inChild(from: number, to: number): Promise<{ cuts: number; acknowledged: number }> {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(import.meta.url), [String(from), String(to)], { execArgv: process.execArgv });

@@ -289,7 +289,7 @@ describe.each(rulesEngines)("a replacement of packages on %s", (engine) => {
       expect([done.status, done.message]).toEqual(["completed", ""]);
       expect(await t.store.softwareInstallers.list()).toMatchObject([{ file_name: name, platform: "linux" }]);
     }
-    // Its server has only a part of the file.
+    // The file's server has only a part of it.
     const cut = await startFiles(() => ({ status: 200, body: deb.subarray(0, -20) }));
     const refused = await replaced(t, [{ url: `${cut.url}/cut.deb` }]);
     expect([refused.status, refused.message]).toEqual(["failed", expect.stringContaining("damaged or incomplete")]);

@@ -214,7 +214,7 @@ describe.each(bothEngines)("packages on %s", (engine) => {
     ]);
     expect(await t.store.softwareInstallers.count(), "nothing of it is left").toBe(0);
     const { title_id } = await upload(t, { team_id: String(team.id) });
-    // As for a package of a type whose installation can be asked for.
+    // The package seems to be of a type whose installation can be asked for.
     await t.store.softwareInstallers.update({ where: eq("title_id", title_id), set: { kind: "deb" } });
     const path = `/software/titles/${title_id}/package`;
     const { software_installer } = await json<{ software_installer: Package }>(

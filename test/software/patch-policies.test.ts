@@ -141,7 +141,7 @@ describe.each(bothEngines)("patch policies on %s", (engine) => {
       `the policy "One is current" of the team patches ${SLUG} already`,
     ]);
     expect((await t.delete(`/software/titles/${title}/available_for_install?team_id=${team}`)).status).toBe(409);
-    // As a dynamic policy, it keeps no app.
+    // A dynamic policy keeps no app.
     expect((await change(policy.id, { type: "dynamic", query: "SELECT 2" })).status).toBe(200);
     expect((await t.delete(`/software/titles/${title}/available_for_install?team_id=${team}`)).status).toBe(204);
   });

@@ -138,7 +138,7 @@ describe.each(bothEngines)("self-service on %s", (engine) => {
       details: { software_title_id: id, software_icon_url: `/api/latest/svc${path}`, team_id: team },
     });
 
-    // The same again changes nothing.
+    // An equal image changes nothing.
     const before = await t.store.activities.count();
     await t.request("PUT", path, iconForm(image));
     expect(await t.store.activities.count()).toBe(before);

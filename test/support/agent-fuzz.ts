@@ -95,7 +95,7 @@ function messagesOf(agent: SimulatedAgent, work: Awaited<ReturnType<SimulatedAge
     log("status", [status]),
     { endpoint: "config", body: {} },
     { endpoint: "distributed/read", body: {} },
-    // Of another host: the key of this one must stay valid.
+    // An enrollment of another host: the key of this one must stay valid.
     { endpoint: "enroll", body: enrollment({ host_identifier: `${agent.machine.uuid} again` }) },
   ];
 }

@@ -83,11 +83,11 @@ export interface TestApp extends Caller {
   readonly store: ServerStore;
   readonly clock: TestClock;
   readonly agent: Agent;
-  /** Of the Postgres store; null with the embedded one. */
+  /** URL of the Postgres store; null with the embedded one. */
   readonly databaseUrl: string | null;
   /** The first admin's token, which the app's own calls use. */
   readonly token: string;
-  /** The same calls with another token, or none. */
+  /** Calls with another token, or none. */
   as(token: string | null): Caller;
   /** A raw request, path from the root. */
   raw(path: string, init?: RequestInit): Promise<Response>;

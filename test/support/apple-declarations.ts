@@ -51,7 +51,7 @@ export function declarativeSession(device: Device) {
     send,
     read,
     status,
-    /** As `KIND/IDENTIFIER`. */
+    /** Names have the form `KIND/IDENTIFIER`. */
     names: () => [...held.keys()].sort(),
     get: (name: string) => held.get(name),
     /** What a device does when it is notified: it reads what is new to it. Returns the names of what it has read. */

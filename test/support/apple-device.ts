@@ -136,7 +136,7 @@ export function appleDevice(t: TestApp, identity: Identity, more: PlistDict = {}
 
 interface EnrolledAt {
   readonly teamId?: number | null;
-  /** Of its identity; devices of one test need different ones. */
+  /** Number of its key; devices of one test need different ones. */
   readonly key?: number;
 }
 

@@ -9,7 +9,7 @@ import { noMdm } from "../../src/server/settings/teams/defaults.ts";
 import type { TestApp } from "./app.ts";
 import { TOPIC } from "./push-certificate.ts";
 
-/** As uploading a push certificate does, or removing it. */
+/** Turns device management on or off, like an upload of a push certificate or its removal. */
 export async function turnOnAppleMdm({ store, clock }: Pick<TestApp, "store" | "clock">, isOn = true): Promise<void> {
   const value = await readSection(store, mdm);
   await store.tx(async (tx) => {
@@ -18,7 +18,7 @@ export async function turnOnAppleMdm({ store, clock }: Pick<TestApp, "store" | "
   });
 }
 
-/** As `turnOnAppleMdm`, with a push certificate, which enrollment profiles name. */
+/** `turnOnAppleMdm` with a push certificate, which enrollment profiles name. */
 export async function allowEnrollment(t: Pick<TestApp, "store" | "clock">): Promise<void> {
   await turnOnAppleMdm(t);
   const text = { certificate: "", key: "", fingerprint: "", common_name: "", serial_number: "1", issuer: "" };
@@ -54,7 +54,7 @@ export async function makeNamedPhone(t: TestApp, id: number): Promise<void> {
   await t.store.hostNames.update({ where: eq("id", id), set: { status: "verified", step: null, command_uuid: null } });
 }
 
-/** Otherwise the server would remove the lock of the Mac. */
+/** Turned on, so that the server does not remove the lock of the Mac. */
 const turnOnRecoveryLock = (t: Pick<TestApp, "store" | "clock">, teamId: number | null) =>
   setOfTeam(t, teamId, { enable_recovery_lock_password: true });
 

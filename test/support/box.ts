@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** As much of systemd as the agent's service needs: what is restarted runs until the box ends. */
+/** The part of systemd that the agent's service needs: what is restarted runs until the box ends. */
 const programs = {
   sudo: '#!/bin/sh\nexec "$@"\n',
   systemctl: `#!/bin/sh

@@ -49,7 +49,7 @@ export function writeCatalogue(dir: string, apps: readonly GivenApp[], key?: Key
   if (key) writeFileSync(join(dir, "apps.json.sig"), sign(null, list, key).toString("base64"));
 }
 
-/** As `makeCatalogueApp`, with an installer that a server has. */
+/** `makeCatalogueApp` with an installer that a server has. */
 export async function makeDownloadableApp(t: Pick<TestApp, "store" | "services">): Promise<void> {
   const file = "the installer";
   const { url } = await startFake(() => ({ status: 200, body: file }));

@@ -17,7 +17,7 @@ export const commandsOf = (all = false): Promise<Config> =>
   sourceConfig(root, (file) => import(/* @vite-ignore */ file), all ? () => true : isClient);
 
 const configs = new Map<boolean, Promise<Config>>();
-/** The same, cached; each run gets an object of its own, because its input is attached to it. */
+/** Cached configuration; each run gets an object of its own, because its input is attached to it. */
 async function ownConfig(all: boolean): Promise<Config> {
   const made = configs.get(all) ?? commandsOf(all);
   configs.set(all, made);
@@ -30,7 +30,7 @@ export interface RunOptions {
   send?: Send;
   env?: Record<string, string>;
   stdin?: string;
-  /** Which streams are terminals; `true`: all. */
+  /** The streams that are terminals; `true`: all. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   /** The user's answers, prompt by prompt; a function is called when its turn comes. */
   answers?: (string | boolean | (() => Promise<string>))[];

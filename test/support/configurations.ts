@@ -84,7 +84,7 @@ const name = fc
   .map(([word, n]) => `${word} ${n}`.normalize("NFC"));
 const url = fc.nat(99).map((n) => `https://${n}.example.com/path?a=$b&c=%20#d`);
 const optionalUrl = fc.oneof(fc.constant(""), url);
-/** Of the server itself: it is written into commands. */
+/** URL of the server itself: it is written into commands. */
 const serverUrl = fc.oneof(
   fc.constant(""),
   fc.nat(99).map((n) => `https://${n}.example.com/path`),
@@ -447,9 +447,9 @@ const policy = (labels: readonly string[]): fc.Arbitrary<Json> =>
       calendar_events_enabled: bool,
       conditional_access_enabled: bool,
       webhooks_and_tickets_enabled: bool,
-      // It has to exist: test/gitops/scripts.test.ts.
+      // A script has to exist: test/gitops/scripts.test.ts.
       run_script: fc.constant(null),
-      // The same: test/gitops/software-apply.test.ts.
+      // Software has to exist: test/gitops/software-apply.test.ts.
       install_software: fc.constant(null),
     })
     .map(

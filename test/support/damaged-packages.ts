@@ -21,7 +21,7 @@ export async function soundPackages(): Promise<NamedFile[]> {
   return Promise.all(names.map(async (name) => ({ name, bytes: await readFile(join(packageFolder, name)) })));
 }
 
-/** Their descriptions are at the beginning. */
+/** Bytes at the beginning, where the descriptions are. */
 const DESCRIBED = 4096;
 
 /** Endless altered packages; the same seed produces the same ones. */

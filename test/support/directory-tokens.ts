@@ -14,7 +14,7 @@ let pairs: readonly KeyPairKeyObjectResult[] | undefined;
 
 export interface Directory {
   readonly fake: Fake;
-  /** Of a server that uses this directory. */
+  /** Settings of a server that uses this directory. */
   readonly settings: Record<string, string>;
   /** The key that it signs with now; the earlier ones are not published any more. */
   keyNumber: number;

@@ -4,7 +4,7 @@ import type { Config } from "@oclif/core";
 export interface Example {
   /** The command's id, e.g. `hosts:list`. */
   readonly id: string;
-  /** As printed in help. */
+  /** The text in help. */
   readonly text: string;
   /** The words after `svc`, without redirections. */
   readonly argv: readonly string[];

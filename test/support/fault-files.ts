@@ -172,7 +172,7 @@ class ProcessFiles implements StoreFiles {
   }
 
   private async begin(operation: Operation, path: string): Promise<void> {
-    // As with a real disk, the result never arrives in the same turn.
+    // On a real disk, too, the result never arrives in the same turn.
     await new Promise(setImmediate);
     if (!this.isGone) await this.disk.onOperation(operation, path);
     if (this.isGone) await new Promise(() => {});

@@ -37,7 +37,7 @@ export function zip(files: Readonly<Record<string, string>>): Buffer {
 }
 
 export interface NvdRange {
-  /** Such as `a:openssl:openssl`. */
+  /** A name such as `a:openssl:openssl`. */
   readonly cpe: string;
   readonly version?: string;
   readonly target?: string;

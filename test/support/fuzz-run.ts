@@ -87,7 +87,7 @@ export async function runFuzz(target: FuzzTarget, count: number, seed: number): 
         const reply = request.endpoint.response.safeParse(JSON.parse(text));
         if (!reply.success) tell(`${res.status}, a reply that was not declared: ${reply.error.message.slice(0, 1000)}`);
       }
-      // As in the API reference: without outgoing mail, or with an invalid mail server, these return 500.
+      // The API documents 500 for these, without outgoing mail or with an invalid mail server.
       const isMail = res.status === 500 && /"message":"Mail Error"|"reason":"email not configured"/.test(text);
       if (res.status >= 500 && !isMail) tell(`${res.status} ${text.slice(0, 500)}`);
       else if (res.status >= 400) {

@@ -90,7 +90,7 @@ export async function storeSso(t: TestApp, settings: Partial<SsoSettings>): Prom
 }
 
 export interface Begun {
-  /** As a browser sends it. */
+  /** The header of a browser. */
   readonly cookie: string;
   readonly requestId: string;
   readonly url: URL;

@@ -130,7 +130,7 @@ export interface KnownSoftware {
   readonly releases: readonly string[];
   readonly affected: ReadonlySet<string>;
   readonly unaffected: ReadonlySet<string>;
-  /** Those of both for which the matching is known to be wrong. */
+  /** Pairs in both lists for which the matching is known to be wrong. */
   readonly mistaken: ReadonlySet<string>;
 }
 
@@ -185,7 +185,7 @@ export interface Compared {
   /** CVEs with their software that are known and not found, and found though they are not known. */
   readonly missed: readonly string[];
   readonly wrong: readonly string[];
-  /** Those of both that the table marks as mistakes. */
+  /** Pairs in both lists that the table marks as mistakes. */
   readonly marked: readonly string[];
 }
 

@@ -36,7 +36,7 @@ export class LiveHost {
     return this.row.id;
   }
 
-  /** The same host with another server. */
+  /** The host with another server. */
   at(agent: Agent): LiveHost {
     return new LiveHost(this.row, this.key, agent);
   }

@@ -16,7 +16,7 @@ const keyOf = (index: number): Promise<KeyObject> => {
   return keys[index];
 };
 
-/** Both the authority's and the device's certificates have ended long ago, as those of real devices. */
+/** Times of the authority's and the device's certificates, which have ended long ago, like those of real devices. */
 const times = { from: Date.UTC(2007, 0), until: Date.UTC(2014, 0) };
 
 export interface DeviceAuthority {

@@ -18,7 +18,7 @@ function hasRoom(): boolean {
 export default function setup(): (() => void) | undefined {
   if (process.env.TMPDIR !== undefined || !hasRoom()) return undefined;
   const folder = mkdtempSync(`${MEMORY}/svc-test-`);
-  // As other temporary folders are: Postgres runs as another user.
+  // Open to all, because Postgres runs as another user.
   chmodSync(folder, 0o1777);
   // Before the processes of tests start, which inherit it.
   process.env.TMPDIR = folder;

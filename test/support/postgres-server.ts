@@ -91,7 +91,7 @@ function link(native: string): void {
     try {
       symlinkSync(relative(dirname(target), source), place);
     } catch {
-      // It exists, or the folder is read-only: starting the binary shows which.
+      // The folder exists, or is read-only: starting the binary shows which.
     }
   }
 }

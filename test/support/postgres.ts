@@ -14,7 +14,7 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Otherwise it would be random whether a table is analysed.
+  // With autovacuum, it would be random whether a table is analysed.
   const server = await startPostgres({ settings: { autovacuum: "off" } });
   project.provide("postgresUrl", server.url());
   return () => server.destroy();
@@ -69,7 +69,7 @@ interface UsedDatabase extends FreshDatabase {
 }
 const used: UsedDatabase[] = [];
 
-/** There is no vacuum: tables that have grown are truncated instead of cleaned. */
+/** Bytes from which a table is truncated instead of cleaned, because there is no vacuum. */
 const GROWN = 4_000_000;
 
 /**

@@ -11,7 +11,7 @@ export interface FuzzRequest {
   readonly kind: Kind;
   readonly method: string;
   readonly path: string;
-  /** As sent; undefined for none. */
+  /** The body that is sent; undefined for none. */
   readonly body: string | undefined;
   readonly headers: Record<string, string>;
 }

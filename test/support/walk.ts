@@ -10,17 +10,17 @@ import { afterEveryFile } from "./ends.ts";
 
 /** One command of a page, and its expected result. */
 export interface Step {
-  /** As on the page. */
+  /** The command on the page. */
   readonly command: string;
-  /** Its expected output, on either stream. */
+  /** Expected output, on either stream. */
   readonly prints?: RegExp;
   /** Why it is not run here. */
   readonly skip?: string;
-  /** It keeps running: the next command follows once it has printed `prints`, or immediately without `prints`. */
+  /** The command keeps running: the next one follows once it has printed `prints`, or immediately without `prints`. */
   readonly isServing?: boolean;
   /** Ctrl-C in every other terminal, before it. */
   readonly stopsOthers?: boolean;
-  /** It is repeated until it prints this, because the data arrives with a host's next check-in. */
+  /** The command is repeated until it prints this, because the data arrives with a host's next check-in. */
   readonly isRepeated?: boolean;
   /** The exit code, if it is not 0. */
   readonly code?: number;
@@ -61,7 +61,7 @@ function kill(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid!, signal);
   } catch {
-    // It has already ended.
+    // The process has already ended.
   }
 }
 

@@ -25,7 +25,7 @@ import { type ManagedAgent, makeManaged } from "./managed.ts";
 export { type Account, type Exchange, userToken };
 export const MANAGEMENT = "/api/mdm/windows/management";
 
-/** As the setting does. */
+/** Turns device management on or off, like the setting. */
 export async function turnOnWindowsMdm({ store, clock }: Pick<TestApp, "store" | "clock">, isOn = true): Promise<void> {
   const value = await readSection(store, mdm);
   await store.tx(async (tx) => {
@@ -88,7 +88,7 @@ export async function enrollWindows(t: TestApp, token: SecurityToken, more: Reco
   if (document === null) throw new Error(`not enrolled: ${JSON.stringify(fault)}`);
   const { account, certificate } = enrollmentIn(document, facts);
   const row = await t.store.windowsEnrollments.first({ where: eq("device_id", facts.DeviceID) });
-  // Its nonce changes: a copy would keep the first one.
+  // Assigned, because its nonce changes: a copy would keep the first one.
   return Object.assign(windowsDevice(t, account), { facts, certificate, document, hostId: row!.host_id });
 }
 

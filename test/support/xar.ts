@@ -12,7 +12,7 @@ interface Given {
   readonly toc?: string;
   readonly contents?: Buffer;
   readonly magic?: string;
-  /** Of the table of contents, where it differs from the real one. */
+  /** Sizes of the table of contents, where they differ from the real ones. */
   readonly packed?: number;
   readonly unpacked?: number;
 }

@@ -1,4 +1,4 @@
-// As much of the agent as installs need.
+// The part of the agent that installs need.
 import { InstallRunner } from "../../../src/agent/installs/runner.ts";
 import { processesWith } from "../../../src/agent/isolated/marked-processes.ts";
 import { ManagedAgent } from "../../../src/agent/managed.ts";

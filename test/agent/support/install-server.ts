@@ -42,7 +42,7 @@ export class InstallStandIn {
     this.#server.close();
   }
 
-  /** As after the host was deleted. */
+  /** Leaves the server like one whose host was deleted. */
   forgetKeys(): void {
     this.#keys.clear();
   }

@@ -240,7 +240,7 @@ describe.each(bothEngines)("management of Android on %s", (engine) => {
     const [host] = await hostsNow(t);
     expect(host!.mdm.enrollment_status).toBe("Off");
     expect((await recorded(t))[0]).toBe("mdm_unenrolled");
-    // It was reset, and is another device to the vendor.
+    // The device was reset, and is another device to the vendor.
     await enrollAndroid(t, service, {
       id: "d2",
       secret: SECRET,

@@ -75,7 +75,7 @@ describe.each(bothEngines)("certificates of Android hosts on %s", (engine) => {
 
   it("reach the agent with the policy, which asks for them and reports the result", async () => {
     const id = await template("Wi-Fi");
-    // It is pending until the policy is sent, which begins at once.
+    // The certificate is pending until the policy is sent, which begins at once.
     expect(["pending", "delivering"]).toContain(await statusOf(id));
     await settled();
     expect(await statusOf(id)).toBe("delivering");

@@ -17,7 +17,7 @@ it.each(rulesEngines)("on %s", async (engine) => {
     devices.push({ udid: `0000${i}000-0000-4000-8000-000000000000`, identity: await newIdentity(t, null, i) });
   const { faults, byStatus } = await fuzzApple({
     async send(to, body, headers) {
-      // So that refused requests do not make the server slow down its answers.
+      // Time passes, so that refused requests do not make the server slow down its answers.
       t.clock.advance(1000);
       const path = to === "channel" ? CHANNEL : `${SCEP}PKIOperation`;
       const reply = await t.raw(path, {

@@ -107,7 +107,7 @@ describe.each(bothEngines)("a profile from upload to removal on %s", (engine) =>
     const on = (mac: Mac, uuid: string) => and(eq("host_id", mac.id), eq("profile_uuid", uuid));
     await t.store.hostProfiles.delete(on(first, uuids[5]!));
     await t.store.hostProfiles.update({ where: on(second, uuids[1]!), set: { checksum: "earlier" } });
-    // As many rows as there should be, but one of them on a host of another team.
+    // The number of rows is right, but one of them is on a host of another team.
     await t.store.hostProfiles.delete(on(third, uuids[3]!));
     await t.store.hosts.update({ where: eq("id", last.id), set: { team_id: other.id } });
     const stranger = await makeManagedMac(t, { team_id: other.id });
@@ -344,7 +344,7 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
       for (const list of ["configuration_profiles", "profiles"]) {
         const res = await t.post("/configuration_profiles/batch", { [list]: [good, bad] });
         const { errors } = (await json(res)) as { errors: { name: string }[] };
-        // As everywhere, a label that does not exist is a 400.
+        // A label that does not exist is a 400 everywhere.
         const status = "labels_include_any" in bad && !("labels_include_all" in bad) ? 400 : 422;
         expect([res.status, errors.map(({ name }) => name)]).toEqual([status, [`${list}.1${field}`]]);
       }

@@ -92,7 +92,7 @@ describe.each(bothEngines)("the user of a Windows device on %s", (engine) => {
     expect(await userOf(t, device.hostId)).toMatchObject({ email: "ada@example.com", source: "mdm_idp_accounts" });
     const [activity] = await t.store.activities.list({ where: eq("type", "mdm_enrolled") });
     expect(activity!.details).toMatchObject({ mdm_platform: "microsoft", installed_from_dep: true });
-    // The same device enrolls again: with another token, or with this one, if the reply was lost.
+    // A device enrolls again with another token, or with this one, if the reply was lost.
     const again = await enrollWindows(t, token, device.facts);
     const later = await enrollWindows(t, await directory.sign(t, { claims: { jti: "2" } }), device.facts);
     expect([again.hostId, later.hostId]).toEqual([device.hostId, device.hostId]);

@@ -58,7 +58,7 @@ describe.each(rulesEngines)("a managed agent on %s", (engine) => {
     expect([config.status, config.headers.get("x-svc-capabilities")]).toEqual([200, words]);
     const refused = await agentCall(t, "/config", { agent_node_key: "none" });
     expect([refused.status, refused.headers.get("x-svc-capabilities")]).toEqual([401, words]);
-    // Also without a version.
+    // The path without a version is served, too.
     expect((await agentCall(t, "/api/svc/agent/config", enrolled.json)).status).toBe(200);
   });
 

@@ -43,7 +43,7 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
       },
     });
     const { id } = (await t.store.hosts.list()).find(({ identifier }) => identifier === name)!;
-    // As if it had reported its inventory: otherwise everything would be requested with every poll.
+    // The host seems to have reported its inventory: otherwise everything would be requested with every poll.
     await t.store.hosts.updateEach([{ id, refetch_requested: false }]);
     await t.store.notify("svc_hosts", JSON.stringify([id]));
     return { id, key };
@@ -190,7 +190,7 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
     expect((await t.post("/hosts/transfer", { hosts: [host.id], team_id: from.id })).status).toBe(200);
     const anew = await newHost("h", "ubuntu", secret);
     await soon(globally.id, [0, 0]);
-    // And it does not wait for the end of its interval.
+    // The host does not wait for the end of its interval.
     expect((await asked(anew.key)).sort()).toEqual([PREFIX + globally.id, PREFIX + old.id].sort());
   });
 

@@ -590,7 +590,7 @@ test("result lines go to the log destination if automations are on, the query is
       .filter(Boolean)
       .map((one) => (JSON.parse(one) as { name: string }).name);
   };
-  // Also before any configuration was fetched.
+  // Lines are accepted even before any configuration was fetched.
   await host.log(lines);
   expect(await logged()).toEqual(names.slice(1));
   await host.log([lines[0]]);

@@ -177,7 +177,7 @@ describe("two servers on one database", () => {
       const other = await second(t, t.databaseUrl!, isDeaf);
       try {
         const key = await enrolled();
-        // It has read policies and labels before the changes that follow.
+        // The other server has read policies and labels before the changes that follow.
         await answer(other.send, key, await read(other.send, key), true);
         const policy = await makePolicy(t);
         expect(Object.keys(await read(one, key)).filter((name) => name.startsWith(POLICY))).toEqual([

@@ -71,7 +71,7 @@ describe("uploads that do not end", () => {
     await again.close();
   });
 
-  /** The same server with an empty cache on its agent side. */
+  /** The server with an empty cache on its agent side. */
   async function restarted(): Promise<TestApp> {
     return { ...t, services: t.services, agent: await agents.start(t.services) };
   }

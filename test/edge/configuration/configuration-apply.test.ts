@@ -188,7 +188,7 @@ describe.each(rulesEngines)("applies of configuration on %s", (engine) => {
       secrets: [secret("three"), secret("four")].sort((a, b) => (a.$secret < b.$secret ? -1 : 1)),
     });
 
-    // Those that were not given stay together, or are deleted together.
+    // Secrets that were not given stay together, or are deleted together.
     const some = textsOf("three");
     const shown = thingValue<{ secrets: unknown[] }>(
       await stateOf(t, { secrets: some }),

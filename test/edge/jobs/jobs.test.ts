@@ -39,7 +39,7 @@ describe.each(bothEngines)("jobs on %s", (engine) => {
     const running = runSchedule(services, [job], stopping.signal);
     const started = performance.now();
     await expect.poll(() => runs, { timeout: 200_000 }).toBeGreaterThan(3);
-    // Otherwise each of the four looks takes 15 s.
+    // Without the wake-up, each of the four looks takes 15 s.
     expect(performance.now() - started).toBeLessThan(50_000);
     stopping.abort();
     await running;
@@ -169,7 +169,7 @@ describe.each(bothEngines)("jobs on %s", (engine) => {
     await runJob(t.services, "counts");
     expect(await t.store.software.get(orphan.id)).not.toBeNull();
     t.clock.advance(1);
-    // As another server would: what the first one has found is in the store.
+    // Another server runs the job: what the first one has found is in the store.
     await runJob(withRunning({ ...t.services }), "counts");
     expect(await t.store.software.get(orphan.id)).toBeNull();
     expect(await t.store.osVersions.get(unusedOs.id)).toBeNull();

@@ -40,7 +40,7 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-/** Those that are no aliases. */
+/** Operations that are no aliases. */
 const originals = () => operations().filter(({ operation }) => operation["x-alias-of"] === undefined);
 
 /** Every schema below a value, with its position. */

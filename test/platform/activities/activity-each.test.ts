@@ -9,7 +9,7 @@ import { startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
 import { makeHost, makeUser } from "../../support/make.ts";
 
-/** These change nothing: queries, replies and files. Live queries are recorded when they end. */
+/** Requests that change nothing: queries, replies and files. Live queries are recorded when they end. */
 const changesNothing = [
   "POST /autofill/policy",
   "POST /device/:token/sso",
@@ -29,8 +29,8 @@ const changesNothing = [
 ];
 
 /**
- * These need mail, a device, an identity provider or an authority. The activity of each is expected in the test file
- * that calls it: its name, the beginning of the type, and the helper if one calls it.
+ * Requests that need mail, a device, an identity provider or an authority. The activity of each is expected in the test
+ * file that calls it: its name, the beginning of the type, and the helper if one calls it.
  */
 const testedElsewhere: Readonly<Record<string, readonly [string, string, string?]>> = {
   "POST /approvals/:id/approve": ["hosts/approvals", "granted_approval"],
@@ -173,7 +173,7 @@ const untold = [
   "POST /software/titles/:id/package/token",
   "POST /software/web_apps",
   "PUT /logo",
-  // As the requests by GET.
+  // Requests that only compute an answer, as those by GET do.
   "POST /mdm/vendora/request_csr",
   "POST /mdm/vendora/dep/key_pair",
   // Without any effect.

@@ -213,7 +213,7 @@ describe.each(rulesEngines)("the chain of activities on %s", (engine) => {
       await t.store.activities.update({ where: eq("id", row.id), set: { details, chain_hash: link.hash } });
     }
     expect((await verify(t)).problem).toMatchObject({ kind: "rewritten", position: link.position });
-    // And with a matching end, for whose signature the key is needed.
+    // A matching end does not help: for its signature the key is needed.
     await t.store.activityChain.update({ where: eq("kind", "head"), set: { hash: link.hash } });
     expect((await verify(t)).problem).toMatchObject({ kind: "bad_signature" });
   });

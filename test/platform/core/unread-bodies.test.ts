@@ -74,11 +74,11 @@ describe("a reply that is sent before the body was read", () => {
     const app = createApp(services, { agent: t.agent, stop: async () => {} });
     const port = await serve(toNodeHandler(app) as RequestListener);
     const { socket, received, closed } = send(port, head(path, length, more));
-    // As long as the server accepts it: if the server stopped reading, the client would wait here.
+    // Writes as long as the server accepts it: if the server stopped reading, the client would wait here.
     const chunk = Buffer.alloc(64 * 1024, 0x20);
     const push = () => {
       while (!socket.destroyed && socket.writable && socket.bytesWritten < 12_000_000) if (!socket.write(chunk)) return;
-      // Like a client that reads the reply after it has written, and then sees the end.
+      // The client reads the reply after it has written, and then sees the end.
       socket.end();
     };
     socket.on("drain", push);

@@ -68,7 +68,7 @@ describe("a request that arrives slowly", () => {
       req.on("end", () => res.end("fine"));
     });
     const other = await begin((req) => void req.resume());
-    // It began later, and its time is over.
+    // The other request began later, and its time is over.
     expect(await other.closed).toMatch(/ 408 /);
     await other.listening.close({ graceMs: 0, limitMs: 0 });
     expect(socket.destroyed).toBe(false);

@@ -40,7 +40,7 @@ it("is silent after seven ticks without a reply, and no longer after a reply to 
   expect(drop).toHaveBeenCalledTimes(1);
   await settled();
 
-  // It sends another probe on another connection, as long as necessary.
+  // The watchdog sends another probe on another connection, as long as necessary.
   tick(30);
   expect(ask).toHaveBeenCalledTimes(2);
   question().fail();

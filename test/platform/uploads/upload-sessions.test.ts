@@ -435,7 +435,7 @@ describe("an upload", () => {
       name: "a.txt",
       text: "a small file",
     });
-    // It can be used again, and other short texts are files.
+    // A short file can be used again, and other short texts are files.
     expect((await ada.take(small.id)).status).toBe(200);
     const form = new FormData();
     form.append("profile", "upload: 1");
@@ -560,7 +560,7 @@ describe("an upload", () => {
     end();
     expect((await honest).status).toBe(409);
     expect((await refusal(await ada.append(id, 300, content.subarray(300)))).slice(0, 2)).toEqual([422, "sha256"]);
-    // That of the honest request may be there, until a job removes it.
+    // The file of the honest request may be there, until a job removes it.
     for (const { key, sha256: announced } of await t.store.files.list())
       expect((await digestOf(blobs, key)).sha256).toBe(announced);
     expect((await keysIn(blobs)).filter((key) => key.startsWith("uploads/"))).toEqual([]);
@@ -613,7 +613,7 @@ describe.each(blobKinds)("two servers with one database and a %s", (kind) => {
         const content = randomBytes(5000);
         const { id } = await onFirst.begin(content);
         for (let at = 0; at < content.length; ) {
-          // Both send at once, as a client and its own repetition do.
+          // Two clients send at once, like one and its own repetition.
           const ends = users.map(() => Math.min(at + randomInt(1, 2000), content.length));
           const replies = await Promise.all(
             users.map((user, i) => user.append(id, at, content.subarray(at, ends[i]!))),

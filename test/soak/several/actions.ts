@@ -20,7 +20,7 @@ class ManagedAgent {
 
   async enroll(): Promise<this> {
     const identity = { hardware_uuid: `uuid-${this.name}`, hardware_serial: `serial-${this.name}` };
-    // The same identifier as the machine's other agent, because both belong to one host.
+    // The identifier of the machine's other agent, because both belong to one host.
     const names = { hostname: this.name, qengine_identifier: this.name, platform: "ubuntu" };
     const body = { enroll_secret: SECRET, ...identity, ...names };
     this.key = String((await this.call("enroll", body)).agent_node_key);

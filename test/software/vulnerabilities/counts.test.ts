@@ -270,7 +270,7 @@ describe.each(bothEngines)("counts of vulnerabilities on %s", (engine) => {
     });
     await makeResults(t, host.id, { failing: [{ result_id: 7001 }] });
     await recount(t);
-    // As an enrollment does.
+    // An enrollment forgets results in this way.
     await t.store.tx((tx) => forgetResults(tx, [host.id]));
     expect(await issues()).toMatchObject({ total_issues_count: 2 });
     await makeInventory(t, host.id, []);

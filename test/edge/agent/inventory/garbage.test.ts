@@ -57,7 +57,7 @@ const write = fc.record({
 });
 const platform = fc.constantFrom("", "darwin", "windows", "ubuntu", "arch", "chrome");
 
-/** As received: including own keys such as __proto__. */
+/** The value as received: with own keys such as __proto__. */
 const sent = (value: unknown) => JSON.parse(JSON.stringify(value) ?? "null");
 
 describe("invalid data from an agent", () => {

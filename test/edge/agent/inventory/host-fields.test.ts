@@ -29,7 +29,7 @@ describe("a host's operating system", () => {
 
   it("copies platform_like, code name and build", () => {
     expect(changesOf("ubuntu-22.04").set).toMatchObject({ platform_like: "debian", code_name: "jammy" });
-    // It reports an empty one.
+    // Ubuntu reports an empty build.
     expect(changesOf("ubuntu-22.04").set).not.toHaveProperty("build");
     expect(changesOf("macos-14").set.build).toBe("23F79");
   });
