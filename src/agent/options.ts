@@ -25,7 +25,7 @@ export interface AgentOptions {
   readonly secondProgram: readonly [string, ...string[]];
   /** The program to run for queries; null: the agent answers them itself. */
   readonly osqueryd: string | null;
-  /** Instead of the machine's own. */
+  /** Values instead of the machine's own. */
   readonly hardware: { readonly uuid?: string; readonly serial?: string };
   /** A factor for all waits; below 1 in tests. */
   readonly scale: number;

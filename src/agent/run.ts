@@ -25,7 +25,7 @@ const SETUP_S = 5;
 const PING_S = 5 * 60;
 const TOKEN_S = 60 * 60;
 
-/** After it was asked to stop, it finishes requests for so long. */
+/** Time to finish requests after the agent was asked to stop. */
 const STOP_REQUESTS_MS = 5_000;
 const FIND_PROCESSES_MS = 20_000;
 
@@ -112,7 +112,7 @@ async function runLocked(options: AgentOptions, { signal, replaced }: Ends): Pro
       isRecovered = true;
     }
     const config = await managed.config();
-    // If it cannot be recorded, such as on a full disk, this is tried again.
+    // A confirmation that cannot be recorded, such as on a full disk, is tried again.
     await updater?.confirm().catch((error: Error) => log("warn", `update: ${error.message}`));
     osqueryd?.use(config.flags);
     if (config.wantsDiskKey && process.platform === "linux") void diskKeys.start();

@@ -31,7 +31,7 @@ const settingFlags = Object.fromEntries(
 
 /** Time limit for writing the remaining log lines when the process ends. */
 const LAST_LINES_MS = 1_000;
-/** If they cannot be written in time, the process exits after this delay, in which it sets its exit code. */
+/** Delay after which the process exits if the last lines cannot be written; it sets its exit code in that time. */
 const END_MS = 100;
 /** Time limit, after a second signal, for writing to disk what has been acknowledged. */
 const HURRIED_MS = 2_000;

@@ -105,7 +105,10 @@ const makers: Readonly<Record<PackageKind, (info: PackageInfo) => DefaultScripts
 
 export const defaultScripts = (info: PackageInfo): DefaultScripts => makers[info.kind](info);
 
-/** Whether it is what hosts run unless somebody writes another one. A package may call itself otherwise than its title. */
+/**
+ * Whether the text is what hosts run unless somebody writes another one. A package may call itself otherwise than its
+ * title.
+ */
 export function isDefaultScript(info: PackageInfo, which: keyof DefaultScripts, text: string): boolean {
   const named = info.kind === "pkg" ? /^app='\/Applications\/(.*)\.app'$/m.exec(text)?.[1] : undefined;
   const names = [info.name, ...(named === undefined ? [] : [named.replaceAll("'\\''", "'")])];

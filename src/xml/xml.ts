@@ -10,7 +10,7 @@ export interface XmlElement {
   readonly children: readonly XmlElement[];
   /** The text directly inside the element. */
   readonly text: string;
-  /** Where its content begins and ends in the text that was parsed. */
+  /** Where the element's content begins and ends in the text that was parsed. */
   readonly content: { readonly from: number; readonly to: number };
 }
 

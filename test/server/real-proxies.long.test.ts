@@ -230,7 +230,7 @@ describe.each([
     expect(reply).toMatchObject({ status: 200 });
     const hosts = await t.store.hosts.list();
     expect(hosts.at(-1)).toMatchObject({ identifier: name.toLowerCase(), public_ip: "127.0.0.7" });
-    // Also for callers on the machine itself.
+    // Callers on the machine itself are no sign of a proxy.
     await ask(port, "/api/v1/svc/version");
     expect(hasUntrustedProxy(t.services)).toBe(false);
   });

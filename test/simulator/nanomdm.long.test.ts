@@ -135,7 +135,7 @@ describe.skipIf(program === null || !haveScepServer())("simulated Apple devices 
     await fleet.connectAll();
     await fleet.devices[0]!.checkOut();
 
-    // That server reports events beside its answers, in any order.
+    // NanoMDM reports events beside its answers, in any order.
     const commandsOf = () => server.events.map(({ command }) => command);
     await expect.poll(commandsOf).toEqual(expect.arrayContaining([installed, missing, facts, profiles]));
     const topics = () => server.events.filter(({ id }) => id === first).map(({ topic }) => topic.replace("mdm.", ""));

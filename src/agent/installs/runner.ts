@@ -156,7 +156,7 @@ export class InstallRunner {
   async #step(id: string, name: string, contents: string, { env, timeout, soFar }: StepOptions): Promise<ScriptEnd> {
     const { signal, findProcesses } = this.#options;
     try {
-      // If it cannot be noted, such as on a full disk, the script must not run.
+      // Unless the step can be noted, and on a full disk it cannot, the script must not run.
       await this.#journal.write(id, { state: "started", soFar });
       const folder = join(this.#journal.filesOf(id), name);
       return await runScript({ id, contents, folder, timeout, env, signal, findProcesses });

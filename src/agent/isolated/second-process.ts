@@ -80,7 +80,7 @@ export class SecondProcess {
           this.#kill();
           reject(new TimeLimitExceeded(`stopped because it took longer than ${limitMs / 1000} seconds`));
         }, limitMs);
-        // If it cannot be sent, the process has ended, and there is a better reason.
+        // A failure to send means that the process has ended, which has a better reason.
         child.send({ id, task }, () => {});
       });
     } finally {
@@ -121,7 +121,7 @@ export class SecondProcess {
     this.#running = null;
     this.#stuck.add(running.child);
     running.child.kill("SIGKILL");
-    // If it hangs in the kernel, the agent does not wait for it.
+    // A process that hangs in the kernel is not waited for.
     running.child.unref();
     running.child.channel?.unref();
   }

@@ -74,7 +74,8 @@ async function writeDraft(
   mode: number,
   work: (folder: string, draft: string) => Promise<void>,
 ): Promise<void> {
-  // Beside its place, so that it can be moved there; created first, so that nobody else reads it while it grows.
+  // The draft is beside the file, so that it can be moved there; created first, so that nobody else reads it while it
+  // grows.
   const draft = `${file}.${process.pid}.tmp`;
   const folder = await mkdtemp(join(tmpdir(), "svc-package-"));
   try {

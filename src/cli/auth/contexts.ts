@@ -14,7 +14,7 @@ export interface Context {
   /** PEM certificates of the authorities to trust. */
   ca: string | null;
   insecure: boolean;
-  /** Where its token is stored; null: not signed in. */
+  /** Where the context's token is stored; null: not signed in. */
   token_in: TokenPlace | null;
 }
 interface ContextsFile {

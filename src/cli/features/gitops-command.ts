@@ -396,7 +396,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
 export const valuesOf = (things: readonly Thing[]): ReadonlyMap<string, Json> =>
   new Map(things.map((thing) => [keyOf(thing), thing.value]));
 
-/** Whether it is the state of somebody who may write the organization's settings, and so everything. */
+/** Whether the state is that of somebody who may write the organization's settings, and so everything. */
 const ofAll = (things: ConfigurationState["things"]): boolean =>
   things.some(({ kind, owner }) => owner === null && kind !== "team");
 

@@ -33,7 +33,7 @@ const withMoved = (value: Value, controls: Value): Value =>
     return given === undefined || given === null ? left : withValueAt(left, setting, given);
   }, value);
 
-/** If it is not given, new hosts are updated when both version and deadline are set. */
+/** The default of the setting: new hosts are updated when both version and deadline are set. */
 function withUpdates(value: Value, given: Value): Value {
   const updates = objectIn(value, "macos_updates");
   const hasDeadline = updates.deadline !== "" || (updates.deadline_days ?? null) !== null;

@@ -66,7 +66,7 @@ const useKey = ({ kind, owner, name }: ThingKey, field: string, label: string): 
 interface Checking {
   readonly builtin: ReadonlySet<string>;
   readonly usable: ReadonlySet<string>;
-  /** Whether it is a deleted label that the object names on the server too. */
+  /** Whether the name is that of a deleted label that the object names on the server too. */
   isKept(name: string): boolean;
   readonly problems: Problems;
 }

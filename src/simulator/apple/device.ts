@@ -59,12 +59,12 @@ export class AppleDevice {
     return this.enrolled;
   }
 
-  /** Whether it has been enrolled, and is not any more. */
+  /** Whether the device has been enrolled, and is not any more. */
   get hasLeft(): boolean {
     return this.left;
   }
 
-  /** Whether it has an answer that the server has not accepted. */
+  /** Whether the device has an answer that the server has not accepted. */
   get hasUnsent(): boolean {
     return this.unsent !== null;
   }

@@ -64,7 +64,7 @@ function remove(nodes: Map<string, Node>, path: string): boolean {
   return gone.length > 0;
 }
 
-/** All of it or nothing: what was done before the failure is undone. */
+/** Performs all of an Atomic or nothing: what was done before a failure is undone. */
 function performAtomic(command: SyncCommand, before: Nodes, fails: boolean): Done {
   let nodes = before;
   const done: Done[] = [];

@@ -68,7 +68,7 @@ it.runIf(process.platform === "linux")("reports within its time limit that Postg
   try {
     const started = Date.now();
     await expect(store.check()).rejects.toThrow(StoreUnavailable);
-    // Its limit is two seconds; statements have thirty.
+    // The check has a limit of two seconds; statements have thirty.
     expect(Date.now() - started).toBeLessThan(20_000);
   } finally {
     server.resume();

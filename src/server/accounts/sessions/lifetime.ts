@@ -18,7 +18,7 @@ export function endOf(settings: Pick<Settings, "session_duration" | "session_max
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-/** Whether it is an API token that nobody has used since it was created. */
+/** Whether this is an API token that nobody has used since it was created. */
 export const isUnused = ({ kind, created_at, accessed_at }: Pick<Held, "kind" | "created_at" | "accessed_at">) =>
   kind === "token" && accessed_at === created_at;
 

@@ -46,9 +46,9 @@ export interface NewEvent extends Span {
 export interface CalendarClient {
   /** The user's time zone, and when they have other events. */
   busy(from: number, to: number): Promise<{ timeZone: string; spans: Span[] }>;
-  /** If it exists already: when it takes place. */
+  /** Creates the event. If it exists already, returns when it takes place. */
   create(event: NewEvent): Promise<Span>;
-  /** When it takes place now; null: the user has deleted it. */
+  /** When the event takes place now; null: the user has deleted it. */
   find(id: string): Promise<Span | null>;
   describe(id: string, description: string): Promise<void>;
   /** Does nothing if the event does not exist. */

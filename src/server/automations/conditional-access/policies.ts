@@ -14,7 +14,7 @@ export interface Access {
   readonly isOn: boolean;
   /** The policies because of which the host may not sign in. */
   readonly blocking: readonly HostPolicy[];
-  /** Whether it has not answered all policies that could block it. */
+  /** Whether the host has not answered all policies that could block it. */
   readonly isIncomplete: boolean;
 }
 

@@ -52,7 +52,7 @@ export const directoryDevices = table("directory_devices", {
   reported: text<"" | "compliant" | "noncompliant">().default(""),
   reported_tenant: text().default(""),
   reported_at: time().nullable(),
-  /** When it is compared with the host's policies next; null: nothing has changed. */
+  /** When the device is compared with the host's policies next; null: nothing has changed. */
   due_at: time().nullable().index(),
   failures: int().default(0),
   last_error: text().default(""),

@@ -27,7 +27,7 @@ export interface AgentHost {
   readonly teamId: number | null;
   readonly platform: string;
   readonly platformLike: string;
-  /** Whether its requests have to be signed with its identity. */
+  /** Whether the agent's requests have to be signed with its identity. */
   readonly hasIdentity: boolean;
   /** The machine that uses the key; null: unknown. See machines.ts. */
   readonly run: string | null;

@@ -11,6 +11,6 @@ export const usedSignatures = table("used_signatures", {
   id: id(),
   /** SHA-256 of what is signed, in hex. */
   digest: text().unique(),
-  /** From then on, the request is too old anyway. */
+  /** When the request is too old anyway. */
   expires_at: time().index(),
 });

@@ -14,7 +14,7 @@ const CUT: ReadonlySet<string> = new Set([
 ]);
 
 interface Part {
-  /** Where it is in the body: "agent_machine.run". */
+  /** Place of the text in the body: "agent_machine.run". */
   readonly name: string;
   /** Characters. Null: the schema has no limit. */
   readonly max: number | null;

@@ -65,7 +65,7 @@ export async function listSetupSoftware(ctx: Context, query: z.output<typeof set
   return { ...around, software_titles: software_titles.map((title) => asChosen(title, chosen.has(title.id))) };
 }
 
-/** Whether it is installed on the platforms that were asked for. */
+/** A title as the list of setup software shows it: `install_during_setup` on the platforms that were asked for. */
 function asChosen(title: SoftwareTitle, install_during_setup: boolean): SetupTitle {
   const { software_package, packages, app_store_app } = title;
   return {

@@ -122,7 +122,10 @@ export async function addInHouseInstall(
   await store.notify(channels.storeApps, "");
 }
 
-/** When its operation ends, in that transaction. A command that the device did not get yet is withdrawn. */
+/**
+ * Ends the install when its operation ends, in that transaction. A command that the device did not get yet is
+ * withdrawn.
+ */
 export async function endInHouseInstall(
   inside: Inside,
   { id }: Pick<Operation, "id">,

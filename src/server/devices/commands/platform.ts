@@ -11,7 +11,7 @@ export interface ReadCommand {
   readonly isPremium: boolean;
   /** Whether devices lose their data by it. */
   readonly wipes: boolean;
-  /** Whether it does what only those may do who may lock hosts: lock, unlock or wipe them, or end their management. */
+  /** Whether the command needs the right to lock hosts: it locks, unlocks or wipes them, or ends their management. */
   readonly isAction: boolean;
   /** What the platform's channel sends; with a mask in place of passwords. */
   readonly content: string;

@@ -39,7 +39,7 @@ export const configurationProfiles = table(
     created_at: time(),
     /** When anything of it was changed. */
     updated_at: time(),
-    /** When its content was changed. */
+    /** When the content was changed. */
     uploaded_at: time(),
   },
   {

@@ -40,7 +40,10 @@ export const hostDiskEncryption = table("host_disk_encryption", {
   client_error: text().default(""),
 });
 
-/** The last keys of each host, the current one included. Each has a `key` or a `sealed_key`, as above. */
+/**
+ * The last keys of each host, the current one included. Each has a `key` or a `sealed_key`, like those of
+ * `hostDiskEncryption`.
+ */
 export const diskKeyHistory = table("disk_key_history", {
   id: id(),
   host_id: ref("hosts").index(),

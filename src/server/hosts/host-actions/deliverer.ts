@@ -15,9 +15,9 @@ export interface ActionOptions {
 }
 
 export interface Deliverer {
-  /** Whether it delivers this action to hosts of this platform. The first matching deliverer is used. */
+  /** Whether the deliverer brings this action to hosts of this platform. The first matching deliverer is used. */
   serves(host: HostRow, action: HostAction): boolean;
-  /** Whether it delivers also to devices that belong to their users. */
+  /** Whether the deliverer serves devices, too, that belong to their users. */
   readonly servesPersonal?: true;
   /** Throws an error that names what is missing, if the action cannot be delivered to the host. */
   require(ctx: Context, host: HostRow, action: HostAction): Promise<void>;

@@ -32,11 +32,11 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
   readonly title: string;
   /** Not in lists of what is upcoming, and users cannot cancel it. */
   readonly isHidden?: boolean;
-  /** Whether it can still be cancelled after it was sent. */
+  /** Whether the operation can still be cancelled after it was sent. */
   readonly isCancellableOnceSent: boolean;
   /**
-   * Whether it has to be answered in time: otherwise it is sent again, or ends after the last attempt. Device channels
-   * wait for weeks, and send what was not answered again when the device asks next.
+   * Whether the operation has to be answered in time: otherwise it is sent again, or ends after the last attempt.
+   * Device channels wait for weeks, and send what was not answered again when the device asks next.
    */
   readonly expires: boolean;
   /**

@@ -50,7 +50,7 @@ export const campaigns = table("campaigns", {
   cancelled_count: int().default(0),
   /** Until when hosts that come online get the query; null: only while it has a reader. */
   queue_until: time().nullable(),
-  /** When it ends at the latest. */
+  /** When the query ends at the latest. */
   expires_at: time(),
   /** Extended while it has a reader. After this time the query is cancelled, unless it is queued for offline hosts. */
   reader_until: time(),

@@ -44,8 +44,9 @@ const REDIRECTS = 5;
 const STRETCH_MS = minutes(1);
 
 /**
- * Not in a transaction. The file is kept for a day, whether something refers to it or not. One with the digest that is
- * stored already is not downloaded again: the digest has to come from somebody who may have the file.
+ * Downloads a file, which is kept for a day, whether something refers to it or not. One with the digest that is stored
+ * already is not downloaded again: the digest has to come from somebody who may have the file. Do not call it in a
+ * transaction.
  */
 export async function fetchFile(services: Needs, wanted: Wanted): Promise<FileRow> {
   const { sha256 } = wanted;

@@ -16,7 +16,7 @@ export const files = table("files", {
   /** The key of the blob. It does not depend on the content, because the content is not known when it arrives. */
   key: text().unique(),
   created_at: time(),
-  /** When it was last uploaded. */
+  /** When the file was last uploaded. */
   used_at: time().index(),
 });
 

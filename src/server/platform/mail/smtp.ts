@@ -11,7 +11,7 @@ export interface Letter {
   readonly subject: string;
   readonly text: string;
   readonly html?: string | undefined;
-  /** Another attempt to send the same mail has the same one, so that receivers recognize it. */
+  /** Id of the mail: another attempt to send it has the same one, so that receivers recognize it. */
   readonly messageId?: string;
   /** Where the recipient can unsubscribe with a POST (RFC 8058). */
   readonly unsubscribeUrl?: string;

@@ -26,7 +26,10 @@ interface Connection {
   answer: ServerResponse | null;
   hasServed: boolean;
   isUpgraded: boolean;
-  /** When it last became idle, and the number of bytes received until then. Null: its handshake has not begun yet. */
+  /**
+   * When the connection last became idle, and the number of bytes received until then. Null: its handshake has not
+   * begun yet.
+   */
   idleSince: number | null;
   idleBytes: number;
 }

@@ -10,7 +10,7 @@ import { type Arrivals, quiet } from "./quiet.ts";
 const READY = "ready";
 /** From a worker that stops: it serves connections that it receives, but no longer answers requests. */
 const HOLDING = "holding";
-/** To this worker: it receives no more connections. */
+/** Message to a worker: it receives no more connections. */
 const LEFT = "left";
 const CONNECTION = "connection";
 
@@ -99,7 +99,7 @@ export class SharedPort implements Arrivals {
     const passing = this.passing.get(worker);
     passing?.add(socket);
     worker.send(CONNECTION, socket, (error) => {
-      // If it failed, the process has ended or is about to.
+      // After a failure, the process has ended or is about to.
       if (error === null) passing?.delete(socket);
     });
   }

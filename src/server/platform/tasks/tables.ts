@@ -29,7 +29,7 @@ export const tasks = table("tasks", {
   attempts: int().default(0),
   /** The next attempt is not made before this time. */
   retry_at: time().nullable(),
-  /** Whoever runs it next, or runs it now, ends it before the next step. */
+  /** Set by a request. Whoever runs the task next, or runs it now, ends it before the next step. */
   cancel_requested: bool().default(false),
   started_at: time().nullable(),
   finished_at: time().nullable().index(),

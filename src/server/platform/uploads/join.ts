@@ -11,7 +11,7 @@ import { deletePieces, expiryFrom, moved, type UploadRow, unmoved } from "./serv
 /** By the ids of their uploads. */
 const joins = part("joins of uploads", () => new Map<number, Promise<UploadRow>>());
 
-/** The last blob of an upload, which is not recorded, or only in part. */
+/** The last blob of an upload: not recorded, or only in part. */
 export interface Last {
   readonly key: string;
   /** Position of its first byte. */

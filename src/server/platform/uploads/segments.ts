@@ -31,7 +31,7 @@ export class Segments {
   take(uploadId: number, end: number): Segment | null {
     const segment = this.#waiting.get(uploadId);
     if (segment === undefined) return null;
-    // If it ends elsewhere, another server has continued the upload.
+    // A segment that ends elsewhere: another server has continued the upload.
     this.#waiting.delete(uploadId);
     return segment.start + segment.size === end ? segment : null;
   }

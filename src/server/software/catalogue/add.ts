@@ -99,7 +99,7 @@ export const titleOf = ({ name, platform, unique_identifier }: Named): TitleIden
     ? { name, source: "apps", bundle_identifier: unique_identifier }
     : { name: unique_identifier, source: "programs" };
 
-/** Not in a transaction. */
+/** Downloads a version of an app. Do not call it in a transaction. */
 export async function downloadVersion(
   services: Parameters<typeof fetchFile>[0],
   version: CatalogueVersion,

@@ -92,7 +92,7 @@ async function storedPackage(ctx: Context, sha256: string): Promise<Installer> {
   return installer;
 }
 
-/** Not in a transaction. */
+/** Finds a package. Do not call it in a transaction. */
 export async function findPackage(ctx: Context, item: BatchPackage, signal: AbortSignal): Promise<Found> {
   const { slug, url, hash_sha256: sha256 } = item;
   if (slug !== undefined) return ofApp(ctx, slug, item.version, signal);

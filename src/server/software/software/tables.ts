@@ -49,7 +49,7 @@ export const software = table(
     source_package: text().default(""),
     /** The product of NVD with this version; empty: none is known. */
     generated_cpe: text().default(""),
-    /** Where the first host that reported it has it (installed-paths.ts). Never changes. */
+    /** Path of the version on the first host that reported it (installed-paths.ts). Never changes. */
     usual_path: text().default(""),
     /** Whether the version was compared with vulnerability data: new ones are, within seconds. */
     is_matched: bool().default(false).index(),

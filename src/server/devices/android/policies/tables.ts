@@ -11,7 +11,7 @@ declare module "../../../platform/core/tables.ts" {
 /** The policy of each Android device. The vendor applies it, and the device reports the version that it has applied. */
 export const androidPolicies = table("android_policies", {
   id: idOf("hosts"),
-  /** Whether it is to be sent. */
+  /** Whether the policy is to be sent. */
   due: bool().index(),
   /** A random id of what it should contain: another one means that more has changed while it was sent. */
   wanted: text(),

@@ -31,7 +31,7 @@ interface Authenticating {
   readonly identity: Identity;
 }
 
-/** Whatever an earlier enrollment of the device has left is dropped. */
+/** Begins an enrollment. Whatever an earlier one of the device has left is dropped. */
 export async function authenticate(ctx: Context, message: PlistDict, identity: Identity): Promise<string> {
   const asked = readAuthenticate(message, identity);
   const { enrollmentId, device } = asked;

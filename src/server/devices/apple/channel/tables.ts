@@ -13,7 +13,7 @@ export const appleEnrollments = table("apple_enrollments", {
   /** UDID, or the EnrollmentID of a personal device; for a user's channel with `:` and the user's id. */
   enrollment_id: text().unique(),
   host_id: ref("hosts"),
-  /** Whether it is the channel of a user. */
+  /** Whether this is the channel of a user. */
   is_user: bool().default(false),
   /** `authenticated`: it has not sent its push token yet. `removed`: it has left, or was removed. */
   state: text<"authenticated" | "enabled" | "removed">().default("authenticated"),
@@ -21,7 +21,7 @@ export const appleEnrollments = table("apple_enrollments", {
   /** The certificate with which it has authenticated. No other is accepted. */
   identity_id: ref("device_identities").nullable(),
   topic: text().default(""),
-  /** Where its enrollment profile lets it connect to; empty: not known. */
+  /** Address to which the enrollment profile lets the device connect; empty: not known. */
   server_url: text().default(""),
   /** Hexadecimal. */
   token: text().nullable().secret(),

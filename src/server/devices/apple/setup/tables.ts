@@ -12,7 +12,7 @@ declare module "../../../platform/core/tables.ts" {
 export const appleSetups = table("apple_setups", {
   id: idOf("hosts"),
   started_at: time(),
-  /** From then on the device is no longer kept waiting. */
+  /** When the device is no longer kept waiting. */
   due_at: time(),
   /** Names of the steps that have ended. */
   done: json<readonly string[]>(),
@@ -30,7 +30,7 @@ export const bootstrapPackages = table("bootstrap_packages", {
   team_key: text().unique(),
   team_id: ref("teams").nullable().onDelete("cascade"),
   name: text(),
-  /** Whoever has it can download the package. */
+  /** Secret with which anybody can download the package. */
   token: text().unique(),
   file_id: ref("files").onDelete("restrict"),
 });

@@ -15,7 +15,7 @@ export interface WindowsDevice {
   readonly hardwareId: string;
   readonly name: string;
   readonly osVersion: string;
-  /** Whether its certificate is that of the machine, or that of a user. */
+  /** Whether the device's certificate is that of the machine, or that of a user. */
   readonly isOfMachine: boolean;
 }
 

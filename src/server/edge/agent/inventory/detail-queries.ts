@@ -12,7 +12,7 @@ export interface DetailAsk {
   readonly agentVersion: string;
   /** Only the queries that determine the MDM state. */
   readonly criticalOnly?: boolean;
-  /** Whether it is the turn of queries with this interval (ms). Default: it is. */
+  /** Whether queries with this interval (ms) have their turn. Default: they have. */
   readonly isTurn?: (interval: number) => boolean;
 }
 

@@ -142,7 +142,7 @@ export class StrangerBudgets {
   readonly #all: Bucket;
   readonly #reserves: Readonly<Record<Exclude<Purpose, "other">, Bucket>>;
   readonly #places = new Map<string, Bucket>();
-  /** Until then a budget may be empty. */
+  /** Time until which a budget may be empty. */
   #emptyUntil = Number.NEGATIVE_INFINITY;
 
   constructor(rates: StrangerRates, now: () => number = () => performance.now()) {

@@ -11,7 +11,7 @@ export interface UnknownKey {
   readonly path: readonly string[];
   /** The keys that there could be instead. */
   readonly candidates: readonly string[];
-  /** Where its meaning is, if that is known. */
+  /** Page that describes the key, if that is known. */
   readonly place?: string | undefined;
 }
 

@@ -165,7 +165,7 @@ class Tally {
   readonly counted = new CountedHosts();
   readonly otherwiseCritical = new Set<number>();
   readonly #cves: Cves;
-  /** The last host that was counted for each vulnerability, which several of its versions may have. */
+  /** The last host that was counted for each vulnerability, because several of its versions may have it. */
   readonly #countedFor: Uint32Array;
   #turn = 0;
 

@@ -74,7 +74,7 @@ export async function correctCritical(
     await store.tx((tx) =>
       extensions.storeCritical(tx, some, clock.iso(), () => countCritical(tx, some, known ?? storedCves(tx))),
     );
-    // Without them, this is part of a transaction.
+    // Without known CVEs, this is part of a transaction.
     if (known !== undefined) await giveWay();
   }
 }

@@ -33,7 +33,7 @@ export async function recountVulnerabilities(
       const set = {
         recount_until: isoAt(clock.now() + RECOUNT_TIME),
         generation: (state?.generation ?? 0) + 1,
-        // Whoever changes vulnerabilities while hosts are counted sets it again.
+        // A change of vulnerabilities while hosts are counted sets this again.
         is_due: false,
       };
       await changeState(tx, state, set);

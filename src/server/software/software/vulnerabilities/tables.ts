@@ -21,7 +21,7 @@ export const vulnerabilities = table(
     id: id(),
     /** In capitals. */
     cve: text().unique().search(),
-    /** When it was first found to affect something. */
+    /** When the vulnerability was first found to affect something. */
     created_at: time().index(),
     /** Whether the columns below have been filled from vulnerability data. */
     is_described: bool().default(false),
@@ -67,6 +67,6 @@ export const vulnerabilityCountState = table("vulnerability_count_state", {
   generation: int(),
   /** While all hosts are being counted, differences wait. */
   recount_until: time().nullable(),
-  /** Other vulnerabilities than those in the counts have been found to affect something. */
+  /** Whether other vulnerabilities than those in the counts have been found to affect something. */
   is_due: bool(),
 });

@@ -8,7 +8,7 @@ export interface Feed {
   /** Below the mirror. */
   readonly path: string;
   readonly publisher: string;
-  /** Beside the file is one that has its digest. */
+  /** Whether a file with the digest is beside the feed. */
   readonly hasMeta: boolean;
 }
 
