@@ -441,6 +441,12 @@ describe("comments", () => {
   );
   const shown = (found: typeof comments) => found.map(({ file, text }) => `${file}: ${text.slice(0, 100)}`);
 
+  it("stand alone: none begins with a word that needs the line before it", () => {
+    const needy =
+      /^(Of|As|The same|What of|Likewise|Also|And|Or|But|So|Like|Such|Those|These|This one|It|Its|They|Their|Otherwise|Too|Nor|Else)\b/;
+    expect(shown(comments.filter(({ text }) => needy.test(text))), "name what the comment is about").toEqual([]);
+  });
+
   it("cite published standards, or pages and sections that the repository has", () => {
     expect(comments.length).toBeGreaterThan(5_000);
     const foreign =

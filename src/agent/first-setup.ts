@@ -10,7 +10,7 @@ export interface SetupItem {
 export interface SetupServer {
   /** Begins the setup, unless it has begun. */
   startSetup(): Promise<void>;
-  /** How far it is; begins the next item when the one before has ended. */
+  /** How far the setup is; begins the next item when the one before has ended. */
   setupItems(): Promise<readonly SetupItem[]>;
 }
 

@@ -8,7 +8,7 @@ export interface AcceptedKeys {
   readonly query?: "any" | readonly string[];
   /** Paths of keys in the body, with `*` for every entry of a list; `any`: all of them. */
   readonly body?: "any" | readonly string[];
-  /** Why they are accepted, for the API's description. */
+  /** Why other keys are accepted, for the API's description. */
   readonly why: string;
 }
 

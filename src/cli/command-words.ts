@@ -6,7 +6,7 @@ import { CliError } from "./errors.ts";
 
 /** What the server reports of an expression that it cannot read, such as a selector of hosts. */
 const AT_COLUMN = /^Invalid (\w+): column (\d+): (.*)$/s;
-/** What it reports of SQL that cannot be parsed. */
+/** The server's message about SQL that cannot be parsed. */
 const OF_SQL = /\bthe SQL is not valid (?:in line (\d+),|at) column (\d+): (.*)\. Correct it and try again\.$/s;
 /** How much of a long expression is shown on each side of the mistake. */
 const CONTEXT = 40;

@@ -8,7 +8,7 @@ export function readPlist(bytes: Buffer, limits: Partial<PlistLimits> = {}): Pli
   const all = { ...plistLimits, ...limits };
   if (bytes.length > all.bytes) throw new BadPlist(`the property list is larger than ${all.bytes} bytes`);
   if (isBinary(bytes)) return readBinary(bytes, all);
-  // What it accepts is too small for any limits but those of tests.
+  // Lists that `readFlat` accepts are too small for any limits but those of tests.
   return (isUsual(all) ? readFlat(bytes) : null) ?? readXml(bytes, all);
 }
 

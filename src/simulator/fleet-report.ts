@@ -18,7 +18,7 @@ export interface FleetReport<Request extends string> {
 export interface FleetRun {
   readonly devices: number;
   readonly seconds: number;
-  /** How long it took until the devices had enrolled. */
+  /** Seconds until the devices had enrolled. */
   readonly enrollSeconds: number;
 }
 

@@ -21,7 +21,7 @@ const key = { SVC_SERVER_PRIVATE_KEY: Buffer.alloc(32, 7).toString("base64") };
 
 beforeAll(build);
 
-/** So many agents enroll in less than the five seconds that simulations run here. */
+/** Few enough to enroll in less than the five seconds that simulations run here. */
 const AGENTS = 5;
 
 interface Ended {

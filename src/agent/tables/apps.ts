@@ -36,7 +36,7 @@ export function appRow(info: string, path: string): Row {
     values.set(key!, kind === "true" ? "1" : kind === "false" ? "0" : value);
   const decoded = (text: string) => text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name]!);
   const columns = Object.entries(KEYS).map(([column, key]) => [column, decoded(values.get(key) ?? "").trim()]);
-  // When it was last opened is not in this file; osquery reports -1 for an unknown time.
+  // The file does not say when the app was last opened; osquery reports -1 for an unknown time.
   return { name: basename(path), path, ...Object.fromEntries(columns), last_opened_time: -1 };
 }
 

@@ -41,7 +41,7 @@ const ENCODED = /^utf-8'[a-z0-9-]*'/i;
 
 const isReason = (text: string): boolean => text.trim() !== "" && text.length <= REASON_MAX && isOneLine(text);
 
-/** By what they change. The apply of files itself (POST /spec/apply) is not among them. */
+/** Endpoints by what they change. The apply of files itself (POST /spec/apply) is not among them. */
 const endpointsByKind: Readonly<Record<string, readonly string[]>> = {
   "the configuration": ["PATCH /config", "PUT /logo", "DELETE /logo", "PATCH /teams/0"],
   teams: ["POST /teams", "PATCH /teams/:id", "DELETE /teams/:id", "POST /spec/teams"],

@@ -167,7 +167,7 @@ export class ManagedAgent {
       stats.nodeInvalid++;
       if (this.key === key) this.key = null;
     }
-    // What it is about was cancelled or belongs to an earlier enrollment, so the result is not sent again.
+    // The subject of the result was cancelled or belongs to an earlier enrollment, so it is not sent again.
     const isResult = endpoint === "managed_script_result" || endpoint === "managed_install_result";
     return answer.status === 404 && isResult ? answer : null;
   }

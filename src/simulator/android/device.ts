@@ -36,7 +36,7 @@ export interface DeviceWorld {
 interface Applied {
   readonly policyName: string;
   readonly version: number;
-  /** What it could not apply. */
+  /** Settings that the device could not apply. */
   readonly problems: readonly Json[];
 }
 

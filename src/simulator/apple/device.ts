@@ -44,7 +44,7 @@ export class AppleDevice {
   private readonly done = new Set<string>();
   /** An answer that the server has not accepted yet. */
   private unsent: PlistDict | null = null;
-  /** What it does when the server has accepted that answer. */
+  /** Done when the server has accepted that answer. */
   private afterwards: (() => Promise<void>) | null = null;
   private connecting: Promise<void> | null = null;
   private again = false;
@@ -194,7 +194,7 @@ export class AppleDevice {
     if (dictIn(more, "SecurityInfo")?.FDE_PersonalRecoveryKeyCMS !== undefined) stats.keysEscrowed++;
   }
 
-  /** What it does when the server has its answer. */
+  /** The device's action once the server has its answer. */
   private consequenceOf(type: string, command: PlistDict): (() => Promise<void>) | null {
     const isOwn = stringIn(command, "Identifier") === this.enrollment!.profile.identifier;
     if (type === "DeclarativeManagement") return () => this.synchronize();

@@ -97,9 +97,9 @@ export const scriptBatchHosts = table(
     display_name: text(),
     hostname: text(),
     state: text<(typeof batchStates)[number]>().default("pending"),
-    /** Why it was not run, where there is no execution. */
+    /** Why the script was not run on the host, where there is no execution. */
     reason: text().default(""),
-    /** Null: it was not queued yet, or never will be. */
+    /** Null: the run was not queued yet, or never will be. */
     execution_uuid: text().nullable().unique(),
     updated_at: time(),
   },

@@ -7,7 +7,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq } from "../../platform/store/query.ts";
 
 export interface Expiring {
-  /** What it is, such as `push certificate`. */
+  /** Name of the certificate or token, such as `push certificate`. */
   readonly name: string;
   readonly not_valid_after: string;
 }

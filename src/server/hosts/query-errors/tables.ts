@@ -17,7 +17,7 @@ export const queryErrors = table(
     query_id: ref("queries").nullable().onDelete("cascade").index(),
     /** The message of the host's agent. */
     message: text(),
-    /** Since when it reports this. */
+    /** Since when the agent reports this message. */
     at: time(),
   },
   { unique: [["host_id", "policy_id", "label_id", "query_id"]] },

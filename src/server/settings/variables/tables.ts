@@ -15,7 +15,7 @@ export const customVariables = table("custom_variables", {
   /** Without the prefix `SVC_SECRET_`. */
   name: text().unique(),
   value: text().secret(),
-  /** What it was before: outputs of what was sent then are still to be masked. */
+  /** The value before the last change: outputs of what was sent then are still to be masked. */
   previous: text().nullable().secret(),
   /** The teams whose objects and hosts may use it; 0: those without a team. Null: all. */
   team_ids: json<readonly number[]>().nullable(),

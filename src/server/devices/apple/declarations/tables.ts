@@ -31,7 +31,7 @@ export const appleUpdateReports = table("apple_update_reports", {
   failure: text().default(""),
   /** Whether the device has accepted the deadline that it has now. */
   is_accepted: bool().default(false),
-  /** Why it does not; empty: it has not refused it. */
+  /** Why the device does not accept the update; empty: it has not refused. */
   refusal: text().default(""),
   reported_at: time(),
 });
