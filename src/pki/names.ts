@@ -3,7 +3,6 @@
 import { directoryString, ia5, oid, sequence, setOf } from "./der.ts";
 
 export interface NameField {
-  /** One of `keys`. */
   readonly key: string;
   readonly value: string;
 }

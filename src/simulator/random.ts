@@ -24,7 +24,7 @@ export class Random {
     this.state = seed | 0;
   }
 
-  /** A number in [0, 1). */
+  /** From 0 up to, but not including 1. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let t = this.state;

@@ -55,7 +55,6 @@ async function plant(t: TestApp): Promise<{ secrets: string[]; refusals: string 
     expect(res.status).toBeGreaterThanOrEqual(400);
     refusals.push(await res.text());
   };
-  // Accepted.
   await accepted(
     t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: plain("g1") }, { secret: plain("g2") }] } }),
   );
@@ -146,7 +145,6 @@ async function plant(t: TestApp): Promise<{ secrets: string[]; refusals: string 
   await accepted(
     t.patch(`/certificate_authorities/${ca.id}?skip_check=true`, { custom_scep_proxy: { challenge: plain("ca2") } }),
   );
-  // Refused.
   await refused(
     t.post("/certificate_authorities", {
       custom_est_proxy: { name: "B", url: "http://127.0.0.1:1", username: "u", password: plain("ca3") },

@@ -35,7 +35,6 @@ export interface Portal extends Fake {
   fault: (path: string, request: Request) => { status: number; body: string; headers?: Record<string, string> } | null;
   pageSize: number;
   sessions: number;
-  /** Ends all sessions. */
   endSessions(): void;
   /** Makes cursors useless, as after seven days. */
   expireCursors(): void;

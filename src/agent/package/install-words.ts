@@ -1,7 +1,6 @@
 // What an installer's script gives to the agent's own `install`, on the host.
 import type { PackageSetup } from "./files.ts";
 
-/** A language of scripts. */
 export interface ScriptLanguage {
   /** Any text as one word. */
   readonly quote: (text: string) => string;

@@ -21,7 +21,6 @@ interface Outcome {
   readonly state: "pending" | "ended" | "refused";
 }
 
-/** What runs on a host. */
 type Chosen = (host: Target) => Omit<ScriptRun, "host_id">;
 
 const view: View = {

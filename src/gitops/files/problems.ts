@@ -17,7 +17,6 @@ const NOT_QUOTED =
 
 /** The items of a kind in the files of an owner, for `Problems.isIncomplete`. */
 export const listOf = (kind: string, owner: string | null): string => JSON.stringify([kind, owner]);
-/** All lists of an owner. */
 export const listsOf = (owner: string | null): string => JSON.stringify([owner]);
 
 export class Problems {

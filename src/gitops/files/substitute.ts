@@ -166,7 +166,6 @@ export const inNameTemplate = (text: string, offset: number): boolean =>
 
 const pieceAt = (pieces: readonly Piece[], offset: number): Piece | undefined => pieces[indexAt(pieces, offset)];
 
-/** Index of the piece with this offset. */
 function indexAt(pieces: readonly Piece[], offset: number): number {
   let low = 0;
   let high = pieces.length - 1;

@@ -58,6 +58,5 @@ function isAlike(former: Json | undefined, value: Json, by: (value: Fields) => r
 
 type Fields = { readonly [key: string]: unknown };
 
-/** The number of hosts that lose their team. */
 export const hostsLosingTeam = (changes: readonly Change[]): number =>
   changes.reduce((sum, { hosts }) => sum + (hosts?.count ?? 0), 0);

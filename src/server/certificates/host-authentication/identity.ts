@@ -114,7 +114,6 @@ function isComplete({ query, header }: SignedRequest, components: readonly strin
 const ofHosts = (hostIds: readonly number[], now: string): Predicate =>
   and(oneOf("host_id", hostIds), eq("purpose", HOST_IDENTITY), isNull("revoked_at"), gt("not_valid_after", now));
 
-/** The hosts that have an identity. */
 export async function hostsWithIdentity(
   { deviceIdentities }: Pick<ServerTx, "deviceIdentities">,
   hostIds: readonly number[],

@@ -24,7 +24,6 @@ export async function reportRules({ config }: Pick<Context, "config">): Promise<
   return { enabled: !off, cap: cap > 0 ? cap : DEFAULT_CAP };
 }
 
-/** The number of stored rows of a query. */
 export async function storedRows(store: Context["store"], queryId: number): Promise<number> {
   const counts = await store.queryResults.pick(["row_count"], {
     where: and(eq("query_id", queryId), gt("row_count", 0)),

@@ -30,7 +30,6 @@ interface ErrorPlace {
   readonly back?: string | null;
 }
 
-/** An error as a page. */
 export function errorPage(error: ApiError, { signedIn = false, reference, back = null }: ErrorPlace = {}): Shown {
   const title = titles[error.status] ?? (error.status >= 500 ? "Something went wrong" : "The request failed");
   return {

@@ -27,7 +27,7 @@ export interface Conflict {
   readonly address: string;
 }
 
-/** What is known of the machine of an agent. */
+/** What the server has stored of the machine of an agent. */
 export const machineOf = ({ hardware_uuid, runs }: RowOf<typeof managedAgents>): KnownMachine => ({
   hardware_uuid,
   runs,

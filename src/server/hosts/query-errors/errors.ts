@@ -111,7 +111,6 @@ export const forgetErrors = (
   ids: readonly number[],
 ): Promise<unknown> => (ids.length === 0 ? Promise.resolve(0) : store.queryErrors.delete(oneOf(of, ids)));
 
-/** The queries of which errors are stored. */
 export async function failingQueries(store: Pick<ServerTx, "queryErrors">): Promise<number[]> {
   const groups = await store.queryErrors.groupCount("query_id", not(isNull("query_id")));
   return groups.flatMap(({ value }) => (value === null ? [] : Number(value)));

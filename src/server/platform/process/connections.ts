@@ -22,7 +22,6 @@ interface Connection {
   requests: number;
   /** The latest of them, and when it began. */
   request: { readonly req: IncomingMessage; readonly since: number } | null;
-  /** The answer to it. */
   answer: ServerResponse | null;
   hasServed: boolean;
   isUpgraded: boolean;

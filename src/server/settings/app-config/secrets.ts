@@ -10,7 +10,6 @@ import type { Section } from "./section.ts";
 
 const isEmpty = (secret: unknown): boolean => secret === "" || secret === null || secret === undefined;
 
-/** The section with masked secrets. */
 export const masked = (section: SecretFields, value: object): object =>
   secretPaths(section, value).reduce(
     (left, path) => (isEmpty(getPath(left, path)) ? left : withPath(left, path, MASK)),

@@ -55,7 +55,6 @@ export const Manifest = z
   });
 export type Manifest = z.output<typeof Manifest>;
 
-/** The scripts of a version. */
 export const scriptsOf = ({ refs }: Manifest, version: CatalogueVersion) => ({
   install_script: refs[version.install_script_ref]!,
   uninstall_script: refs[version.uninstall_script_ref]!,

@@ -5,7 +5,6 @@ import { unixToIso } from "../../platform/agent-protocol/numbers.ts";
 import { clip, type DetailResult, type Row, text } from "../../platform/agent-protocol/rows.ts";
 import { limit } from "../../platform/core/limits.ts";
 
-/** One software version. */
 export interface SoftwareVersion {
   readonly name: string;
   readonly version: string;

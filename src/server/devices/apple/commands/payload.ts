@@ -3,7 +3,6 @@ import type { PlistDict } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import { CONTENT_MAX } from "./kind.ts";
 
-/** A command as it is stored. */
 export const storedCommand = (content: string): PlistDict => readPlistDict(Buffer.from(content), CONTENT_MAX);
 
 /** A command as the device gets it. */

@@ -21,7 +21,7 @@ declare module "../../../platform/core/extensions.ts" {
 /** CVSS 3 base score from which a vulnerability is critical. */
 export const CRITICAL_SCORE = 9;
 
-/** The CVEs that are critical. */
+/** The critical CVEs among these. */
 async function criticalOf(tx: ServerTx, cves: Iterable<string>): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for await (const some of parts([...new Set(cves)]))
