@@ -161,7 +161,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
 
 /**
  * Endpoints of the protocols of agents and devices. They need no token, and are not part of the API's description. The
- * query engine's own protocol is not among them: `server/agent/http` handles it before the application.
+ * query engine's own protocol is not among them: `src/server/edge/agent/http` handles it before the application.
  */
 export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "managed agent": managedAgentApi,

@@ -1,5 +1,5 @@
 // The state of hosts whose agent encrypts: what the setting demands of them before they have escrowed a key. That of
-// Macs follows their profile (mdm/apple/filevault/).
+// Macs follows their profile (devices/apple/filevault/).
 
 import { dropEscrowRequests } from "../../hosts/disk-encryption/asked.ts";
 import { setDiskStates } from "../../hosts/disk-encryption/states.ts";

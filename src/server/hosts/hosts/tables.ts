@@ -19,7 +19,7 @@ export const osVersions = table(
     /** The system's own name: 'Ubuntu', 'macOS', 'Microsoft Windows 11 Enterprise'. */
     name: text(),
     version: text(),
-    /** Sorts as the versions (../versions/ordering.ts). Null: not filled in yet. */
+    /** Sorts as the versions (platform/versions/ordering.ts). Null: not filled in yet. */
     version_key: text().nullable(),
     platform: text(),
     hosts_count: int().default(0),

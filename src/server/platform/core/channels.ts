@@ -50,7 +50,7 @@ export const channels = {
   activities: "svc_activities",
   /** Activities were added to the hash chain; payload: the chain's newest position. */
   activityChain: "svc_activity_chain",
-  /** Profiles of hosts must be compared; payload: JSON, see mdm/profiles/reconcile.ts. */
+  /** Profiles of hosts must be compared; payload: JSON, see devices/profiles/reconcile.ts. */
   profiles: "svc_profiles",
   /** Policies of Android devices are to be sent; no payload. */
   androidPolicies: "svc_android_policies",

@@ -1,5 +1,5 @@
 // The store with the tables of all features. Each feature adds its tables to this type itself, so that features read
-// each other's rows without importing each other; `data/tables.ts` has the tables as a value.
+// each other's rows without importing each other; `src/server/tables.ts` has the tables as a value.
 import type { Store, Tx } from "../store/store.ts";
 
 // biome-ignore lint/suspicious/noEmptyInterface: every feature's tables.ts adds to it
