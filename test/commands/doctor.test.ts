@@ -1,7 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Send } from "../../src/client/transport.ts";
-import { runCli } from "../support/cli.ts";
+import { root, runCli } from "../support/cli.ts";
+
+const pjson = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 
 const rows = ({ stdout }: { stdout: string }): Record<string, string> =>
   Object.fromEntries(JSON.parse(stdout).map(({ check, status }: Record<string, string>) => [check, status]));
@@ -16,7 +20,7 @@ const env = { SVC_API_TOKEN: "t" };
 
 describe("doctor", () => {
   it("reports no problem if there is none", async () => {
-    const send = healthy({ date: "Sun, 01 Mar 2026 12:00:01 GMT", "x-svc-version": "0.1.0" });
+    const send = healthy({ date: "Sun, 01 Mar 2026 12:00:01 GMT", "x-svc-version": pjson.version });
     const result = await runCli(["doctor", "-o", "json"], { send, env });
     expect(result.exitCode).toBe(0);
     expect(rows(result)).toMatchObject({
@@ -31,7 +35,7 @@ describe("doctor", () => {
   });
 
   it("keeps check and status on a narrow terminal, and continues details and hints on the next lines", async () => {
-    const send: Send = async () => new Response('{"status":"ok"}', { headers: { "x-svc-version": "0.1.0" } });
+    const send: Send = async () => new Response('{"status":"ok"}', { headers: { "x-svc-version": pjson.version } });
     const tty = { stdout: true };
     const { stdout, stderr } = await runCli(["doctor"], { send, tty, columns: 80 });
     const lines = stdout.split("\n");
@@ -107,7 +111,7 @@ describe("doctor", () => {
     const send: Send = async (url) =>
       url.endsWith("/healthz")
         ? new Response(text)
-        : new Response(JSON.stringify(url.endsWith("/me") ? { user: { email: "a@b.c" } } : { version: "0.1.0" }));
+        : new Response(JSON.stringify(url.endsWith("/me") ? { user: { email: "a@b.c" } } : { version: pjson.version }));
     const result = await runCli(["doctor", "-o", "json"], { send, env });
     expect(result.exitCode).toBe(0);
     expect(JSON.parse(result.stdout)).toContainEqual({

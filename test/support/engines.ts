@@ -24,6 +24,9 @@ const { SVC_TEST_ENGINE } = process.env;
 const ofThisRun = (engines: readonly EngineName[]): readonly EngineName[] =>
   engines.filter((engine) => SVC_TEST_ENGINE === undefined || engine === SVC_TEST_ENGINE);
 
+/** For tests that compare the engines' answers with each other. */
+export const comparedEngines: readonly EngineName[] = ["lowdb", "postgres"];
+
 /** For what the engines do differently: locks and races, SQL of their own, jobs and leases, one walk per feature. */
 export const bothEngines: readonly EngineName[] = ofThisRun(["lowdb", "postgres"]);
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { runJob } from "../../../src/server/edge/jobs/start.ts";
 import { createFailureLimit } from "../../../src/server/platform/rate-limits/failures.ts";
 import {
@@ -9,6 +9,7 @@ import {
 } from "../../../src/server/platform/rate-limits/logins.ts";
 import type { LimitedBy } from "../../../src/server/platform/rate-limits/shared.ts";
 import { type Hit, isAhead, recent, waitOf, withHit } from "../../../src/server/platform/rate-limits/windows.ts";
+import { StoreUnavailable } from "../../../src/server/platform/store/store.ts";
 import { errorOf, login } from "../../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
@@ -238,5 +239,22 @@ describe("failures", () => {
     expect([fail(), fail(), fail()]).toEqual([0, 0, 60]);
     expect(limit.fail({ address: "127.0.0.1" })).toBe(0);
     await limit.settled();
+  });
+
+  it("are no longer added to the store once the server stops, also if it was away", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { services } = await startApp();
+    const add = vi.fn().mockRejectedValue(new StoreUnavailable("the store is away"));
+    const store = { ...services.store, tx: add };
+    const limit = createFailureLimit({ clock: services.clock, store }, { scope: "test", most: 2 });
+    limit.fail({ address: "192.0.2.1" });
+    await vi.advanceTimersByTimeAsync(3_500);
+    expect(add).toHaveBeenCalledTimes(4);
+    limit.stop();
+    limit.fail({ address: "192.0.2.2" });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(add).toHaveBeenCalledTimes(4);
+    expect([1, 2].map(() => limit.fail({ address: "192.0.2.2" }))).toEqual([0, 60]);
   });
 });

@@ -196,6 +196,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
       await lookups.idle();
       await changes.stop();
       for (const stop of stops) await stop();
+      unknown.stop();
     },
   };
 }

@@ -338,6 +338,7 @@ async function startAgent(services: Services): Promise<Agent> {
       await plans.stop();
       await labels.stop();
       await policies.stop();
+      unknownKeys.stop();
       load.stop();
     },
   };

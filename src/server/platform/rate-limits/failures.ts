@@ -16,6 +16,8 @@ export interface FailureLimit {
   fail(caller: Caller): number;
   /** Resolves when this server's failures have been added to the store. */
   settled(): Promise<void>;
+  /** Failures are only counted in memory from now on, because the store is closed next. */
+  stop(): void;
 }
 
 interface Home {
@@ -59,6 +61,8 @@ export function createFailureLimit(
   const windows = new Map<string, Counted>();
   const fresh = new Set<string>();
   let sharing: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
 
   function windowOf(place: string, now: number): Counted {
     const known = windows.get(place);
@@ -72,15 +76,15 @@ export function createFailureLimit(
 
   async function share(): Promise<void> {
     const now = clock.now();
+    // Hashes only those that are added: there may be a hundred times as many.
     const picked = [...fresh]
       .flatMap((place) => {
         const window = windows.get(place);
-        return window && window.fresh > 0
-          ? [{ place, window, added: window.fresh, hash: hashOf({ scope, key: place }) }]
-          : [];
+        return window && window.fresh > 0 ? [{ place, window, added: window.fresh }] : [];
       })
       .sort((a, b) => b.added - a.added)
-      .slice(0, SHARED_AT_ONCE);
+      .slice(0, SHARED_AT_ONCE)
+      .map((one) => ({ ...one, hash: hashOf({ scope, key: one.place }) }));
     if (picked.length === 0) return fresh.clear();
     for (const { place } of picked) fresh.delete(place);
     const totals = await add(picked, now).catch((error: unknown) => {
@@ -136,10 +140,11 @@ export function createFailureLimit(
    * time.
    */
   function shareSoon(): void {
+    if (isStopped) return;
     sharing ??= share()
       .catch(() => {})
       .then(() => {
-        setTimeout(() => {
+        timer = setTimeout(() => {
           sharing = null;
           if (fresh.size > 0) shareSoon();
         }, SHARE_EVERY_MS).unref();
@@ -164,6 +169,10 @@ export function createFailureLimit(
         if (fresh.size > 0) await share();
       }
       await sharing;
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
     },
   };
 }
