@@ -462,6 +462,21 @@ describe("comments", () => {
     );
     expect(shown(missing)).toEqual([]);
   });
+
+  it("name files that exist, by their path or the end of it", () => {
+    const ends = new Set(
+      ["src", "test", "bench", "bin", "docs", "examples", "scripts"].flatMap((folder) =>
+        readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).flatMap((name) => {
+          const parts = [folder, ...name.replaceAll("\\", "/").split("/")];
+          return parts.map((_, at) => parts.slice(at).join("/"));
+        }),
+      ),
+    );
+    for (const name of readdirSync(root)) ends.add(name);
+    const path = /(?<![\w/.@-])(?:\.{1,2}\/)*((?:[\w.-]+\/)*[\w-]+(?:\.\w+)*\.(?:ts|md))\b/g;
+    const dangling = ({ text }: { text: string }) => [...text.matchAll(path)].some(([, file]) => !ends.has(file!));
+    expect(shown(comments.filter(dangling))).toEqual([]);
+  });
 });
 
 describe("kinds of configuration", () => {

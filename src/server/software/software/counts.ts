@@ -1,5 +1,6 @@
 // On how many hosts each title and version is: for all hosts, for each team, and for hosts without a team. Transactions
-// that change hosts record differences (count-changes.ts), which one of the servers adds to the counts shortly afterwards.
+// that change hosts record differences (hosts/count-changes/), which one of the servers adds to the counts shortly
+// afterwards.
 
 import { addFlat, removeSoftwareChanges, type Sums, type TeamSums } from "../../hosts/count-changes/software.ts";
 import { ALL_HOSTS, NO_TEAM } from "../../hosts/count-changes/tables.ts";

@@ -1,6 +1,6 @@
 // How many hosts each vulnerability affects: of all hosts, of each team, and of hosts without a team. Transactions that
-// change hosts record differences (count-changes.ts), which one of the servers adds shortly afterwards. If versions have
-// other vulnerabilities than before, all hosts are counted again (recount.ts).
+// change hosts record differences (hosts/count-changes/), which one of the servers adds shortly afterwards. If versions
+// have other vulnerabilities than before, all hosts are counted again (recount.ts).
 import { ALL_HOSTS } from "../../../hosts/count-changes/tables.ts";
 import { removeVulnerabilityChanges } from "../../../hosts/count-changes/vulnerabilities.ts";
 import { channels } from "../../../platform/core/channels.ts";
