@@ -421,6 +421,23 @@ describe.each(rulesEngines)("software of an apply on %s", (engine) => {
     expect(await offered(t, "Ops")).toEqual([shown("a.sh", script("a3")), shown("b.sh", script("b"))]);
   });
 
+  it("is within its quotas at the end, not on the way", async () => {
+    const size = script("a").length;
+    const t = await startApp({ engine, settings: { ...allowLocal, package_max_per_team: 2 * size } });
+    await makeTeam(t, "Ops");
+    await applied(t, { changes: [ownScript("a"), ownScript("b")], files: bodies("a", "b") });
+    const swap = [ownScript("c"), change("delete", "package", "a.sh", undefined, "Ops")];
+    expect(await applied(t, { changes: swap, files: bodies("c") })).toEqual({ create: 1, update: 0, delete: 1 });
+    const [error] = await refused(t, 413, { changes: [ownScript("d")], files: bodies("d") });
+    expect(error!.reason).toContain("the packages of the team Ops would have");
+    expect(await offered(t, "Ops")).toEqual([shown("b.sh", script("b")), shown("c.sh", script("c"))]);
+    // A quota that is lowered stops what grows, and nothing else.
+    Object.assign(t.services.settings, { package_max_per_team: size - 1 });
+    expect(await applied(t, { changes: [change("delete", "package", "b.sh", undefined, "Ops")] })).toMatchObject({
+      delete: 1,
+    });
+  });
+
   it("stays while a policy installs it, and goes with the policy or its team", async () => {
     const t = await start();
     const policy = { query: "SELECT 1", install_software: { package: "a.sh" } };

@@ -103,10 +103,10 @@ describe.each(rulesEngines)("a disk that is almost full, on %s", (engine) => {
     };
     expect((await upload("first", 1_500, one.id))[0]).toBe(200);
     const ofTeam = await upload("second", 1_500, one.id);
-    expect(ofTeam).toEqual([413, expect.stringContaining(`the packages of the team ${one.name} have`)]);
+    expect(ofTeam).toEqual([413, expect.stringContaining(`the packages of the team ${one.name} would have`)]);
     expect(ofTeam[1]).toContain("--package-max-per-team");
     const ofAll = await upload("third", 1_600, two.id);
-    expect(ofAll).toEqual([413, expect.stringContaining("the packages of all teams have")]);
+    expect(ofAll).toEqual([413, expect.stringContaining("the packages of all teams would have")]);
     expect((await upload("fourth", 1_000, two.id))[0]).toBe(200);
     expect((await upload("fifth", 100, two.id))[0]).toBe(200);
     // A larger file in place of a smaller one counts too, and is refused as a whole.

@@ -18,6 +18,7 @@ import { titleIdFor } from "../software/titles/titles.ts";
 import { installerFor } from "./access.ts";
 import { addInstallPolicy, mentionsPatching, setPatching } from "./automatic.ts";
 import type { Installer } from "./hosts.ts";
+import { checkPackageQuotas, packageSizes } from "./quotas.ts";
 import { type ReadFile, readInstaller } from "./read.ts";
 import { checkScripts, checkScriptVariables, isScript, sentTexts, type Texts } from "./scripts.ts";
 import {
@@ -82,8 +83,17 @@ export async function uploadPackage(ctx: Context, given: Given): Promise<{ softw
   });
 }
 
-/** Under the lock of policies, which install packages: one that was just named is not removed. */
-export const changingPackages = changingPolicies;
+/**
+ * A transaction under the lock of policies, which install packages: one that was just named is not removed. 413 if
+ * packages have grown beyond their quotas.
+ */
+export const changingPackages = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
+  changingPolicies(ctx, async (inside) => {
+    const before = await packageSizes(inside);
+    const value = await work(inside);
+    await checkPackageQuotas(inside, before);
+    return value;
+  });
 
 const PINNING: ReadonlySet<string> = new Set(["team_id", "version"]);
 

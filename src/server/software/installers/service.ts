@@ -14,7 +14,6 @@ import { namedCategories } from "../self-service/categories.ts";
 import { dropIconOf, iconUrlOf } from "../self-service/icon-rows.ts";
 import { type TitleIdentity, titleIdFor } from "../software/titles/titles.ts";
 import { type Installer, installerOfTitle, labelsOfInstallers } from "./hosts.ts";
-import { checkPackageQuotas } from "./quotas.ts";
 import type { softwareInstallers } from "./tables.ts";
 
 /** Serializes changes of what teams offer with those of policies, which install it: what was just named is not removed. */
@@ -118,7 +117,6 @@ export async function createInstaller(inside: Context, given: NewInstaller): Pro
   } catch (error) {
     throw error instanceof UniqueViolation ? hasOne(read.title.name, team) : error;
   }
-  await checkPackageQuotas(inside, team);
   await writeLabels(inside, installer.id, labels);
   const { software_icon_url: _, software_display_name: __, ...details } = await detailsOf(inside, installer, team);
   await recordActivity(inside, "added_software", details);
@@ -169,7 +167,6 @@ export async function updateInstaller(
   const names = Object.keys(set);
   if (names.length === 0 && !labels) return before;
   if (names.length > 0) await store.softwareInstallers.update({ where: eq("id", before.id), set });
-  if (newFile) await checkPackageQuotas(inside, team);
   if (labels) {
     await store.installerLabels.delete(eq("installer_id", before.id));
     await writeLabels(inside, before.id, changes.labels);

@@ -7,6 +7,7 @@ import type { TeamScope } from "../../../../settings/teams/access.ts";
 import { keepDefaults } from "../../../../software/catalogue/add.ts";
 import { type Installer, installerOfTitle, labelsOfInstallers } from "../../../../software/installers/hosts.ts";
 import { textsFor } from "../../../../software/installers/packages.ts";
+import { checkPackageQuotas, type PackageSizes, packageSizes } from "../../../../software/installers/quotas.ts";
 import { checkScriptVariables, type TextField, textFields } from "../../../../software/installers/scripts.ts";
 import {
   createInstaller,
@@ -46,12 +47,18 @@ const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
 /** A package that no object has any more after an apply, with the change that caused it. */
 type Left = { readonly entry: PackageEntry; readonly by: Given };
 
+interface Kept {
+  readonly left: readonly Left[];
+  readonly sizes: PackageSizes;
+}
+
 const stays = ({ leaving }: Work, { owner }: Given): boolean => owner === null || !leaving.has(owner);
 
 /** A file of another title takes the place of the package: hosts keep what they have installed. */
 export async function writePackages(work: Work, { rows, steps, gone, prepared }: PackagePart): Promise<void> {
   const changed = steps.filter((step) => differs(work, step, step.wanted.value));
   const known = packagesByKey(rows, work.shared);
+  const sizes = await packageSizes(work.ctx);
   // Packages of deleted teams are deleted together with the team.
   const giving = [...changed, ...gone.filter((one) => stays(work, one))].flatMap((by) => {
     const entry = known.get(keyOf(by));
@@ -71,7 +78,7 @@ export async function writePackages(work: Work, { rows, steps, gone, prepared }:
     });
   }
   const left: readonly Left[] = giving.filter(({ entry }) => titles.isLeft(entry));
-  work.kept.set(KIND, left);
+  work.kept.set(KIND, { left, sizes } satisfies Kept);
   count(work, changed);
 }
 
@@ -172,7 +179,8 @@ function setupOf({ value }: PackageWanted, { read }: Found, before: Installer | 
 /** After policies have been written, which may install a package that is deleted no more. */
 export async function deletePackages(work: Work, { gone }: PackagePart): Promise<void> {
   const { ctx } = work;
-  for (const { entry, by } of (work.kept.get(KIND) ?? []) as readonly Left[])
+  const { left, sizes } = work.kept.get(KIND) as Kept;
+  for (const { entry, by } of left)
     await locating(by, async () => {
       const row = await ctx.store.softwareInstallers.get(entry.id);
       if (row === null) return;
@@ -180,5 +188,6 @@ export async function deletePackages(work: Work, { gone }: PackagePart): Promise
       if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the package ${row.file_name}`);
       await deleteInstaller(ctx, row, scopeOf(work, by.owner));
     });
+  await checkPackageQuotas(ctx, sizes);
   count(work, gone);
 }
