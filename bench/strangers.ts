@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { allEndpoints, protocols } from "../src/api/all.ts";
-import { type AnyEndpoint, servedPaths } from "../src/api/endpoint.ts";
+import type { AnyEndpoint } from "../src/api/endpoint.ts";
+import { servedPaths } from "../src/api/paths.ts";
 import { prefixes } from "../src/server/platform/agent-protocol/wire.ts";
 import { type Served, startServe } from "./support/serve.ts";
 

@@ -107,7 +107,9 @@ async function writeManifest() {
   });
   await plugin.load();
   const { allEndpoints } = await import(pathToFileURL(join(dist, "api", "all.js")).href);
-  const names = new Map(allEndpoints.map(({ name, endpoint }) => [endpoint, name]));
+  // By what identifies an endpoint, because commands have tables instead of the endpoints themselves.
+  const keyOf = ({ method, path, root }) => `${method} ${root} ${path}`;
+  const names = new Map(allEndpoints.map(({ name, endpoint }) => [keyOf(endpoint), name]));
   const commands = {};
   for (const id of Object.keys(plugin.manifest.commands).sort()) {
     // Endpoints are stored by name, because they contain whole schemas; `svc explain` only needs the names.
@@ -115,7 +117,7 @@ async function writeManifest() {
     commands[id] = {
       ...command,
       ...(destructive ? { destructive } : {}),
-      ...(endpoints?.length > 0 ? { endpoints: endpoints.map((endpoint) => names.get(endpoint)) } : {}),
+      ...(endpoints?.length > 0 ? { endpoints: endpoints.map((endpoint) => names.get(keyOf(endpoint))) } : {}),
       relativePath: command.relativePath.map((part) => part.split(sep).join("/")),
     };
   }

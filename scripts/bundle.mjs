@@ -1,18 +1,20 @@
 // The start of a short command is mostly Node finding, reading and compiling files. This turns the hundreds of files
 // that a command would load into a few:
 //
-//   bundle/start.js    what every command line needs: dispatch, and oclif's configuration and help
-//   bundle/client.js   what every command needs: the base classes with their flags, the client, oclif's parser
-//   bundle/zod.js      and bundle/undici.js: the used parts of these libraries
+//   bundle/cli.js      what every command needs: dispatch, the base classes with their flags, the client, oclif's parser
+//   bundle/undici.js   the used part of this library, for uploads and streams
 //   bundle/yaml.js     and bundle/diff.js: libraries that only commands with configuration files need
+//   bundle/schemas.cjs zod and the API, for commands that need a schema (scripts/bundle-api.mjs)
+//   bundle/zod.js      for the server
 //   commands/**        each command with whatever only commands import
-//   api/**             as before, because server and commands share these modules
+//   api/**             for the server, and commands that run it
 //
-// Every process has each module only once, so its state and its classes too. Without esbuild nothing is bundled, and
-// everything works too, but starts later.
+// Every process has each module only once, so its state and its classes too. Modules of Node and of oclif are evaluated
+// when something in them is first used. Without esbuild nothing is bundled, and everything works too, but starts later.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { builtinModules, createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { bundleSchemas, schemaModules, tables, tablesOf } from "./bundle-api.mjs";
 import { bundleServer, startsThread } from "./bundle-server.mjs";
 
 const require = createRequire(import.meta.url);
@@ -22,6 +24,10 @@ const started = ["cli/run/start.js"];
 const shared = ["cli/client-command.js", "cli/data-command.js", "cli/query-flags.js"];
 /** Folders whose modules are used by commands alone, and therefore become part of them. */
 const ownOfCommands = /^(cli|client|gitops|text)\//;
+/** Commands that do not run the server contain also what the server uses. */
+const notOfServer = /^(?!server\/|commands\/)/;
+/** Packages, with what they need, that are small but many files. */
+const inlined = /^(tinyglobby|fdir|picomatch|saxes|xmlchars)(\/|$)/;
 const isPackage = (specifier) => specifier === "zod" || /^@oclif\/core\/[\w/]+$/.test(specifier);
 /** Libraries of commands that would be many files otherwise. */
 const libraries = ["yaml", "diff"];
@@ -36,9 +42,11 @@ export async function bundle(folder, home) {
   const esbuild = await load("esbuild");
   if (esbuild === null) return;
   const modules = await readModules(esbuild, folder);
-  const inStart = closure(modules, started);
-  const inClient = new Set([...closure(modules, shared)].filter((name) => !inStart.has(name)));
-  const homes = homesOf(modules, { start: inStart, client: inClient });
+  const withSchemas = schemaModules(modules, closure);
+  const homes = homesOf(
+    modules,
+    closure(modules, [...started, ...shared], (name) => !withSchemas.has(name)),
+  );
   const common = {
     bundle: true,
     write: false,
@@ -57,30 +65,63 @@ export async function bundle(folder, home) {
   // Identifiers are not minified, because errors are distinguished by the names of their classes. Short lines keep the
   // places in stack traces useful.
   const small = { minifyWhitespace: true, minifySyntax: true, lineLimit: 200 };
-  const bundles = await esbuild.build({
-    ...common,
-    entryPoints: ["start", "client", "zod", "undici", ...libraries].map((name) => ({
-      in: `bundle:${name}`,
-      out: `bundle/${name}`,
-    })),
-    splitting: true,
-    chunkNames: "bundle/[name]-[hash]",
-    ...small,
-    plugins: [bundlesPlugin(folder, modules, homes), englishOnly, rarePackages],
-    banner: {
-      js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
-    },
+  const nameOf = (dir, path) => posix(relative(folder, resolve(dir, path)));
+  const inTables = tables(await tablesOf(folder, withSchemas), nameOf);
+  const banner = {
+    js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
+  };
+  // Each by itself: parts that two of them share would be files of their own.
+  const bundles = await Promise.all(
+    ["cli", "zod", "undici", ...libraries].map((name) =>
+      esbuild.build({
+        ...common,
+        entryPoints: [{ in: `bundle:${name}`, out: `bundle/${name}` }],
+        ...small,
+        plugins: [
+          lazyBuiltins,
+          lazyHttp2,
+          inTables,
+          bundlesPlugin(folder, modules, homes),
+          englishOnly,
+          lazyOclif,
+          rarePackages,
+        ],
+        banner,
+      }),
+    ),
+  );
+  const schemas = await bundleSchemas(esbuild, {
+    common: { ...common, ...small },
+    folder,
+    names: withSchemas,
+    zodEntry: zodEntryOf(modules),
+    plugins: [englishOnly],
   });
-  const rest = await esbuild.build({
-    ...common,
-    entryPoints: [...modules.keys()]
-      .filter((name) => /^(commands|api)\//.test(name) && !homes.modules.has(name))
-      .map((name) => join(folder, name)),
-    ...small,
-    plugins: [restPlugin(folder, homes)],
-  });
+  const later = [...homes.modules.keys()].flatMap((name) =>
+    modules.get(name).imports.late.map((specifier) => targetOf(name, specifier)),
+  );
+  const isEntry = (name) => /^(commands|api)\//.test(name) || (ownOfCommands.test(name) && later.includes(name));
+  const entries = [...modules.keys()].filter((name) => isEntry(name) && !homes.modules.has(name));
+  const usesServer = (name) => [...closure(modules, [name], () => true, true)].some((one) => one.startsWith("server/"));
+  const real = new Set(entries.filter((name) => name.startsWith("api/") || usesServer(name)));
+  const rest = await Promise.all(
+    [true, false].map((isReal) =>
+      esbuild.build({
+        ...common,
+        entryPoints: entries.filter((name) => real.has(name) === isReal).map((name) => join(folder, name)),
+        ...small,
+        plugins: [
+          lazyBuiltins,
+          ...(isReal ? [] : [inTables]),
+          restPlugin(folder, homes, isReal ? ownOfCommands : notOfServer),
+        ],
+        banner,
+      }),
+    ),
+  );
   const server = await bundleServer(esbuild, { common, folder, modules, homes, reexport, closure });
-  for (const { path, text } of [...bundles.outputFiles, ...rest.outputFiles, ...server]) {
+  const written = [...bundles, ...rest].flatMap(({ outputFiles }) => outputFiles);
+  for (const { path, text } of [...written, ...schemas, ...server]) {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(
       path,
@@ -166,13 +207,14 @@ function importsIn(text) {
 
 const targetOf = (from, specifier) => posix(join(dirname(from), specifier));
 
-/** The modules and everything that they import when they are loaded, as far as `within` allows. */
-function closure(modules, names, within = () => true) {
+/** The modules and everything that they import when they are loaded (or later), as far as `within` allows. */
+function closure(modules, names, within = () => true, andLater = false) {
   const reached = new Set();
   const visit = (name) => {
     if (reached.has(name) || !within(name)) return;
     reached.add(name);
-    for (const specifier of modules.get(name).imports.fixed)
+    const { fixed, late } = modules.get(name).imports;
+    for (const specifier of andLater ? [...fixed, ...late] : fixed)
       if (specifier.startsWith(".")) visit(targetOf(name, specifier));
   };
   for (const name of names) visit(name);
@@ -180,22 +222,19 @@ function closure(modules, names, within = () => true) {
 }
 
 /** Where each bundled module and package is, and under which names the bundle exports what it exports. */
-function homesOf(modules, bundles) {
+function homesOf(modules, members) {
   const homes = { modules: new Map(), packages: new Map([["zod", { from: "zod", names: [["z", "z"]] }]]) };
   let count = 0;
-  for (const [from, members] of Object.entries(bundles))
-    for (const name of members) {
-      const id = `m${count++}`;
-      homes.modules.set(name, { from, names: modules.get(name).exports.map((own) => [own, `${id}_${own}`]) });
-    }
-  const wanted = new Map();
-  for (const [name, { imports }] of modules)
-    for (const specifier of imports.fixed.filter((one) => isPackage(one) && one !== "zod"))
-      wanted.set(specifier, bundles.start.has(name) || wanted.get(specifier) === "start" ? "start" : "client");
-  for (const [specifier, from] of wanted) {
+  for (const name of members) {
+    const id = `m${count++}`;
+    homes.modules.set(name, { from: "cli", names: modules.get(name).exports.map((own) => [own, `${id}_${own}`]) });
+  }
+  const wanted = new Set([...modules.values()].flatMap(({ imports }) => imports.fixed.filter(isPackage)));
+  wanted.delete("zod");
+  for (const specifier of wanted) {
     const id = `p${count++}`;
     const names = Object.keys(require(specifier)).filter((name) => name !== "default");
-    homes.packages.set(specifier, { from, names: names.map((own) => [own, `${id}_${own}`]) });
+    homes.packages.set(specifier, { from: "cli", names: names.map((own) => [own, `${id}_${own}`]) });
   }
   return homes;
 }
@@ -221,12 +260,17 @@ function withSources(text, folder, file, home) {
   return JSON.stringify({ ...map, sources });
 }
 
+/** The parts of zod that are used. */
+function zodEntryOf(modules) {
+  const used = [...new Set([...modules.values()].flatMap(({ zod }) => zod))].sort();
+  return `import * as all from "zod"; export const z = { ${used.map((name) => `${name}: all.${name}`)} };`;
+}
+
 /** The bundles themselves: their entries are generated, and libraries are included. */
 function bundlesPlugin(folder, modules, homes) {
   const entries = {
-    start: () => entryOf("start"),
-    client: () => entryOf("client"),
-    zod: () => zodEntry,
+    cli: () => entryOf("cli"),
+    zod: () => zodEntryOf(modules),
     undici: () => undiciEntry,
     ...Object.fromEntries(libraries.map((library) => [library, () => libraryEntry(library)])),
   };
@@ -250,8 +294,6 @@ function bundlesPlugin(folder, modules, homes) {
         ]),
     ].join("\n");
   const renamed = (names) => names.map(([own, named]) => `${own} as ${named}`).join(", ");
-  const used = [...new Set([...modules.values()].flatMap(({ zod }) => zod))].sort();
-  const zodEntry = `import * as all from "zod"; export const z = { ${used.map((name) => `${name}: all.${name}`)} };`;
   const own = (path) => posix(relative(folder, path));
   return {
     name: "bundles",
@@ -268,8 +310,8 @@ function bundlesPlugin(folder, modules, homes) {
         if (!ours) return undefined;
         if (!path.startsWith(".")) return isPackage(path) || path === "lowdb" ? undefined : { path, external: true };
         const name = own(resolve(resolveDir, path));
-        if (name === "client/undici-parts.js") return { path: "undici", namespace: "entry" };
-        return homes.modules.has(name) || ownOfCommands.test(name)
+        // What is imported later is a file of its own.
+        return homes.modules.has(name) || (ownOfCommands.test(name) && kind !== "dynamic-import")
           ? undefined
           : { path: `svc:${name}`, external: true };
       });
@@ -278,7 +320,7 @@ function bundlesPlugin(folder, modules, homes) {
 }
 
 /** Commands and API: what is bundled elsewhere is imported from there. */
-function restPlugin(folder, homes) {
+function restPlugin(folder, homes, own) {
   return {
     name: "rest",
     setup(build) {
@@ -288,10 +330,11 @@ function restPlugin(folder, homes) {
         if (homes.packages.has(path)) return { path, namespace: "package" };
         if (libraries.includes(path) && kind === "import-statement")
           return { path: `svc:bundle/${path}.js`, external: true };
-        if (!path.startsWith(".")) return { path, external: true };
         const name = posix(relative(folder, resolve(resolveDir, path)));
+        if (!path.startsWith(".")) return inlined.test(path) ? undefined : { path, external: true };
+        if (name.startsWith("..")) return undefined;
         if (homes.modules.has(name)) return { path: name, namespace: "module" };
-        return ownOfCommands.test(name) && name !== "cli/completion/complete.js"
+        return own.test(name) && name !== "cli/completion/complete.js"
           ? undefined
           : { path: `svc:${name}`, external: true };
       });
@@ -317,25 +360,94 @@ const englishOnly = {
     })),
 };
 
+/**
+ * Modules of Node are loaded with the first use of one of their exports. An import of `node:fs` would read all exports,
+ * some of which are getters that load streams, TLS or fetch; and many of the modules that a library requires are for
+ * what a command does not do (HTTP/2, cryptography).
+ */
+const lazyBuiltins = {
+  name: "lazy-builtins",
+  setup: (build) => {
+    const names = new Set(builtinModules.filter((name) => !name.startsWith("_")));
+    build.onResolve({ filter: /^(node:)?[a-z_0-9]+(\/[a-z]+)?$/ }, ({ path, kind }) => {
+      const name = path.replace(/^node:/, "");
+      return names.has(name) && kind !== "dynamic-import" ? { path: name, namespace: "builtin" } : undefined;
+    });
+    build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => {
+      const real = require(`node:${path}`);
+      const load = `process.getBuiltinModule("node:${path}")`;
+      // `assert(condition)` needs the module only to report what has failed.
+      if (path === "assert")
+        return {
+          contents: `const load = () => ${load};
+module.exports = new Proxy((value, message) => { if (!value) load()(value, message); }, { get: (_, key) => load()[key] });`,
+        };
+      if (typeof real === "function") return { contents: `module.exports = ${load};` };
+      const getters = Object.keys(real).map(
+        (name) => `get ${JSON.stringify(name)}() { return load()[${JSON.stringify(name)}]; }`,
+      );
+      return {
+        contents: `let real; const load = () => (real ??= ${load});\nmodule.exports = { ${getters.join(", ")} };`,
+      };
+    });
+  },
+};
+
+/** undici loads HTTP/2, and with it TLS and cryptography, which take longer to load than everything else in it. */
+const lazyHttp2 = {
+  name: "lazy-http2",
+  setup: (build) => {
+    build.onResolve({ filter: /^\.\/client-h2\.js$/ }, ({ path, resolveDir, pluginData }) =>
+      pluginData === "real"
+        ? undefined
+        : { path: join(resolveDir, path), namespace: "http2", pluginData: { resolveDir } },
+    );
+    build.onLoad({ filter: /.*/, namespace: "http2" }, async ({ pluginData: { resolveDir } }) => {
+      const found = await build.resolve("./client-h2.js", { kind: "require-call", resolveDir, pluginData: "real" });
+      return { contents: `module.exports = (...args) => require(${JSON.stringify(found.path)})(...args);`, resolveDir };
+    });
+  },
+};
+
+/**
+ * The modules of oclif load each other with the first use of what they export. Its own files, as TypeScript writes them,
+ * read every export at its use (`errors_1.CLIError`).
+ */
+const lazyOclif = {
+  name: "lazy-oclif",
+  setup: (build) =>
+    build.onLoad({ filter: /[\\/]@oclif[\\/]core[\\/]lib[\\/].*\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const imported = /^const (\w+) = ((?:__import(?:Star|Default)\()?require\("[^"]+"\)\)?);$/gm;
+      const lazy = "const lazily = (load) => new Proxy({}, { get: (_, key) => load()[key] });\n";
+      const contents = text.replace(
+        imported,
+        (_, name, load) => `let ${name}_real; const ${name} = lazily(() => (${name}_real ??= ${load}));`,
+      );
+      return {
+        contents: contents === text ? text : contents.replace(/^("use strict";\n)?/, `$1${lazy}`),
+        loader: "js",
+      };
+    }),
+};
+
+/** What oclif needs for few commands stays where it is installed. */
 const rarePackages = {
   name: "rare-packages",
   setup: (build) => {
-    build.onResolve({ filter: rare }, ({ path, pluginData, resolveDir, kind }) =>
-      pluginData === "real" || kind !== "require-call"
-        ? undefined
-        : { path, namespace: "rare", pluginData: { resolveDir } },
+    build.onResolve({ filter: rare }, ({ path, kind }) =>
+      kind === "require-call" ? { path, namespace: "rare" } : undefined,
     );
-    build.onLoad({ filter: /.*/, namespace: "rare" }, async ({ path, pluginData: { resolveDir } }) => {
-      const real = await build.resolve(path, { kind: "require-call", resolveDir, pluginData: "real" });
-      const get = `(_, key) => require(${JSON.stringify(real.path)})[key]`;
-      return { contents: `module.exports = new Proxy({}, { get: ${get} });`, resolveDir };
-    });
+    build.onLoad({ filter: /.*/, namespace: "rare" }, ({ path }) => ({
+      contents: `let real;
+const load = () => (real ??= requireFrom(require.resolve("@oclif/core/package.json"))(${JSON.stringify(path)}));
+module.exports = new Proxy({}, { get: (_, key) => load()[key] });`,
+    }));
   },
 };
 
 /** What `src/client/undici-parts.ts` exports. */
 const undiciEntry = `import Agent from "undici/lib/dispatcher/agent.js";
-import api from "undici/lib/api/index.js";
-const { request } = api;
+import request from "undici/lib/api/api-request.js";
 export { Agent, request };
 `;

@@ -1,5 +1,4 @@
 // Dry runs: the server does all the work of a request, rolls it back, and replies as it would have replied.
-import { z } from "zod";
 import type { AnyEndpoint } from "./endpoint.ts";
 
 /** Request header for a dry run. Replies to dry runs have it too. */
@@ -12,13 +11,6 @@ export const DRY_RUN_UNCHECKED = "Dry-Run-Unchecked";
  */
 export const FEATURES = "X-Svc-Features";
 export const DRY_RUN_FEATURE = "dry-run";
-
-export const DryRunHeaders = z.object({
-  [DRY_RUN]: z.enum(["true", "false"]).optional().meta({
-    description:
-      "true: the request is checked and gets the reply of the real request, but nothing is changed or sent. The reply has the same header. New secrets are masked, and the ids of new objects are not kept.",
-  }),
-});
 
 /**
  * Why sign-in and similar requests have no dry run: a dry run stores nothing, so it would not count failed attempts.

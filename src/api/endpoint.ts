@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { Action } from "./access.ts";
 import { type Body, Download, MiB, type Takes } from "./bodies.ts";
 import { OF_AGENTS } from "./dry-run.ts";
+import type { Outline } from "./outline.ts";
+import { fullPath, versions } from "./paths.ts";
 
 export const JSON_TYPE = "application/json";
 /** RFC 7644, section 8.1. */
@@ -93,6 +95,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
    * call it only if they name it: no pattern with `*` does.
    */
   readonly reveals: boolean;
+  /** What `outlineOf` returns, where the schemas have been replaced by it. */
+  readonly outline?: Outline;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an endpoint of any shape, as a bound only
@@ -222,24 +226,3 @@ export type ParsedOf<E extends AnyEndpoint> = {
   body: z.output<E["body"]>;
 };
 export type ReplyOf<E extends AnyEndpoint> = z.output<E["response"]>;
-
-export const versions = ["v1", "2022-04", "latest"] as const;
-
-/** All paths of the endpoint. Paths outside of `svc` are also served without a version. */
-export const servedPaths = ({ path, aliases, root, exact }: AnyEndpoint): string[] => {
-  const paths = [path, ...aliases];
-  if (exact) return paths;
-  return [
-    ...versions.flatMap((version) => paths.map((one) => fullPath({ root, path: one }, version))),
-    ...(root ? [`/api${path}`] : []),
-  ];
-};
-
-/** The path under one version, for example `/api/v1/svc/hosts/:id`. */
-export const fullPath = (
-  { path, root, exact = false }: Pick<AnyEndpoint, "path" | "root"> & { readonly exact?: boolean },
-  version: string = "v1",
-): string => (exact ? path : root ? `/api/${version}${path}` : `/api/${version}/svc${path}`);
-
-/** Whether URLs treat the text as a step in the path, also percent-encoded, so that no path can contain it. */
-export const isPathStep = (text: string): boolean => text === "." || text === "..";

@@ -3,6 +3,7 @@ import type { Interfaces } from "@oclif/core";
 import type { z } from "zod";
 import { dryRunOf } from "../api/dry-run.ts";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
+import { hasQueryField } from "../api/outline.ts";
 import { issueText, plainIssues } from "../api/issue-text.ts";
 import { GITOPS_OVERRIDE, NO_REASON, overrideHeader } from "../api/settings/gitops-mode.ts";
 import { ApiClient, pathOf, type RawCall } from "../client/client.ts";
@@ -262,7 +263,7 @@ export abstract class ClientCommand extends BaseCommand {
 
   /** The total number of rows of a truncated list; null if its endpoint does not count. */
   async #totalOf(endpoint: AnyEndpoint, input: InputOf<AnyEndpoint>): Promise<string | null> {
-    if (!("with_count" in endpoint.query.shape)) return null;
+    if (!hasQueryField(endpoint, "with_count")) return null;
     const query = { ...(input.query as object | undefined), per_page: 1, with_count: true };
     const path = pathOf(endpoint, (input.params ?? {}) as Record<string, unknown>);
     const { status, headers } = await (await this.client()).raw("GET", path, { query });
@@ -273,7 +274,7 @@ export abstract class ClientCommand extends BaseCommand {
   /** The input with the order of --sort, if the server can sort the list; otherwise the rows are sorted as printed. */
   #inOrder<E extends AnyEndpoint>(endpoint: E, input: InputOf<E>): InputOf<E> {
     const { sort } = this;
-    if (sort === null || !("order_key" in (endpoint.query.shape ?? {}))) return input;
+    if (sort === null || !hasQueryField(endpoint, "order_key")) return input;
     this.isSorted = true;
     const order = { order_key: sort.field, order_direction: sort.isDescending ? "desc" : "asc" };
     return { ...input, query: { ...(input.query as object), ...order } as InputOf<E>["query"] };

@@ -1,4 +1,5 @@
 // Everything that a command uses outside its own process state, so that tests can replace it.
+import { isatty } from "node:tty";
 import { pause } from "../client/pause.ts";
 import type { Send } from "../client/transport.ts";
 import { type Terminal, terminalOf } from "./output/terminal.ts";
@@ -72,7 +73,8 @@ const toStdout = (data: string | Uint8Array): Promise<void> =>
 export const processIo = (): Io => ({
   env: process.env,
   tty: {
-    stdin: process.stdin.isTTY === true,
+    // `process.stdin.isTTY` would open the stream, which takes as long as a request.
+    stdin: isatty(0),
     stdout: process.stdout.isTTY === true,
     stderr: process.stderr.isTTY === true,
   },

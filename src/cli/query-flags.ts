@@ -1,11 +1,10 @@
 // Flags generated from an endpoint's query schema, so that a new filter in the API becomes a flag automatically.
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
-import type { z } from "zod";
 import type { AnyEndpoint, InputOf } from "../api/endpoint.ts";
+import { hasQueryField, outlineOf } from "../api/outline.ts";
 
 type QueryFlagSet = Interfaces.FlagInput;
-type Meta = { type?: string; description?: string; enum?: string[]; deprecated?: boolean };
 
 const kebab = (field: string) => field.replaceAll("_", "-");
 
@@ -66,22 +65,10 @@ const apart = new Set(["page", "per_page", "cursor", "with_count", "team_id", "d
 /** Boolean filters for which false is a filter too, as opposed to no filter. */
 const threeWay = new Set(["connected_to_svc"]);
 
-/** The metadata of the schema and of the schemas inside it; the outermost takes precedence. */
-function describe(schema: z.ZodType): Meta & { options?: string[] } {
-  const def = schema.def as unknown as { type: string; innerType?: z.ZodType; in?: z.ZodType; entries?: object };
-  const inner = def.innerType ?? (def.type === "pipe" ? def.in : undefined);
-  const below = inner ? describe(inner) : {};
-  const own = (schema.meta() ?? {}) as Meta;
-  const options = own.enum ?? (def.type === "enum" ? Object.keys(def.entries ?? {}) : undefined);
-  return { ...below, ...own, ...(options === undefined ? {} : { options }) };
-}
-
 export function queryFlags(endpoint: AnyEndpoint, skip: readonly string[] = []): QueryFlagSet {
   const flags: QueryFlagSet = {};
-  for (const [field, schema] of Object.entries(endpoint.query.shape as Record<string, z.ZodType>)) {
-    if (apart.has(field) || skip.includes(field)) continue;
-    const { type, description, options, deprecated } = describe(schema);
-    if (deprecated) continue;
+  for (const { name: field, type, description, options, deprecated } of outlineOf(endpoint).query) {
+    if (apart.has(field) || skip.includes(field) || deprecated) continue;
     const summary =
       texts[field] ??
       (description ? sentence(asFlags(description, endpoint)) : undefined) ??
@@ -91,7 +78,7 @@ export function queryFlags(endpoint: AnyEndpoint, skip: readonly string[] = []):
     flags[kebab(field)] =
       type === "boolean"
         ? Flags.boolean({ summary, ...group, allowNo: threeWay.has(field) })
-        : Flags.string({ summary, ...group, ...(options === undefined ? {} : { options }) });
+        : Flags.string({ summary, ...group, ...(options === undefined ? {} : { options: [...options] }) });
   }
   return flags;
 }
@@ -99,8 +86,8 @@ export function queryFlags(endpoint: AnyEndpoint, skip: readonly string[] = []):
 const sentence = (text: string) => `${text[0]?.toUpperCase()}${text.slice(1)}.`;
 
 /** Replaces the names of parameters in a description by those of their flags. */
-const asFlags = (text: string, { query }: AnyEndpoint) =>
-  text.replace(/[a-z]+(?:_[a-z]+)+/g, (word) => (Object.hasOwn(query.shape, word) ? `--${kebab(word)}` : word));
+const asFlags = (text: string, endpoint: AnyEndpoint) =>
+  text.replace(/[a-z]+(?:_[a-z]+)+/g, (word) => (hasQueryField(endpoint, word) ? `--${kebab(word)}` : word));
 
 /** The query parameters from the flags. */
 export function queryOf<E extends AnyEndpoint>(
@@ -109,7 +96,7 @@ export function queryOf<E extends AnyEndpoint>(
   more: Record<string, unknown> = {},
 ): NonNullable<InputOf<E>["query"]> {
   const query: Record<string, unknown> = { ...more };
-  for (const field of Object.keys(endpoint.query.shape)) {
+  for (const { name: field } of outlineOf(endpoint).query) {
     const value = flags[kebab(field)];
     if (apart.has(field) || value === undefined || (value === false && !threeWay.has(field))) continue;
     query[field] = value;

@@ -3,7 +3,8 @@
 import { type User, usersApi } from "../api/accounts/users.ts";
 import { type Pack, packsApi } from "../api/checks/packs.ts";
 import { type Query, queriesApi } from "../api/checks/queries.ts";
-import { type AnyEndpoint, type InputOf, isPathStep, type ReplyOf } from "../api/endpoint.ts";
+import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
+import { isPathStep } from "../api/paths.ts";
 import type { Host } from "../api/hosts/host.ts";
 import { labelsApi } from "../api/hosts/labels.ts";
 import { hostsApi } from "../api/inventory/hosts.ts";

@@ -4,7 +4,7 @@ import type { View } from "./output/output.ts";
 import { timeColumn } from "./output/time-column.ts";
 
 export const taskView = (relative: boolean, now: Date): View => ({
-  schema: Task,
+  schema: () => Task,
   columns: [
     { key: "id" },
     { key: "kind" },

@@ -1,7 +1,9 @@
 // The typed API client. The endpoints' declarations define the calls and their types.
 import type { UploadSource } from "../api/bodies.ts";
 import { DRY_RUN, DRY_RUN_FEATURE, DRY_RUN_UNCHECKED, dryRunOf, FEATURES } from "../api/dry-run.ts";
-import { type AnyEndpoint, fullPath, type InputOf, isPathStep, type ReplyOf } from "../api/endpoint.ts";
+import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
+import { hasQueryField, outlineOf } from "../api/outline.ts";
+import { fullPath, isPathStep } from "../api/paths.ts";
 import type { Upload } from "../api/platform/uploads.ts";
 import { versionApi } from "../api/settings/version.ts";
 import { apiCallError, DryRunNotSupported, NotInPath, Unreachable } from "./errors.ts";
@@ -215,14 +217,15 @@ export class ApiClient {
     limit = Number.POSITIVE_INFINITY,
   ): AsyncGenerator<{ rows: RowOf<ReplyOf<E>[K]>[]; more: boolean }> {
     const query = { ...((input.query ?? {}) as Record<string, unknown>) };
+    const { hasIdOrder, hasMeta } = outlineOf(endpoint);
     const keyset =
-      "after" in shapeOf(endpoint.query) &&
-      hasIdOrder(endpoint) &&
-      "meta" in shapeOf(endpoint.response) &&
+      hasQueryField(endpoint, "after") &&
+      hasIdOrder &&
+      hasMeta &&
       query.order_key === undefined &&
       query.order_direction === undefined &&
       query.after === undefined;
-    const isPaged = "page" in shapeOf(endpoint.query);
+    const isPaged = hasQueryField(endpoint, "page");
     const perPage = Math.max(1, Math.min(limit, 500));
     let count = 0;
     let last: unknown;
@@ -334,15 +337,6 @@ async function bytesOf(reply: HttpReply): Promise<{ text: string; bytes: Uint8Ar
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 const backOff = (attempt: number, random: () => number): number => 250 * 2 ** (attempt - 1) * (0.5 + random());
-
-const shapeOf = (schema: AnyEndpoint["query"] | AnyEndpoint["response"]): object =>
-  "shape" in schema && typeof schema.shape === "object" && schema.shape !== null ? schema.shape : {};
-
-/** Whether the list can be ordered by id. */
-function hasIdOrder({ query }: AnyEndpoint): boolean {
-  const { order_key } = shapeOf(query) as { order_key?: { safeParse(key: string): { success: boolean } } };
-  return order_key?.safeParse("id").success ?? false;
-}
 
 const idOf = (row: unknown): unknown => (typeof row === "object" && row !== null && "id" in row ? row.id : undefined);
 

@@ -1,8 +1,8 @@
-// Sends requests: over the network with undici, or to another handler with the interface of fetch (in tests, the app
-// itself).
+// Sends requests: over the network, or to another handler with the interface of fetch (in tests, the app itself).
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { Unreachable } from "./errors.ts";
+import { ShortRequests } from "./short-requests.ts";
 
 export interface HttpReply {
   readonly status: number;
@@ -41,7 +41,7 @@ export interface TlsOptions {
 /** For replies that may take minutes, and for uploads: the server still has to store the file when it has received it. */
 const SLOW_MS = 10 * 60_000;
 
-/** Loaded with the first request, so that help, completion and usage errors do not load it. */
+/** Loaded with the first request that is or gets a stream. */
 async function loadUndici() {
   // undici parses replies with WebAssembly. Node 20 soon compiles that once more with the optimizing compiler, which
   // takes longer than most commands. Later versions of Node wait longer before they do so.
@@ -52,18 +52,26 @@ async function loadUndici() {
 
 export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsOptions }): Send {
   let agent: Dispatcher | undefined;
+  const connectTimeout = Math.min(timeout, 10_000);
+  const short = new ShortRequests(tls);
   return async (url, init) => {
+    const { body, signal, method, headers, streams = false, isSlow = false } = init;
+    if (!streams && (body === undefined || typeof body === "string"))
+      return short.send(url, init, body, {
+        connectTimeout,
+        firstByteTimeout: isSlow ? Math.max(timeout, SLOW_MS) : timeout,
+        partTimeout: timeout,
+      });
     const { Agent, request } = await loadUndici();
     agent ??= new Agent({
       connect: {
-        timeout: Math.min(timeout, 10_000),
+        timeout: connectTimeout,
         ...(tls.ca === undefined ? {} : { ca: tls.ca }),
         ...(tls.insecure ? { rejectUnauthorized: false } : {}),
       },
       headersTimeout: timeout,
       bodyTimeout: timeout,
     });
-    const { body, signal, method, headers, streams = false, isSlow = false } = init;
     const { origin, pathname, search } = new URL(url);
     const reply = await request.call(agent, {
       origin,
@@ -138,6 +146,8 @@ function certificateReason(host: string, code: string | undefined): string {
   return `the certificate of ${host} is not trusted (${code})`;
 }
 
+const late = new Set(["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+
 export function unreachable(url: string, error: unknown): Unreachable {
   const code = errorCode(error);
   const { host } = new URL(url);
@@ -146,7 +156,7 @@ export function unreachable(url: string, error: unknown): Unreachable {
       ? `no server is listening at ${host}`
       : code === "ENOTFOUND" || code === "EAI_AGAIN"
         ? `the name ${host} cannot be resolved`
-        : code === "UND_ERR_CONNECT_TIMEOUT" || code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT"
+        : code !== undefined && late.has(code)
           ? `${host} does not respond in time`
           : isNotTls(code)
             ? `the server at ${host} does not speak TLS (${code})`

@@ -15,7 +15,7 @@ export default class Whoami extends ClientCommand {
     const { user } = await this.call(usersApi.me);
     await this.printOne(
       { ...user, server: serverUrl, context: contextName },
-      { schema: Me, columns: [...userView.columns, { key: "server" }, { key: "context" }] },
+      { schema: () => Me, columns: [...userView.columns, { key: "server" }, { key: "context" }] },
     );
   }
 }

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import { H3, type H3Event } from "h3";
 import { DRY_RUN } from "../api/dry-run.ts";
-import { type AnyEndpoint, type Method, servedPaths } from "../api/endpoint.ts";
+import type { AnyEndpoint, Method } from "../api/endpoint.ts";
+import { servedPaths } from "../api/paths.ts";
 import { UNTRUSTED_PROXY } from "../api/warnings.ts";
 import { mountAgent } from "./edge/agent/http/mount.ts";
 import { mountPages } from "./edge/web/pages.ts";

@@ -2,7 +2,8 @@
 // waits. Every endpoint that is served here is served by the router too, which gets whatever is not usual.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type AnyEndpoint, isDownload, servedPaths } from "../api/endpoint.ts";
+import { type AnyEndpoint, isDownload } from "../api/endpoint.ts";
+import { servedPaths } from "../api/paths.ts";
 import { baseHeaders, refusal } from "./error-replies.ts";
 import type { Services } from "./platform/core/context.ts";
 import { receivedBody } from "./platform/core/http/bodies/read.ts";

@@ -2,7 +2,7 @@
 
 import { managedAgentApi } from "../api/delivery/managed-agent.ts";
 import type { AnyEndpoint } from "../api/endpoint.ts";
-import { servedPaths } from "../api/endpoint.ts";
+import { servedPaths } from "../api/paths.ts";
 import { conditionalAccessIdpRoutes } from "./automations/conditional-access/routes.ts";
 import { certificateAgentRoutes } from "./certificates/certificates/routes.ts";
 import { deviceCaRoutes } from "./certificates/device-ca/scep-server.ts";

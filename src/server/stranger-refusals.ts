@@ -2,7 +2,8 @@
 // node:http, before the router sees them and before their bodies are read: a refusal by the router costs several times
 // as much.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Purpose, servedPaths } from "../api/endpoint.ts";
+import type { Purpose } from "../api/endpoint.ts";
+import { servedPaths } from "../api/paths.ts";
 import { nodeKeyIn } from "./certificates/host-authentication/node-key.ts";
 import { webPages } from "./edge/web/pages-table.ts";
 import { baseHeaders } from "./error-replies.ts";

@@ -1,7 +1,7 @@
 // The role plan: it compares files with the server and tries applies out, and can change nothing.
 import { describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
-import { fullPath } from "../../src/api/endpoint.ts";
+import { fullPath } from "../../src/api/paths.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { allowLocal, startFake } from "../support/ca-fakes.ts";
 import {

@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterEach, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { dryRunOf } from "../../src/api/dry-run.ts";
-import { fullPath } from "../../src/api/endpoint.ts";
+import { fullPath } from "../../src/api/paths.ts";
 import { policyCounts } from "../../src/server/checks/policies/counts.ts";
 import { policyActions } from "../../src/server/delivery/policy-actions/act.ts";
 import { scriptBatchRuns } from "../../src/server/delivery/scripts/batches/carry-out.ts";

@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
-import { type AnyEndpoint, fullPath, servedPaths, versions } from "../../src/api/endpoint.ts";
+import type { AnyEndpoint } from "../../src/api/endpoint.ts";
+import { fullPath, servedPaths, versions } from "../../src/api/paths.ts";
 import { protocolsOf } from "../../src/server/protocols.ts";
 import { routes } from "../../src/server/routes.ts";
 import { rules } from "./walker-rules.ts";

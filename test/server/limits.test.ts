@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { servedPaths } from "../../src/api/endpoint.ts";
+import { servedPaths } from "../../src/api/paths.ts";
 import { textFields } from "../../src/server/delivery/managed-agent/field-limits.ts";
 import { appleFact, appleTexts, appleUsers } from "../../src/server/devices/apple/channel/limits.ts";
 import { limits } from "../../src/server/limits.ts";

@@ -3,7 +3,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { allEndpoints } from "../../src/api/all.ts";
-import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
+import type { AnyEndpoint } from "../../src/api/endpoint.ts";
+import { fullPath } from "../../src/api/paths.ts";
 import { type ErrorBody, nullsRefused } from "../../src/api/fields.ts";
 import { withoutNulls } from "../../src/server/platform/core/http/nulls.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { type Role, roles } from "../../src/api/access.ts";
 import { allEndpoints } from "../../src/api/all.ts";
-import { fullPath } from "../../src/api/endpoint.ts";
+import { fullPath } from "../../src/api/paths.ts";
 import { startApp } from "../support/app.ts";
 import { type MadeUser, makeSession, makeTeam, makeUser } from "../support/make.ts";
 import { mayGlobally, mayOnTeam, type Row, rules } from "./walker-rules.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
 import { allEndpoints } from "../../src/api/all.ts";
-import { fullPath } from "../../src/api/endpoint.ts";
+import { fullPath } from "../../src/api/paths.ts";
 import type { License } from "../../src/api/settings/app-config.ts";
 import { createApp, type MoreEndpoints } from "../../src/server/app.ts";
 import { agentProfileKeeper } from "../../src/server/devices/apple/agent-profile/keep.ts";

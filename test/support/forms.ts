@@ -1,6 +1,6 @@
 // Requests to endpoints that take multipart forms.
 import { allEndpoints } from "../../src/api/all.ts";
-import { servedPaths } from "../../src/api/endpoint.ts";
+import { servedPaths } from "../../src/api/paths.ts";
 
 const forms = allEndpoints
   .filter(({ endpoint }) => endpoint.takes.kind === "multipart")

@@ -2,7 +2,7 @@
 // produces the same requests.
 import type { z } from "zod";
 import type { AnyEndpoint } from "../../src/api/endpoint.ts";
-import { fullPath, versions } from "../../src/api/endpoint.ts";
+import { fullPath, versions } from "../../src/api/paths.ts";
 
 export type Kind = "valid" | "nearly valid" | "random";
 

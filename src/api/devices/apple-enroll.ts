@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { ssoApi } from "../accounts/sso.ts";
 import { Content, form, raw } from "../bodies.ts";
-import { endpoint, fullPath, protocolEndpoint, versions } from "../endpoint.ts";
+import { endpoint, protocolEndpoint } from "../endpoint.ts";
+import { fullPath, versions } from "../paths.ts";
 import { QueryTeam } from "../fields.ts";
 
 const PROFILE = "application/x-apple-aspen-config";

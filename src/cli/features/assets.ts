@@ -8,7 +8,7 @@ import type { View } from "../output/output.ts";
 export const assetArg = args.required("uuid, identifier or file name of the asset");
 
 export const assetView: View = {
-  schema: Asset,
+  schema: () => Asset,
   columns: [
     { key: "asset_uuid", header: "uuid" },
     { key: "asset", header: "file" },

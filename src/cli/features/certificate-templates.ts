@@ -9,7 +9,7 @@ import type { View } from "../output/output.ts";
 import { CaCommand } from "./ca.ts";
 
 export const templateView: View = {
-  schema: Template,
+  schema: () => Template,
   columns: [
     { key: "id" },
     { key: "name" },

@@ -7,7 +7,7 @@ import { plural } from "../output/text.ts";
 import { waitFor } from "../wait.ts";
 
 const view: View = {
-  schema: PackageBatch,
+  schema: () => PackageBatch,
   columns: [
     { key: "status" },
     { key: "progress", header: "ready" },

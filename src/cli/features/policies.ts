@@ -17,7 +17,7 @@ type Colour = (code: number, text: string) => string;
 
 /** Columns for policies of one scope; `team` is the name of their team. */
 export const policyView = ({ team }: Pick<PolicyScope, "team">, colour: Colour): View => ({
-  schema: Policy,
+  schema: () => Policy,
   columns: [
     { key: "id" },
     { key: "name", least: 20 },

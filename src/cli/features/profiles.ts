@@ -40,7 +40,7 @@ export function labelsOf(flags: { readonly [K in keyof typeof labelFlags]?: read
 }
 
 export const profileView: View = {
-  schema: ConfigurationProfile,
+  schema: () => ConfigurationProfile,
   columns: [
     { key: "profile_uuid", header: "uuid" },
     { key: "name" },

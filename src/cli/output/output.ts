@@ -40,8 +40,8 @@ export interface OutputOptions {
 
 export interface View {
   readonly columns: readonly (Column | string)[];
-  /** The schema of a row, to validate `--fields`. */
-  readonly schema?: z.ZodType;
+  /** The schema of a row, to validate `--fields`; a function, because only those who give fields need it. */
+  readonly schema?: () => z.ZodType;
 }
 
 /** More valid fields are not listed in an error. */
@@ -62,10 +62,16 @@ function validFields(unknown: string, valid: readonly string[]): string {
 }
 
 /** Refuses fields that no row can have, and names valid ones. */
-export function checkFields(fields: readonly string[], known: z.ZodType | readonly unknown[], flag = "--fields"): void {
-  const rows = Array.isArray(known) ? known : null;
-  const valid = rows ? [...new Set(rows.flatMap(flatKeys))] : fieldPaths(known as z.ZodType);
-  const unknown = fields.filter((field) => (rows ? !valid.includes(field) : !isField(known as z.ZodType, field)));
+export function checkFields(
+  fields: readonly string[],
+  known: (() => z.ZodType) | readonly unknown[],
+  flag = "--fields",
+): void {
+  if (fields.length === 0) return;
+  const schema = typeof known === "function" ? known() : null;
+  const rows = typeof known === "function" ? null : known;
+  const valid = schema ? fieldPaths(schema) : [...new Set((rows ?? []).flatMap(flatKeys))];
+  const unknown = fields.filter((field) => (schema ? !isField(schema, field) : !valid.includes(field)));
   if (unknown.length === 0 || rows?.length === 0) return;
   const near = nearest(unknown[0]!, valid);
   throw usage(
@@ -89,7 +95,7 @@ export async function writeList(pages: Pages, view: View, options: OutputOptions
   const { format } = options;
   const template = options.template === undefined ? undefined : parseTemplate(options.template);
   const fields = options.fields ?? template?.fields;
-  const check = (known: z.ZodType | readonly unknown[]) => {
+  const check = (known: (() => z.ZodType) | readonly unknown[]) => {
     checkFields(fields ?? [], known, template ? "--template" : "--fields");
     if (options.sort) checkFields([options.sort.field], known, "--sort");
   };

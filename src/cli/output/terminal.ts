@@ -7,24 +7,29 @@ import { controlsInLines, printableLines } from "../../text/printable.ts";
 import { usage } from "../errors.ts";
 import type { Asker, Io } from "../io.ts";
 
-// Text from outside cannot contain a valid style, because styles include random numbers drawn at start. Libraries
+// Text from outside cannot contain a valid style, because styles include random numbers. Libraries
 // that measure text treat them like any other style.
 const part = () => randomInt(1000, 10_000);
-const key = [part(), part(), part()].join(";");
-const ownStyle = new RegExp(`\\u001b\\[${key};([0-9;]*)m`, "g");
+let drawn: string | undefined;
+/** Drawn at first use, because most output has no styles, and cryptography takes long to load. */
+const key = (): string => {
+  drawn ??= [part(), part(), part()].join(";");
+  return drawn;
+};
+const ownStyle = (): RegExp => new RegExp(`\\u001b\\[${key()};([0-9;]*)m`, "g");
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
 const anyStyle = /\u001b\[([0-9;]*)m/g;
 
 /** The text in a terminal style (an SGR code: 1 is bold, 31 red). */
-export const style = (code: number, text: string): string => `\u001b[${key};${code}m${text}\u001b[${key};0m`;
+export const style = (code: number, text: string): string => `\u001b[${key()};${code}m${text}\u001b[${key()};0m`;
 
 /** Converts the styles of a library to our own. Only for text that contains nothing from outside. */
-export const adoptStyles = (text: string): string => text.replace(anyStyle, `\u001b[${key};$1m`);
+export const adoptStyles = (text: string): string => text.replace(anyStyle, `\u001b[${key()};$1m`);
 
 /** Escapes control characters for a terminal, except line breaks and tabs. */
 export function forTerminal(text: string): string {
   if (text.search(controlsInLines) === -1) return text;
-  const pieces = text.replaceAll("\r\n", "\n").split(ownStyle);
+  const pieces = text.replaceAll("\r\n", "\n").split(ownStyle());
   // The odd pieces are the codes of our styles.
   return pieces.map((piece, at) => (at % 2 === 1 ? `\u001b[${piece}m` : printableLines(piece))).join("");
 }

@@ -1,7 +1,10 @@
 // oclif's configuration: of the whole package, or of the one command that a command line names.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Interfaces } from "@oclif/core";
 import { Config, Plugin } from "@oclif/core/config";
+import { setLogger } from "@oclif/core/logger";
 import { settings } from "@oclif/core/settings";
 import { topics } from "../help/command-topics.ts";
 
@@ -24,14 +27,34 @@ export async function loadConfig(root: string, plugin?: Plugin): Promise<Config>
  */
 export async function runConfig(root: string, argv: readonly string[]): Promise<Config> {
   const id = builtCommand(root, argv);
-  if (id === null) return loadConfig(root);
-  const plugin = new Plugin({ isRoot: true, root });
-  const relativePath = ["dist", "commands", ...`${id}.js`.split(":")];
+  return id === null ? loadConfig(root) : configOf(root, id);
+}
+
+const nothing = () => {};
+const silent: Interfaces.Logger = {
+  ...{ namespace: "svc", debug: nothing, info: nothing, warn: nothing, error: nothing, trace: nothing },
+  child: () => silent,
+};
+
+/** What oclif's `Config.load` would set, as far as a command reads it; to find that out, it takes as long as a command. */
+function configOf(root: string, id: string): Config {
+  const pjson = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Config["pjson"];
+  const { bin = "", topicSeparator } = pjson.oclif;
+  const { platform, arch } = process;
+  const userAgent = `${bin}/${pjson.version} ${platform}-${arch} node-${process.version}`;
+  // The library of the messages that DEBUG turns on would otherwise be loaded to write none.
+  if (!process.env.DEBUG) setLogger({ root, logger: silent });
+  const config = new Config({ root });
+  const file = pathToFileURL(join(root, "dist", "commands", ...`${id}.js`.split(":"))).href;
+  const load = async () => Object.assign((await import(file)).default, { id });
   // The command parses its arguments itself, so none are declared here.
-  const command = { id, strict: false, aliases: [], hiddenAliases: [], args: {}, flags: {}, isESM: true, relativePath };
-  Object.assign(plugin, { _manifest: async () => ({ commands: { [id]: command }, version: "" }) });
-  await plugin.load();
-  return loadConfig(root, plugin);
+  const command = { id, strict: false, aliases: [], hiddenAliases: [], args: {}, flags: {}, load };
+  return Object.assign(config, {
+    ...{ pjson, bin, dirname: bin, topicSeparator, name: pjson.name, version: pjson.version },
+    ...{ root, platform, arch, userAgent, _commands: new Map([[id, command]]) },
+    // Hooks are those of plugins, of which there are none.
+    runHook: async () => ({ successes: [], failures: [] }),
+  });
 }
 
 function builtCommand(root: string, argv: readonly string[]): string | null {

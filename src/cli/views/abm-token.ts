@@ -4,7 +4,7 @@ import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 
 export const abmTokenView = (relative: boolean, now: Date): View => ({
-  schema: AbmToken,
+  schema: () => AbmToken,
   columns: [
     { key: "id" },
     { key: "org_name", header: "organization" },

@@ -6,7 +6,7 @@ import { plural } from "../output/text.ts";
 import { timeColumn } from "../output/time-column.ts";
 
 export const approvalView = (relative: boolean, now: Date): View => ({
-  schema: Approval,
+  schema: () => Approval,
   columns: [
     { key: "id" },
     { key: "state" },

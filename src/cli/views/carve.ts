@@ -16,7 +16,7 @@ export const stateOf = (carve: Carve): string =>
         : `${Math.floor(((carve.max_block + 1) * 100) / carve.block_count)} %`;
 
 export const carveView = (relative: boolean, now: Date): View => ({
-  schema: Carve,
+  schema: () => Carve,
   columns: [
     { key: "id" },
     { key: "host_id", header: "host id" },

@@ -10,4 +10,4 @@ export const catalogueColumns = [
   { key: "slug", spare: 1 },
 ];
 
-export const catalogueView: View = { schema: CatalogueApp, columns: catalogueColumns };
+export const catalogueView: View = { schema: () => CatalogueApp, columns: catalogueColumns };

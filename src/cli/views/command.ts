@@ -4,7 +4,7 @@ import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 
 export const commandView = (relative: boolean, now: Date): View => ({
-  schema: Command,
+  schema: () => Command,
   columns: [
     { key: "hostname", header: "host" },
     { key: "command_uuid", header: "uuid" },

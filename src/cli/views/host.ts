@@ -4,7 +4,7 @@ import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 
 export const hostView = (relative: boolean, now: Date): View => ({
-  schema: Host,
+  schema: () => Host,
   columns: [
     { key: "id" },
     { key: "display_name", header: "host", least: 20 },

@@ -5,7 +5,7 @@ import { timeColumn } from "../output/time-column.ts";
 const isInvite = (row: unknown): row is Invite => typeof row === "object" && row !== null && "teams" in row;
 
 export const inviteView = (relative: boolean, now: Date): View => ({
-  schema: InviteSchema,
+  schema: () => InviteSchema,
   columns: [
     { key: "id" },
     { key: "name" },

@@ -6,7 +6,7 @@ import type { View } from "../output/output.ts";
 import { plural } from "../output/text.ts";
 
 export const labelView: View = {
-  schema: LabelItem,
+  schema: () => LabelItem,
   columns: [
     { key: "id" },
     { key: "name" },

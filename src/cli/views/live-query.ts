@@ -2,7 +2,7 @@ import { LiveQuery } from "../../api/inventory/live-queries.ts";
 import type { View } from "../output/output.ts";
 
 export const liveView: View = {
-  schema: LiveQuery,
+  schema: () => LiveQuery,
   columns: [
     { key: "id" },
     { key: "status" },

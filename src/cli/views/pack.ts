@@ -4,7 +4,7 @@ import { listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
 
 export const packView: View = {
-  schema: Pack,
+  schema: () => Pack,
   columns: [
     { key: "id" },
     { key: "name" },

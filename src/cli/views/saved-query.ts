@@ -6,7 +6,7 @@ import type { View } from "../output/output.ts";
 
 /** Columns for saved queries: global ones, and those of the named team. */
 export const savedQueryView = (team: string | null = null): View => ({
-  schema: Query,
+  schema: () => Query,
   columns: [
     { key: "id" },
     { key: "name", least: 20 },
@@ -79,7 +79,7 @@ export function savedQueryFields(
 }
 
 export const entryView: View = {
-  schema: ScheduledEntry,
+  schema: () => ScheduledEntry,
   columns: [
     { key: "id" },
     { key: "name" },

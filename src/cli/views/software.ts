@@ -27,12 +27,12 @@ export const titleColumns = [
 ];
 
 export const titleView: View = {
-  schema: SoftwareTitle,
+  schema: () => SoftwareTitle,
   columns: [...titleColumns, vulnerabilities("versions.vulnerabilities")],
 };
 
 export const versionView: View = {
-  schema: SoftwareVersion,
+  schema: () => SoftwareVersion,
   columns: [
     { key: "id" },
     { key: "name" },
@@ -44,7 +44,7 @@ export const versionView: View = {
 };
 
 export const osVersionView: View = {
-  schema: OsVersion,
+  schema: () => OsVersion,
   columns: [
     { key: "os_version_id", header: "id" },
     { key: "name" },
@@ -66,4 +66,4 @@ export const vulnerabilityColumns = [
   { key: "created_at", header: "found" },
 ];
 
-export const vulnerabilityView: View = { schema: HostVulnerability, columns: vulnerabilityColumns };
+export const vulnerabilityView: View = { schema: () => HostVulnerability, columns: vulnerabilityColumns };

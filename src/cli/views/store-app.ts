@@ -9,10 +9,10 @@ const columns = [
   { key: "latest_version", header: "version" },
 ];
 
-export const licensedAppView: View = { schema: LicensedApp, columns };
+export const licensedAppView: View = { schema: () => LicensedApp, columns };
 
 export const storeAppView: View = {
-  schema: StoreApp,
+  schema: () => StoreApp,
   columns: [
     ...columns,
     { key: "self_service", header: "self-service" },

@@ -3,7 +3,7 @@ import { Team } from "../../api/settings/teams.ts";
 import type { View } from "../output/output.ts";
 
 export const teamView: View = {
-  schema: Team,
+  schema: () => Team,
   columns: [
     { key: "id" },
     { key: "name" },

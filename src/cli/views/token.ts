@@ -3,7 +3,7 @@ import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 
 export const tokenView = (relative: boolean, now: Date): View => ({
-  schema: ApiToken,
+  schema: () => ApiToken,
   columns: [
     { key: "id" },
     { key: "name" },

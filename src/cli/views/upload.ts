@@ -5,7 +5,7 @@ import { bar, sizeText } from "./size.ts";
 
 export const uploadView = (relative: boolean, now: Date, hasUsers = false) =>
   ({
-    schema: Upload,
+    schema: () => Upload,
     columns: [
       { key: "id" },
       { key: "name" },

@@ -16,7 +16,7 @@ const signInOf = ({ api_only, sso_enabled, mfa_enabled }: User): string =>
   api_only ? "api only" : sso_enabled ? "sso" : mfa_enabled ? "password, mail" : "password";
 
 export const userView: View = {
-  schema: UserSchema,
+  schema: () => UserSchema,
   columns: [
     { key: "id" },
     { key: "name" },

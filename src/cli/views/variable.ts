@@ -67,7 +67,7 @@ export const notMasked = (name: string, value: unknown): string | null =>
     : null;
 
 export const variableView = (relative: boolean, now: Date): View => ({
-  schema: CustomVariable,
+  schema: () => CustomVariable,
   columns: [
     { key: "id" },
     { key: "name" },
@@ -77,7 +77,7 @@ export const variableView = (relative: boolean, now: Date): View => ({
   ],
 });
 export const vitalView = (relative: boolean, now: Date): View => ({
-  schema: CustomHostVital,
+  schema: () => CustomHostVital,
   columns: [{ key: "id" }, { key: "name" }, timeColumn("updated_at", "changed", relative, now)],
 });
 

@@ -4,7 +4,7 @@ import type { View } from "../output/output.ts";
 import { timeColumn } from "../output/time-column.ts";
 
 export const vppTokenView = (relative: boolean, now: Date): View => ({
-  schema: VppToken,
+  schema: () => VppToken,
   columns: [
     { key: "id" },
     { key: "location" },

@@ -3,7 +3,7 @@ import { Delivery, Destination } from "../../api/automations/webhooks.ts";
 import type { View } from "../output/output.ts";
 
 export const deliveryView: View = {
-  schema: Delivery,
+  schema: () => Delivery,
   columns: [
     { key: "id" },
     { key: "created_at", header: "created" },
@@ -18,7 +18,7 @@ export const deliveryView: View = {
 };
 
 export const destinationView: View = {
-  schema: Destination,
+  schema: () => Destination,
   columns: [
     { key: "url" },
     { key: "pending" },

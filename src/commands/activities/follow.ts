@@ -65,7 +65,7 @@ export default class ActivitiesFollow extends ClientCommand {
     const chosen = this.common.output ?? this.io.env.SVC_OUTPUT ?? "";
     if (this.common.json !== true && chosen === "" && !this.io.tty.stdout) this.common.output = "ndjson";
     const { format } = this;
-    const view = { schema: ActivitySchema, columns: ["id", "created_at", who, "type", details] };
+    const view = { schema: () => ActivitySchema, columns: ["id", "created_at", who, "type", details] };
     if (once && format !== "ndjson") {
       const kept: Activity[] = [];
       return { add: async (activity) => void kept.push(activity), end: () => this.printList(kept, view) };

@@ -21,7 +21,7 @@ export default class ActivitiesList extends ClientCommand {
     const query = queryOf(activitiesApi.list, flags["order-key"] === undefined ? { ...newestFirst, ...flags } : flags);
     const activities = this.pages(activitiesApi.list, { query }, "activities");
     await this.printList(activities, {
-      schema: Activity,
+      schema: () => Activity,
       columns: [
         { key: "id" },
         timeColumn("created_at", "when", this.relativeTimes, this.io.now()),

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { androidApi } from "../../api/devices/android.ts";
 import { appleEnrollApi } from "../../api/devices/apple-enroll.ts";
-import { fullPath } from "../../api/endpoint.ts";
+import { fullPath } from "../../api/paths.ts";
 import { appConfigApi } from "../../api/settings/app-config.ts";
 import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";

@@ -32,7 +32,7 @@ export default class ApprovalsApprove extends ClientCommand {
 
     const { approval: after } = await this.call(approvalsApi.approve, { params });
     const state = after.state === "approved" ? "the server is running it" : after.state;
-    await this.report(`approved: ${what} (${state})`, after, { schema: Approval });
+    await this.report(`approved: ${what} (${state})`, after, { schema: () => Approval });
   }
 
   private async ask(approval: Approval, what: string): Promise<void> {

@@ -23,6 +23,6 @@ export default class ApprovalsDeny extends ClientCommand {
       flags.reason ?? (flags["dry-run"] ? "dry run" : await this.askText(`Reason to deny (${what}):`, "--reason"));
     if (flags["dry-run"]) this.trying(`deny: ${what}`, approval);
     const { approval: after } = await this.call(approvalsApi.deny, { params, body: { reason } });
-    await this.report(`denied: ${what}`, after, { schema: Approval });
+    await this.report(`denied: ${what}`, after, { schema: () => Approval });
   }
 }

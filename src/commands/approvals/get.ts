@@ -11,6 +11,6 @@ export default class ApprovalsGet extends ClientCommand {
   async run() {
     const { args: given } = await this.parse(ApprovalsGet);
     const { approval } = await this.call(approvalsApi.get, { params: { id: given.id } });
-    await this.printOne(approval, { schema: Approval });
+    await this.printOne(approval, { schema: () => Approval });
   }
 }

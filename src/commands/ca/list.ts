@@ -20,6 +20,6 @@ export default class CaList extends CaCommand {
       return this.printOne(groups);
     }
     const { certificate_authorities: rows } = await this.call(caApi.list);
-    await this.printList(rows, { columns: [], ...caView, schema: CaItem });
+    await this.printList(rows, { columns: [], ...caView, schema: () => CaItem });
   }
 }

@@ -16,7 +16,7 @@ export default class CarvesGet extends ClientCommand {
     const { carve } = await this.call(carvesApi.get, { params: { id: given.id } });
     const state = stateOf(carve);
     await this.printOne(carve, {
-      schema: Carve,
+      schema: () => Carve,
       columns: [
         { key: "id" },
         { key: "name" },

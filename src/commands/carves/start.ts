@@ -71,7 +71,7 @@ export default class CarvesStart extends ClientCommand {
         `${called} has received the request; its agent begins within a minute: svc carves list --host-id ${host.id}`,
       );
     await this.printList(started, {
-      schema: Started,
+      schema: () => Started,
       columns: ["carve_id", "path", "state", { key: "carve.id", header: "id" }],
     });
     const lost = started.filter(({ carve }) => carve?.error !== undefined || carve?.expired === true);

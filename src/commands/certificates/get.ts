@@ -21,6 +21,6 @@ export default class CertificatesGet extends TemplatesCommand {
     const { id } = await this.template(given.template, flags.team);
     const query = flags.host === undefined ? {} : { host_id: (await this.host(flags.host)).id };
     const { certificate } = await this.call(certificatesApi.get, { params: { id }, query });
-    await this.printOne(certificate, { schema: WholeTemplate });
+    await this.printOne(certificate, { schema: () => WholeTemplate });
   }
 }

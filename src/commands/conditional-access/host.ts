@@ -13,7 +13,7 @@ export default class ConditionalAccessHost extends ClientCommand {
     const { id } = await this.host(given.host);
     const { conditional_access: access } = await this.call(conditionalAccessApi.host, { params: { id } });
     await this.printOne(access, {
-      schema: HostAccess,
+      schema: () => HostAccess,
       columns: [
         { key: "enabled" },
         { key: "blocking_policies", header: "blocked by", text: (value) => namesOf(value) },

@@ -11,7 +11,7 @@ export default class ConditionalAccessStatus extends ClientCommand {
     await this.parse(ConditionalAccessStatus);
     const connection = await this.call(conditionalAccessApi.directory);
     await this.printOne(connection, {
-      schema: DirectoryConnection,
+      schema: () => DirectoryConnection,
       columns: [
         { key: "directory_tenant_id", header: "directory" },
         { key: "connected" },

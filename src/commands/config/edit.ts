@@ -102,7 +102,7 @@ export default class ConfigEdit extends ClientCommand {
         "Nothing was changed. Edit it again.",
       );
     const config = await this.call(appConfigApi.modify, { query, body });
-    await this.report(`changed ${changes.map(({ field }) => field).join(", ")}`, config, { schema: AppConfig });
+    await this.report(`changed ${changes.map(({ field }) => field).join(", ")}`, config, { schema: () => AppConfig });
   }
 }
 

@@ -29,7 +29,7 @@ export default class ConfigGet extends ClientCommand {
       );
     }
     const config = await this.call(appConfigApi.get);
-    if (path === undefined) return this.printOne(config, { schema: AppConfig });
+    if (path === undefined) return this.printOne(config, { schema: () => AppConfig });
     const value = valueAt(config, path);
     if (Array.isArray(value) && value.every(isEntry)) {
       const columns = [...new Set(value.flatMap((entry) => Object.keys(entry)))];

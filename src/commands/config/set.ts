@@ -65,7 +65,7 @@ export default class ConfigSet extends ClientCommand {
     });
     if (before !== null) return this.printPlan("change the configuration", null, changes(before, config, body));
     const changed = paths.length > 0 ? paths.join(", ") : Object.keys(body).join(", ");
-    await this.report(`changed ${changed}`, config, { schema: AppConfig });
+    await this.report(`changed ${changed}`, config, { schema: () => AppConfig });
     if (addresses.every((path) => valueAt(body, path) === undefined)) return;
     const lost = await warningAfterChange(await this.client());
     if (lost !== null) this.note(lost);

@@ -17,7 +17,7 @@ export default class DeviceCertificates extends DeviceCommand {
     const input = { params: { token }, query: queryOf(deviceApi.certificates, flags) };
     const certificates = this.pages(deviceApi.certificates, input, "certificates");
     await this.printList(certificates, {
-      schema: HostCertificate,
+      schema: () => HostCertificate,
       columns: [
         { key: "common_name", header: "name" },
         { key: "issuer.common_name", header: "issuer" },

@@ -22,7 +22,7 @@ export default class DeviceCommandResult extends DeviceCommand {
     const params = { token, command_uuid: flags.command };
     const { results = [] } = await this.call(deviceInstallsApi.commandResult, { params });
     const { columns } = commandView(this.relativeTimes, this.io.now());
-    await this.printList(only(results), { schema: CommandResult, columns }, "the host has not answered yet");
+    await this.printList(only(results), { schema: () => CommandResult, columns }, "the host has not answered yet");
   }
 }
 

@@ -12,6 +12,6 @@ export default class DeviceDesktop extends DeviceCommand {
     const { args, flags } = await this.parse(DeviceDesktop);
     const token = await this.deviceToken(args.token, flags);
     const desktop = await this.call(deviceApi.desktop, { params: { token } });
-    await this.printOne(desktop, { schema: deviceApi.desktop.response });
+    await this.printOne(desktop, { schema: () => deviceApi.desktop.response });
   }
 }

@@ -20,7 +20,7 @@ export default class DeviceInstallResult extends DeviceCommand {
     const token = await this.deviceToken(args.token, flags);
     const params = { token, install_uuid: flags.install };
     await this.printOne(await this.call(deviceInstallsApi.installResult, { params }), {
-      schema: InstallResult,
+      schema: () => InstallResult,
       columns: [
         { key: "software_title", header: "software" },
         { key: "status" },

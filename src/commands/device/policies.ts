@@ -13,7 +13,7 @@ export default class DevicePolicies extends DeviceCommand {
     const token = await this.deviceToken(args.token, flags);
     const { policies } = await this.call(deviceApi.policies, { params: { token } });
     await this.printList(policies, {
-      schema: DevicePolicy,
+      schema: () => DevicePolicy,
       columns: [
         { key: "id" },
         { key: "name" },

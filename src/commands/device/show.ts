@@ -17,7 +17,7 @@ export default class DeviceShow extends DeviceCommand {
     const token = await this.deviceToken(args.token, flags);
     const { host } = await this.call(deviceApi.get, { params: { token } });
     await this.printOne(host, {
-      schema: DeviceHost,
+      schema: () => DeviceHost,
       columns: [
         { key: "display_name", header: "host" },
         { key: "hostname" },

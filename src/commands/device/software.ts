@@ -17,7 +17,7 @@ export default class DeviceSoftware extends DeviceCommand {
     const input = { params: { token }, query: queryOf(deviceApi.software, flags) };
     const software = this.pages(deviceApi.software, input, "software");
     await this.printList(software, {
-      schema: HostSoftwareItem,
+      schema: () => HostSoftwareItem,
       columns: [{ key: "name" }, { key: "installed_versions.version", header: "version" }, { key: "source" }],
     });
   }

@@ -17,7 +17,7 @@ export default class EnrollSecretsList extends EnrollSecretsCommand {
     const secrets = await this.secretsOf(await this.holder(flags.team));
     const time = (key: string, header: string) => timeColumn(key, header, this.relativeTimes, this.io.now());
     await this.printList(secrets, {
-      schema: EnrollSecret,
+      schema: () => EnrollSecret,
       columns: [{ key: "secret", whole: true }, time("created_at", "created"), time("expires_at", "valid until")],
     });
   }

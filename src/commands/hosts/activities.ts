@@ -17,7 +17,7 @@ export default class HostsActivities extends ClientCommand {
     const { id } = await this.host(given.host);
     const activities = this.pages(hostActivitiesApi.list, { params: { id } }, "activities");
     await this.printList(activities, {
-      schema: Activity,
+      schema: () => Activity,
       columns: [
         { key: "id" },
         timeColumn("created_at", "when", this.relativeTimes, this.io.now()),

@@ -16,7 +16,7 @@ export default class HostsCertificates extends ClientCommand {
     const query = queryOf(hostDetailsApi.certificates, flags);
     const certificates = this.pages(hostDetailsApi.certificates, { params: { id }, query }, "certificates");
     await this.printList(certificates, {
-      schema: HostCertificate,
+      schema: () => HostCertificate,
       columns: [
         { key: "common_name", header: "name" },
         { key: "issuer.common_name", header: "issuer" },

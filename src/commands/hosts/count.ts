@@ -30,7 +30,7 @@ export default class HostsCount extends ClientCommand {
     const { flags } = await this.parse(HostsCount);
     const query = queryOf(hostsApi.count, flags, await this.hostFilter(flags));
     const reply = await this.call(hostsApi.count, { query });
-    if (this.structured) await this.printOne(reply, { schema: hostsApi.count.response });
+    if (this.structured) await this.printOne(reply, { schema: () => hostsApi.count.response });
     else this.log([reply.count, reply.digest].filter((part) => part !== undefined).join(" "));
   }
 }

@@ -11,6 +11,6 @@ export default class HostsDepAssignment extends ClientCommand {
   async run() {
     const { args: given } = await this.parse(HostsDepAssignment);
     const { id } = await this.host(given.host);
-    await this.printOne(await this.call(abmApi.assignment, { params: { id } }), { schema: DepAssignment });
+    await this.printOne(await this.call(abmApi.assignment, { params: { id } }), { schema: () => DepAssignment });
   }
 }

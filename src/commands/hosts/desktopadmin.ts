@@ -26,7 +26,7 @@ export default class HostsDesktopadmin extends ClientCommand {
     const { desktopadmin } = await this.call(hostDetailsApi.desktopAdmin, { params: { id } });
     if (desktopadmin === null && !this.structured) return this.note(`${printable(display_name)} is not a Mac`);
     await this.printOne(desktopadmin, {
-      schema: HostDesktopAdmin,
+      schema: () => HostDesktopAdmin,
       columns: [
         { key: "munki.version", header: "munki version" },
         { key: "munki_issues", header: "munki issues", text: issues },
@@ -41,7 +41,7 @@ export default class HostsDesktopadmin extends ClientCommand {
     const query = await this.teamFilter(team);
     const { desktopadmin } = await this.call(hostDetailsApi.desktopAdminSummary, { query });
     if (this.structured || this.common.fields !== undefined)
-      return this.printOne(desktopadmin, { schema: DesktopAdmin });
+      return this.printOne(desktopadmin, { schema: () => DesktopAdmin });
     const mdm = desktopadmin.mobile_device_management_enrollment_status;
     const rows = [
       ...counted(desktopadmin.munki_versions, ({ version }) => `Munki ${version}`),

@@ -43,6 +43,6 @@ export default class HostsDeviceMapping extends ClientCommand {
   }
 
   private show({ device_mapping: mapping }: { device_mapping: readonly DeviceMapping[] }): Promise<void> {
-    return this.printList(mapping, { schema: DeviceMapping, columns: ["email", "source"] });
+    return this.printList(mapping, { schema: () => DeviceMapping, columns: ["email", "source"] });
   }
 }

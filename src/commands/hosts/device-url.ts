@@ -15,7 +15,7 @@ export default class HostsDeviceUrl extends ClientCommand {
     const { id } = await this.host(given.host);
     const reply = await this.call(hostDetailsApi.deviceUrl, { params: { id } });
     if (this.structured || flags.fields !== undefined)
-      return this.printOne(reply, { schema: hostDetailsApi.deviceUrl.response });
+      return this.printOne(reply, { schema: () => hostDetailsApi.deviceUrl.response });
     this.log(printable(reply.device_url));
   }
 }

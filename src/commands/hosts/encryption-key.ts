@@ -14,7 +14,7 @@ export default class HostsEncryptionKey extends ClientCommand {
     const { id, display_name } = await this.host(given.host);
     const reply = await this.call(hostDetailsApi.encryptionKey, { params: { id } });
     if (this.structured || flags.fields !== undefined)
-      return this.printOne(reply, { schema: hostDetailsApi.encryptionKey.response });
+      return this.printOne(reply, { schema: () => hostDetailsApi.encryptionKey.response });
     this.note(`key of ${printable(display_name)}, stored ${reply.encryption_key.updated_at}`);
     this.log(printable(reply.encryption_key.key));
   }

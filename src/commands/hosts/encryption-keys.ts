@@ -19,7 +19,7 @@ export default class HostsEncryptionKeys extends ClientCommand {
     const { encryption_keys: keys } = await this.call(hostDetailsApi.encryptionKeys, { params: { id } });
     if (keys.length === 0) this.note(`${printable(display_name)} has stored no disk encryption key`);
     await this.printList(keys, {
-      schema: EscrowedKey,
+      schema: () => EscrowedKey,
       columns: [
         { key: "key", whole: true },
         timeColumn("escrowed_at", "stored", this.relativeTimes, this.io.now()),

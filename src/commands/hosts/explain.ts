@@ -17,7 +17,7 @@ export default class HostsExplain extends ClientCommand {
     const { args: given, flags } = await this.parse(HostsExplain);
     const { id, display_name } = await this.host(given.host);
     const reply = await this.call(hostsApi.explain, { params: { id }, query: { where: flags.where as string } });
-    const schema = hostsApi.explain.response;
+    const schema = () => hostsApi.explain.response;
     if (this.structured || this.common.fields !== undefined) return this.printOne(reply, { schema });
     this.note(`${printable(display_name)} is ${reply.matches ? "selected" : "not selected"}`);
     const lines = reply.parts.map(({ text, depth, matches }) => ({ matches, part: `${"  ".repeat(depth)}${text}` }));

@@ -31,7 +31,7 @@ export default class HostsGet extends VulnerabilityCommand {
     const now = this.io.now();
     const time = (key: string, header: string) => timeColumn(key, header, this.relativeTimes, now);
     await this.printOne(host, {
-      schema: Host,
+      schema: () => Host,
       columns:
         this.format === "csv"
           ? Object.keys(host).map((key) => ({ key }))

@@ -18,7 +18,7 @@ export default class HostsHealth extends VulnerabilityCommand {
     const reply = await this.call(hostDetailsApi.health, { params: { id } });
     const { health } = reply;
     await this.printOne(health, {
-      schema: HostHealth,
+      schema: () => HostHealth,
       columns: [
         timeColumn("updated_at", "as of", this.relativeTimes, this.io.now()),
         { key: "os_version", header: "os version" },

@@ -56,7 +56,7 @@ export default class HostsList extends ClientCommand {
     const chosen = typeof fields === "string" ? listOf([fields]) : null;
     if (!["table", "ndjson"].includes(this.format) || jq !== undefined)
       throw usage("--watch prints a table on a terminal, and JSON lines elsewhere", "Omit --output and --jq.");
-    if (chosen) checkFields(chosen, Host);
+    if (chosen) checkFields(chosen, () => Host);
     // All rows by default: with a limit, hosts at its edge would be reported as added and removed.
     if (limit === undefined) this.common.all = true;
     const onScreen = this.format === "table" && this.io.tty.stdout;

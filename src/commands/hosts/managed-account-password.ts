@@ -14,7 +14,7 @@ export default class HostsManagedAccountPassword extends ClientCommand {
     const { id, display_name } = await this.host(given.host);
     const reply = await this.call(hostPasswordsApi.managedAccount, { params: { id } });
     if (this.structured || flags.fields !== undefined)
-      return this.printOne(reply, { schema: hostPasswordsApi.managedAccount.response });
+      return this.printOne(reply, { schema: () => hostPasswordsApi.managedAccount.response });
     const { password, updated_at } = reply.managed_account_password;
     this.note(`password of the account that this server manages on ${printable(display_name)}, set ${updated_at}`);
     this.log(printable(password));

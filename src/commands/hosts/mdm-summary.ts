@@ -14,7 +14,7 @@ export default class HostsMdmSummary extends ClientCommand {
     const { flags } = await this.parse(HostsMdmSummary);
     const query = queryOf(hostDetailsApi.mdmSummary, flags, await this.teamFilter(flags.team));
     const reply = await this.call(hostDetailsApi.mdmSummary, { query });
-    if (this.structured || flags.fields !== undefined) return this.printOne(reply, { schema: MdmSummary });
+    if (this.structured || flags.fields !== undefined) return this.printOne(reply, { schema: () => MdmSummary });
     const counts = reply.mobile_device_management_enrollment_status;
     const rows = [
       { what: "enrolled manually", hosts: counts.enrolled_manual_hosts_count },

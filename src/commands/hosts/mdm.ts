@@ -33,7 +33,7 @@ export default class HostsMdm extends MdmOffCommand {
     if (enrollment === null && !this.structured)
       return this.note(`${printable(display_name)} is not enrolled in device management`);
     await this.printOne(enrollment, {
-      schema: Enrollment,
+      schema: () => Enrollment,
       columns: [
         { key: "enrollment_status", header: "enrollment" },
         { key: "name", header: "product" },

@@ -29,7 +29,7 @@ export default class HostsProfiles extends ClientCommand {
       return { ...profile, status, detail };
     });
     await this.printList(rows, {
-      schema: Row,
+      schema: () => Row,
       columns: [
         { key: "profile_uuid" },
         { key: "name" },

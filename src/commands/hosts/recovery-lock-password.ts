@@ -14,7 +14,7 @@ export default class HostsRecoveryLockPassword extends ClientCommand {
     const { id, display_name } = await this.host(given.host);
     const reply = await this.call(hostPasswordsApi.recoveryLock, { params: { id } });
     if (this.structured || flags.fields !== undefined)
-      return this.printOne(reply, { schema: hostPasswordsApi.recoveryLock.response });
+      return this.printOne(reply, { schema: () => hostPasswordsApi.recoveryLock.response });
     const { password, updated_at } = reply.recovery_lock_password;
     this.note(`recovery lock password of ${printable(display_name)}, set ${updated_at}`);
     this.log(printable(password));

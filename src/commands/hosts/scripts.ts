@@ -15,7 +15,7 @@ export default class HostsScripts extends ClientCommand {
     const { id } = await this.host(given.host);
     const query = queryOf(scriptsApi.ofHost, flags);
     await this.printList(this.pages(scriptsApi.ofHost, { params: { id }, query }, "scripts"), {
-      schema: HostScript,
+      schema: () => HostScript,
       columns: [
         { key: "script_id", header: "id" },
         { key: "name" },

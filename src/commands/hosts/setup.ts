@@ -46,7 +46,7 @@ export default class HostsSetup extends ClientCommand {
     }
     const at = (key: string, header: string) => timeColumn(key, header, this.relativeTimes, this.io.now());
     await this.printOne(setup, {
-      schema: HostSetup,
+      schema: () => HostSetup,
       columns: [
         { key: "status" },
         at("started_at", "started"),

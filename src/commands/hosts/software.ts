@@ -18,7 +18,7 @@ export default class HostsSoftware extends VulnerabilityCommand {
     const query = queryOf(hostsApi.software, flags);
     const software = this.pages(hostsApi.software, { params: { id }, query }, "software");
     await this.printList(software, {
-      schema: HostSoftwareItem,
+      schema: () => HostSoftwareItem,
       columns: [
         { key: "id" },
         { key: "name" },

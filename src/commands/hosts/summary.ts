@@ -13,7 +13,7 @@ export default class HostsSummary extends ClientCommand {
     const { flags } = await this.parse(HostsSummary);
     const query = queryOf(hostsApi.summary, flags, await this.teamFilter(flags.team));
     const reply = await this.call(hostsApi.summary, { query });
-    const schema = hostsApi.summary.response;
+    const schema = () => hostsApi.summary.response;
     if (this.structured || flags.fields !== undefined) return this.printOne(reply, { schema });
     await this.printOne({
       hosts: reply.totals_hosts_count,

@@ -18,7 +18,7 @@ export default class HostsUpcoming extends ClientCommand {
     await this.printList(
       activities,
       {
-        schema: UpcomingActivity,
+        schema: () => UpcomingActivity,
         columns: [
           { key: "uuid" },
           timeColumn("created_at", "requested", this.relativeTimes, this.io.now()),

@@ -12,7 +12,7 @@ export default class JobsList extends ClientCommand {
     const { jobs } = await this.call(jobsApi.list);
     const now = this.io.now();
     await this.printList(jobs, {
-      schema: Job,
+      schema: () => Job,
       columns: [
         { key: "name" },
         { key: "every_seconds", header: "every (s)" },

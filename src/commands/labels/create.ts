@@ -55,7 +55,7 @@ export default class LabelsCreate extends ClientCommand {
     }
     const { label } = await this.call(labelsApi.create, { body });
     await this.report(`created label ${label.name} (${label.id}), ${plural(label.count, "host")}`, label, {
-      schema: LabelItem,
+      schema: () => LabelItem,
     });
     tellUnknown(given, label.count, (text) => this.warn(text));
   }

@@ -1,4 +1,4 @@
-import { isPathStep } from "../../api/endpoint.ts";
+import { isPathStep } from "../../api/paths.ts";
 import { labelsApi } from "../../api/hosts/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";

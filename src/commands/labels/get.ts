@@ -20,7 +20,7 @@ export default class LabelsGet extends ClientCommand {
     const { id, name } = await this.label(given.label);
     if (flags.spec) {
       const { specs } = await this.call(labelsApi.spec, { params: { name } });
-      return this.printOne(specs, { schema: LabelSpec });
+      return this.printOne(specs, { schema: () => LabelSpec });
     }
     const { label } = await this.call(labelsApi.get, { params: { id } });
     await this.printOne(label, {

@@ -46,7 +46,7 @@ export default class LabelsUpdate extends ClientCommand {
       );
     }
     const { label } = await this.call(labelsApi.modify, { params: { id }, body });
-    await this.report(`changed label ${label.name}`, label, { schema: LabelItem });
+    await this.report(`changed label ${label.name}`, label, { schema: () => LabelItem });
     tellUnknown(body, label.count, (text) => this.warn(text));
   }
 }

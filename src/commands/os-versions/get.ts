@@ -17,7 +17,7 @@ export default class OsVersionsGet extends VulnerabilityCommand {
     const reply = await this.call(osVersionsApi.get, { params: { id: given.id }, query });
     const version = reply.os_version;
     await this.printOne(version, {
-      schema: OsVersionDetails,
+      schema: () => OsVersionDetails,
       columns: [
         ...osVersionView.columns,
         ...(version.kernels === undefined

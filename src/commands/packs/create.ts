@@ -30,6 +30,6 @@ export default class PacksCreate extends ClientCommand {
       this.trying(`create pack ${name}`, null, changesOf({}, body));
     }
     const { pack } = await this.call(packsApi.create, { body });
-    await this.report(`created pack ${pack.name} (${pack.id})`, pack, { schema: Pack });
+    await this.report(`created pack ${pack.name} (${pack.id})`, pack, { schema: () => Pack });
   }
 }

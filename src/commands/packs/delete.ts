@@ -1,5 +1,5 @@
 import { packsApi } from "../../api/checks/packs.ts";
-import { isPathStep } from "../../api/endpoint.ts";
+import { isPathStep } from "../../api/paths.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 

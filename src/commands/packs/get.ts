@@ -19,7 +19,7 @@ export default class PacksGet extends ClientCommand {
     const { id, name } = await this.pack(given.pack);
     if (flags.spec) {
       const { specs } = await this.call(packsApi.spec, { params: { name } });
-      return this.printOne(specs, { schema: PackSpec });
+      return this.printOne(specs, { schema: () => PackSpec });
     }
     const { pack } = await this.call(packsApi.get, { params: { id } });
     const targets = ["hosts", "labels", "teams"].map((kind) => ({

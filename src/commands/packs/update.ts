@@ -31,6 +31,6 @@ export default class PacksUpdate extends ClientCommand {
       this.trying(`change pack ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
     }
     const { pack } = await this.call(packsApi.modify, { params: { id: before.id }, body });
-    await this.report(`changed pack ${pack.name}`, pack, { schema: Pack });
+    await this.report(`changed pack ${pack.name}`, pack, { schema: () => Pack });
   }
 }

@@ -27,7 +27,7 @@ export default class PoliciesCount extends PoliciesCommand {
             params: { team_id: teamId },
             query: { ...query, merge_inherited: flags.inherited === true },
           });
-    if (this.structured) await this.printOne(reply, { schema: policiesApi.countGlobal.response });
+    if (this.structured) await this.printOne(reply, { schema: () => policiesApi.countGlobal.response });
     else this.log(String(reply.count));
   }
 }

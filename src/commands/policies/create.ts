@@ -45,7 +45,7 @@ export default class PoliciesCreate extends PoliciesCommand {
       scope.teamId === null
         ? await this.call(policiesApi.createGlobal, { body })
         : await this.call(policiesApi.createTeam, { params: { id: scope.teamId }, body });
-    await this.report(`created policy ${policy.name} (${policy.id}) ${scope.name}`, policy, { schema: Policy });
+    await this.report(`created policy ${policy.name} (${policy.id}) ${scope.name}`, policy, { schema: () => Policy });
   }
 
   /** Fills in missing texts. A failure of the text service only causes a warning, because the texts are optional. */

@@ -32,6 +32,6 @@ export default class PoliciesUpdate extends PoliciesCommand {
       scope.teamId === null
         ? await this.call(policiesApi.modifyGlobal, { params: { id: before.id }, body })
         : await this.call(policiesApi.modifyTeam, { params: { team_id: scope.teamId, policy_id: before.id }, body });
-    await this.report(`changed policy ${policy.name}`, policy, { schema: Policy });
+    await this.report(`changed policy ${policy.name}`, policy, { schema: () => Policy });
   }
 }

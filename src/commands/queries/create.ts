@@ -28,6 +28,6 @@ export default class QueriesCreate extends ClientCommand {
       this.trying(`save query ${name}`, null, changesOf({}, body));
     }
     const { query: saved } = await this.call(queriesApi.create, { body });
-    await this.report(`saved query ${saved.name} (${saved.id})`, saved, { schema: Query });
+    await this.report(`saved query ${saved.name} (${saved.id})`, saved, { schema: () => Query });
   }
 }

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { queriesApi } from "../../api/checks/queries.ts";
-import { isPathStep } from "../../api/endpoint.ts";
+import { isPathStep } from "../../api/paths.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";

@@ -24,7 +24,7 @@ export default class QueriesGet extends ClientCommand {
     if (flags.spec) {
       const query = team_id === null ? {} : { team_id };
       const { specs } = await this.call(queriesApi.spec, { params: { name }, query });
-      return this.printOne(specs, { schema: QuerySpec });
+      return this.printOne(specs, { schema: () => QuerySpec });
     }
     const { query } = await this.call(queriesApi.get, { params: { id } });
     const team = team_id === null || flags.team === undefined ? null : (await this.team(flags.team)).name;

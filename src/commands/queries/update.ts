@@ -27,6 +27,6 @@ export default class QueriesUpdate extends ClientCommand {
       this.trying(`change query ${before.name}`, { id: before.id, name: before.name }, changesOf(now, body));
     }
     const { query } = await this.call(queriesApi.modify, { params: { id: before.id }, body });
-    await this.report(`changed query ${query.name}`, query, { schema: Query });
+    await this.report(`changed query ${query.name}`, query, { schema: () => Query });
   }
 }

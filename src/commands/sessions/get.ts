@@ -11,6 +11,6 @@ export default class SessionsGet extends ClientCommand {
   async run() {
     const { args: given } = await this.parse(SessionsGet);
     const session = await this.call(sessionsApi.get, { params: { id: given.id } });
-    await this.printOne(session, { schema: Session });
+    await this.printOne(session, { schema: () => Session });
   }
 }

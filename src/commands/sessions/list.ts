@@ -20,7 +20,7 @@ export default class SessionsList extends ClientCommand {
     const { id } = await this.user(flags.user);
     const { sessions } = await this.call(sessionsApi.listOfUser, { params: { id } });
     await this.printList(sessions, {
-      schema: Session,
+      schema: () => Session,
       columns: [
         { key: "session_id", header: "id" },
         { key: "kind", text: (kind, row) => nameOf(String(kind), row) },

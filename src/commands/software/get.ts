@@ -21,7 +21,7 @@ export default class SoftwareGet extends VulnerabilityCommand {
     const reply = await this.call(softwareApi.title, { params: { id }, query });
     const title = reply.software_title;
     await this.printOne(title, {
-      schema: SoftwareTitleDetails,
+      schema: () => SoftwareTitleDetails,
       columns: [
         ...titleColumns,
         { key: "bundle_identifier", header: "bundle identifier" },

@@ -13,7 +13,7 @@ export default class SoftwareInstallResult extends ClientCommand {
     const { args: given } = await this.parse(SoftwareInstallResult);
     const result = await this.call(softwareInstallsApi.result, { params: { install_uuid: given.install } });
     await this.printOne(result, {
-      schema: InstallResult,
+      schema: () => InstallResult,
       columns: [
         { key: "host_display_name", header: "host" },
         { key: "software_title", header: "software" },

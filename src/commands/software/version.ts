@@ -15,7 +15,7 @@ export default class SoftwareVersionGet extends VulnerabilityCommand {
     const query = await this.teamFilter(flags.team);
     const reply = await this.call(softwareApi.version, { params: { id: given.id }, query });
     await this.printOne(reply.software, {
-      schema: SoftwareVersion,
+      schema: () => SoftwareVersion,
       columns: [
         ...versionView.columns,
         { key: "vendor" },

@@ -9,6 +9,6 @@ export default class SsoStatus extends ClientCommand {
   async run() {
     await this.parse(SsoStatus);
     const { settings } = await this.call(ssoApi.settings);
-    await this.printOne(settings, { schema: SsoInfo });
+    await this.printOne(settings, { schema: () => SsoInfo });
   }
 }

@@ -16,6 +16,6 @@ export default class TasksCancel extends ClientCommand {
     const { args: given, flags } = await this.parse(TasksCancel);
     const { task } = await this.call(tasksApi.cancel, { params: { id: given.id } });
     if (flags["dry-run"]) this.trying(`cancel task ${task.id}`, task);
-    await this.report(`task ${task.id} ends before its next step`, task, { schema: Task });
+    await this.report(`task ${task.id} ends before its next step`, task, { schema: () => Task });
   }
 }

@@ -31,7 +31,7 @@ export default class TasksGet extends ClientCommand {
       });
       await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
     }
-    await this.printOne(task, { schema: Task });
+    await this.printOne(task, { schema: () => Task });
     if (flags.wait && task.state !== "done")
       throw new CliError(
         "failed",

@@ -30,6 +30,6 @@ export default class TeamsCreate extends ClientCommand {
       this.trying(`create team ${name}`, null, changesOf({}, body));
     }
     const { team } = await this.call(teamsApi.create, { body });
-    await this.report(`created team ${team.name} (${team.id})`, team, { schema: Team });
+    await this.report(`created team ${team.name} (${team.id})`, team, { schema: () => Team });
   }
 }

@@ -16,7 +16,7 @@ export default class TeamsGet extends ClientCommand {
     const { args: given } = await this.parse(TeamsGet);
     if (isNoTeam(given.team)) {
       const { team } = await this.call(teamsApi.noTeam);
-      return this.printOne(team, { schema: NoTeam });
+      return this.printOne(team, { schema: () => NoTeam });
     }
     const { id } = await this.team(given.team);
     const { team } = await this.call(teamsApi.get, { params: { id } });

@@ -37,7 +37,7 @@ export default class TeamsUpdate extends ClientCommand {
       this.trying(`change team ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
     }
     const { team } = await this.call(teamsApi.modify, { params: { id: before.id }, body });
-    await this.report(`changed team ${team.name}`, team, { schema: Team });
+    await this.report(`changed team ${team.name}`, team, { schema: () => Team });
   }
 
   private async updateNoTeam(body: Record<string, unknown>, dryRun: boolean): Promise<void> {
@@ -48,6 +48,6 @@ export default class TeamsUpdate extends ClientCommand {
       this.trying("change the settings of hosts without a team", { id: 0 }, changesOf(team, body));
     }
     const { team } = await this.call(teamsApi.modifyNoTeam, { body });
-    await this.report("changed the settings of hosts without a team", team, { schema: NoTeam });
+    await this.report("changed the settings of hosts without a team", team, { schema: () => NoTeam });
   }
 }

@@ -20,7 +20,7 @@ export default class VitalsCreate extends ClientCommand {
     const body = { ...given, name: name as string };
     const { custom_host_vital: made } = await this.call(hostVitalsApi.create, { body });
     await this.report(`created the custom host vital ${printable(made.name)} (${made.id})`, made, {
-      schema: CustomHostVital,
+      schema: () => CustomHostVital,
     });
   }
 }

@@ -26,7 +26,7 @@ export default class VulnerabilitiesGet extends VulnerabilityCommand {
       return;
     }
     await this.printOne(vulnerability, {
-      schema: HostVulnerabilityDetails,
+      schema: () => HostVulnerabilityDetails,
       columns: [
         ...vulnerabilityColumns,
         {

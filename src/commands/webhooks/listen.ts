@@ -96,7 +96,7 @@ export default class WebhooksListen extends BaseCommand {
   private printer(): (got: Got) => Promise<void> {
     const chosen = this.common.output ?? this.io.env.SVC_OUTPUT ?? "";
     if (this.common.json !== true && chosen === "" && !this.io.tty.stdout) this.common.output = "ndjson";
-    if (this.format === "ndjson") return (got) => this.printList([got], { schema: Got, columns: [] });
+    if (this.format === "ndjson") return (got) => this.printList([got], { schema: () => Got, columns: [] });
     if (this.format !== "table" || this.common.fields !== undefined)
       throw usage(`requests cannot be printed as ${this.format}`, "Give -o ndjson.");
     const table = this.liveTable();

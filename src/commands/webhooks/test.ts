@@ -26,9 +26,9 @@ export default class WebhooksTest extends ClientCommand {
     }
     const { delivery } = await this.call(webhooksApi.test, { body });
     if (delivery.state !== "delivered") {
-      if (this.structured) await this.printOne(delivery, { schema: Delivery });
+      if (this.structured) await this.printOne(delivery, { schema: () => Delivery });
       throw failed(`${delivery.url} refused it: ${delivery.last_error}`);
     }
-    await this.report(`${delivery.url} accepted it (${delivery.last_status})`, delivery, { schema: Delivery });
+    await this.report(`${delivery.url} accepted it (${delivery.last_status})`, delivery, { schema: () => Delivery });
   }
 }

@@ -47,7 +47,10 @@ export async function readDocuments(
     if (text !== null) texts.set(whole, text);
   }
   const older = [...texts].filter(([path, text]) => isPackFile(path) || isOlder(text));
-  if (older.length === 0) return null;
+  if (older.length === 0) {
+    for (const [path, text] of texts) sources.texts.set(path, text);
+    return null;
+  }
   for (const [path, text] of texts)
     if (!isPackFile(path) && !isOlder(text))
       options.problems.error(

@@ -1,7 +1,6 @@
 // Files that are included from others: `path` (one file) and `paths` (a glob), relative to the file that names them.
 import { type PathLike, type Stats, stat } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
-import { glob } from "tinyglobby";
 import type { z } from "zod";
 import type { Environment } from "../environment/variables.ts";
 import { exists, FileProblem, isLinked, readUpTo, requireInside, requireOwn, requireRegular } from "./disk.ts";
@@ -32,6 +31,8 @@ export interface Sources {
   /** Parsed files: several files may include the same one. */
   readonly trees: Map<string, Tree | null>;
   readonly globs: Map<string, readonly string[]>;
+  /** Texts that were read to find out their format, until they are read again. */
+  readonly texts: Map<string, string>;
   /** How much was read. */
   readonly read: { bytes: number };
   /** Contents of the files that hosts get, by their SHA-256 digests in hex. */
@@ -51,6 +52,7 @@ export const newSources = (
   ...given,
   trees: new Map(),
   globs: new Map(),
+  texts: new Map(),
   read: { bytes: 0 },
   contents: new Map(),
   uploads: new Map(),
@@ -67,6 +69,11 @@ export const shownAs = (path: string, { directory }: Sources): string => {
 /** The text of a file; null, with a problem at the place that names the file, if it cannot be read. */
 export async function readSource(path: string, named: Place, sources: Sources): Promise<string | null> {
   if (sources.stdin !== null && path === join(sources.directory, "-")) return sources.stdin;
+  const before = sources.texts.get(path);
+  if (before !== undefined) {
+    sources.texts.delete(path);
+    return before;
+  }
   const bytes = await readBytes(path, named, sources);
   if (bytes === null) return null;
   try {
@@ -314,6 +321,7 @@ async function matching(
     return [];
   }
   const key = JSON.stringify([cwd, pattern]);
+  const { glob } = await import("tinyglobby");
   const found = sources.globs.get(key) ?? (await glob(pattern, GLOB(cwd))).sort();
   sources.globs.set(key, found);
   if (found.length > MATCHES_MAX) {

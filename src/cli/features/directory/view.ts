@@ -4,7 +4,7 @@ import type { View } from "../../output/output.ts";
 import { timeColumn } from "../../output/time-column.ts";
 
 export const directoryView = (relative: boolean, now: Date): View => ({
-  schema: DirectoryCredentials,
+  schema: () => DirectoryCredentials,
   columns: [
     { key: "tenant_id", header: "tenant" },
     { key: "client_id", header: "client", spare: 1 },

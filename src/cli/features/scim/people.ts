@@ -9,7 +9,7 @@ export const personArg = args.required("id or user name of the person");
 export const personGroupArg = args.required("id or name of the group");
 
 export const personView: View = {
-  schema: ScimUser,
+  schema: () => ScimUser,
   columns: [
     { key: "id" },
     { key: "userName", header: "user name" },
@@ -19,7 +19,7 @@ export const personView: View = {
   ],
 };
 export const personGroupView: View = {
-  schema: ScimGroup,
+  schema: () => ScimGroup,
   columns: [{ key: "id" }, { key: "displayName", header: "name" }, { key: "externalId", header: "external id" }],
 };
 

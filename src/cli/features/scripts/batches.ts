@@ -10,7 +10,7 @@ import { ScriptsCommand } from "./scripts.ts";
 export const batchArg = args.required("batch execution id of the run");
 
 export const batchView: View = {
-  schema: ScriptBatch,
+  schema: () => ScriptBatch,
   columns: [
     { key: "batch_execution_id", header: "run" },
     { key: "script_name", header: "script" },

@@ -10,7 +10,7 @@ export const scriptArg = args.required("id, or name within the team, of the scri
 export const scriptTeamFlag = profileTeamFlag;
 
 export const scriptView: View = {
-  schema: Script,
+  schema: () => Script,
   columns: [
     { key: "id" },
     { key: "name" },
@@ -20,7 +20,7 @@ export const scriptView: View = {
 };
 
 export const resultView: View = {
-  schema: ScriptResult,
+  schema: () => ScriptResult,
   columns: [
     { key: "hostname", header: "host" },
     { key: "exit_code", header: "exit code" },

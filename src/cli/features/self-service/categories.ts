@@ -11,7 +11,7 @@ export const categoryArg = args.required("id, or name within the team, of the ca
 export const categoryTeamFlag = profileTeamFlag;
 
 export const categoryView: View = {
-  schema: SelfServiceCategory,
+  schema: () => SelfServiceCategory,
   columns: [{ key: "id" }, { key: "name" }, { key: "created_at", header: "created" }],
 };
 

@@ -23,6 +23,6 @@ export default class MdmAbmAdd extends ClientCommand {
     const token = await uploadSource(this.io, flags.file, "--file");
     if (flags["dry-run"]) this.trying("add a token of the business portal", { file: flags.file });
     const { abm_token: added } = await this.call(abmApi.add, { body: { token } });
-    await this.report(`added token ${added.id} of ${added.org_name}`, added, { schema: AbmToken });
+    await this.report(`added token ${added.id} of ${added.org_name}`, added, { schema: () => AbmToken });
   }
 }

@@ -21,6 +21,6 @@ export default class MdmAbmRenew extends ClientCommand {
     const token = await uploadSource(this.io, flags.file, "--file");
     if (flags["dry-run"]) this.trying(`renew token ${given.token}`, { id: given.token, file: flags.file });
     const { abm_token: renewed } = await this.call(abmApi.renew, { params: { id: given.token }, body: { token } });
-    await this.report(`renewed token ${renewed.id} of ${renewed.org_name}`, renewed, { schema: AbmToken });
+    await this.report(`renewed token ${renewed.id} of ${renewed.org_name}`, renewed, { schema: () => AbmToken });
   }
 }

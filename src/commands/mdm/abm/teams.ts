@@ -37,6 +37,6 @@ export default class MdmAbmTeams extends ClientCommand {
     }
     if (flags["dry-run"]) this.trying(`set the teams of token ${token.id}`, { id: token.id, ...body });
     const { abm_token: changed } = await this.call(abmApi.teams, { params: { id: String(token.id) }, body });
-    await this.report(`set the teams of token ${token.id}`, changed, { schema: AbmToken });
+    await this.report(`set the teams of token ${token.id}`, changed, { schema: () => AbmToken });
   }
 }

@@ -37,6 +37,6 @@ export default class MdmAndroidEnrollmentToken extends ClientCommand {
       return this.report(`the QR code is in ${printable(flags.svg)}`, found);
     }
     if (this.io.tty.stdout && this.format === "table" && code !== "") this.io.out(`${renderUnicodeCompact(code)}\n\n`);
-    await this.printOne(found, { schema: AndroidEnrollment });
+    await this.printOne(found, { schema: () => AndroidEnrollment });
   }
 }

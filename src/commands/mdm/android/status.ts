@@ -8,6 +8,6 @@ export default class MdmAndroidStatus extends ClientCommand {
 
   async run() {
     await this.parse(MdmAndroidStatus);
-    await this.printOne(await this.call(androidApi.get), { schema: AndroidEnterprise });
+    await this.printOne(await this.call(androidApi.get), { schema: () => AndroidEnterprise });
   }
 }

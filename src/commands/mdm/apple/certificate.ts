@@ -40,7 +40,7 @@ export default class MdmAppleCertificate extends ClientCommand {
     const { topic, renew_date: end, devices_to_enroll_again: again } = uploaded;
     if (again > 0) this.note(`${plural(again, "device")} must enroll again, because the topic is another one now`);
     await this.report(`uploaded the push certificate for ${topic}; it ends on ${end.slice(0, 10)}`, uploaded, {
-      schema: UploadedCertificate,
+      schema: () => UploadedCertificate,
     });
   }
 }

@@ -32,7 +32,7 @@ export default class MdmAppleStatus extends ClientCommand {
     await this.parse(MdmAppleStatus);
     const status = await this.call(appleTrustApi.status);
     await this.printOne(status, {
-      schema: AppleStatus,
+      schema: () => AppleStatus,
       columns: Object.keys(AppleStatus.shape).map((key) => ({
         key,
         ...(texts[key] && { text: texts[key] }),

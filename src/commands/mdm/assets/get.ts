@@ -13,6 +13,6 @@ export default class MdmAssetsGet extends AssetsCommand {
     const { args: given, flags } = await this.parse(MdmAssetsGet);
     const { asset_uuid } = await this.asset(given.asset, flags.team);
     const asset = await this.call(assetsApi.get, { params: { asset_uuid } });
-    await this.printOne(asset, { schema: AssetOfTeam });
+    await this.printOne(asset, { schema: () => AssetOfTeam });
   }
 }

@@ -11,6 +11,6 @@ export default class MdmBootstrapSummary extends ClientCommand {
   async run() {
     const { flags } = await this.parse(MdmBootstrapSummary);
     const counts = await this.call(bootstrapApi.summary, { query: await this.teamFilter(flags.team) });
-    await this.printOne(counts, { schema: BootstrapSummary });
+    await this.printOne(counts, { schema: () => BootstrapSummary });
   }
 }

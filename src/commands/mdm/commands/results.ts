@@ -29,7 +29,7 @@ export default class MdmCommandsResults extends ClientCommand {
     };
     const pages = this.pages(commandsApi.results, { query }, "results");
     const { columns } = commandView(this.relativeTimes, this.io.now());
-    const view = { schema: Result, columns };
+    const view = { schema: () => Result, columns };
     const empty = "no host has answered yet";
     if (!flags.text) return this.printList(pages, view, empty);
     if (this.structured || this.common.fields !== undefined) return this.printList(asText(pages), view, empty);

@@ -19,6 +19,6 @@ export default class MdmEnrollmentProfileGet extends ClientCommand {
     const { flags } = await this.parse(MdmEnrollmentProfileGet);
     if (flags.default) return this.printOne(await this.call(setupAssistantsApi.getDefault));
     const query = await this.teamFilter(flags.team);
-    await this.printOne(await this.call(setupAssistantsApi.get, { query }), { schema: SetupAssistant });
+    await this.printOne(await this.call(setupAssistantsApi.get, { query }), { schema: () => SetupAssistant });
   }
 }

@@ -29,6 +29,6 @@ export default class MdmEnrollmentProfileSet extends ClientCommand {
     const what = `setup assistant profile ${name}`;
     if (flags["dry-run"]) this.trying(`set the ${what}`, { team_id: body.team_id ?? 0, name });
     const reply = await this.call(setupAssistantsApi.set, { body });
-    await this.report(`set the ${what}`, reply, { schema: SetupAssistant });
+    await this.report(`set the ${what}`, reply, { schema: () => SetupAssistant });
   }
 }

@@ -8,6 +8,6 @@ export default class MdmEulaMetadata extends ClientCommand {
 
   async run() {
     await this.parse(MdmEulaMetadata);
-    await this.printOne(await this.call(eulaApi.metadata), { schema: Eula });
+    await this.printOne(await this.call(eulaApi.metadata), { schema: () => Eula });
   }
 }

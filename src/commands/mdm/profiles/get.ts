@@ -12,6 +12,6 @@ export default class MdmProfilesGet extends ProfilesCommand {
     const { args: given, flags } = await this.parse(MdmProfilesGet);
     const { profile_uuid } = await this.profile(given.profile, flags.team);
     const profile = await this.call(profilesApi.get, { params: { profile_uuid } });
-    await this.printOne(profile, { schema: ConfigurationProfile });
+    await this.printOne(profile, { schema: () => ConfigurationProfile });
   }
 }

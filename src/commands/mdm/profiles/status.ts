@@ -12,6 +12,6 @@ export default class MdmProfilesStatus extends ProfilesCommand {
     const { args: given, flags } = await this.parse(MdmProfilesStatus);
     const { profile_uuid } = await this.profile(given.profile, flags.team);
     const counts = await this.call(profilesApi.status, { params: { profile_uuid } });
-    await this.printOne(counts, { schema: StatusCounts });
+    await this.printOne(counts, { schema: () => StatusCounts });
   }
 }

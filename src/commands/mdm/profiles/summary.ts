@@ -10,6 +10,6 @@ export default class MdmProfilesSummary extends ProfilesCommand {
   async run() {
     const { flags } = await this.parse(MdmProfilesSummary);
     const counts = await this.call(profilesApi.summary, { query: await this.teamFilter(flags.team) });
-    await this.printOne(counts, { schema: StatusCounts });
+    await this.printOne(counts, { schema: () => StatusCounts });
   }
 }

@@ -23,6 +23,6 @@ export default class MdmVppAdd extends ClientCommand {
     const token = await uploadSource(this.io, flags.file, "--file");
     if (flags["dry-run"]) this.trying("add a token of the license program", { file: flags.file });
     const { vpp_token: added } = await this.call(vppApi.add, { body: { token } });
-    await this.report(`added token ${added.id} of ${added.location}`, added, { schema: VppToken });
+    await this.report(`added token ${added.id} of ${added.location}`, added, { schema: () => VppToken });
   }
 }

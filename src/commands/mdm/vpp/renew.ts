@@ -21,6 +21,6 @@ export default class MdmVppRenew extends ClientCommand {
     const token = await uploadSource(this.io, flags.file, "--file");
     if (flags["dry-run"]) this.trying(`renew token ${given.token}`, { id: given.token, file: flags.file });
     const { vpp_token: renewed } = await this.call(vppApi.renew, { params: { id: given.token }, body: { token } });
-    await this.report(`renewed token ${renewed.id} of ${renewed.location}`, renewed, { schema: VppToken });
+    await this.report(`renewed token ${renewed.id} of ${renewed.location}`, renewed, { schema: () => VppToken });
   }
 }

@@ -36,6 +36,6 @@ export default class MdmVppTeams extends ClientCommand {
     const body = flags["all-teams"] ? {} : { team_ids: ids };
     if (flags["dry-run"]) this.trying(`set the teams of token ${given.token}`, { id: given.token, ...body });
     const { vpp_token: changed } = await this.call(vppApi.teams, { params: { id: given.token }, body });
-    await this.report(`set the teams of token ${changed.id}`, changed, { schema: VppToken });
+    await this.report(`set the teams of token ${changed.id}`, changed, { schema: () => VppToken });
   }
 }

@@ -37,7 +37,7 @@ export default class PacksScheduleAdd extends ClientCommand {
     }
     const { scheduled } = await this.call(packsApi.schedule, { body });
     await this.report(`scheduled ${scheduled.name} (${scheduled.id}) in pack ${pack.name}`, scheduled, {
-      schema: ScheduledEntry,
+      schema: () => ScheduledEntry,
     });
   }
 }

@@ -12,6 +12,6 @@ export default class PacksScheduleGet extends ClientCommand {
   async run() {
     const { args: given } = await this.parse(PacksScheduleGet);
     const { scheduled } = await this.call(packsApi.getScheduled, { params: { id: given.id } });
-    await this.printOne(scheduled, { schema: ScheduledEntry });
+    await this.printOne(scheduled, { schema: () => ScheduledEntry });
   }
 }

@@ -34,6 +34,6 @@ export default class PacksScheduleUpdate extends ClientCommand {
       this.trying(`change scheduled query ${name}`, { id, name }, changesOf(before, body));
     }
     const { scheduled } = await this.call(packsApi.modifyScheduled, { params, body });
-    await this.report(`changed scheduled query ${scheduled.name}`, scheduled, { schema: ScheduledEntry });
+    await this.report(`changed scheduled query ${scheduled.name}`, scheduled, { schema: () => ScheduledEntry });
   }
 }

@@ -29,6 +29,6 @@ export default class QueriesScheduleAdd extends ClientCommand {
       team === null
         ? await this.call(scheduleApi.create, { body })
         : await this.call(scheduleApi.teamCreate, { params: { id: team.id }, body });
-    await this.report(`scheduled ${scheduled.name} (${scheduled.id})`, scheduled, { schema: ScheduledEntry });
+    await this.report(`scheduled ${scheduled.name} (${scheduled.id})`, scheduled, { schema: () => ScheduledEntry });
   }
 }

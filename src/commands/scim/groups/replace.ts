@@ -30,6 +30,6 @@ export default class ScimGroupsReplace extends ScimCommand {
     const body = { ...given, displayName: typeof given.displayName === "string" ? given.displayName : before };
     if (flags["dry-run"]) this.trying(`replace the group ${printable(before)}`, { id, ...body });
     const changed = await this.call(scimApi.replaceGroup, { params: { id }, body });
-    await this.report(`replaced the group ${printable(changed.displayName)}`, changed, { schema: ScimGroup });
+    await this.report(`replaced the group ${printable(changed.displayName)}`, changed, { schema: () => ScimGroup });
   }
 }

@@ -45,6 +45,6 @@ export default class ScimGroupsUpdate extends ScimCommand {
       params: { id },
       body: { schemas: [scimUrns.patch], Operations },
     });
-    await this.report(`changed the group ${printable(changed.displayName)}`, changed, { schema: ScimGroup });
+    await this.report(`changed the group ${printable(changed.displayName)}`, changed, { schema: () => ScimGroup });
   }
 }

@@ -24,6 +24,6 @@ export default class ScimUsersCreate extends ScimCommand {
     const body = { ...given, userName };
     if (flags["dry-run"]) this.trying(`create the person ${printable(userName)}`, null, changesOf({}, body));
     const made = await this.call(scimApi.createUser, { body });
-    await this.report(`created the person ${printable(made.userName)} (${made.id})`, made, { schema: ScimUser });
+    await this.report(`created the person ${printable(made.userName)} (${made.id})`, made, { schema: () => ScimUser });
   }
 }

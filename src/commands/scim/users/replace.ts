@@ -21,6 +21,6 @@ export default class ScimUsersReplace extends ScimCommand {
     const body = { ...given, userName: typeof given.userName === "string" ? given.userName : userName };
     if (flags["dry-run"]) this.trying(`replace the person ${printable(userName)}`, { id, ...body });
     const changed = await this.call(scimApi.replaceUser, { params: { id }, body });
-    await this.report(`replaced the person ${printable(changed.userName)}`, changed, { schema: ScimUser });
+    await this.report(`replaced the person ${printable(changed.userName)}`, changed, { schema: () => ScimUser });
   }
 }

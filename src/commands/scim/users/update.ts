@@ -29,6 +29,6 @@ export default class ScimUsersUpdate extends ScimCommand {
       params: { id },
       body: { schemas: [scimUrns.patch], Operations },
     });
-    await this.report(`changed the person ${printable(changed.userName)}`, changed, { schema: ScimUser });
+    await this.report(`changed the person ${printable(changed.userName)}`, changed, { schema: () => ScimUser });
   }
 }

@@ -19,7 +19,7 @@ export default class ScriptsBatchHosts extends ScriptsCommand {
     const query = queryOf(scriptBatchesApi.hosts, flags);
     const params = { batch_execution_id: given.run };
     await this.printList(this.pages(scriptBatchesApi.hosts, { params, query }, "hosts"), {
-      schema: ScriptBatchHost,
+      schema: () => ScriptBatchHost,
       columns: [
         { key: "id" },
         { key: "display_name", header: "host" },

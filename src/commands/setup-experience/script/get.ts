@@ -13,6 +13,6 @@ export default class SetupExperienceScriptGet extends ClientCommand {
     const { flags } = await this.parse(SetupExperienceScriptGet);
     const script = await this.call(setupExperienceApi.script, { query: await this.teamFilter(flags.team) });
     if (!("id" in script)) throw failed("the server has sent a file instead of a description");
-    await this.printOne(script, { schema: SetupScript });
+    await this.printOne(script, { schema: () => SetupScript });
   }
 }

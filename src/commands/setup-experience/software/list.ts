@@ -5,7 +5,7 @@ import type { View } from "../../../cli/output/output.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
 
 const view: View = {
-  schema: SetupTitle,
+  schema: () => SetupTitle,
   columns: [
     { key: "id" },
     { key: "name" },

@@ -18,7 +18,7 @@ export default class SoftwareCatalogueGet extends ClientCommand {
     const query = await this.teamFilter(flags.team);
     const { svc_maintained_app: app } = await this.call(catalogueApi.get, { params: { id: given.id }, query });
     await this.printOne(app, {
-      schema: CatalogueAppDetails,
+      schema: () => CatalogueAppDetails,
       columns: [
         ...catalogueColumns,
         { key: "filename", header: "file" },

@@ -35,6 +35,6 @@ export default class SoftwareCataloguePin extends ClientCommand {
     if (flags["dry-run"]) this.trying(`pin the package of title ${printable(given.title)}`, body);
     const { software_installer: changed } = await this.call(packagesApi.update, { params: { id }, body });
     const how = flags.latest ? "follows the catalogue" : `stays at ${printable(flags.to!)}`;
-    await this.report(`${printable(changed.name)} ${how}`, changed, { schema: Package });
+    await this.report(`${printable(changed.name)} ${how}`, changed, { schema: () => Package });
   }
 }

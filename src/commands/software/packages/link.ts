@@ -1,4 +1,4 @@
-import { fullPath } from "../../../api/endpoint.ts";
+import { fullPath } from "../../../api/paths.ts";
 import { packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";

@@ -46,6 +46,6 @@ export default class SoftwareStoreAppsUpdate extends ClientCommand {
     const id = await titleNamed(await this.client(), given.title, offered(body.team_id));
     if (flags["dry-run"]) this.trying(`change the app of title ${given.title}`, body);
     const { app_store_app: changed } = await this.call(storeAppsApi.edit, { params: { id }, body });
-    await this.report(`changed ${changed.name}`, changed, { schema: StoreApp });
+    await this.report(`changed ${changed.name}`, changed, { schema: () => StoreApp });
   }
 }

@@ -29,6 +29,6 @@ export default class TeamsAgentOptionsSet extends ClientCommand {
       const change = { field: "agent_options", from: agent_options, to: body };
       return this.printPlan(`replace the agent options of team ${name}`, { id, name }, [change]);
     }
-    await this.report(`replaced the agent options of team ${name}`, team, { schema: Team });
+    await this.report(`replaced the agent options of team ${name}`, team, { schema: () => Team });
   }
 }

@@ -34,6 +34,6 @@ export default class TeamsUsersAdd extends ClientCommand {
     if (flags["dry-run"]) this.trying(`add ${change}`, users);
     const body = { users: users.map((user) => ({ id: user.id, role: flags.role })) };
     const { team } = await this.call(teamsApi.addUsers, { params: { id }, body });
-    await this.report(`added ${change}`, team, { schema: Team });
+    await this.report(`added ${change}`, team, { schema: () => Team });
   }
 }

@@ -17,6 +17,6 @@ export default class TeamsUsersList extends ClientCommand {
     const { id } = await this.team(given.team);
     const query = queryOf(teamsApi.users, flags);
     const users = this.pages(teamsApi.users, { params: { id }, query }, "users");
-    await this.printList(users, { ...userView, schema: User });
+    await this.printList(users, { ...userView, schema: () => User });
   }
 }

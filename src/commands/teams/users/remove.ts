@@ -32,6 +32,6 @@ export default class TeamsUsersRemove extends ClientCommand {
     await this.confirm(`Remove ${change}?`);
     const body = { users: users.map((user) => ({ id: user.id })) };
     const { team } = await this.call(teamsApi.removeUsers, { params: { id }, body });
-    await this.report(`removed ${change}`, team, { schema: Team });
+    await this.report(`removed ${change}`, team, { schema: () => Team });
   }
 }

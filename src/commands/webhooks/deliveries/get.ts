@@ -11,6 +11,6 @@ export default class WebhooksDeliveriesGet extends ClientCommand {
   async run() {
     const { args: given } = await this.parse(WebhooksDeliveriesGet);
     const { delivery } = await this.call(webhooksApi.delivery, { params: { id: given.id } });
-    await this.printOne(delivery, { schema: DeliveryWithPayload });
+    await this.printOne(delivery, { schema: () => DeliveryWithPayload });
   }
 }

@@ -52,7 +52,7 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
       this.trying(`change ${given.url}: ${changes.join("; ")}`, { url: given.url });
     }
     const { destination } = await this.call(webhooksApi.modifyDestination, { body });
-    await this.report(`changed requests to ${destination.url}`, destination, { schema: Destination });
+    await this.report(`changed requests to ${destination.url}`, destination, { schema: () => Destination });
     if (!this.structured && destination.signing_secret.startsWith("whsec_")) {
       this.note("the signing secret, shown only now:");
       this.log(destination.signing_secret);

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { deviceApi } from "../../../api/edge/device.ts";
 import type { deviceInstallsApi } from "../../../api/edge/device-installs.ts";
-import { fullPath } from "../../../api/endpoint.ts";
+import { fullPath } from "../../../api/paths.ts";
 import type { HostSoftwareItem } from "../../../api/software/software.ts";
 import { resultOf } from "../../delivery/scripts/run.ts";
 import { requestInstall } from "../../delivery/software-installs/service.ts";

@@ -1,7 +1,7 @@
 // GET /queries/run has its parameters in a JSON body, which h3 does not read for GET. They are moved into the URL
 // before h3 handles the request.
 import type { IncomingMessage, RequestListener } from "node:http";
-import { versions } from "../../../api/endpoint.ts";
+import { versions } from "../../../api/paths.ts";
 import { readBytes } from "../../platform/core/http/body.ts";
 import type { BodyRoom } from "../../platform/core/http/body-room.ts";
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { versions } from "../../../api/endpoint.ts";
+import { versions } from "../../../api/paths.ts";
 import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { authenticate } from "../../accounts/sessions/auth.ts";
 import { userStreams } from "../../accounts/sessions/streams.ts";

@@ -1,5 +1,5 @@
 // Packages as replies show them.
-import { fullPath } from "../../../api/endpoint.ts";
+import { fullPath } from "../../../api/paths.ts";
 import type { InstallCounts, ListedPackage, Package, PatchPolicy } from "../../../api/software/packages.ts";
 import { packagesApi } from "../../../api/software/packages.ts";
 import type { PolicyRow } from "../../checks/policies/applies.ts";

@@ -1,5 +1,5 @@
 // The icons that teams have set, for the features by which they offer titles.
-import { fullPath } from "../../../api/endpoint.ts";
+import { fullPath } from "../../../api/paths.ts";
 import { titleIconsApi } from "../../../api/software/self-service.ts";
 import { inTeam, may } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";

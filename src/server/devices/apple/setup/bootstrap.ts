@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import type { Download, StoredFile } from "../../../../api/bodies.ts";
 import { type BootstrapPackage, bootstrapApi } from "../../../../api/devices/bootstrap.ts";
-import { fullPath } from "../../../../api/endpoint.ts";
+import { fullPath } from "../../../../api/paths.ts";
 import { PackageError } from "../../../../packages/package.ts";
 import {
   countBootstraps,

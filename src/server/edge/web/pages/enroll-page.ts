@@ -2,7 +2,7 @@
 // or from the page of a known host.
 
 import { eulaApi } from "../../../../api/devices/eula.ts";
-import { fullPath } from "../../../../api/endpoint.ts";
+import { fullPath } from "../../../../api/paths.ts";
 import { endUserProfile, startAccount, startEndUser } from "../../../devices/apple/enroll/end-users.ts";
 import { profileForHost, profileForSecret, teamOfSecret } from "../../../devices/apple/enroll/manual.ts";
 import { PROFILE_FILE, PROFILE_TYPE } from "../../../devices/apple/enroll/profile.ts";

@@ -2,7 +2,7 @@
 // a directory, which has signed the user in.
 import { createHash } from "node:crypto";
 import { eulaApi } from "../../../../api/devices/eula.ts";
-import { fullPath } from "../../../../api/endpoint.ts";
+import { fullPath } from "../../../../api/paths.ts";
 import { logout } from "../../../accounts/sessions/service.ts";
 import { eulaToken } from "../../../devices/apple/setup/eula.ts";
 import { requireWindowsMdm } from "../../../devices/gate.ts";

@@ -1,0 +1,157 @@
+// A command line calls a few endpoints, and builds the schema of hardly any. So commands get, in place of the modules
+// of the API that declare schemas:
+//
+//   a table     of each group of endpoints: method, path, and whatever else is plain data, with the outline of the
+//               schemas (src/api/outline.ts); each entry is read with the first use of its endpoint
+//   constants   as they are
+//   the rest    schemas, and functions beside them, from bundle/schemas.cjs, which has all modules of the API and zod.
+//               It is loaded with the first use of one of them, and of its modules only those that are needed.
+//
+// The server, and commands that run it in their own process, use the modules of the API themselves.
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const SCHEMAS = "svc:bundle/schemas.cjs";
+const schemaParts = ["params", "query", "headers", "body", "response"];
+
+/** What most endpoints have, and tables leave out. */
+const usual = {
+  ...{ root: false, exact: false, tier: "free", status: 200, stability: "stable", strict: false, hasHead: false },
+  ...{ hasBody: false, produces: null, mediaType: "application/json", dryRun: null, isSlow: false, reveals: false },
+  ...{ aliases: [], otherStatus: [], purpose: "other", takes: { kind: "json" } },
+  ...{ bodyLimit: 5 * 1024 * 1024, strangerLimit: 5 * 1024 * 1024 },
+};
+
+/** The modules of the API that import zod, by themselves or through others. */
+export function schemaModules(modules, closure) {
+  const inApi = [...modules.keys()].filter((name) => name.startsWith("api/"));
+  const usesZod = (name) => [...closure(modules, [name])].some((one) => modules.get(one).imports.fixed.includes("zod"));
+  return new Set(inApi.filter(usesZod));
+}
+
+/** The text of the module that replaces each of these modules, by name. */
+export async function tablesOf(folder, names) {
+  const load = (name) => import(pathToFileURL(join(folder, name)).href);
+  const { outlineOf } = await load("api/outline.js");
+  const texts = new Map();
+  for (const name of names) {
+    const members = Object.entries(await load(name)).map(([key, value]) => memberOf(name, key, value, outlineOf));
+    texts.set(
+      name,
+      `const { schemas, group } = require("svc-tables");\nmodule.exports = {\n${members.join("\n")}\n};\n`,
+    );
+  }
+  return texts;
+}
+
+function memberOf(name, key, value, outlineOf) {
+  const quoted = JSON.stringify(key);
+  const real = `schemas(${JSON.stringify(name)})[${quoted}]`;
+  if (isPlain(value)) return `${quoted}: ${JSON.stringify(value)},`;
+  if (!isGroup(value)) return `get ${quoted}() { return ${real}; },`;
+  const rows = Object.entries(value).map(
+    ([one, endpoint]) => `${JSON.stringify(one)}: ${JSON.stringify(rowOf(endpoint, outlineOf))}`,
+  );
+  return `get ${quoted}() { return group(${JSON.stringify(`${name} ${key}`)}, () => ({ ${rows.join(",\n")} }), () => ${real}); },`;
+}
+
+/** An endpoint as JSON, without what is usual. */
+function rowOf(endpoint, outlineOf) {
+  const data = Object.entries(endpoint).filter(
+    ([key, value]) => !schemaParts.includes(key) && JSON.stringify(value) !== JSON.stringify(usual[key]),
+  );
+  const odd = data.find(([, value]) => !isPlain(value));
+  if (odd) throw new Error(`${endpoint.method} ${endpoint.path}: ${odd[0]} is not plain data`);
+  return JSON.stringify({ ...Object.fromEntries(data), outline: outlineOf(endpoint) });
+}
+
+const isGroup = (value) =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.values(value).length > 0 &&
+  Object.values(value).every((one) => typeof one === "object" && one !== null && "method" in one && "response" in one);
+
+/** Whether the value survives JSON. */
+function isPlain(value) {
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (typeof value === "object" && value !== null)
+    return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isPlain);
+  return value === null || ["string", "boolean"].includes(typeof value) || Number.isFinite(value);
+}
+
+/** Replaces the modules in commands. Endpoints are the same objects for all commands and libraries of a process. */
+export const tables = (texts, nameOf) => ({
+  name: "tables",
+  setup(build) {
+    build.onResolve({ filter: /^svc:bundle\/schemas\.cjs$/ }, ({ path }) => ({ path, external: true }));
+    build.onResolve({ filter: /^svc-tables$/ }, ({ path }) => ({ path, namespace: "tables" }));
+    build.onResolve({ filter: /^(zod|\..*\.js)$/ }, ({ path, resolveDir, kind, namespace }) => {
+      if (kind === "entry-point" || namespace !== "file") return undefined;
+      if (path === "zod") return nameOf(resolveDir, ".").startsWith("..") ? undefined : { path, namespace: "tables" };
+      const name = nameOf(resolveDir, path);
+      return texts.has(name) ? { path: name, namespace: "tables" } : undefined;
+    });
+    build.onLoad({ filter: /.*/, namespace: "tables" }, ({ path }) => ({
+      contents:
+        path === "svc-tables"
+          ? runtime
+          : path === "zod"
+            ? 'const { schemas } = require("svc-tables");\nmodule.exports = { get z() { return schemas("zod").z; } };\n'
+            : texts.get(path),
+    }));
+  },
+});
+
+const runtime = `
+exports.schemas = (name) => require(${JSON.stringify(SCHEMAS)})[name]();
+const groups = (globalThis[Symbol.for("svc.endpoints")] ??= new Map());
+const usual = ${JSON.stringify(usual)};
+const lazy = (object, key, get) =>
+  Object.defineProperty(object, key, { enumerable: true, configurable: true, get });
+const endpointOf = (row, load) => {
+  const endpoint = { ...usual, ...JSON.parse(row) };
+  for (const part of ${JSON.stringify(schemaParts)}) lazy(endpoint, part, () => load()[part]);
+  return endpoint;
+};
+exports.group = (name, rows, load) => {
+  if (groups.has(name)) return groups.get(name);
+  const group = {};
+  for (const [key, row] of Object.entries(rows())) {
+    let endpoint;
+    lazy(group, key, () => (endpoint ??= endpointOf(row, () => load()[key])));
+  }
+  groups.set(name, group);
+  return group;
+};
+`;
+
+/** All modules of the API with zod, each of which is evaluated when it is first needed. */
+export async function bundleSchemas(esbuild, { common, folder, names, zodEntry, plugins }) {
+  const members = [...names, "zod"].map(
+    (name) => `${JSON.stringify(name)}: () => require(${JSON.stringify(name === "zod" ? "zod" : join(folder, name))}),`,
+  );
+  const { outputFiles } = await esbuild.build({
+    ...common,
+    format: "cjs",
+    entryPoints: [{ in: "schemas", out: "bundle/schemas" }],
+    outExtension: { ".js": ".cjs" },
+    plugins: [
+      {
+        name: "schemas",
+        setup(build) {
+          build.onResolve({ filter: /^schemas$/ }, ({ path }) => ({ path, namespace: "schemas" }));
+          build.onResolve({ filter: /^zod$/ }, ({ path, namespace }) =>
+            namespace === "zod" ? undefined : { path, namespace: "zod" },
+          );
+          build.onLoad({ filter: /.*/, namespace: "schemas" }, () => ({
+            contents: `module.exports = { ${members.join("\n")} };`,
+            resolveDir: folder,
+          }));
+          build.onLoad({ filter: /.*/, namespace: "zod" }, () => ({ contents: zodEntry, resolveDir: folder }));
+        },
+      },
+      ...plugins,
+    ],
+  });
+  return outputFiles;
+}
