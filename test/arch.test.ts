@@ -337,6 +337,30 @@ describe("features of the server", () => {
   });
 });
 
+describe("files of the clients", () => {
+  const places = ["src/api/", "src/cli/", "src/client/", "src/commands/", "src/gitops/", "src/text/"];
+  /** Imports of types alone are gone when the program runs. */
+  const isOfTypes = (names: string) =>
+    names.startsWith("type ") || /^\{(?:\s*type\s[^,}]*,?)+\s*\}$/.test(names.trim());
+  const valueImports = files
+    .filter((file) => within(file, ...places))
+    .flatMap((file) =>
+      [...readFileSync(join(root, file), "utf8").matchAll(/^(?:import|export)\s+([^;"]*?)\s*\bfrom\s+"(\.[^"]+)"/gm)]
+        .filter(([, names]) => !isOfTypes(names!))
+        .map(([, , name]) => ({
+          file,
+          target: relative(root, join(root, dirname(file), name!)).replaceAll("\\", "/"),
+        })),
+    );
+
+  it("form no cycle by what they import, besides types", () => {
+    expect(valueImports.length).toBeGreaterThan(1000);
+    const graph = new Map<string, Set<string>>();
+    for (const { file, target } of valueImports) graph.set(file, (graph.get(file) ?? new Set()).add(target));
+    expect(cyclesOf(graph)).toEqual([]);
+  });
+});
+
 describe.each(["src/cli/", "src/gitops/"])("rooms of %s", (place) => {
   // Files beside the rooms, such as base classes, put them together.
   const roomOf = (file: string): string | null => {

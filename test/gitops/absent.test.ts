@@ -1,7 +1,7 @@
 // Fields that are absent from files follow the tables: default, cleared, or kept.
 import { describe, expect, it } from "vitest";
 import { refOf } from "../../src/gitops/files/secrets.ts";
-import { diff } from "../../src/gitops/plan/diff.ts";
+import { diff } from "../../src/gitops/plan/changes.ts";
 import { defaults, GLOBAL, stateWith, thing, wantedOf } from "../support/gitops-files.ts";
 
 const changed = {

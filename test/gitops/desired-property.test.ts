@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ConfigSections } from "../../src/api/settings/app-config.ts";
-import { diff } from "../../src/gitops/plan/diff.ts";
+import { diff } from "../../src/gitops/plan/changes.ts";
 import { movedSettings, valueAt, withoutValueAt, withValueAt } from "../../src/gitops/schema/moved.ts";
 import { keptSections, orgMdmKeys } from "../../src/gitops/schema/settings.ts";
 import { sections } from "../../src/server/settings/app-config/sections.ts";

@@ -1,7 +1,8 @@
 // The differences between two states and their rendering: every difference once, nothing else, and never a secret.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Change, diff, differences, isSame, type Json, type Thing } from "../../src/gitops/plan/diff.ts";
+import { diff } from "../../src/gitops/plan/changes.ts";
+import { type Change, differences, isSame, type Json, type Thing } from "../../src/gitops/plan/diff.ts";
 import { planJson, renderMarkdown, renderPlan } from "../../src/gitops/plan/render.ts";
 
 const policy = (name: string, value: Record<string, Json>, owner: string | null = null): Thing => ({

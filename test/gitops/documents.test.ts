@@ -1,7 +1,7 @@
 // The older format of documents: their values replace the server's, and nothing else changes.
 import { describe, expect, it } from "vitest";
 import { refOf } from "../../src/gitops/files/secrets.ts";
-import { diff } from "../../src/gitops/plan/diff.ts";
+import { diff } from "../../src/gitops/plan/changes.ts";
 import { defaults, errorsOf, GLOBAL, readGiven, stateWith, thing, wantedOf } from "../support/gitops-files.ts";
 
 const document = (kind: string, spec: string) => `apiVersion: v1\nkind: ${kind}\nspec:\n${spec.replace(/^/gm, "  ")}\n`;

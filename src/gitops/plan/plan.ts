@@ -3,7 +3,8 @@
 import type { ConfigurationState, Pin, StateThing, ThingChange } from "../../api/edge/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import { isDeletable, ofNewTeam } from "../kinds.ts";
-import { type Change, diff, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
+import { diff } from "./changes.ts";
+import { type Change, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
 
 export interface Wanted {
   readonly things: readonly Thing[];
