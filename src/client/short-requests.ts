@@ -41,7 +41,7 @@ export class ShortRequests {
       request.setTimeout(limits.firstByteTimeout);
       request.on("error", (error) => {
         isConnected();
-        reject(error);
+        reject(withReason(error));
       });
       request.on("response", (response) => {
         open = response;
@@ -69,6 +69,16 @@ export class ShortRequests {
     });
     return https.request(url, { ...options, agent: this.#secure });
   }
+}
+
+/**
+ * Node's client sends the request during the handshake of TLS. If that fails, it reports EPROTO, and has the reason of
+ * OpenSSL only in the message: `write EPROTO C0:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:...`.
+ */
+function withReason(error: NodeJS.ErrnoException): Error {
+  const reason = error.code === "EPROTO" ? /:SSL routines:[^:]*:([^:]+):/.exec(error.message)?.[1] : undefined;
+  if (reason === undefined) return error;
+  return Object.assign(new Error(error.message), { code: `ERR_SSL_${reason.toUpperCase().replaceAll(/\W+/g, "_")}` });
 }
 
 const replyOf = (response: http.IncomingMessage): HttpReply => ({
