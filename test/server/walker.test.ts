@@ -5,8 +5,8 @@ import { acceptedKeys, endpointsWithAcceptedKeys } from "../../src/api/accepted-
 import { allEndpoints } from "../../src/api/all.ts";
 import { containerOf, isContainer } from "../../src/api/containers.ts";
 import { type AnyEndpoint, SCIM } from "../../src/api/endpoint.ts";
-import { fullPath, servedPaths, versions } from "../../src/api/paths.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
+import { fullPath, servedPaths, versions } from "../../src/api/paths.ts";
 import { isNamed } from "../../src/server/platform/core/http/unknown-keys.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { ssoApi } from "../accounts/sso.ts";
 import { Content, form, raw } from "../bodies.ts";
 import { endpoint, protocolEndpoint } from "../endpoint.ts";
-import { fullPath, versions } from "../paths.ts";
 import { QueryTeam } from "../fields.ts";
+import { fullPath, versions } from "../paths.ts";
 
 const PROFILE = "application/x-apple-aspen-config";
 

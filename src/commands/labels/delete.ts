@@ -1,5 +1,5 @@
-import { isPathStep } from "../../api/paths.ts";
 import { labelsApi } from "../../api/hosts/labels.ts";
+import { isPathStep } from "../../api/paths.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";

@@ -20,7 +20,10 @@ export default class PacksList extends ClientCommand {
     const { flags } = await this.parse(PacksList);
     if (flags.spec) {
       const { specs } = await this.call(packsApi.specs);
-      return this.printList(specs, { schema: () => PackSpec, columns: ["name", "platform", "disabled", "queries.name"] });
+      return this.printList(specs, {
+        schema: () => PackSpec,
+        columns: ["name", "platform", "disabled", "queries.name"],
+      });
     }
     const { packs } = await this.call(packsApi.list, { query: queryOf(packsApi.list, flags) });
     await this.printList(packs, packView);

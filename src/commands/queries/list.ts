@@ -26,7 +26,10 @@ export default class QueriesList extends ClientCommand {
     const team = named ? { team_id: named.id } : await this.teamFilter(flags.team);
     if (flags.spec) {
       const { specs } = await this.call(queriesApi.specs, { query: team });
-      return this.printList(specs, { schema: () => QuerySpec, columns: ["name", "team", "interval", "platform", "query"] });
+      return this.printList(specs, {
+        schema: () => QuerySpec,
+        columns: ["name", "team", "interval", "platform", "query"],
+      });
     }
     const query = queryOf(queriesApi.list, flags, team);
     await this.printList(this.pages(queriesApi.list, { query }, "queries"), savedQueryView(named?.name));

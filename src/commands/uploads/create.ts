@@ -33,6 +33,8 @@ export default class UploadsCreate extends UploadCommand {
     await this.requireToken();
     const client = await this.client();
     const upload = await this.uploading(source, (onSent) => client.upload(source, { onSent }));
-    await this.report(`${name} is ${uploadText(upload.id)}, until ${upload.expires_at}`, upload, { schema: () => Upload });
+    await this.report(`${name} is ${uploadText(upload.id)}, until ${upload.expires_at}`, upload, {
+      schema: () => Upload,
+    });
   }
 }

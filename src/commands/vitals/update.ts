@@ -29,6 +29,8 @@ export default class VitalsUpdate extends ClientCommand {
       this.trying(`rename the custom host vital ${printable(before.name)}`, { id }, changesOf(before, body));
     const change = body as { name: string };
     const { custom_host_vital: after } = await this.call(hostVitalsApi.modify, { params: { id }, body: change });
-    await this.report(`${printable(before.name)} is now ${printable(after.name)}`, after, { schema: () => CustomHostVital });
+    await this.report(`${printable(before.name)} is now ${printable(after.name)}`, after, {
+      schema: () => CustomHostVital,
+    });
   }
 }

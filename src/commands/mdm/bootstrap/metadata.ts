@@ -11,6 +11,8 @@ export default class MdmBootstrapMetadata extends ClientCommand {
   async run() {
     const { flags } = await this.parse(MdmBootstrapMetadata);
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    await this.printOne(await this.call(bootstrapApi.metadata, { params: { team_id } }), { schema: () => BootstrapPackage });
+    await this.printOne(await this.call(bootstrapApi.metadata, { params: { team_id } }), {
+      schema: () => BootstrapPackage,
+    });
   }
 }

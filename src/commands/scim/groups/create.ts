@@ -33,6 +33,8 @@ export default class ScimGroupsCreate extends ScimCommand {
     const body = { ...given, displayName };
     if (flags["dry-run"]) this.trying(`create the group ${printable(displayName)}`, null, changesOf({}, body));
     const made = await this.call(scimApi.createGroup, { body });
-    await this.report(`created the group ${printable(made.displayName)} (${made.id})`, made, { schema: () => ScimGroup });
+    await this.report(`created the group ${printable(made.displayName)} (${made.id})`, made, {
+      schema: () => ScimGroup,
+    });
   }
 }

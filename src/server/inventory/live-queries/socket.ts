@@ -3,8 +3,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { versions } from "../../../api/paths.ts";
 import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
+import { versions } from "../../../api/paths.ts";
 import { authenticate } from "../../accounts/sessions/auth.ts";
 import { userStreams } from "../../accounts/sessions/streams.ts";
 import type { Services, Viewer } from "../../platform/core/context.ts";
