@@ -42,7 +42,7 @@ export function flagLines(recommended: readonly string[], given: Readonly<Record
   return [...flags].map(([name, value]) => `--${name}=${value}`);
 }
 
-/** Under which osqueryd enrolls. */
+/** Names under which osqueryd enrolls. */
 export interface EngineIdentity {
   readonly identifier: string;
   /** False: the identifier is the hardware UUID, which osqueryd reads by itself. */

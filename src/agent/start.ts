@@ -22,7 +22,7 @@ export interface StartParts {
   readonly secondProgram: readonly [string, ...string[]];
 }
 
-/** In which the agent ends what it does; longer than osqueryd has for it. */
+/** Time in which the agent ends what it does; longer than osqueryd has for it. */
 const STOP_MS = 20_000;
 
 /** Ends this process if something does not end by itself. `process.exit` would wait for calls of the file system. */

@@ -27,7 +27,7 @@ const ofThisRun = (engines: readonly EngineName[]): readonly EngineName[] =>
 /** For tests that compare the engines' answers with each other. */
 export const comparedEngines: readonly EngineName[] = ["lowdb", "postgres"];
 
-/** For what the engines do differently: locks and races, SQL of their own, jobs and leases, one walk per feature. */
+/** Engines for what they do differently: locks and races, SQL of their own, jobs and leases, one walk per feature. */
 export const bothEngines: readonly EngineName[] = ofThisRun(["lowdb", "postgres"]);
 
 /**

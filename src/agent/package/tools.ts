@@ -6,7 +6,7 @@ export interface ToolOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** How to get the program. */
   readonly hint?: string;
-  /** In which it runs. */
+  /** Folder in which the command runs. */
   readonly folder?: string;
 }
 

@@ -57,7 +57,7 @@ export class Keys {
     return this.#known.instance_id;
   }
 
-  /** Under which both protocols enroll. */
+  /** The identifier under which both protocols enroll. */
   get identifier(): string {
     return this.#known.is_separate ? this.#known.instance_id : this.#known.hardware_uuid;
   }

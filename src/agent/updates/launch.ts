@@ -9,7 +9,7 @@ import type { Log } from "../options.ts";
 import { UpdateFolder, type UpdateState, type Version } from "./folder.ts";
 
 const STARTS_MAX = 3;
-/** In which a new version has to check in. */
+/** Time in which a new version has to check in. */
 const TRIAL_MS = 10 * 60_000;
 
 /** Tells a version that another one has started it, and which it is. */

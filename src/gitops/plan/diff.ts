@@ -25,7 +25,7 @@ export interface FieldChange {
   readonly new?: Json;
   /** A secret that differs: its values are never shown. */
   readonly isSecret?: true;
-  /** For what is printed: the environment's variables that the new value comes from. Alone, only their values differ. */
+  /** For output: the environment's variables that the new value comes from. Alone, only their values differ. */
   readonly variables?: readonly string[];
 }
 

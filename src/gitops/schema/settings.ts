@@ -101,7 +101,7 @@ export const orgSections = {
   integrations: inFile(shape.integrations, { notBuilt: { workspace_directory: "workspace directory" } }),
 } as const satisfies Partial<Record<keyof ConfigSections, z.ZodObject>>;
 
-/** In these sections, fields that a file leaves out keep their values. */
+/** Sections in which fields that a file leaves out keep their values. */
 export const keptSections: ReadonlySet<string> = new Set(["host_expiry_settings", "smtp_settings", "gitops"]);
 
 /** Fields of the configuration's `mdm` that belong to org_settings; all others belong to controls. */

@@ -2,7 +2,7 @@
 import type { ReceivedDeclaration } from "./state.ts";
 
 export interface UpdateFacts {
-  /** By which the vendor's list of updates names the device. */
+  /** The name of the device in the vendor's list of updates. */
   readonly device: string;
   readonly osVersion: string;
   /** The device has tried to update its system, and failed. */

@@ -54,7 +54,7 @@ describe.each(bothEngines)("an Android device on %s", (engine) => {
     await expect.poll(() => t.store.androidCommands.count(), { timeout: 20_000 }).toBe(count);
     return service.commands.at(-1)!;
   };
-  /** Until what had failed is sent: an attempt that had begun before may put off the next one. */
+  /** Waits until what had failed is sent: an attempt that had begun before may put off the next one. */
   const sendLater = () =>
     expect
       .poll(

@@ -165,7 +165,7 @@ export class Writers {
     register.nodeKey ??= await this.enrolled(register.name);
     const id = await this.hostId(register.name);
     while (!this.isOver && register.nodeKey !== null && id !== null) {
-      // Only so much inventory that nobody requested is stored per hour.
+      // Only a limited amount of inventory that nobody requested is stored per hour.
       const requested = await this.door.call("POST", `/hosts/${id}/refetch`);
       if (requested?.status !== 200) {
         this.failed("refetch", requested);

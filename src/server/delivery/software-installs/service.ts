@@ -25,7 +25,7 @@ export interface AskedOfHost {
   readonly policyId?: number;
 }
 
-/** By which id the result is found. */
+/** The id by which the result is found. */
 export interface AskedFor {
   readonly uuid: string;
   /** The kind of software: results of store apps are those of commands, and those of uninstalls are those of scripts. */

@@ -30,7 +30,7 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
   readonly attempts: number;
   /** The operation's name in lists of what is upcoming on a host. */
   readonly title: string;
-  /** Not in lists of what is upcoming, and users cannot cancel it. */
+  /** Whether the operation is left out of lists of what is upcoming; users cannot cancel it then. */
   readonly isHidden?: boolean;
   /** Whether the operation can still be cancelled after it was sent. */
   readonly isCancellableOnceSent: boolean;
@@ -76,7 +76,7 @@ export type Seen = Pick<Activity, "type" | "details"> & Partial<Pick<Activity, "
 
 export type OperationHost = Pick<HostRow, "id" | "uuid" | "platform" | "display_name">;
 
-/** Without what the host has answered. */
+/** An operation without what the host has answered. */
 export type OpenOperation = Pick<
   Operation,
   "id" | "created_at" | "uuid" | "host_id" | "kind" | "priority" | "user_id" | "state"

@@ -141,7 +141,7 @@ export async function keepGroup(
   await setMembers(tx, row.id, await existing(tx, userIds));
 }
 
-/** Without those that the identity provider has deleted while the directory was read. */
+/** The people that exist; the identity provider may have deleted some while the directory was read. */
 async function existing(tx: ServerTx, userIds: readonly number[]): Promise<number[]> {
   const ids: number[] = [];
   for (let at = 0; at < userIds.length; at += 1_000) {

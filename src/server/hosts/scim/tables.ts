@@ -37,7 +37,7 @@ export const scimUsers = table("scim_users", {
   emails: json<StoredEmail[]>(),
 });
 
-/** By what accounts on hosts are recognized as those of people: user names and email addresses, in lower case. */
+/** Names that accounts on hosts have in common with people: user names and email addresses, in lower case. */
 export const scimLogins = table("scim_logins", {
   id: id(),
   user_id: ref("scim_users"),

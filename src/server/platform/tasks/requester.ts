@@ -1,4 +1,4 @@
-// In whose name a task runs.
+// Decides in whose name a task runs.
 import { isDeepStrictEqual } from "node:util";
 import { type Context, service } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
@@ -35,7 +35,7 @@ export async function requesterOf(
 /** Whether nothing has changed of what decides what the user may do. */
 export const hasSameRoles = (before: Context, now: Context): boolean => isDeepStrictEqual(before.user, now.user);
 
-/** Without what belongs to the caller: its address must not be recorded for another user. */
+/** The context without what belongs to the caller: its address must not be recorded for another user. */
 function detached({ headers: _headers, host: _host, ...rest }: Context): Context {
   return { ...rest, address: "" };
 }

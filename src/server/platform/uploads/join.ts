@@ -90,7 +90,7 @@ interface Extent {
 /** Each blob counts up to the position at which the next one begins, whatever is behind that. */
 async function extentsOf({ store }: Context, { id, size, received }: UploadRow, last: Last): Promise<Extent[]> {
   const recorded = await store.uploadPieces.pick(["key", "start"], {
-    // Without those that another request has recorded meanwhile.
+    // Another request may have recorded pieces meanwhile, which are left out.
     where: and(eq("upload_id", id), lt("start", received)),
     order: [{ column: "start", direction: "asc" }],
   });

@@ -22,7 +22,7 @@ export async function versionList(store: Pick<ServerTx, "appleVersionLists">): P
 
 export interface UpdatedDevice {
   readonly platform: UpdatePlatform;
-  /** By which the device looks for updates; empty: not known. */
+  /** The name by which the device looks for updates; empty: not known. */
   readonly device: string;
 }
 

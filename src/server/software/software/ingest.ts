@@ -226,7 +226,7 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
       const versions = entries.map(({ version }, i) => stored[i] ?? made.get(version.identity)!);
       const homes = new HomeFolders();
       for (let i = 0; i < entries.length; i++) homes.note(entries[i]!.installed_paths[0], versions[i]!.usualPath);
-      // What is kept was stored with the former one.
+      // Paths that stay were stored with the former home.
       const home = kept.length > 0 && old !== undefined ? old.home : homes.chosen(old?.home ?? "");
       for (let i = 0; i < entries.length; i++) {
         const { installed_paths, last_opened_at } = entries[i]!;

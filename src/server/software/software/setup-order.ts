@@ -1,4 +1,4 @@
-// In which order hosts install software during their setup. Packages and store apps are chosen in the same way.
+// The order in which hosts install software during their setup. Packages and store apps are chosen in the same way.
 import type { SetupPlatform } from "../../../api/setup-platforms.ts";
 
 /** The place of a package or app among those of each platform. */

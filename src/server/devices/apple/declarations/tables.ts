@@ -23,7 +23,7 @@ export const appleUpdates = table("apple_updates", {
 /** What devices report about updates of their system. */
 export const appleUpdateReports = table("apple_update_reports", {
   id: idOf("hosts"),
-  /** By which the device looks for updates. */
+  /** The name by which the device looks for updates. */
   device: text().default(""),
   install_state: text().default(""),
   pending_version: text().default(""),

@@ -14,7 +14,7 @@ import { appleProfileCommand } from "../profiles/commands.ts";
 
 export const appleDetails = appleCommandKind({
   name: "apple_details",
-  // After what users have asked for.
+  // Sent after what users have asked for.
   priority: 20,
   keptFor: hours(1),
   // `readDetails` reads the answers.

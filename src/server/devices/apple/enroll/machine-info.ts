@@ -15,7 +15,7 @@ export interface MachineInfo {
   readonly serial: string;
   readonly product: string;
   readonly osVersion: string;
-  /** By which the device looks for updates; empty: it does not report it. */
+  /** The name by which the device looks for updates; empty: it does not report it. */
   readonly updateDevice: string;
   /** Whether the device understands that it has to be updated first. */
   readonly canUpdate: boolean;

@@ -27,7 +27,7 @@ export const sealedKey = limit({
 /** The Mac is asked for its key. */
 export const securityInfo = appleCommandKind({
   name: "apple_security_info",
-  // After what users have asked for.
+  // Sent after what users have asked for.
   priority: 20,
   keptFor: days(1),
   // `readSecurityInfo` reads the answers.

@@ -28,7 +28,7 @@ export const appleProfileCommand = appleCommandKind({
   },
 });
 
-/** With what certificate authorities give for this device. */
+/** The command with what certificate authorities give for this device. */
 export const profileCommand: MadeLate = async (ctx, operation, content) => {
   const command = readPlistDict(Buffer.from(content), CONTENT_MAX);
   const payload = bytesIn(command, "Payload")?.toString("utf8") ?? "";

@@ -55,7 +55,7 @@ export interface Account {
   readonly secret: string;
   /** For the digest of the first message; base64. */
   readonly nonce: string;
-  /** By which the server would authenticate to the device. */
+  /** The secret with which the server would authenticate to the device. */
   readonly serverSecret: string;
   readonly serverNonce: string;
   /** The common name of the device's certificate. */

@@ -27,7 +27,7 @@ export const windowsProfileCommand = windowsCommandKind({
   },
 });
 
-/** With what certificate authorities give for this device. */
+/** The content with what certificate authorities give for this device. */
 export const windowsProfileContent: WindowsMadeLate = (ctx, operation, content) =>
   fillOrFail(ctx, operation, content, xmlAttribute);
 

@@ -11,7 +11,7 @@ export const vulnerabilityMatching = table("vulnerability_matching", {
   id: id(),
   /** Names reference data and rules: others need everything matched again. */
   data: text(),
-  /** From which data the details of CVEs are, such as their scores. */
+  /** Names the data that the details of CVEs are from, such as their scores. */
   described: text().default(""),
   /** Software versions up to this id have been matched. */
   software_id: int(),
