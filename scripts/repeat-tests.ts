@@ -92,7 +92,7 @@ function start(args: readonly string[], onOutput: (text: string) => void): Promi
 }
 
 interface Run {
-  /** What of a path the report and the kept output name. */
+  /** The part of a path that the report and the names of kept outputs contain. */
   readonly name: string;
   readonly number: number;
   readonly args: readonly string[];

@@ -446,7 +446,7 @@ describe("tests", () => {
 });
 
 describe("comments", () => {
-  const commented = ["src", "test", "bench", "bin", "examples"].flatMap((folder) =>
+  const commented = ["src", "test", "bench", "bin", "examples", "scripts"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => /\.m?[jt]s$/.test(name) && !name.startsWith("fixtures"))
       .map((name) => `${folder}/${name.replaceAll("\\", "/")}`),
