@@ -1,6 +1,15 @@
-const MiB = 1024 ** 2;
-const GiB = 1024 ** 3;
+const KiB = 1024;
+const units: readonly (readonly [size: number, name: string])[] = [
+  [KiB ** 3, "GiB"],
+  [KiB ** 2, "MiB"],
+  [KiB, "KiB"],
+];
 
-/** A number of bytes for people: "10.5 MiB". */
-export const sizeText = (bytes: number): string =>
-  bytes >= GiB ? `${(bytes / GiB).toFixed(1)} GiB` : `${(bytes / MiB).toFixed(1)} MiB`;
+/** A number of bytes for people: "10.5 MiB", "812 bytes". */
+export function sizeText(bytes: number): string {
+  // What rounds up to a whole unit is written in that unit.
+  const unit = units.find(([size]) => bytes >= size * 0.99995);
+  return unit === undefined
+    ? `${bytes} ${bytes === 1 ? "byte" : "bytes"}`
+    : `${(bytes / unit[0]).toFixed(1)} ${unit[1]}`;
+}
