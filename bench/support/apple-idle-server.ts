@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
-import { verifyDetached } from "../../src/pki/signed-data.ts";
+import { readSignedData, verifySigned } from "../../src/pki/signed-data.ts";
 import { newKey, readCertificate } from "../../src/pki/x509.ts";
 import { writePlist } from "../../src/plist/write.ts";
 import { newChallenge } from "../../src/server/certificates/device-ca/challenges.ts";
@@ -32,7 +32,8 @@ async function bare(): Promise<IdleReady> {
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
-      verifyDetached(Buffer.from(String(req.headers["mdm-signature"]), "base64"), Buffer.concat(chunks), keyOf);
+      const signature = Buffer.from(String(req.headers["mdm-signature"]), "base64");
+      verifySigned(readSignedData(signature), keyOf, Buffer.concat(chunks));
       res.setHeader("content-length", 0);
       res.end();
     });

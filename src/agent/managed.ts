@@ -51,7 +51,7 @@ function objectOf(text: string): Record<string, unknown> {
   }
 }
 
-export interface ManagedConfig {
+interface ManagedConfig {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly scripts: readonly string[];
   /** Software to install. */

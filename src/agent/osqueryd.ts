@@ -33,7 +33,7 @@ export async function findOsqueryd(platform: NodeJS.Platform = process.platform)
 }
 
 /** The lines of the flag file. `given` are flags that the server's configuration adds or replaces. */
-export function flagLines(recommended: readonly string[], given: Readonly<Record<string, unknown>>): string[] {
+function flagLines(recommended: readonly string[], given: Readonly<Record<string, unknown>>): string[] {
   const flags = new Map(recommended.map((line) => line.slice(2).split(/=(.*)/s, 2) as [string, string]));
   for (const [name, value] of Object.entries(given))
     if (/^\w+$/.test(name) && ["string", "number", "boolean"].includes(typeof value))

@@ -5,7 +5,7 @@ import { runAgent } from "./run.ts";
 import { type AgentSetup, SetupError } from "./setup.ts";
 import { launchNewest, startedVersion } from "./updates/launch.ts";
 
-export interface StartFlags {
+interface StartFlags {
   readonly osqueryd: boolean;
   readonly "osqueryd-path"?: string | undefined;
   readonly "hardware-uuid"?: string | undefined;
@@ -14,7 +14,7 @@ export interface StartFlags {
   readonly updates?: boolean | undefined;
 }
 
-export interface StartParts {
+interface StartParts {
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes a line. */

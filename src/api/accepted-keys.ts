@@ -3,7 +3,7 @@ import { z } from "zod";
 import { protocols } from "./all.ts";
 import { type AnyEndpoint, SCIM } from "./endpoint.ts";
 
-export interface AcceptedKeys {
+interface AcceptedKeys {
   /** Query parameters; `any`: all of them. */
   readonly query?: "any" | readonly string[];
   /** Paths of keys in the body, with `*` for every entry of a list; `any`: all of them. */

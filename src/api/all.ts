@@ -86,7 +86,7 @@ import { selfServiceCategoriesApi, titleIconsApi } from "./software/self-service
 import { softwareApi } from "./software/software.ts";
 import { vulnerabilitiesApi } from "./software/vulnerabilities.ts";
 
-export const groups: Record<string, Record<string, AnyEndpoint>> = {
+const groups: Record<string, Record<string, AnyEndpoint>> = {
   abm: abmApi,
   vpp: vppApi,
   "setup-assistants": setupAssistantsApi,

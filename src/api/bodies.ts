@@ -10,12 +10,11 @@ export type Takes =
   | StreamBody
   | Multipart;
 
-/** Bytes. With a format, the handler gets the decoded value too: signatures cover the exact bytes. */
+/** Bytes. */
 export interface RawBody {
   readonly kind: "raw";
   /** The media types that are accepted; any if the list is empty. */
   readonly types: readonly string[];
-  readonly format: Format | null;
 }
 
 /** Bytes that the handler reads while they arrive, however many. */
@@ -24,9 +23,6 @@ export interface StreamBody {
   /** The only media type that is accepted. */
   readonly type: string;
 }
-
-/** Formats for which the server has a decoder (`core/http/bodies/decoders.ts`). */
-export type Format = "xml";
 
 /** Text fields, as the schema's other keys, and files. */
 export interface Multipart {
@@ -63,7 +59,7 @@ export const form = <B extends z.ZodType>(schema: B, { limit }: { limit: number 
   limit,
 });
 
-export interface Bytes {
+interface Bytes {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The media type without parameters, in lower case. Empty if none was sent. */
   readonly type: string;
@@ -76,21 +72,9 @@ const Bytes = z.custom<Bytes>(isBytes);
 /** The bytes as they were sent. An empty body is accepted. */
 export const raw = ({ limit, types = [] }: { limit: number; types?: readonly string[] }): Body<typeof Bytes> => ({
   schema: Bytes,
-  takes: { kind: "raw", types, format: null },
+  takes: { kind: "raw", types },
   limit,
 });
-
-/** The bytes as they were sent, with their decoded value, which the schema describes. */
-export const decoded = <S extends z.ZodType>(
-  format: Format,
-  schema: S,
-  { limit, types = [] }: { limit: number; types?: readonly string[] },
-) => {
-  const shape = z.object({ bytes: z.custom<Bytes["bytes"]>((value) => value instanceof Uint8Array), type: z.string() });
-  const body = shape.extend({ value: schema });
-  const takes: RawBody = { kind: "raw", types, format };
-  return { schema: body, takes, limit } satisfies Body<typeof body>;
-};
 
 /** What a client sends as a file. */
 export interface UploadSource {
@@ -147,12 +131,12 @@ export interface StoredFile extends SentFile {
 }
 
 /** A file in memory. */
-export interface FileBytes extends SentFile {
+interface FileBytes extends SentFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** A part of a multipart body that is a file. */
-export interface FileField<S extends z.ZodType = z.ZodType> {
+interface FileField<S extends z.ZodType = z.ZodType> {
   readonly schema: S;
   readonly part: FilePart;
 }

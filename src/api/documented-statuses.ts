@@ -1,7 +1,7 @@
 // Refusals of single endpoints, besides those that follow from an endpoint's declaration.
 import type { AnyEndpoint } from "./endpoint.ts";
 
-export interface DocumentedStatus {
+interface DocumentedStatus {
   readonly status: number;
   readonly description: string;
   /** The message and the reason of the example. */

@@ -10,7 +10,7 @@ interface Parsed {
 }
 
 /** Returns method and path segments, or null if the text is not a pattern. */
-export function parsePattern(text: string): Parsed | null {
+function parsePattern(text: string): Parsed | null {
   const [, method, path] = pattern.exec(text) ?? [];
   return method === undefined || path === undefined ? null : { method, parts: path.slice(1).split("/") };
 }

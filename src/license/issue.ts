@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { SignJWT } from "jose";
 import { algorithmOf, LICENSE_ISSUER, LicenseError, type Verified, verifyLicense } from "./license.ts";
 
-export interface LicenseKeyPair {
+interface LicenseKeyPair {
   /** PKCS #8 in PEM form. */
   readonly privateKey: string;
   /** SPKI in PEM form: the value of the server's setting `license_public_key`. */
@@ -18,7 +18,7 @@ export function makeLicenseKeyPair(): LicenseKeyPair {
   };
 }
 
-export interface LicenseTerms {
+interface LicenseTerms {
   readonly organization: string;
   readonly devices: number;
   readonly expires: Date;
@@ -26,7 +26,7 @@ export interface LicenseTerms {
   readonly note: string | null;
 }
 
-export interface IssuedLicense extends Verified {
+interface IssuedLicense extends Verified {
   readonly token: string;
   /** The public key of the private key that signed. */
   readonly publicKey: string;

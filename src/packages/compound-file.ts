@@ -19,7 +19,7 @@ interface Entry {
   readonly size: number;
 }
 
-export interface CompoundFile {
+interface CompoundFile {
   readonly names: readonly string[];
   /** The stream with this name, at most this long; null if there is none. */
   stream(name: string, most: number): Promise<Buffer | null>;

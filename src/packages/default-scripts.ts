@@ -2,7 +2,7 @@
 // file in INSTALLER_PATH.
 import type { PackageInfo, PackageKind } from "./package.ts";
 
-export interface DefaultScripts {
+interface DefaultScripts {
   /** Empty: there is none, so that users have to write one. */
   readonly install: string;
   readonly uninstall: string;

@@ -10,7 +10,7 @@ const RAW = 0;
 const REPEATED = 1;
 const RESERVED = 3;
 
-export interface ZstandardContent {
+interface ZstandardContent {
   /** Bytes of the content, or more. */
   readonly size: number;
   readonly blocks: number;

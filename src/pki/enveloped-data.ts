@@ -42,7 +42,7 @@ export function envelop(content: Buffer, recipient: Certificate, cipher: Cipher)
 const implementation = (cipher: Cipher, key: Buffer): [name: string, key: Buffer] =>
   cipher === "des-cbc" ? ["des-ede3-cbc", Buffer.concat([key, key, key])] : [cipher, key];
 
-export interface Opened {
+interface Opened {
   readonly content: Buffer;
   /** A reply should use the same one. */
   readonly cipher: Cipher;

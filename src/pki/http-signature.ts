@@ -12,7 +12,7 @@ export interface SignedRequest {
   header(name: string): string | null;
 }
 
-export interface RequestSignature {
+interface RequestSignature {
   /** The names of the signed components. */
   readonly components: readonly string[];
   /** The names of components and the parameters, as they were signed. */
@@ -110,7 +110,7 @@ export function verifySignature(request: SignedRequest, signature: RequestSignat
   return verify(algorithm.digest, Buffer.from(base, "latin1"), { key, ...algorithm.options }, signature.bytes);
 }
 
-export interface Signing {
+interface Signing {
   readonly key: KeyObject;
   readonly keyId: string;
   /** Seconds since 1970. */

@@ -80,7 +80,7 @@ export function makeCa(
 const identifierOf = (spki: Buffer): Buffer =>
   createHash("sha1").update(readDer(spki).children[1]!.content.subarray(1)).digest();
 
-export interface Leaf {
+interface Leaf {
   readonly serial: Uint8Array;
   /** DER. */
   readonly subject: Buffer;

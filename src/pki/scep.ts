@@ -38,7 +38,7 @@ export interface Transaction {
   readonly nonce: Buffer;
 }
 
-export interface ScepRequest {
+interface ScepRequest {
   readonly type: RequestType;
   readonly transaction: Transaction;
   /** A certificate request, or, to poll, the names of issuer and subject. */

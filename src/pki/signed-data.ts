@@ -115,7 +115,7 @@ export const bareCertificates = (certificates: readonly Buffer[]): Buffer =>
     tagged(0, sequence(integer(1), setOf(), sequence(oid(DATA)), tagged(0, ...certificates), setOf())),
   );
 
-export interface Verified {
+interface Verified {
   /** The signer's certificate, in DER. */
   readonly certificate: Buffer;
   readonly digest: Digest;
@@ -182,18 +182,4 @@ function attributesOf(signed: Element): Map<string, Element> {
     found.set(type, at(at(attribute, 1, 0x31), 0));
   }
   return found;
-}
-
-/**
- * Verifies a detached signature over exactly these bytes. Returns the signer's certificate in DER. Throws for anything
- * else, also if the message contains content of its own.
- */
-export function verifyDetached(
-  signature: Buffer,
-  content: Buffer,
-  keyOf: (certificate: Buffer) => KeyObject | null,
-): Verified {
-  const data = readSignedData(signature);
-  if (data.content !== null) throw new BadCms("the signature is not detached");
-  return verifySigned(data, keyOf, content);
 }

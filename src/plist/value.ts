@@ -65,11 +65,6 @@ export function bytesIn(dict: PlistDict, key: string): Buffer | null {
   return Buffer.isBuffer(value) ? value : null;
 }
 
-export function dateIn(dict: PlistDict, key: string): Date | null {
-  const value = member(dict, key);
-  return value instanceof Date ? value : null;
-}
-
 export function dictIn(dict: PlistDict, key: string): PlistDict | null {
   const value = member(dict, key);
   return isDict(value) ? value : null;

@@ -56,7 +56,7 @@ export interface Stop {
   readonly hurry?: AbortSignal;
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly quickstart?: boolean;
   /** Other workers serve the same port. */
   readonly isShared?: boolean;

@@ -174,7 +174,7 @@ function whereOf(url: string): string {
 type BlobSettings = Pick<Settings, "data_dir" | "blobs_url" | "blobs_access_key_id" | "blobs_secret_access_key">;
 
 /** The library for buckets is large, so it is loaded only if a bucket is used. */
-export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
+async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   if (settings.blobs_url === undefined) return fileBlobs(join(settings.data_dir, "blobs"));
   const { s3Blobs } = await import("./platform/store/blobs/s3/blobs.ts");
   const { blobs_access_key_id: accessKeyId, blobs_secret_access_key: secretAccessKey } = settings;

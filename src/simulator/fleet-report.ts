@@ -39,7 +39,7 @@ export function fleetReportOf<Request extends string>(
   };
 }
 
-export type Fact = [name: string, value: string];
+type Fact = [name: string, value: string];
 
 /**
  * The report as text. `fate`: what became of the devices after they enrolled; `facts`: what only these devices have.

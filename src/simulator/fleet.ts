@@ -23,7 +23,7 @@ export interface RunOptions {
   readonly onProgress?: (progress: DeviceProgress) => void;
 }
 
-export interface Fleet<Report> {
+interface Fleet<Report> {
   /** Enrolls every device once. */
   enrollAll(signal?: AbortSignal): Promise<void>;
   /** Lets the enrolled devices live. */

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 /** The column of `decorations` that contains a line's id if a ledger is written. */
 export const LINE_ID = "simulated_line";
 
-export type LedgerState = "acknowledged" | "pending" | "dropped";
+type LedgerState = "acknowledged" | "pending" | "dropped";
 
 /**
  * A file with one line `<id> <type> <times sent> <state>` per log line, written when its final state is known. A line

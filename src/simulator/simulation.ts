@@ -16,7 +16,7 @@ const FLUSH_AT_ONCE = 256;
 const FLUSH_LIMIT_MS = 20_000;
 const INVENTORY_ROUNDS = 3;
 
-export type Reconnected = { hosts: number; answered: number; ms: number };
+type Reconnected = { hosts: number; answered: number; ms: number };
 
 /** A fleet of simulated agents for one server. */
 export class Simulation {

@@ -42,7 +42,7 @@ export const PATHS: Record<Endpoint, string> = {
   managed_setup_status: "/api/v1/svc/agent/setup_experience/status",
 };
 
-export class EndpointStats {
+class EndpointStats {
   readonly latency = new Histogram();
   errors = 0;
   bytesIn = 0;

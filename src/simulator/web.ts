@@ -2,7 +2,7 @@
 import type { KeyObject } from "node:crypto";
 import { Agent } from "undici";
 
-export interface WebSettings {
+interface WebSettings {
   readonly tls?: Trust;
   /** The certificate with which the client authenticates. */
   readonly identity?: ClientIdentity;
@@ -15,7 +15,7 @@ export interface Trust {
   readonly insecure?: boolean;
 }
 
-export interface ClientIdentity {
+interface ClientIdentity {
   /** DER. */
   readonly certificate: Buffer;
   readonly key: KeyObject;

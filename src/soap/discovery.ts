@@ -6,7 +6,7 @@ import { ns } from "./names.ts";
 
 export type AuthPolicy = "OnPremise" | "Federated" | "Certificate";
 
-export interface Discover {
+interface Discover {
   readonly email: string;
   readonly version: string;
   readonly deviceType: string;
@@ -14,7 +14,7 @@ export interface Discover {
   readonly authPolicies: readonly string[];
 }
 
-export interface Discovered {
+interface Discovered {
   readonly authPolicy: AuthPolicy;
   readonly version: string;
   readonly policyUrl: string;
@@ -72,7 +72,7 @@ export function readDiscovered(content: XmlElement): Discovered {
 
 const nil = (name: string): string => `<${name} xsi:nil="true"/>`;
 
-export interface Policy {
+interface Policy {
   readonly minimalKeyLength: number;
   /** Seconds. */
   readonly validity: number;

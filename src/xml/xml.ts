@@ -17,7 +17,7 @@ export interface XmlElement {
 /** The text is not acceptable XML. The message contains nothing confidential. */
 export class XmlProblem extends Error {}
 
-export interface XmlBounds {
+interface XmlBounds {
   /**
    * The maximum number of elements, attributes, comments, processing instructions and CDATA sections together. The
    * text between them may have this many references, times `REFERENCES_PER_PART`.

@@ -9,11 +9,12 @@ import { parseName } from "../../src/pki/names.ts";
 import { makeRequest } from "../../src/pki/request.ts";
 import { bareCertificates, readSignedData, signData, verifySigned } from "../../src/pki/signed-data.ts";
 import { newKey, readCertificate } from "../../src/pki/x509.ts";
-import { enroll, fetchCertificates, openScep, poll, recipientOf } from "../../src/server/certificates/ca/scep.ts";
+import { fetchCertificates } from "../../src/server/certificates/ca/scep.ts";
 import type { CaError } from "../../src/server/certificates/ca/upstream.ts";
 import { Settings } from "../../src/server/platform/core/settings/settings.ts";
 import { allowLocal, newDir, OpensslCa, openssl, startFake } from "../support/ca-fakes.ts";
 import { runningOf } from "../support/running.ts";
+import { enroll, openScep, poll, recipientOf } from "../support/scep-requests.ts";
 import { haveScepServer, startScepServer } from "../support/scep-server.ts";
 
 const allowing = (some: object) => ({

@@ -4,7 +4,6 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { parseName } from "../../src/pki/names.ts";
-import { enroll, openScep } from "../../src/server/certificates/ca/scep.ts";
 import { tokenHash } from "../../src/server/platform/core/random.ts";
 import { Settings } from "../../src/server/platform/core/settings/settings.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
@@ -12,6 +11,7 @@ import { allowLocal, type Fake, startFake } from "../support/ca-fakes.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 import { runningOf } from "../support/running.ts";
+import { enroll, openScep } from "../support/scep-requests.ts";
 import { haveScepServer, startScepServer } from "../support/scep-server.ts";
 
 const KEY = "node-key-of-the-host";

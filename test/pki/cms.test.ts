@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { printable, readDer, sequence } from "../../src/pki/der.ts";
 import { contentKey, envelop, openEnvelope } from "../../src/pki/enveloped-data.ts";
 import { selfSigned } from "../../src/pki/issue.ts";
 import { parseName } from "../../src/pki/names.ts";
-import { readSignedData, type SignedData, signData, verifyDetached, verifySigned } from "../../src/pki/signed-data.ts";
+import { readSignedData, type SignedData, signData, verifySigned } from "../../src/pki/signed-data.ts";
 import { cmsIn } from "../../src/pki/smime.ts";
 import { newKey, readCertificate } from "../../src/pki/x509.ts";
 import { newDir, openssl } from "../support/ca-fakes.ts";
@@ -86,6 +86,8 @@ describe("enveloped data against openssl", () => {
 });
 
 describe("detached signatures", () => {
+  const verifyDetached = (signature: Buffer, content: Buffer, keyOf: (certificate: Buffer) => KeyObject | null) =>
+    verifySigned(readSignedData(signature), keyOf, content);
   const body = Buffer.from("<plist>the exact bytes\r\n</plist>\n");
   const keys: [string, string[]][] = [
     ["RSA", ["rsa:2048"]],
@@ -136,7 +138,6 @@ describe("detached signatures", () => {
       await writeFile(join(dir, "attached"), attached);
       expect(await openssl(dir, ...trusted, "-in", "attached")).toBe(body.toString());
       expect(readSignedData(attached).certificates).toEqual([certificate, extra]);
-      expect(() => verifyDetached(attached, body, trustAll)).toThrow("not detached");
     }
   });
 

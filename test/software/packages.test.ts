@@ -6,7 +6,7 @@ import type { Package } from "../../src/api/software/packages.ts";
 import type { SoftwareTitle } from "../../src/api/software/software.ts";
 import { minutes } from "../../src/server/platform/core/clock.ts";
 import { eq } from "../../src/server/platform/store/query.ts";
-import { installerForHost, installersForHost } from "../../src/server/software/installers/hosts.ts";
+import { installersForHost } from "../../src/server/software/installers/hosts.ts";
 import { counts } from "../../src/server/software/software/counts-job.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
@@ -251,7 +251,7 @@ describe.each(rulesEngines)("packages on %s", (engine) => {
     const outside = await makeHost(t, linux);
     const windows = await makeHost(t, { ...linux, platform: "windows", platform_like: "" });
     for (const { id: host_id } of [inside, windows]) await t.store.labelMembers.insert({ host_id, label_id: label.id });
-    const offered = async (host: typeof inside) => (await installerForHost(t.store, host, title_id))?.title_id ?? null;
+    const offered = async (host: typeof inside) => (await installersForHost(t.store, host))[0]?.title_id ?? null;
     const all = () => Promise.all([inside, outside, windows].map(offered));
     expect(await all()).toEqual([title_id, null, null]);
     expect((await installersForHost(t.store, inside)).map((one) => one.title_id)).toEqual([title_id]);

@@ -9,7 +9,7 @@ const LONGEST_MS = 10 * 60_000;
 export type PowerShell = (script: string, input?: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /** The script as it runs: it reads `$In`, and its last value, or its error, is written as one line of JSON. */
-export const wholeScript = (script: string): string => `
+const wholeScript = (script: string): string => `
 $ErrorActionPreference = 'Stop'
 $ProgressPreference = 'SilentlyContinue'
 $WarningPreference = 'SilentlyContinue'

@@ -113,7 +113,7 @@ export function reasonOf(method: string, code: number): string {
   return REASONS[hex] ?? `BitLocker refused ${method}: error ${hex}`;
 }
 
-export interface Reply {
+interface Reply {
   readonly id: string;
   readonly password: string;
 }

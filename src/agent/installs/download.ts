@@ -14,12 +14,12 @@ const SPARE = 64 * 1024 ** 2;
 /** A download that also fails when it is tried again. */
 export class DownloadFailed extends Error {}
 
-export interface PackageSource {
+interface PackageSource {
   /** Requests the package, with headers of the request. */
   open(headers: Record<string, string>): Promise<StreamedReply>;
 }
 
-export interface DownloadOptions {
+interface DownloadOptions {
   readonly folder: string;
   /** What the file must have, hexadecimal. Default: the digest that is sent with the file. */
   readonly sha256?: string | null;

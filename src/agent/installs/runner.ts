@@ -40,7 +40,7 @@ export interface InstallServer {
   deliverInstall(id: string, result: InstallResult): Promise<void>;
 }
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly stateDir: string;
   readonly runsScripts: boolean;
   readonly server: InstallServer;

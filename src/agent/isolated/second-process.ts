@@ -10,7 +10,7 @@ const THREADS = 64;
 /** Processes that hang in the kernel, and have not ended although they were killed. */
 const STUCK_MAX = 3;
 
-export interface SecondProcessOptions {
+interface SecondProcessOptions {
   readonly program: readonly [string, ...string[]];
   /** Ends it, with its task. */
   readonly signal: AbortSignal;

@@ -27,7 +27,7 @@ export interface StreamedReply {
 /** No reply, or a part of one. */
 export class Unreachable extends Error {}
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly serverUrl: string;
   readonly ca?: string;
   readonly pins: readonly string[];

@@ -8,7 +8,7 @@ export function backoff(failures: number, shortestMs: number, random: () => numb
   return wait * (0.5 + random() / 2);
 }
 
-export interface LoopOptions {
+interface LoopOptions {
   readonly signal: AbortSignal;
   readonly scale: number;
   /** Called with the first failure of a series, and with `null` when the series ends. */

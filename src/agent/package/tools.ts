@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { SetupError } from "../setup.ts";
 
-export interface ToolOptions {
+interface ToolOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** How to get the program. */
   readonly hint?: string;

@@ -6,7 +6,7 @@ import type { Keys } from "../state/keys.ts";
 
 const PREFIX = "/api/v1/qengine";
 
-export class EngineRefused extends Error {}
+class EngineRefused extends Error {}
 
 interface Parts {
   readonly connection: Connection;

@@ -12,7 +12,7 @@ export interface SqlAnswer {
   readonly rows: readonly Record<string, string>[];
 }
 
-export type Tables = ReadonlyMap<string, Table>;
+type Tables = ReadonlyMap<string, Table>;
 /** What a session knows besides its tables; it is sent to the process that answers queries. */
 export type SessionContext = Omit<TableContext, "tables" | "constraints">;
 

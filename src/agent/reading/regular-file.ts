@@ -12,12 +12,12 @@ const PART_BYTES = 64 * 1024;
 const READ_MS = 5_000;
 
 /** A folder, pipe, socket, device, or a link where none is allowed. */
-export class NotRegular extends Error {}
+class NotRegular extends Error {}
 
-export class FileTooLarge extends Error {}
+class FileTooLarge extends Error {}
 
 /** The account that a file is read for may not read it. */
-export class NotReadable extends Error {}
+class NotReadable extends Error {}
 
 export interface OpenedFile {
   readonly stats: Stats;
@@ -25,7 +25,7 @@ export interface OpenedFile {
   readonly realPath: string;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly maxBytes: number;
   /** True: what is longer is cut. Default: it is refused. */
   readonly cuts?: boolean;

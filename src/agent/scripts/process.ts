@@ -13,14 +13,14 @@ const MARK = "SVC_SCRIPT_EXECUTION";
 
 const isWindows = process.platform === "win32";
 
-export interface Ran {
+interface Ran {
   readonly output: string;
   /** -1: it was killed, or could not be started. */
   readonly exitCode: number;
   readonly timedOut: boolean;
 }
 
-export interface Run {
+interface Run {
   readonly id: string;
   readonly command: readonly [string, ...string[]];
   readonly cwd: string;

@@ -27,7 +27,7 @@ export interface ScriptServer {
   deliver(id: string, result: ScriptResult): Promise<void>;
 }
 
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly stateDir: string;
   readonly runsScripts: boolean;
   readonly server: ScriptServer;

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FindProcesses, runProcess } from "./process.ts";
 
-export interface ScriptRun {
+interface ScriptRun {
   /** Marks its processes, so that what is left of them is found after a crash. */
   readonly id: string;
   readonly contents: string;

@@ -11,13 +11,13 @@ import {
   unitFile,
 } from "./plan.ts";
 
-export type Outcome = "created" | "changed" | "unchanged" | "removed" | "absent";
-export interface Change {
+type Outcome = "created" | "changed" | "unchanged" | "removed" | "absent";
+interface Change {
   readonly path: string;
   readonly outcome: Outcome;
 }
 
-export interface Where {
+interface Where {
   /** Files are written below this folder, and no command is run: for images and tests. */
   readonly root: string | null;
   /** Nothing is written or run. */
@@ -27,7 +27,7 @@ export interface Where {
 }
 
 /** A command of the system that failed. */
-export class CommandFailed extends Error {}
+class CommandFailed extends Error {}
 
 const placed = (path: string, { root }: Pick<Where, "root">) =>
   root === null ? path : join(root, path.replace(/^[A-Za-z]:/, ""));

@@ -5,7 +5,7 @@ import { readObject } from "../state/files.ts";
 import { isActive } from "./apply.ts";
 import { type ServicePlatform, statusCommand, unitFile } from "./plan.ts";
 
-export interface AgentStatus {
+interface AgentStatus {
   readonly installed: boolean;
   readonly running: boolean;
   readonly server_url: string | null;

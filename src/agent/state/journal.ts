@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readObject, replaceFile } from "./files.ts";
 
-export type Entry<R> =
+type Entry<R> =
   /** `soFar`: what is known of the result, where there are several steps. */
   | { readonly state: "started"; readonly soFar?: R }
   | { readonly state: "finished"; readonly result: R }

@@ -48,7 +48,7 @@ async function below(folder: string, found: string[], depth = 0): Promise<void> 
 }
 
 /** The paths that a pattern stands for. */
-export async function expand(pattern: string): Promise<string[]> {
+async function expand(pattern: string): Promise<string[]> {
   const [root = "", ...parts] = pattern.split(/[/\\]/).filter((part, i) => i === 0 || part !== "");
   let paths = [root === "" ? "/" : root];
   for (const [i, part] of parts.entries()) {
@@ -78,7 +78,7 @@ interface Named {
 const pathsOf = async ({ value, isLike }: Constraint) => (isLike ? expand(value) : [value]);
 
 /** Found by the query's paths and directories. A directory is given back as the query writes it. */
-export async function namedFiles({ path = [], directory = [] }: TableContext["constraints"]): Promise<Named[]> {
+async function namedFiles({ path = [], directory = [] }: TableContext["constraints"]): Promise<Named[]> {
   const byPath = (await mapFew(path, pathsOf)).flat().map((one) => ({ path: one, directory: dirname(one) }));
   const folders = (await mapFew(directory, pathsOf)).flat();
   const inFolders = await mapFew(folders, async (folder) =>

@@ -23,10 +23,6 @@ export async function linesOf(path: string): Promise<string[]> {
   return (await readOr(path)).split("\n").filter((line) => line.trim() !== "");
 }
 
-export async function readJson(path: string): Promise<Record<string, unknown>> {
-  return objectIn(await readOr(path));
-}
-
 /** Empty unless it is an object. */
 export function objectIn(json: string): Record<string, unknown> {
   try {

@@ -19,7 +19,7 @@ const shared = globalThis as { [STARTED]?: string };
 /** The SHA-256 of this version if it was fetched; null: it is the one that was installed. */
 export const startedVersion = (): string | null => shared[STARTED] ?? null;
 
-export interface Launch {
+interface Launch {
   readonly stateDir: string;
   /** The version of the agent that was installed. */
   readonly own: string;

@@ -49,7 +49,7 @@ export type User = z.infer<typeof User>;
 
 export const AvailableTeam = z.object({ id: Id, name: z.string(), description: z.string() });
 export const UserSettings = z.object({ hidden_host_columns: z.array(z.string().max(100)).max(200) });
-export const UserReply = z.object({
+const UserReply = z.object({
   user: User,
   available_teams: z.array(AvailableTeam),
   settings: UserSettings.optional(),

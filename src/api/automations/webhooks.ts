@@ -5,9 +5,9 @@ import { Id, IdParam, Meta, paging, QueryId, Timestamp } from "../fields.ts";
 /** The events that webhooks report. */
 export const webhookEvents = ["activities", "host_status", "failing_policies", "vulnerabilities"] as const;
 /** Events of deliveries. The webhooks of `calendar_event` and `mdm_migration` have their own settings. */
-export const deliveryEvents = [...webhookEvents, "calendar_event", "mdm_migration", "test"] as const;
-export const deliveryKinds = ["webhook", "ticket", "mail"] as const;
-export const deliveryStates = ["pending", "delivered", "dead"] as const;
+const deliveryEvents = [...webhookEvents, "calendar_event", "mdm_migration", "test"] as const;
+const deliveryKinds = ["webhook", "ticket", "mail"] as const;
+const deliveryStates = ["pending", "delivered", "dead"] as const;
 
 const url = z.string().min(1).max(2048);
 

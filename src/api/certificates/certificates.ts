@@ -5,7 +5,7 @@ import { Empty, Id, IdParam, isOneLine, Meta, NOT_ONE_LINE, paging, QueryId, Que
 import { caTypes } from "./ca.ts";
 
 /** State of a template's certificate on a host. */
-export const certificateStatuses = ["pending", "delivering", "delivered", "verified", "failed"] as const;
+const certificateStatuses = ["pending", "delivering", "delivered", "verified", "failed"] as const;
 
 export const CertificateTemplate = z.object({
   id: Id,

@@ -25,7 +25,7 @@ export const ScriptBatch = z.object({
 });
 export type ScriptBatch = z.infer<typeof ScriptBatch>;
 
-export const batchHostStates = ["ran", "pending", "errored", "incompatible", "canceled"] as const;
+const batchHostStates = ["ran", "pending", "errored", "incompatible", "canceled"] as const;
 
 export const ScriptBatchHost = z.object({
   id: Id,

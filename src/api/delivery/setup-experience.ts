@@ -10,7 +10,7 @@ import { SoftwareTitle } from "../software/software.ts";
 import { SCRIPT_MAX, Script } from "./scripts.ts";
 
 /** How many titles hosts of a platform can install during their setup. */
-export const SETUP_TITLES_MAX = 500;
+const SETUP_TITLES_MAX = 500;
 
 const named = ["macos", ...setupPlatforms] as const;
 const stored = (name: (typeof named)[number]): SetupPlatform => (name === "macos" ? "darwin" : name);

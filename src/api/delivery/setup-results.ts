@@ -4,7 +4,7 @@ import { PROVES } from "../dry-run.ts";
 import { endpoint } from "../endpoint.ts";
 import { Id, IdParam, Timestamp } from "../fields.ts";
 
-export const setupItemStates = ["pending", "running", "success", "failure"] as const;
+const setupItemStates = ["pending", "running", "success", "failure"] as const;
 
 export const SetupItem = z.object({
   name: z.string(),

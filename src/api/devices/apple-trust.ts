@@ -20,7 +20,7 @@ export const UploadedCertificate = ApnsCertificate.extend({
 });
 export type UploadedCertificate = z.infer<typeof UploadedCertificate>;
 
-export const ExpiringCertificate = z.object({
+const ExpiringCertificate = z.object({
   name: z.string(),
   not_valid_after: Timestamp,
   days_left: z.int().meta({ description: "negative after its end" }),

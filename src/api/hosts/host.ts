@@ -46,7 +46,7 @@ export const HostGeolocation = z.object({
 export type HostGeolocation = z.infer<typeof HostGeolocation>;
 export const DeviceMapping = z.object({ email: z.string(), source: z.string() });
 export type DeviceMapping = z.infer<typeof DeviceMapping>;
-export const EndUser = z.object({
+const EndUser = z.object({
   idp_info_updated_at: Timestamp.nullable(),
   idp_id: z.string(),
   idp_username: z.string(),
@@ -55,7 +55,7 @@ export const EndUser = z.object({
   idp_groups: z.array(z.string()),
   other_emails: z.array(DeviceMapping),
 });
-export const HostQueryStats = z.object({
+const HostQueryStats = z.object({
   scheduled_query_name: z.string(),
   scheduled_query_id: Id.nullable().meta({ description: "null: no query has this name any more" }),
   query_name: z.string(),

@@ -35,7 +35,7 @@ const Flag = z.union([
     .transform((text) => text.toLowerCase() === "true"),
 ]);
 
-export const ScimEmail = z.looseObject({ value: text.min(1), type: text.optional(), primary: Flag.optional() });
+const ScimEmail = z.looseObject({ value: text.min(1), type: text.optional(), primary: Flag.optional() });
 /** Attributes that are not listed are accepted, and not kept. */
 export const ScimUserInput = z.looseObject({
   schemas: Urns,

@@ -61,7 +61,7 @@ export const DesktopAdmin = z.object({
 });
 export type DesktopAdmin = z.infer<typeof DesktopAdmin>;
 
-export const HostMapping = z.object({ host_id: Id, device_mapping: z.array(DeviceMapping) });
+const HostMapping = z.object({ host_id: Id, device_mapping: z.array(DeviceMapping) });
 
 const CertificateName = z.object({
   country: z.string(),

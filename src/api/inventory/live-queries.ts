@@ -3,7 +3,7 @@ import { Streamed } from "../bodies.ts";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, Meta, paging, Timestamp } from "../fields.ts";
 
-export const SQL_MAX = 200_000;
+const SQL_MAX = 200_000;
 /** Maximum number of hosts that one request may name. */
 export const HOSTS_MAX = 200_000;
 
@@ -31,7 +31,7 @@ const names = (longest: number, most: number) =>
     .overwrite((given) => given.filter((name) => name.trim() !== ""))
     .optional();
 
-export const SelectedNames = z.object({
+const SelectedNames = z.object({
   hosts: names(255, HOSTS_MAX).meta({ description: "hostnames, uuids, serial numbers" }),
   labels: names(1024, 10_000).meta({ description: "names" }),
 });

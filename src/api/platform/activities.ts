@@ -47,7 +47,7 @@ const times = {
 export const ActivityFilters = z.object({ ...filters, ...times });
 export type ActivityFilters = z.output<typeof ActivityFilters>;
 
-export const problemKinds = [
+const problemKinds = [
   "edited",
   "missing",
   "swapped",

@@ -40,7 +40,7 @@ export const FailingPoliciesWebhook = z.object({
 export type FailingPoliciesWebhook = z.infer<typeof FailingPoliciesWebhook>;
 
 /** Mails have no numbers of policies: they are about the policies of failing_policies_webhook. */
-export const MAIL_RECIPIENTS_MAX = 50;
+const MAIL_RECIPIENTS_MAX = 50;
 export const mailDigests = ["immediately", "hourly", "daily"] as const;
 export const FailingPoliciesMail = z.object({
   enable_failing_policies_mail: z.boolean(),
@@ -65,12 +65,12 @@ export const HostStatusWebhook = z.object({
   days_count: z.int().min(0).max(36_500).meta({ description: "minimum number of days without a check-in" }),
 });
 export type HostStatusWebhook = z.infer<typeof HostStatusWebhook>;
-export const VulnerabilitiesWebhook = z.object({
+const VulnerabilitiesWebhook = z.object({
   enable_vulnerabilities_webhook: z.boolean(),
   destination_url: url,
   host_batch_size: z.int().min(0).max(1_000_000),
 });
-export const ActivitiesWebhook = z.object({ enable_activities_webhook: z.boolean(), destination_url: url });
+const ActivitiesWebhook = z.object({ enable_activities_webhook: z.boolean(), destination_url: url });
 export const WebhookSettings = z.object({
   interval: z.string().max(32).meta({ description: "period of the automation job, for example 24h" }),
   host_status_webhook: HostStatusWebhook,
@@ -126,7 +126,7 @@ export const ConditionalAccess = z.object({
     .meta({ description: "whether users of hosts that fail policies cannot let one sign-in pass" }),
 });
 
-export const SvcDesktop = z.object({
+const SvcDesktop = z.object({
   transparency_url: url,
   alternative_browser_host: short.meta({
     description: "host, or host:port, at which users open the pages of their devices; empty: that of server_url",
@@ -223,7 +223,7 @@ export const MdmSettings = z.object({
 export type MdmSettings = z.infer<typeof MdmSettings>;
 
 /** A ticket tracker with the Jira-compatible REST API. */
-export const TicketingA = z.object({
+const TicketingA = z.object({
   enable_software_vulnerabilities: z.boolean().default(false),
   enable_failing_policies: z.boolean().default(false),
   url,
@@ -232,7 +232,7 @@ export const TicketingA = z.object({
   project_key: short,
 });
 /** A help desk with the Zendesk-compatible REST API. */
-export const TicketingB = z.object({
+const TicketingB = z.object({
   enable_software_vulnerabilities: z.boolean().default(false),
   enable_failing_policies: z.boolean().default(false),
   url,

@@ -10,7 +10,7 @@ const HEADER_SINCE = "5.23.0";
 const MAX_ENROLL_WAIT_S = 600;
 
 /** `sends`: how many times the request may have reached the server. */
-export type Outcome = { sends: number } & (
+type Outcome = { sends: number } & (
   | { ok: true; json: Record<string, unknown> | null; text: string }
   | { ok: false; reason: string }
 );

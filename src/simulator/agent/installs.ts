@@ -21,7 +21,7 @@ type Result = {
   post_install_script_output: string | null;
 };
 type Endpoint = "managed_install_details" | "managed_install_package" | "managed_install_result";
-export type InstallCall = (
+type InstallCall = (
   endpoint: Endpoint,
   body: Record<string, unknown>,
 ) => Promise<{ json: Record<string, unknown> } | null>;

@@ -13,7 +13,7 @@ import type { World } from "./world.ts";
 type Flags = Readonly<Record<string, string>>;
 
 /** The name of result lines that the simulator generates. The server has no query with this name. */
-export const GENERATED_NAME = "simulated_events";
+const GENERATED_NAME = "simulated_events";
 
 /** The logger thread of one agent. */
 export class Logger {

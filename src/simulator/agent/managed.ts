@@ -18,7 +18,7 @@ const FIELDS =
 /** Packages may be large: a part shows that they can be downloaded. */
 const PART = "Range: bytes=0-65535\r\n";
 
-export type MachineState = "unlocked" | "locked" | "wiped";
+type MachineState = "unlocked" | "locked" | "wiped";
 type Result = { execution_id: string; output: string; runtime: number; exit_code: number; timeout: number };
 type Pending = {
   pending_script_execution_ids?: string[];

@@ -16,7 +16,7 @@ type Entry = {
 };
 
 export type LineForms = { eventType: boolean; snapshotEventType: boolean; epoch: number; old: boolean };
-export type Common = { hostIdentifier: string; unixTime: number };
+type Common = { hostIdentifier: string; unixTime: number };
 export type Line = Record<string, unknown>;
 
 /** The scheduled queries of one agent, and the log lines that they produce. */

@@ -18,7 +18,7 @@ interface Configuration {
 }
 
 /** What the agent's app gets with a policy; null: the policy has no such app. */
-export function configurationIn(policy: Json): Configuration | null {
+function configurationIn(policy: Json): Configuration | null {
   const apps: unknown[] = Array.isArray(policy.applications) ? policy.applications : [];
   for (const app of apps as { readonly managedConfiguration?: Partial<Configuration> }[]) {
     const { host_uuid, enroll_secret, certificate_templates } = app.managedConfiguration ?? {};

@@ -22,7 +22,7 @@ export interface StandInKeys {
   readonly enterprise: string;
 }
 
-export interface StandInFolder {
+interface StandInFolder {
   readonly keys: StandInKeys;
   /** Whether this call has made the folder: no server can use it yet. */
   readonly isNew: boolean;

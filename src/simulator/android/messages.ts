@@ -6,7 +6,7 @@ import { SignJWT } from "jose";
 import type { Web } from "../web.ts";
 import type { AndroidStats } from "./stats.ts";
 
-export interface Topic {
+interface Topic {
   readonly web: Web;
   readonly stats: AndroidStats;
   /** The push address, with its secret. */
@@ -20,7 +20,7 @@ export interface Topic {
   readonly repeats: () => boolean;
 }
 
-export type MessageType = "ENROLLMENT" | "STATUS_REPORT" | "COMMAND";
+type MessageType = "ENROLLMENT" | "STATUS_REPORT" | "COMMAND";
 
 export const keyIdOf = (signer: KeyObject): string =>
   createHash("sha256")

@@ -19,7 +19,7 @@ export interface AndroidReport extends FleetReport<AndroidRequest> {
   unsentMessages: number;
 }
 
-export interface AndroidRun extends FleetRun {
+interface AndroidRun extends FleetRun {
   readonly unsentMessages: number;
   readonly apiRequests: number;
 }

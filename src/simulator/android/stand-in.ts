@@ -10,7 +10,7 @@ import { keyIdOf } from "./messages.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 /** Devices of the fleet, by the names that the vendor gives them. Calls return at once; devices react later. */
-export interface Devices {
+interface Devices {
   /** The vendor's description; null: there is no such device. */
   describe(name: string): Json | null;
   /** The policy of this name has changed, or the device has got another one. */
@@ -26,7 +26,7 @@ export interface EnrollmentToken {
   readonly isPersonal: boolean;
 }
 
-export interface Policy {
+interface Policy {
   readonly version: number;
   readonly content: Json;
 }

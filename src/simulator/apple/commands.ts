@@ -31,7 +31,7 @@ export class Refused extends Error {
 }
 
 /** Returns what the answer has beside its status. Throws `Refused`. */
-export type Action = (command: PlistDict, doing: Doing) => PlistDict;
+type Action = (command: PlistDict, doing: Doing) => PlistDict;
 
 const nothing: Action = () => ({});
 const CAPACITY_GB = 256;

@@ -17,7 +17,7 @@ const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
 /** Profiles are sent inside of commands. */
 const COMMAND_MAX = { bytes: 32 * 1024 * 1024 };
 
-export interface DeviceWorld {
+interface DeviceWorld {
   readonly web: Web;
   readonly authorities: Authorities;
   readonly stats: AppleStats;

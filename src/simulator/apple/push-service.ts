@@ -7,7 +7,7 @@ export interface PushService {
   stop(): Promise<void>;
 }
 
-export interface PushServiceOptions {
+interface PushServiceOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;

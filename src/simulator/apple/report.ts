@@ -15,7 +15,7 @@ export interface AppleReport extends FleetReport<AppleRequest> {
   unsentAnswers: number;
 }
 
-export interface AppleRun extends FleetRun {
+interface AppleRun extends FleetRun {
   readonly unsentAnswers: number;
 }
 

@@ -10,7 +10,7 @@ export type MachineSettings = {
   managed: number;
 };
 
-export const VERSIONS = [
+const VERSIONS = [
   { value: "5.23.0", weight: 40 },
   { value: "5.21.0", weight: 20 },
   { value: "5.17.0", weight: 20 },

@@ -188,7 +188,7 @@ export const PLATFORMS: readonly Platform[] = [
   },
 ];
 
-export const PLATFORM_KEYS = PLATFORMS.map((platform) => platform.key);
+const PLATFORM_KEYS = PLATFORMS.map((platform) => platform.key);
 
 /** Hardware models: vendor, model, processor, cores, memory in GiB, and whether there is a battery. */
 export type Hardware = {

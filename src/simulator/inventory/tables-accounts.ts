@@ -11,7 +11,7 @@ const SERVICES: Record<string, string[]> = {
 };
 
 /** The owner, up to two colleagues and the system's own accounts. */
-export function accountsOf(machine: Machine): Account[] {
+function accountsOf(machine: Machine): Account[] {
   const { family } = machine.platform;
   const random = machine.random(70);
   const people = [...new Set([machine.owner, ...Array.from({ length: random.int(0, 2) }, () => random.pick(PEOPLE))])];

@@ -122,7 +122,7 @@ function enrollmentAnswer(sql: string, enrolled: Enrolled | null): SqlAnswer | n
 const INPUT = /mdm_command_input = '((?:[^']|'')*)'/i;
 
 /** The answer to a query of the table mdm_bridge; null: it is another query. */
-export function bridgeAnswer(sql: string, nodes: Nodes): SqlAnswer | null {
+function bridgeAnswer(sql: string, nodes: Nodes): SqlAnswer | null {
   if (!/\bFROM mdm_bridge\b/i.test(sql)) return null;
   const input = (INPUT.exec(sql)?.[1] ?? "").replaceAll("''", "'");
   const commands = readCommands(input.replace(/^<SyncBody>|<\/SyncBody>$/g, ""));

@@ -10,7 +10,7 @@ import { type Nodes, perform } from "./nodes.ts";
 import { type Exchange, Sessions } from "./session.ts";
 import type { WindowsRequest, WindowsStats } from "./stats.ts";
 
-export interface DeviceWorld {
+interface DeviceWorld {
   readonly web: Web;
   readonly stats: WindowsStats;
   readonly seed: number;

@@ -56,7 +56,7 @@ const defaults = {
 
 const DISCOVERY = "/api/mdm/windows/discovery";
 
-export interface WindowsHost {
+interface WindowsHost {
   readonly machine: Machine;
   readonly agents: WindowsAgents;
   readonly device: WindowsDevice;

@@ -12,7 +12,7 @@ export interface Node {
 export type Nodes = ReadonlyMap<string, Node>;
 
 /** The statuses of a command and of those inside of it, in their order, and the results of a Get. */
-export interface Done {
+interface Done {
   readonly replies: readonly SyncCommand[];
   readonly nodes: Nodes;
   readonly isDone: boolean;

@@ -15,7 +15,7 @@ export interface WindowsReport extends FleetReport<WindowsRequest> {
   unsentAnswers: number;
 }
 
-export interface WindowsRun extends FleetRun {
+interface WindowsRun extends FleetRun {
   readonly unsentAnswers: number;
 }
 

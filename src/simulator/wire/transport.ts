@@ -5,11 +5,11 @@ import type { Exchange, Origin, TlsSettings, WireRequest } from "./connection.ts
 import { Pool } from "./pool.ts";
 
 /** The stock agent's time limit for one reply. */
-export const ANSWER_TIMEOUT_MS = 16_000;
+const ANSWER_TIMEOUT_MS = 16_000;
 const MAX_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 304, 305, 307, 308]);
 
-export type TransportSettings = {
+type TransportSettings = {
   serverUrl: string;
   tls?: { ca?: string; caFile?: string; insecure?: boolean };
   maxConnections: number;

@@ -1,10 +1,9 @@
 // Bodies and replies that are not JSON, on endpoints that only this test has.
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Content, Download, decoded, form, raw } from "../../../src/api/bodies.ts";
+import { Content, Download, form, raw } from "../../../src/api/bodies.ts";
 import { endpoint } from "../../../src/api/endpoint.ts";
 import { type Route, route } from "../../../src/server/platform/core/http/route.ts";
-import type { XmlElement } from "../../../src/xml/xml.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const post = { method: "POST", summary: "A test.", access: "user" } as const;
@@ -37,15 +36,6 @@ const routes: readonly Route[] = [
   route(
     endpoint({ ...post, path: "/test/typed", body: raw({ limit: 10, types: ["application/x-test"] }), response: told }),
     async ({ body }) => ({ told: body.type }),
-  ),
-  route(
-    endpoint({
-      ...post,
-      path: "/test/xml",
-      body: decoded("xml", z.custom<XmlElement>(), { limit: 1000 }),
-      response: told,
-    }),
-    async ({ body }) => ({ told: [body.value.name, body.value.text, body.bytes.byteLength] }),
   ),
   route(
     endpoint({ ...post, path: "/test/form", body: form(z.object({ a: z.string() }), { limit: 100 }), response: told }),
@@ -119,20 +109,6 @@ describe("bodies", () => {
     for (const type of ["text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"])
       expect((await from(type)).status, type).toBe(415);
     expect((await from("application/octet-stream")).status).toBe(200);
-  });
-
-  it("are decoded by their format, and the exact bytes are kept", async () => {
-    const text = '<?xml version="1.0"?><a>b</a>';
-    expect(await (await send("/test/xml", text)).json()).toEqual({ told: ["a", "b", text.length] });
-    for (const [wrong, reason] of [
-      ["<a>", "it is not well-formed"],
-      ["", "it is not well-formed"],
-      ['<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "it has a DOCTYPE"],
-      ["<a>".repeat(100), "it is nested too deeply"],
-    ]) {
-      const res = await send("/test/xml", wrong);
-      expect([res.status, await reasonsOf(res)], wrong).toEqual([400, `xml decoder error: ${reason}`]);
-    }
   });
 
   it("may be forms or JSON where the endpoint accepts forms", async () => {

@@ -3,7 +3,7 @@ import { SetupError } from "../../setup.ts";
 import type { PackageSetup } from "../files.ts";
 import { installWords, type ScriptLanguage } from "../install-words.ts";
 
-export const LOG_FILE = "install.log";
+const LOG_FILE = "install.log";
 
 /** Programs read `\"` as a quotation mark, and batch files expand `%`. Throws a SetupError for what no word can have. */
 function quoted(text: string): string {

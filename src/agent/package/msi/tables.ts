@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { SetupError } from "../../setup.ts";
 
 /** Equal in all versions, so that one replaces the other. */
-export const UPGRADE_CODE = "{0B7C9A64-5C1E-4E1B-9C37-6E1D7A2F4C10}";
+const UPGRADE_CODE = "{0B7C9A64-5C1E-4E1B-9C37-6E1D7A2F4C10}";
 const PROGRAM_GUID = "{0B7C9A64-5C1E-4E1B-9C37-6E1D7A2F4C11}";
 const SETUP_GUID = "{0B7C9A64-5C1E-4E1B-9C37-6E1D7A2F4C12}";
 
@@ -27,7 +27,7 @@ export function guidOf(purpose: string, contents: readonly (string | Uint8Array)
   return `{${[hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")}}`;
 }
 
-export interface MsiFiles {
+interface MsiFiles {
   /** The name of the agent's program. */
   readonly program: string;
   /** The names of the other files. */

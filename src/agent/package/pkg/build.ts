@@ -8,7 +8,7 @@ import { COMPONENT, distribution, PKG_ID, packageInfo, pkgScripts } from "./cont
 import { createCpio } from "./cpio.ts";
 import { createXar } from "./xar.ts";
 
-export interface PkgBuild {
+interface PkgBuild {
   readonly setup: PackageSetup;
   /** Empty, and nobody else's. */
   readonly folder: string;

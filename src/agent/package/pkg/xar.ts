@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 
-export type XarEntry =
+type XarEntry =
   | { readonly name: string; readonly content: Buffer }
   | { readonly name: string; readonly entries: readonly XarEntry[] };
 

@@ -4,7 +4,7 @@ import { hasExpired } from "../users/invited.ts";
 import type { GivenRoles } from "../users/roles.ts";
 import { rolesOf } from "./view.ts";
 
-export interface Offer {
+interface Offer {
   /** Null if the teams of the invite no longer exist. */
   readonly roles: GivenRoles | null;
   readonly position: string;

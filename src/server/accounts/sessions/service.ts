@@ -15,7 +15,7 @@ import type { sessions } from "./tables.ts";
 
 export type SessionRow = RowOf<typeof sessions>;
 
-export interface SessionOptions {
+interface SessionOptions {
   /** Sessions end when they are unused. Tokens are created explicitly and end at `expiresAt`. */
   readonly kind?: "session" | "token";
   readonly name?: string;

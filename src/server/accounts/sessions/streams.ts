@@ -15,7 +15,7 @@ const LOOK_EVERY = seconds(15);
 /** Node fires longer timers immediately. */
 const TIMER_MAX = 2 ** 31 - 1;
 
-export type StreamKind = "activities" | "live queries" | "websockets" | "sign-ups";
+type StreamKind = "activities" | "live queries" | "websockets" | "sign-ups";
 
 interface Stream {
   readonly viewer: Viewer;
@@ -25,7 +25,7 @@ interface Stream {
   readonly end: () => void;
 }
 
-export interface Streams {
+interface Streams {
   /**
    * Watches a stream until the returned function is called. Calls `end` when the stream must end. 429 for too many
    * streams.

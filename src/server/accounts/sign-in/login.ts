@@ -13,7 +13,7 @@ import { atCurrentCost } from "../users/rehash.ts";
 import { availableTeams, viewUser } from "../users/view.ts";
 import { mailSignInLink } from "./mfa.ts";
 
-export interface Credentials {
+interface Credentials {
   readonly email: string;
   readonly password: string;
   readonly supports_email_verification?: boolean | undefined;
@@ -38,7 +38,7 @@ export async function login(ctx: Context, given: Credentials): Promise<LoginRepl
 /**
  * How the user has signed in: with the password, additionally with a mailed link, or through an identity provider.
  */
-export type SignIn = "password" | "mfa" | "sso";
+type SignIn = "password" | "mfa" | "sso";
 
 /** Opens a session for the authenticated user and records it. Joins the caller's transaction if there is one. */
 export async function signedIn(ctx: Context, user: UserRow, how: SignIn): Promise<LoginReply> {

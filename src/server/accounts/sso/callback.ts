@@ -13,7 +13,7 @@ import { personOf } from "./person.ts";
 import { sentCookie, takeSession } from "./session.ts";
 import { verifiedResponse } from "./verify.ts";
 
-export type SsoOutcome =
+type SsoOutcome =
   | { readonly token: string; readonly relayUrl: string; readonly status?: never }
   | { readonly status: SsoStatus };
 

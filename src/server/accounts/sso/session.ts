@@ -4,7 +4,7 @@ import type { Context } from "../../platform/core/context.ts";
 import { tokenHash } from "../../platform/core/random.ts";
 import { and, eq, gt } from "../../platform/store/query.ts";
 
-export const SSO_COOKIE = "__Host-SVCSSOSESSIONID";
+const SSO_COOKIE = "__Host-SVCSSOSESSIONID";
 export const SSO_SECONDS = 300;
 
 // The callback is a cross-site POST from the identity provider: browsers send only cookies with SameSite=None.

@@ -36,7 +36,7 @@ export async function forgotPassword(ctx: Context, given: string): Promise<Recor
 /** Users of single sign-on have no password here. */
 const hasPassword = (user: UserRow): boolean => !user.sso_enabled;
 
-export interface PasswordReset {
+interface PasswordReset {
   readonly new_password: string;
   readonly new_password_confirmation?: string | undefined;
   readonly password_reset_token: string;

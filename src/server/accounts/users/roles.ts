@@ -74,14 +74,14 @@ function parseTeams(given: NonNullable<GivenRoles["teams"]>): Map<number, Role> 
   return teams;
 }
 
-export interface Difference {
+interface Difference {
   /** Null means the global role. */
   readonly team: number | null;
   readonly from: Role | null;
   readonly to: Role | null;
 }
 
-export function differences(before: RoleSet, after: RoleSet): Difference[] {
+function differences(before: RoleSet, after: RoleSet): Difference[] {
   const teams = new Set([...before.teams.keys(), ...after.teams.keys()]);
   return [
     { team: null, from: before.global, to: after.global },

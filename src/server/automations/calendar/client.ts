@@ -19,7 +19,7 @@ import { instantOf, isTimeZone, type Span } from "./slots.ts";
  * `account`: the service account may not act for this user. `refused`: the calendar does not accept the request. `busy`:
  * it accepts no more requests for now. `unreachable`: no usable reply.
  */
-export type CalendarProblem = "account" | "refused" | "busy" | "unreachable";
+type CalendarProblem = "account" | "refused" | "busy" | "unreachable";
 
 /** The message may be shown to admins. */
 export class CalendarError extends Error {
@@ -36,14 +36,14 @@ export class CalendarError extends Error {
   }
 }
 
-export interface NewEvent extends Span {
+interface NewEvent extends Span {
   readonly id: string;
   readonly summary: string;
   readonly description: string;
   readonly timeZone: string;
 }
 
-export interface CalendarClient {
+interface CalendarClient {
   /** The user's time zone, and when they have other events. */
   busy(from: number, to: number): Promise<{ timeZone: string; spans: Span[] }>;
   /** Creates the event. If it exists already, returns when it takes place. */

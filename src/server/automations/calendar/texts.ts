@@ -10,7 +10,7 @@ interface Policy {
   readonly resolution: string | null;
 }
 
-export interface Described {
+interface Described {
   readonly organization: string;
   readonly hostName: string;
   readonly policies: readonly Policy[];

@@ -6,7 +6,7 @@ import { escapeXml } from "../../../xml/xml.ts";
 const SCRIPT = "document.forms[0].submit()";
 const DIGEST = createHash("sha256").update(SCRIPT).digest("base64");
 
-export interface Posted {
+interface Posted {
   readonly acs: string;
   readonly response: string;
   readonly relayState: string | null;

@@ -21,7 +21,7 @@ import { CONDITIONAL_ACCESS, isConfirmed } from "./certificates.ts";
 import { blockingPolicies } from "./policies.ts";
 import { signingKey } from "./signing.ts";
 
-export type Outcome =
+type Outcome =
   /** What the browser posts, and where to. */
   { readonly acs: string; readonly response: string } | { readonly redirect: string };
 

@@ -18,7 +18,7 @@ const linkKey = part(
   (services) => new Cached(() => serverSecret(services, "unsubscribe")),
 );
 
-export interface Subscription {
+interface Subscription {
   readonly email: string;
   /** Team, with the API's values: null is global, 0 is hosts without a team. */
   readonly team_id: number | null;

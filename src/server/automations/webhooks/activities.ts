@@ -9,7 +9,7 @@ import { readSection } from "../../settings/app-config/rows.ts";
 import { webhookSettings } from "../../settings/app-config/sections/webhooks.ts";
 
 /** The webhook payload of an entry; entries by the service itself have neither actor id nor email. */
-export const activityPayload = (
+const activityPayload = (
   row: Pick<
     RowOf<typeof activities>,
     "created_at" | "actor_full_name" | "actor_id" | "actor_email" | "type" | "details"

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/core/clock.ts";
 import type { Random } from "../../platform/core/random.ts";
 import { type Asking, askCa, CaError } from "./upstream.ts";
 
-export interface ChallengeService {
+interface ChallengeService {
   readonly scepUrl: string;
   readonly challengeUrl: string;
   readonly username: string;

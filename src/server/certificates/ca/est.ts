@@ -5,7 +5,7 @@ import { type Asking, askCa, CaError, fromBase64, mediaType } from "./upstream.t
 
 const PKCS7 = "application/pkcs7-mime";
 
-export interface EstCa {
+interface EstCa {
   readonly url: string;
   readonly username: string;
   readonly password: string;

@@ -6,7 +6,7 @@ import { makeRequest } from "../../../pki/request.ts";
 import { type Certificate, newKey, pem, readCertificate } from "../../../pki/x509.ts";
 import { type Asking, askCa, CaError } from "./upstream.ts";
 
-export interface HostedCa {
+interface HostedCa {
   readonly url: string;
   readonly apiToken: string;
   readonly profileId: string;
@@ -31,13 +31,13 @@ export async function checkProfile(services: Asking, { url, apiToken, profileId 
   if (profile.data.status !== "Active") throw new CaError("profile", "the profile is not active");
 }
 
-export interface Order {
+interface Order {
   readonly commonName: string;
   readonly seatId: string;
   readonly userPrincipalName?: string;
 }
 
-export interface Ordered {
+interface Ordered {
   readonly certificate: Certificate;
   readonly serial: string;
   /**

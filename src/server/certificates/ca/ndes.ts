@@ -11,7 +11,7 @@ import {
 } from "./ntlm.ts";
 import { CaError, plain } from "./upstream.ts";
 
-export interface Ndes {
+interface Ndes {
   readonly adminUrl: string;
   /** `DOMAIN\name`, or a user principal name. */
   readonly username: string;

@@ -44,7 +44,7 @@ export async function passwordHashOf(password: string): Promise<Buffer> {
   return Buffer.from(md4.arrayBuffer(utf16(password)));
 }
 
-export interface Ntlm2 {
+interface Ntlm2 {
   /** 8 bytes. */
   readonly serverChallenge: Buffer;
   readonly targetInfo: Buffer;

@@ -44,7 +44,7 @@ export async function valuesOf({ store }: Pick<Context, "store">, hostId: number
   };
 }
 
-export interface Filled {
+interface Filled {
   readonly text: string;
   /** The variables for which the host has no value. The text must not be used if there are any. */
   readonly missing: readonly string[];

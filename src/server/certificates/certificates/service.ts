@@ -147,7 +147,7 @@ export async function createTemplate(ctx: Context, given: CreateTemplate) {
 }
 
 /** The authority may be deleted between the check and the insert. */
-export async function withoutGoneAuthority<R>(id: number, work: () => Promise<R>): Promise<R> {
+async function withoutGoneAuthority<R>(id: number, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
   } catch (error) {
@@ -203,7 +203,7 @@ export async function removeTemplates(
   );
 }
 
-export const teamName = async ({ store }: Pick<Context, "store">, id: number | null): Promise<string | null> =>
+const teamName = async ({ store }: Pick<Context, "store">, id: number | null): Promise<string | null> =>
   id === null ? null : ((await store.teams.get(id))?.name ?? null);
 
 export const detailsOf = (row: Pick<TemplateRow, "id" | "name" | "team_id">, team_name: string | null) => ({

@@ -195,7 +195,7 @@ function attempt<T>(work: () => T): T | null {
 export const identityByFingerprint = ({ store }: { readonly store: ServerTx }, fingerprint: string) =>
   store.deviceIdentities.first({ where: eq("fingerprint", fingerprint) });
 
-export interface Device {
+interface Device {
   readonly host_id: number;
   /** Empty if the device does not report one. */
   readonly hardware_serial: string;

@@ -27,7 +27,7 @@ const CAPABILITIES = ["Renewal", "SHA-1", "SHA-256", "AES", "DES3", "SCEPStandar
 const REFUSAL_AFTER = 300;
 const FAILURES_A_MINUTE = 100;
 
-export interface ScepQuestion {
+interface ScepQuestion {
   readonly operation: string;
   /** Base64 from the query of a GET, or the bytes of a POST. */
   readonly message: string | Uint8Array;

@@ -12,7 +12,7 @@ import { signer, TOLERANCE } from "./identity.ts";
 /** A whole office may send from one address. */
 const LIMIT = { scope: "signed requests", most: 300, ofAll: 3_000, span: minutes(1) };
 
-export interface SigningHost {
+interface SigningHost {
   readonly id: number;
   readonly team_id: number | null;
 }

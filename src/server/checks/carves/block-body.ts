@@ -1,6 +1,6 @@
 // Parses a block request from its bytes. The data is decoded in place, because it is too large for a string.
 
-export interface BlockBody {
+interface BlockBody {
   readonly blockId: unknown;
   readonly sessionId: string;
   readonly requestId: string;

@@ -23,7 +23,7 @@ import {
   wholeNumber,
 } from "./rules.ts";
 
-export interface CarveIntake {
+interface CarveIntake {
   begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply>;
   /**
    * `authorization`: the header of newer agents; without it, session and request id identify the carve. Modifies

@@ -12,7 +12,7 @@ export type CarveRow = RowOf<typeof carves>;
 
 const MiB = 1024 * 1024;
 /** Maximum size of a block request in bytes. */
-export const BLOCK_BODY_MAX = 16 * MiB;
+const BLOCK_BODY_MAX = 16 * MiB;
 const MAX_BLOCK_SIZE = 256 * MiB;
 /** 8 GiB in the agents' default block size of 8 KiB. */
 export const carveBlocks = limit({
@@ -78,7 +78,7 @@ export function planOf(
 /** Encoded as base64 it must fit into a request, with 1 KiB for the rest. */
 const largestBlock = Math.floor(((BLOCK_BODY_MAX - 1024) / 4) * 3);
 
-export type Verdict = { readonly kind: "new" | "repeated" } | { readonly kind: "wrong"; readonly text: string };
+type Verdict = { readonly kind: "new" | "repeated" } | { readonly kind: "wrong"; readonly text: string };
 
 const wrong = (text: string): Verdict => ({ kind: "wrong", text });
 

@@ -26,7 +26,7 @@ function wallTime(row: Row): number {
 }
 
 /** Parses the agent's schedule statistics by pack. Queries outside packs do not come from this server. */
-export function packStats(rows: readonly Row[], warn: Warn): PackStats[] {
+function packStats(rows: readonly Row[], warn: Warn): PackStats[] {
   const packs = new Map<string, Map<string, QueryStats>>();
   let queries = 0;
   for (const row of rows) {

@@ -25,7 +25,7 @@ export function checkedPackName(given: string | undefined): string {
   return name;
 }
 
-export const nameTaken = (name: string) => alreadyExists(`a pack with the name ${JSON.stringify(name)} exists`);
+const nameTaken = (name: string) => alreadyExists(`a pack with the name ${JSON.stringify(name)} exists`);
 
 export async function packRow({ store }: Pick<Context, "store">, id: number): Promise<PackRow> {
   const row = await store.packs.get(id);
@@ -114,7 +114,7 @@ async function checkNameFree({ store }: Context, name: string): Promise<void> {
 }
 
 /** Two callers may choose the same name concurrently: the store refuses the second. */
-export async function keepingNames<T>(name: string, work: Promise<T>): Promise<T> {
+async function keepingNames<T>(name: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

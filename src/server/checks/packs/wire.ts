@@ -9,10 +9,10 @@ import { noStats } from "../queries/wire.ts";
 import type { packs, packTargets, scheduledQueries } from "./tables.ts";
 
 export type PackRow = RowOf<typeof packs>;
-export type TargetRow = RowOf<typeof packTargets>;
+type TargetRow = RowOf<typeof packTargets>;
 export type ScheduledRow = RowOf<typeof scheduledQueries>;
 
-export interface TargetIds {
+interface TargetIds {
   readonly host_ids: number[];
   readonly label_ids: number[];
   readonly team_ids: number[];
@@ -21,7 +21,7 @@ export interface TargetIds {
 const ids = (targets: readonly TargetRow[], column: "host_id" | "label_id" | "team_id"): number[] =>
   targets.flatMap((target) => target[column] ?? []).sort((a, b) => a - b);
 
-export const targetIds = (targets: readonly TargetRow[]): TargetIds => ({
+const targetIds = (targets: readonly TargetRow[]): TargetIds => ({
   host_ids: ids(targets, "host_id"),
   label_ids: ids(targets, "label_id"),
   team_ids: ids(targets, "team_id"),

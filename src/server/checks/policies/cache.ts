@@ -207,7 +207,7 @@ export async function policiesFor(
   );
 }
 
-export interface DuePolicies {
+interface DuePolicies {
   readonly queries: Readonly<Record<string, string>>;
   readonly revision: number;
   /** Includes every policy of the host, not only new ones. */

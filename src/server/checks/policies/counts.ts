@@ -50,7 +50,7 @@ async function addPending(tx: ServerTx, now: string): Promise<boolean> {
   return waiting.length === ROWS;
 }
 
-export interface PolicyCounts {
+interface PolicyCounts {
   /** Processes all recorded differences now. */
   flush(): Promise<void>;
   stop(): Promise<void>;

@@ -123,7 +123,7 @@ const onHost = (policy: PolicyRow, authors: Authors): Omit<HostPolicy, "response
   updated_at: policy.updated_at,
 });
 
-export type Authors = ReadonlyMap<number, { readonly name: string; readonly email: string }>;
+type Authors = ReadonlyMap<number, { readonly name: string; readonly email: string }>;
 
 export async function authorsOf(store: Pick<ServerTx, "users">, rows: readonly PolicyRow[]): Promise<Authors> {
   const ids = [...new Set(rows.flatMap(({ author_id }) => author_id ?? []))];

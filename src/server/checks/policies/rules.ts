@@ -10,20 +10,20 @@ import type { Place, PolicyRow } from "./applies.ts";
 
 export const refused = (why: string, field = "base") => badRequest(`policy payload verification: ${why}`, field);
 
-export function checkedName(given: string | undefined): string {
+function checkedName(given: string | undefined): string {
   const name = (given ?? "").normalize("NFC").trim();
   if (name === "") throw refused("policy name cannot be empty", "name");
   return name;
 }
 
-export function checkedQuery(given: string | undefined): string {
+function checkedQuery(given: string | undefined): string {
   if (given === undefined || given.trim() === "") throw refused("policy query cannot be empty", "query");
   const problem = sqlProblem(given);
   if (problem !== null) throw refused(problem, "query");
   return given;
 }
 
-export function checkedPlatform(given: string): string {
+function checkedPlatform(given: string): string {
   const words = given
     .split(",")
     .map((word) => word.trim())

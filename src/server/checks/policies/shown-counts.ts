@@ -9,7 +9,7 @@ import { and, everything, exists, type Predicate } from "../../platform/store/qu
 import type { PolicyRow } from "./applies.ts";
 import { unansweredCounts } from "./unanswered.ts";
 
-export interface Counts {
+interface Counts {
   readonly passing_host_count: number;
   readonly failing_host_count: number;
   readonly unanswered_host_count: number;

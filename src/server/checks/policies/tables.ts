@@ -12,7 +12,7 @@ declare module "../../platform/core/tables.ts" {
 }
 
 /** Patch policies have the query of their maintained app. */
-export type PolicyType = "dynamic" | "patch";
+type PolicyType = "dynamic" | "patch";
 
 export const policies = table(
   "policies",

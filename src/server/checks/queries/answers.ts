@@ -20,7 +20,7 @@ export const reportRows = limit({
   unit: "rows",
   beyond: "The result of the host is not stored.",
 });
-export const ROWS_MAX = reportRows.max;
+const ROWS_MAX = reportRows.max;
 /** Maximum size of one result (characters). Agents drop longer lines. */
 export const reportText = limit({
   what: "result of one host for the report of a query",

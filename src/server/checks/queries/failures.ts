@@ -37,7 +37,7 @@ const REFRESH = minutes(30);
 /** Hosts in one transaction. */
 const BATCH_SIZE = 50;
 
-export interface FailureIntake {
+interface FailureIntake {
   /** Undefined: no line is about a query. */
   take(
     host: { readonly id: number; readonly teamId: number | null },

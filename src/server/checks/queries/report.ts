@@ -14,7 +14,7 @@ import { hostsSeen } from "./service.ts";
 /** Default for the maximum number of stored rows of one query, over all hosts. */
 const DEFAULT_CAP = 1000;
 
-export interface ReportRules {
+interface ReportRules {
   readonly enabled: boolean;
   readonly cap: number;
 }

@@ -16,7 +16,7 @@ import type { KnownQuery, Plan, PlanCache } from "./plan.ts";
 import { reportRules, storedRows } from "./report.ts";
 import type { queryResults } from "./tables.ts";
 
-export interface ReportIntake {
+interface ReportIntake {
   /**
    * Resolves once the results in the lines are stored; undefined: there is nothing to store. Rejects if storing fails,
    * so that the agent keeps the lines and sends them again.

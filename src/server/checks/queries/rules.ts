@@ -10,13 +10,13 @@ export const queryName = (given: string): string => given.normalize("NFC").trim(
 
 const refused = (why: string, field: string) => badRequest(`query payload verification: ${why}`, field);
 
-export function checkedName(given: string | undefined): string {
+function checkedName(given: string | undefined): string {
   const name = queryName(given ?? "");
   if (name === "") throw refused("query name cannot be empty", "name");
   return name;
 }
 
-export function checkedSql(given: string | undefined): string {
+function checkedSql(given: string | undefined): string {
   if ((given ?? "").trim() === "") throw refused("query's SQL query cannot be empty", "query");
   const problem = sqlProblem(given!);
   if (problem !== null) throw refused(problem, "query");
@@ -35,7 +35,7 @@ export function checkedPlatform(given: string): string {
   return [...new Set(named)].join(",");
 }
 
-export function checkedLogging(given: string): QueryLogging {
+function checkedLogging(given: string): QueryLogging {
   const logging = given === "" ? "snapshot" : given;
   const found = queryLoggings.find((known) => known === logging);
   if (!found)

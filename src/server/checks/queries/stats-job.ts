@@ -93,7 +93,7 @@ function statsOf(cost: Cost | undefined): QueryStats | null {
 }
 
 /** The percentile: the smallest value that at least this percentage of the values does not exceed. */
-export function percentile(values: readonly number[], percent: number): number {
+function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0;
 }

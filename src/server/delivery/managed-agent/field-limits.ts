@@ -22,7 +22,7 @@ interface Part {
   readonly isIgnored: boolean;
 }
 
-export interface TextField extends Part {
+interface TextField extends Part {
   readonly endpoint: AnyEndpoint;
 }
 

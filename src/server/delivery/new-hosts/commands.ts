@@ -2,7 +2,7 @@
 import type { AgentPlatform } from "../../../api/delivery/new-hosts.ts";
 import { powershellWord, shellWord } from "../../../text/shell.ts";
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly signsRequests: boolean;
   /**
    * Pin of the server's public key, if systems do not trust its certificate: the script brings what the agent trusts.

@@ -4,7 +4,7 @@ import { rootCertificates } from "node:tls";
 import type { Context } from "../../platform/core/context.ts";
 import { ownCertificates } from "../../settings/app-config/certificate.ts";
 
-export interface PrivateCertificate {
+interface PrivateCertificate {
   /** The authority, in PEM. A self-signed certificate is its own. */
   readonly authority: string;
   /** SHA-256 of the public key of the server's certificate, in base64, as curl takes it. */

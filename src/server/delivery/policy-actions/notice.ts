@@ -9,7 +9,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq } from "../../platform/store/query.ts";
 
 /** Between the message and the installation. */
-export const NOTICE_PERIOD = minutes(5);
+const NOTICE_PERIOD = minutes(5);
 
 const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const inPowerShell = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -36,7 +36,7 @@ export function noticeScript(platform: string, app: string, version: string): st
 }
 
 /** Where the notice of an installation stands. `at`: when the app is to be installed. */
-export type NoticeState =
+type NoticeState =
   | { readonly isOver: false }
   | { readonly isOver: true; readonly exitCode: number | null; readonly at: string | null };
 

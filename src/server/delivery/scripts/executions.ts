@@ -13,7 +13,7 @@ import { expandFor, maskSecrets } from "../../settings/variables/use.ts";
 import { keepText, knownTextOf } from "../../software/script-texts/texts.ts";
 import type { scriptExecutions } from "./tables.ts";
 
-export type Execution = RowOf<typeof scriptExecutions>;
+type Execution = RowOf<typeof scriptExecutions>;
 
 export const executionOf = (store: ServerTx, { uuid }: Pick<Operation, "uuid">): Promise<Execution | null> =>
   store.scriptExecutions.first({ where: eq("uuid", uuid) });

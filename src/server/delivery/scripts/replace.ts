@@ -18,7 +18,7 @@ import { SCRIPT_CHANGES } from "./saved.ts";
 type Query = z.output<typeof scriptsApi.replace.query>;
 type Body = z.output<typeof scriptsApi.replace.body>;
 
-export interface WantedScript {
+interface WantedScript {
   readonly name: string;
   readonly text: string;
   /** Field of the input, for errors. */

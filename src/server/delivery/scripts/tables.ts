@@ -85,7 +85,7 @@ export const scriptBatches = table(
   },
 );
 
-export const batchStates = ["ran", "pending", "errored", "incompatible", "canceled"] as const;
+const batchStates = ["ran", "pending", "errored", "incompatible", "canceled"] as const;
 
 /** The hosts of a batch run, which are fixed when it is created. They outlive the hosts themselves. */
 export const scriptBatchHosts = table(

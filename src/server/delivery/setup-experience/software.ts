@@ -18,7 +18,7 @@ import { appsForSetup, chooseApp } from "../store-apps/setup.ts";
 import type { StoreAppRow } from "../store-apps/tables.ts";
 
 /** Software that a team offers, and its place among what hosts of a platform install during their setup. */
-export interface Candidate {
+interface Candidate {
   readonly title_id: number;
   readonly installer: Installer | null;
   readonly app: StoreAppRow | null;

@@ -8,7 +8,7 @@ import { withTitle } from "../../software/software/host-conditions.ts";
 import type { ListingRow, StoreAppRow } from "./tables.ts";
 
 /** What the store says of an app. */
-export interface PlayApp {
+interface PlayApp {
   readonly name: string;
   readonly icon_url: string | null;
   readonly version: string;

@@ -142,7 +142,7 @@ type Given = Omit<Edited, Windows> &
   Pick<BatchApp, "install_during_setup"> & { readonly every_platform?: boolean } & {
     readonly [K in Windows]?: string | null | undefined;
   };
-export interface NewApp {
+interface NewApp {
   readonly listing: ListingRow;
   /** Null: it is for Android. */
   readonly token: VppTokenRow | null;
@@ -218,7 +218,7 @@ function checkJson(configuration: string): void {
 }
 
 /** 422 if the id is not one of the platform's store. */
-export function checkAppId(id: string, platform: StorePlatform | undefined): void {
+function checkAppId(id: string, platform: StorePlatform | undefined): void {
   if (isAppId(id, platform === "android")) return;
   throw invalid(
     "app_store_id",
@@ -278,7 +278,7 @@ const iconUrlFor = async (store: ServerTx, row: StoreAppRow): Promise<string | n
   (await iconUrlOf(store, row.team_id, row.title_id)) ?? (await listingOf(store, row))?.icon_url ?? null;
 
 /** In the caller's transaction. Licenses stay with the hosts that have the app. */
-export async function removeApp(inside: Context, team: TeamName, row: StoreAppRow): Promise<void> {
+async function removeApp(inside: Context, team: TeamName, row: StoreAppRow): Promise<void> {
   const { store } = inside;
   const { self_service, software_title_id, configuration, ...details } = await detailsOf(store, row, team);
   const software_icon_url = await iconUrlFor(store, row);

@@ -144,7 +144,7 @@ async function detailsOf(
   };
 }
 
-export interface AskedInstall {
+interface AskedInstall {
   readonly selfService?: boolean;
   readonly policyId?: number | null;
 }

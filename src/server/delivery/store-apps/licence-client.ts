@@ -11,7 +11,7 @@ import type { StorePlatform } from "./tables.ts";
  * requests for now. `licence`: there is no free license, or the app cannot be assigned to devices. `refused`: it refuses
  * what was sent. `unreachable`: no usable reply.
  */
-export type LicenceProblem = "terms" | "token" | "busy" | "licence" | "refused" | "unreachable";
+type LicenceProblem = "terms" | "token" | "busy" | "licence" | "refused" | "unreachable";
 
 /** The message may be shown to admins. */
 export class LicenceError extends Error {

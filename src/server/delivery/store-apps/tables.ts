@@ -158,7 +158,7 @@ export const storeAppLicences = table(
  * How far the installation of an app on a host is. `licence`: a license is to be assigned. `event`: the service assigns
  * it. `command`: the device has the command. `verify`: the device installs it.
  */
-export type InstallStep = "licence" | "event" | "command" | "verify";
+type InstallStep = "licence" | "event" | "command" | "verify";
 
 /** An installation that was asked for; its id is that of its operation. */
 export const storeAppInstalls = table("store_app_installs", {

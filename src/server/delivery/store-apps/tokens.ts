@@ -200,7 +200,7 @@ export async function deleteOnlyToken(ctx: Context): Promise<Record<string, neve
   return deleteToken(ctx, first.id);
 }
 
-export async function tokenRow({ store }: Pick<Context, "store">, id: number): Promise<VppTokenRow> {
+async function tokenRow({ store }: Pick<Context, "store">, id: number): Promise<VppTokenRow> {
   const row = await store.vppTokens.get(id);
   if (!row) throw notFound("token", id);
   return row;

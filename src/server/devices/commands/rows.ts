@@ -7,7 +7,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, isNull, not, oneOf } from "../../platform/store/query.ts";
 import { platformOfLane } from "./platform.ts";
 
-export interface NewCommand {
+interface NewCommand {
   readonly hostId: number;
   readonly requestType: string;
   readonly name: string | null;

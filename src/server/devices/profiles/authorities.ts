@@ -40,7 +40,7 @@ const kinds: readonly Kind[] = [
 ];
 const byType = new Map(kinds.map((kind) => [kind.type, kind]));
 
-export interface AuthorityVariable {
+interface AuthorityVariable {
   readonly type: CaType;
   readonly authority: string;
   /** 0: the address, or the key with its certificate. 1: the challenge, or the password of the key. */

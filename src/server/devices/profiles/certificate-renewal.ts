@@ -15,7 +15,7 @@ import { namesIn, RENEWAL_ID, renewalIdOf } from "./variables.ts";
 const STEP = 100;
 const BEFORE_END = days(30);
 
-export async function renewCertificates(services: Services, signal?: AbortSignal): Promise<void> {
+async function renewCertificates(services: Services, signal?: AbortSignal): Promise<void> {
   const ctx = serviceContext(services, "profile certificates");
   for await (const profiles of ctx.store.configurationProfiles.pages({ where: eq("has_variables", true) }, STEP)) {
     const contents = await contentsOf(

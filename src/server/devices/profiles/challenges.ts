@@ -10,7 +10,7 @@ import { applyEvents } from "./host-rows.ts";
 import { notifyProfiles } from "./part.ts";
 import { type HostProfileRow, platformOf } from "./platform.ts";
 
-export interface ProxyRequest {
+interface ProxyRequest {
   readonly host_uuid: string;
   readonly profile_uuid: string;
   readonly ca_name: string;

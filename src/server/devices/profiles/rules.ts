@@ -17,7 +17,7 @@ export interface Upload extends ReadProfile {
   readonly activation_identifier: string | null;
 }
 
-export interface GivenFiles extends ProfileFile {
+interface GivenFiles extends ProfileFile {
   /** Null: none of its own. */
   readonly activation: Uint8Array | null;
 }

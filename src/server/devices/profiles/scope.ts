@@ -27,10 +27,7 @@ export async function labelsOfProfiles(
 type Placed = Pick<ProfileRow, "team_id" | "platform" | "host_platform">;
 
 /** Hosts of the profile's team that could get it, whatever their labels. */
-export const hostsInReach = (
-  ctx: Pick<Context, "extensions">,
-  { team_id, platform, host_platform }: Placed,
-): Predicate =>
+const hostsInReach = (ctx: Pick<Context, "extensions">, { team_id, platform, host_platform }: Placed): Predicate =>
   and(
     platformOf(ctx, platform).hosts,
     inTeam(team_id ?? 0),

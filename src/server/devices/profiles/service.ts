@@ -86,7 +86,7 @@ function checkEnding(name: string, { platform, kind }: Upload): void {
 
 const withoutExtension = (name: string): string => name.replace(ENDING, "");
 
-export interface SentProfile {
+interface SentProfile {
   readonly profile: File;
   readonly activation?: File | undefined;
 }

@@ -19,7 +19,7 @@ const VARIABLE =
 
 type ProfileVariable = (typeof hostVariables)[number];
 /** By name, such as `VAR_HOST_UUID`. Of what is put in later it is not the value, but what changes with it. */
-export type HostValues = ReadonlyMap<string, string>;
+type HostValues = ReadonlyMap<string, string>;
 
 /** Names the profile in the certificates that devices enroll with it. */
 export const RENEWAL_ID = "VAR_SCEP_RENEWAL_ID";
@@ -105,7 +105,7 @@ export async function valuesOfHosts(
   );
 }
 
-export interface Filled {
+interface Filled {
   /** What is put in later is still named in it, always with braces. */
   readonly text: string;
   /** Digest of the values that were used. */

@@ -20,7 +20,7 @@ export interface DeviceReport {
   readonly software: SoftwareAnswer | null;
 }
 
-export interface DeviceReports<M> {
+interface DeviceReports<M> {
   /** Resolves when the message's report is written. Messages of hosts that were deleted are dropped. */
   add(message: M): Promise<null>;
   stop(): Promise<void>;

@@ -62,7 +62,7 @@ const namesOf = ({ labels }: SharedRows, type: "builtin" | "regular"): string[] 
   labels.filter(({ label_type }) => label_type === type).map(({ name }) => name);
 
 /** The rows of every kind. */
-export type Rows = ReadonlyMap<Kind, unknown>;
+type Rows = ReadonlyMap<Kind, unknown>;
 
 /** Call this in a transaction, so that all rows are from the same moment. */
 export async function readAllRows(ctx: Context): Promise<{ shared: SharedRows; rows: Rows }> {

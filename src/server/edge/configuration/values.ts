@@ -30,7 +30,7 @@ export interface Thing extends ThingKey {
 export const keyOf = ({ kind, owner, name }: ThingKey): string => JSON.stringify([kind, owner, name]);
 
 /** Serializes equal values to the same text, independent of the order of keys. */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   if (value instanceof Secret) return `{"$secret":${JSON.stringify(value.text)}}`;
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

@@ -16,7 +16,7 @@ import { migrationOf } from "./migration.ts";
 export const asOwner = (ctx: Context): Context => ({ ...ctx, user: service });
 
 /** Whether the host can install something that is offered to its user. */
-export const hasSelfService = async ({ store, extensions }: Context, host: HostRow): Promise<boolean> =>
+const hasSelfService = async ({ store, extensions }: Context, host: HostRow): Promise<boolean> =>
   (await Promise.all(extensions.hostOffers.map((offersOf) => offersOf(store, host))))
     .flat()
     .some(({ isAvailable, isSelfService }) => isAvailable && isSelfService);

@@ -7,7 +7,7 @@ import type { Job } from "../../platform/core/job.ts";
 import { tokenHash } from "../../platform/core/random.ts";
 import { and, eq, gt, lt, lte, oneOf } from "../../platform/store/query.ts";
 
-export const DEVICE_COOKIE = "__Host-SVC_DESKTOP_SESSION";
+const DEVICE_COOKIE = "__Host-SVC_DESKTOP_SESSION";
 /** A working day: the agent's token, which the page needs as well, is replaced every hour. */
 const LIFETIME = hours(12);
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { script } from "./script.ts";
 import { style } from "./style.ts";
 
-export interface Asset {
+interface Asset {
   readonly path: string;
   readonly type: string;
   readonly text: string;

@@ -1,7 +1,7 @@
 import { isStopping } from "../../platform/core/concurrency/stopping.ts";
 import type { Services } from "../../platform/core/context.ts";
 
-export interface Health {
+interface Health {
   readonly ok: boolean;
   readonly body:
     | { status: "ok"; warnings?: Record<string, string> }

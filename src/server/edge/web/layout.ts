@@ -5,7 +5,7 @@ import { LOGO_PATH } from "../../settings/logo/service.ts";
 import { scriptAsset, styleAsset } from "./assets.ts";
 import { type Html, html } from "./html.ts";
 
-export interface Frame {
+interface Frame {
   readonly title: string;
   readonly body: Html;
   /** `narrow`: a single form, as for signing in. */
@@ -24,7 +24,7 @@ export interface Part {
   readonly name: string;
 }
 
-export interface Organization {
+interface Organization {
   readonly name: string;
   readonly logo: string;
 }

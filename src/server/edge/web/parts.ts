@@ -13,7 +13,7 @@ const steps: readonly [number, string][] = [
 const BEFORE_ANY = Date.UTC(2001, 0, 1);
 
 /** "3 minutes ago" or "in 3 days". A time before 2001 means never. */
-export function ago(time: string, now: number): string {
+function ago(time: string, now: number): string {
   const at = Date.parse(time);
   if (Number.isNaN(at) || at < BEFORE_ANY) return "never";
   let amount = Math.round(Math.abs(now - at) / 1000);
@@ -45,7 +45,7 @@ export const alert = (text: string | Html): Html => html`<div class="message bad
 export const good = (text: string | Html): Html => html`<div class="message good" role="status"><p>${text}</p></div>`;
 export const note = (text: string | Html): Html => html`<div class="message note" role="status"><p>${text}</p></div>`;
 
-export interface Field {
+interface Field {
   readonly name: string;
   readonly label: string;
   readonly type?: "text" | "email" | "password" | "search";
@@ -108,7 +108,7 @@ export function pageNumber(params: URLSearchParams, name = "page"): number {
   return /^\d{1,6}$/.test(text) ? Number(text) : 0;
 }
 
-export interface Paged {
+interface Paged {
   readonly has_next_results: boolean;
   readonly has_previous_results: boolean;
 }

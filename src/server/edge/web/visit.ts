@@ -196,7 +196,7 @@ async function respond(visit: Visit | undefined, ctx: Context, page: Page, answe
 
 type Menu = { readonly name: string; readonly csrf: Html; readonly parts: readonly Part[] };
 
-export async function shown(
+async function shown(
   ctx: Pick<Context, "config" | "settings">,
   answer: Shown,
   menu?: Menu,

@@ -5,7 +5,7 @@ import { channels } from "../../platform/core/channels.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { startedPart } from "../../platform/core/running.ts";
 
-export interface Feed {
+interface Feed {
   /**
    * Calls the listener when entries were sealed and when readers must recheck their access. Returns a function to stop.
    */

@@ -25,7 +25,7 @@ const LOOK_MS = 200;
 /** Maximum duration of a stream. Readers reconnect, which authenticates their token again. */
 const STREAM_MS = minutes(10);
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly where: Predicate;
   /** Position of the last entry seen; null: none. */
   readonly after: number | null;

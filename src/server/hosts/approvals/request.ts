@@ -11,7 +11,7 @@ import type { ApprovalAction, Asked } from "./tables.ts";
 import { type ApprovalRow, viewOf } from "./view.ts";
 
 /** How long a request can be approved. */
-export const OPEN_FOR = hours(24);
+const OPEN_FOR = hours(24);
 const SHOWN_HOSTS = 10;
 const MOST_PENDING = 100;
 const AT_ONCE = 1000;

@@ -64,7 +64,7 @@ function decidable(ctx: Context): Predicate {
   return or(...parts);
 }
 
-export const isExpired = ({ clock }: Pick<Context, "clock">, { state, expires_at }: ApprovalRow): boolean =>
+const isExpired = ({ clock }: Pick<Context, "clock">, { state, expires_at }: ApprovalRow): boolean =>
   state === "pending" && Date.parse(expires_at) <= clock.now();
 
 export const stateOf = (ctx: Pick<Context, "clock">, row: ApprovalRow): ApprovalState =>

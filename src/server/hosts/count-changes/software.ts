@@ -85,7 +85,7 @@ export async function listsOf(tx: ServerTx, hostIds: readonly number[]): Promise
   return byId(await tx.hostSoftware.pick(["id", "software_ids", "title_ids"], { where: oneOf("id", hostIds) }));
 }
 
-export async function teamsOf(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, number | null>> {
+async function teamsOf(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, number | null>> {
   const rows = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", hostIds) });
   return new Map(rows.map(({ id, team_id }) => [id, team_id]));
 }

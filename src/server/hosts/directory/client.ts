@@ -80,7 +80,7 @@ export interface DirectoryClient {
   post<T>(schema: z.ZodType<T>, path: string, body: unknown, permissions: string): Promise<T>;
 }
 
-export type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
+type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
 
 const TIMEOUT = seconds(30);
 const MAX_BYTES = 16 * 1024 * 1024;

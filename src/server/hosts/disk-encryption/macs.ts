@@ -18,7 +18,7 @@ interface ProfileOnMac {
   readonly detail: string;
 }
 
-export interface MacState {
+interface MacState {
   readonly status: DiskEncryptionStatus | null;
   readonly detail: string;
 }

@@ -4,7 +4,7 @@ import { recordSettings } from "../os-settings/statuses.ts";
 import type { SettingStatus } from "../os-settings/tables.ts";
 import type { DiskEncryptionStatus } from "./tables.ts";
 
-export interface DiskState {
+interface DiskState {
   readonly id: number;
   readonly status: DiskEncryptionStatus | null;
   readonly detail: string;

@@ -15,7 +15,7 @@ export interface ExpectedHost {
   readonly teamId: number | null;
 }
 
-export interface ExpectedHosts {
+interface ExpectedHosts {
   /** The id of each host, by serial number. Those beyond the device limit of the license are missing. */
   readonly idOf: ReadonlyMap<string, number>;
   readonly added: readonly number[];

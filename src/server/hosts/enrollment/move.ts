@@ -22,7 +22,7 @@ declare module "../../platform/core/extensions.ts" {
 /** The enrolling agent. Only its new key remains valid; all other keys of the host are deleted. */
 export type EnrollingAgent = "query_engine" | "managed_agent" | "apple_device" | "windows_device" | "android_device";
 
-export interface MovedHost {
+interface MovedHost {
   readonly id: number;
   readonly display_name: string;
 }

@@ -13,7 +13,7 @@ export const ENROLLED_ELSEWHERE =
 /** Agents retry forever, so only one activity per host and reason is recorded within this time. */
 const QUIET = hours(24);
 
-export interface Refused {
+interface Refused {
   readonly host: Pick<HostRow, "id" | "display_name" | "hardware_serial" | "uuid" | "platform" | "team_id">;
   readonly agent: EnrollingAgent;
   readonly address: string;

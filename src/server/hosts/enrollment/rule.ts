@@ -3,7 +3,7 @@
 
 import type { Settings } from "../../platform/core/settings/settings.ts";
 
-export interface Reenrollment {
+interface Reenrollment {
   /** The current team of the host; null: none. */
   readonly hostTeam: number | null;
   /** The team of the enroll secret; null: a global secret. */
@@ -18,7 +18,7 @@ export interface Reenrollment {
 }
 
 /** `stays`: the host enrolls again in its team. `moves`: it is transferred to the secret's team (move.ts). */
-export type Verdict = "stays" | "moves" | "refused";
+type Verdict = "stays" | "moves" | "refused";
 
 /**
  * A secret of the host's own team is accepted. For a global secret the setting decides. A secret of another team is

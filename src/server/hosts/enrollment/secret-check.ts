@@ -10,7 +10,7 @@ import { part } from "../../platform/core/running.ts";
 import { countFailure } from "../../platform/rate-limits/attempts.ts";
 import { findEnrollSecrets } from "../../settings/enroll-secrets/service.ts";
 
-export type SecretCheck =
+type SecretCheck =
   | { readonly teamId: number | null; readonly secretHash: string }
   /** Invalid secret. `wait`: seconds until this address may retry, or 0. */
   | { readonly wait: number };

@@ -13,7 +13,7 @@ import { type ActionOptions, delivererFor, delivererOf, type HostAction } from "
 import { type LockState, lockStateOf } from "./states.ts";
 import type { hostActions } from "./tables.ts";
 
-export type ActionReply = Pick<LockState, "device_status" | "pending_action"> & { unlock_pin?: string };
+type ActionReply = Pick<LockState, "device_status" | "pending_action"> & { unlock_pin?: string };
 
 /** If the action needs approval by another user, only the approval request is created. */
 export async function actOnHost(

@@ -68,7 +68,7 @@ async function setOnly(tx: ServerTx, hostId: number, email: string, source: stri
   });
 }
 
-export interface ReportedEmails {
+interface ReportedEmails {
   readonly hostId: number;
   readonly emails: readonly string[];
 }

@@ -9,7 +9,7 @@ import { notifyHostsMoved } from "./changes.ts";
 /** A host was deleted or changed team after its row was read. */
 export class HostChanged extends Error {}
 
-export interface HostUpdate {
+interface HostUpdate {
   readonly row: HostRow;
   readonly set: Partial<HostRow>;
 }
@@ -34,7 +34,7 @@ export async function updateKnownHosts(tx: ServerTx, updates: readonly HostUpdat
   if (updates.some(({ row }) => teams.get(row.id) !== row.team_id)) throw new HostChanged();
 }
 
-export interface Takeover {
+interface Takeover {
   readonly teamId: number | null;
   /** False: another agent enrolls, so the key of the query engine is deleted. */
   readonly keepsNodeKey: boolean;

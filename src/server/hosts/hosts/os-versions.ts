@@ -15,12 +15,12 @@ export interface OsIdentity {
 }
 
 /** The release that a host reports; without an id for a host that is not stored yet. */
-export interface ReportedOs {
+interface ReportedOs {
   readonly hostId: number | null;
   readonly system: OsIdentity;
 }
 
-export interface OsVersions {
+interface OsVersions {
   /**
    * The ids of these releases; missing ones are created. Undefined for a release that was not created, because its host
    * has added too many.

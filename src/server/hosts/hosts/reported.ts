@@ -5,7 +5,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import type { HostRow } from "./access.ts";
 import { type SeenRow, seenRow, updateSeen } from "./seen.ts";
 
-export interface ReportedHost {
+interface ReportedHost {
   readonly row: HostRow;
   readonly set: Partial<HostRow>;
 }

@@ -1,7 +1,7 @@
 import { linuxPlatforms } from "../../platform/core/platforms.ts";
 
 /** A label created by the server. Dynamic ones are evaluated like any other label. */
-export interface BuiltinLabel {
+interface BuiltinLabel {
   readonly name: string;
   readonly description: string;
   readonly query: string;

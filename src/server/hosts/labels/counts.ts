@@ -25,7 +25,7 @@ interface Held {
 /** The number of team sets whose counts are cached. */
 const CACHED_MAX = 100;
 
-export interface LabelCounts {
+interface LabelCounts {
   among(own: Predicate): Promise<Counts>;
   stop(): Promise<void>;
 }

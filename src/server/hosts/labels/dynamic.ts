@@ -7,7 +7,7 @@ import { platformFamily } from "../../platform/core/platforms.ts";
 import { eq } from "../../platform/store/query.ts";
 import { reaches } from "./reach.ts";
 
-export interface DynamicLabel {
+interface DynamicLabel {
   readonly id: number;
   readonly query: string;
   readonly platform: string;

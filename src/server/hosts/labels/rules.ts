@@ -33,7 +33,7 @@ export function checkPlatform(given: string | null | undefined, field = "platfor
   return platform;
 }
 
-export const isBlank = (text: string | null | undefined): boolean => (text ?? "").trim() === "";
+const isBlank = (text: string | null | undefined): boolean => (text ?? "").trim() === "";
 
 /** What a label selects hosts by; empty: nothing. 422 for what is no SQL. */
 export function checkQuery(given: string | null | undefined, field = "query"): string {
@@ -44,7 +44,7 @@ export function checkQuery(given: string | null | undefined, field = "query"): s
 }
 
 /** The possible sources of a label's members. */
-export interface Sources {
+interface Sources {
   readonly query?: string | null | undefined;
   readonly criteria?: GivenCriteria | null | undefined;
   readonly hosts?: readonly unknown[] | null | undefined;

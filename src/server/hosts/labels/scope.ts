@@ -21,7 +21,7 @@ export interface LabelScope {
   readonly exclude_any?: readonly number[];
 }
 
-export type ScopedKind = "policy" | "query" | "profile" | "software";
+type ScopedKind = "policy" | "query" | "profile" | "software";
 
 /**
  * The labels with these names, without duplicates, in the order of the names. Unknown names are a 400 under `field`,

@@ -14,7 +14,7 @@ import { type LabelRow, specOf } from "./wire.ts";
 import { keepLabels } from "./write.ts";
 
 /** A checked spec. */
-export interface Wanted {
+interface Wanted {
   readonly at: string;
   readonly name: string;
   readonly description: string;

@@ -22,7 +22,7 @@ export type LabelColumns = Pick<
   "name" | "description" | "query" | "platform" | "label_membership_type" | "criteria"
 >;
 
-export interface LabelWrite {
+interface LabelWrite {
   /** Absent for a new label. */
   readonly before?: LabelRow | undefined;
   readonly columns: LabelColumns;

@@ -38,7 +38,7 @@ export const noMachine: KnownMachine = { hardware_uuid: null, runs: [] };
 export type Verdict = "same" | "starts" | "late" | "returns" | "copy" | "other hardware";
 
 /** Requests of a process that has ended do not arrive later than this. */
-export const LATE = seconds(10);
+const LATE = seconds(10);
 /** Enough for many restarts and clones at the same time; the oldest ones are forgotten. */
 export const agentRuns = limit({
   what: "processes of an agent that are told apart, to find cloned machines",

@@ -30,7 +30,7 @@ const productsByUrl = [
   ["microsoft", "Intune"],
 ] as const;
 
-export function mdmNameOfUrl(serverUrl: string): string {
+function mdmNameOfUrl(serverUrl: string): string {
   const url = serverUrl.toLowerCase();
   return productsByUrl.find(([part]) => url.includes(part))?.[1] ?? "";
 }

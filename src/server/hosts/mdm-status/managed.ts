@@ -13,7 +13,7 @@ import { createSolutions } from "./solutions.ts";
 
 const statuses = { manual: "On (manual)", automatic: "On (automatic)", personal: "On (personal)" } as const;
 
-export interface Managed {
+interface Managed {
   readonly kind: keyof typeof statuses;
   /** The address to which the host connects, as its agents report it. */
   readonly serverUrl: string;

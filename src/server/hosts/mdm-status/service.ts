@@ -40,7 +40,7 @@ export async function mdmOfHost(ctx: Context, id: number): Promise<Enrollment | 
   return enrollmentOf(ctx.store, await hostFor(ctx, "mdm:read", id));
 }
 
-export interface EnrollmentCounts {
+interface EnrollmentCounts {
   readonly of: (status: string) => number;
   readonly total: number;
   readonly solutions: MdmSummary["mobile_device_management_solution"];

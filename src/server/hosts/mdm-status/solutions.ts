@@ -10,7 +10,7 @@ export interface Solution {
   readonly server_url: string;
 }
 
-export interface Solutions {
+interface Solutions {
   /** The ids of these products. New products are inserted. */
   ids(solutions: readonly Solution[]): Promise<{ of(solution: Solution): number }>;
   /** Whether the product is certainly stored. */

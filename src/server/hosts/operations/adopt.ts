@@ -4,7 +4,7 @@ import type { InsertOf } from "../../platform/store/table.ts";
 import { keepContents } from "./contents.ts";
 import type { operations } from "./tables.ts";
 
-export interface EarlierOperation {
+interface EarlierOperation {
   readonly operation: Omit<InsertOf<typeof operations>, "content_id">;
   readonly content: string;
 }

@@ -35,14 +35,14 @@ export interface HostErrors {
 type ErrorRow = RowOf<typeof queryErrors>;
 type NewError = Pick<ErrorRow, "host_id" | Failing | "message" | "at">;
 
-export interface ErrorPlan {
+interface ErrorPlan {
   readonly gone: readonly number[];
   readonly changed: readonly NewError[];
 }
 
 const NO_REASON = "the query failed";
 
-export interface ErrorTimes {
+interface ErrorTimes {
   readonly at: string;
   /** An error of before is recorded again when it is repeated. Absent: it keeps the time since when it is reported. */
   readonly repeatedSince?: string;

@@ -8,7 +8,7 @@ import { announceAll, setMembers } from "./members.ts";
 import { type Columns, isChanged, keepLogins } from "./users.ts";
 import type { UserRow } from "./wire.ts";
 
-export interface DirectoryPerson {
+interface DirectoryPerson {
   readonly id: string;
   readonly userPrincipalName: string;
   readonly displayName: string;
@@ -19,7 +19,7 @@ export interface DirectoryPerson {
   readonly accountEnabled: boolean;
 }
 
-export interface DirectoryGroup {
+interface DirectoryGroup {
   readonly id: string;
   readonly displayName: string;
 }

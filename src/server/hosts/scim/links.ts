@@ -14,7 +14,7 @@ import { clearIdpEmail, IDP_SOURCE, setIdpEmail } from "../hosts/emails.ts";
 const PAGE = 500;
 
 /** Compares the hosts' accounts with people, and writes the differences. Returns the hosts that have another person. */
-export async function linkHosts(tx: ServerTx, hostIds: readonly number[]): Promise<number[]> {
+async function linkHosts(tx: ServerTx, hostIds: readonly number[]): Promise<number[]> {
   if (hostIds.length === 0) return [];
   const accounts = await tx.hostEmails.pick(["host_id", "email"], {
     where: and(oneOf("host_id", hostIds), eq("source", IDP_SOURCE)),

@@ -5,10 +5,10 @@ import { isRecord } from "../../../text/record.ts";
 import { scimError } from "./errors.ts";
 import { attributeName, type Condition, closing, parseFilter } from "./filter.ts";
 
-export type Operation = ScimPatch["Operations"][number];
+type Operation = ScimPatch["Operations"][number];
 export type Verb = "add" | "replace" | "remove";
 
-export function verbOf({ op }: Operation): Verb {
+function verbOf({ op }: Operation): Verb {
   const verb = op.toLowerCase();
   if (verb === "add" || verb === "replace" || verb === "remove") return verb;
   throw scimError("invalidSyntax", `op must be add, replace or remove, not ${JSON.stringify(op)}`);
@@ -24,7 +24,7 @@ export interface Path {
 
 const ENTERPRISE = scimUrns.enterprise.toLowerCase();
 
-export function parsePath(text: string): Path {
+function parsePath(text: string): Path {
   const bad = () => scimError("invalidPath", `the path ${JSON.stringify(text)} is not supported`);
   const lower = text.trim().toLowerCase();
   if (lower === ENTERPRISE) return { attribute: ENTERPRISE, filter: null, sub: null };

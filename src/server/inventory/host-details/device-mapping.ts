@@ -13,7 +13,7 @@ export async function mappingOfHost(ctx: Context, id: number) {
   return mappingNow(ctx, host.id);
 }
 
-export interface GivenMapping {
+interface GivenMapping {
   readonly email: string;
   readonly source: "custom" | "idp";
 }

@@ -41,7 +41,7 @@ export const mdmSides = {
 
 type MdmSides = Partial<SidesOf<typeof mdmSides>>;
 
-export type MdmSolutions = ReadOnce<Solution>;
+type MdmSolutions = ReadOnce<Solution>;
 
 export const mdmSolutionsOnce = ({ mdmSolutions }: Pick<ServerTx, "mdmSolutions">): MdmSolutions =>
   new ReadOnce(async (ids) => byId(await mdmSolutions.getMany(ids)));

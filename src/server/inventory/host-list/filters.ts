@@ -30,7 +30,7 @@ import { compileWhere } from "./selector/where.ts";
 
 type Asker = Pick<Context, "user" | "clock" | "license">;
 
-export const withLabel = (labelId: number): Predicate => exists(labelMembers, "host_id", eq("label_id", labelId));
+const withLabel = (labelId: number): Predicate => exists(labelMembers, "host_id", eq("label_id", labelId));
 
 const given = <T>(value: T | undefined, predicate: (value: T) => Predicate): Predicate =>
   value === undefined ? everything : predicate(value);
@@ -124,7 +124,7 @@ export function checkLabelFilter(filter: HostFilter, names: readonly (keyof Host
 }
 
 /** Converts the filter of a request body to that of a query string. Null means the same as absent. */
-export const filterOfBody = (body: BodyHostFilter): HostFilter => ({
+const filterOfBody = (body: BodyHostFilter): HostFilter => ({
   query: body.query?.trim(),
   status: body.status ?? undefined,
   label_id: body.label_id ?? undefined,

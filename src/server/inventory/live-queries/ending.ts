@@ -17,7 +17,7 @@ type Home = Pick<Context, "store" | "clock" | "config" | "running" | "log" | "dr
 /** With up to this many targets they are updated before the call returns, otherwise in the background. */
 const SETTLED_INLINE_MAX = 1_000;
 
-export const waitingOf = (id: number) => and(eq("campaign_id", id), eq("state", "waiting"));
+const waitingOf = (id: number) => and(eq("campaign_id", id), eq("state", "waiting"));
 
 /**
  * Ends the query if it is running and `still` agrees. The counts are final at once; target rows are updated afterwards.

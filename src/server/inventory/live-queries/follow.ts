@@ -25,7 +25,7 @@ const STATUS_EVERY_MS = 500;
 
 type Home = Pick<Context, "store" | "clock" | "running">;
 
-export interface Reading {
+interface Reading {
   /** The number of the last result that the reader has received. */
   readonly after: number;
   readonly signal: AbortSignal;

@@ -11,7 +11,7 @@ import { createReaders } from "./readers.ts";
 import { lockOf } from "./tables.ts";
 import { type Active, createWork, type Work } from "./work.ts";
 
-export interface Live extends Pick<Work, "has" | "ask" | "onChange" | "active">, Pick<Outcomes, "take"> {
+interface Live extends Pick<Work, "has" | "ask" | "onChange" | "active">, Pick<Outcomes, "take"> {
   /**
    * Registers a reader until the returned function is called. The first reader starts the query, and it is not
    * cancelled while it has readers. With `keepsOpen` it does not end either when all online hosts have reported.

@@ -1,6 +1,6 @@
 // This server's readers of live queries.
 
-export interface Readers {
+interface Readers {
   /** Registers a reader of the query until the returned function is called. */
   add(id: number, keepsOpen: boolean): () => void;
   has(id: number): boolean;

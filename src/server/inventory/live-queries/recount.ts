@@ -6,13 +6,13 @@ import { RECOUNT_EVERY_MS } from "./limits.ts";
 import { resultsOf, totalsOf } from "./view.ts";
 import type { CampaignRow } from "./work.ts";
 
-export interface Expected {
+interface Expected {
   readonly totals: LiveTotals;
   /** Online targets without a result. */
   readonly left: number;
 }
 
-export interface Recount {
+interface Recount {
   /** Computed from the row. Null: none are left, but the last results came after the row was read: read it again. */
   of(row: CampaignRow): Promise<Expected | null>;
   /** Milliseconds until the hosts are counted again. */

@@ -44,7 +44,7 @@ export async function savedQuery(ctx: Context, id: number): Promise<Runnable & {
   return { sql: query.query, query };
 }
 
-export async function runnable(
+async function runnable(
   ctx: Context,
   given: { readonly query?: string | null | undefined; readonly query_id?: number | null | undefined },
 ): Promise<Runnable> {
@@ -57,7 +57,7 @@ export async function runnable(
   return { sql, query: null };
 }
 
-export interface Plan extends Runnable {
+interface Plan extends Runnable {
   readonly selection: Selection;
   /** The text of the host expression, stored with the query. */
   readonly where?: string;

@@ -8,7 +8,7 @@ declare module "../../platform/core/tables.ts" {
 }
 
 /** The requested targets; the resulting hosts are in `campaign_hosts`. */
-export interface CampaignTargets {
+interface CampaignTargets {
   readonly hosts: readonly number[];
   readonly labels: readonly number[];
   readonly teams: readonly number[];

@@ -8,7 +8,7 @@ import type { CampaignRow } from "./work.ts";
 
 const words = ["waiting", "running", "complete"] as const;
 
-export function accountingOf(row: CampaignRow): Accounting {
+function accountingOf(row: CampaignRow): Accounting {
   const { targets_count: targets, answered_count: answered, error_count: error } = row;
   return {
     targets,

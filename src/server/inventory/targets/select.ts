@@ -24,10 +24,7 @@ export const selectionOf = (given: Partial<Selection> | null | undefined): Selec
  * The selected hosts, among all hosts. Hosts given by id are always included. Labels and teams must both match, by
  * any one of each kind.
  */
-export async function picked(
-  { store }: Pick<Context, "store">,
-  { hosts, labels, teams }: Selection,
-): Promise<Predicate> {
+async function picked({ store }: Pick<Context, "store">, { hosts, labels, teams }: Selection): Promise<Predicate> {
   const found = labels.length > 0 ? await store.labels.getMany(labels) : [];
   const builtin = found.filter(({ label_type }) => label_type === "builtin");
   const named = oneOf("id", hosts);

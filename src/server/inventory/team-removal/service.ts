@@ -11,7 +11,7 @@ import { getTeamRow, type TeamRow } from "../../settings/teams/access.ts";
 import { deleteTeamRow } from "../../settings/teams/write.ts";
 
 /** Work to do after the transaction has been committed. */
-export type Afterwards = (ctx: Context) => void;
+type Afterwards = (ctx: Context) => void;
 
 /** Deletes a team. Its hosts stay without a team; its policies, secrets and user roles are deleted. */
 export async function deleteTeam(ctx: Context, id: number): Promise<Record<string, never>> {

@@ -14,7 +14,7 @@ export const HOST_ACTIVITIES = hostLimit("activities", {
 /** An activity that equals the host's last one of its type is not recorded again for this long. */
 const MERGED_FOR = minutes(10);
 
-export type HostRecorder = Recorder & LimitServices;
+type HostRecorder = Recorder & LimitServices;
 
 const limitOf = (type: keyof ActivityTypes) => ({ ...HOST_ACTIVITIES, name: `${HOST_ACTIVITIES.name} ${type}` });
 

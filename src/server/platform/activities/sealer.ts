@@ -121,7 +121,7 @@ async function damageOf(tx: ServerTx, { heads, checkpoints, breaks }: Ends, key:
   return hash === head.hash ? null : "its last entry was changed";
 }
 
-export interface Sealer {
+interface Sealer {
   stop(): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ const PAGE = 500;
 /** How many entries are searched for one that is out of place. */
 const SEARCHED = 20_000;
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Continue after this position, where an earlier part ended. */
   readonly from?: number | undefined;
   /** Maximum number of entries to verify. */

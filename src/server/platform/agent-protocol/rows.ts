@@ -34,7 +34,7 @@ export const storedText = limit({
   unit: "characters",
   beyond: "The rest is cut off.",
 });
-export const TEXT_MAX = storedText.max;
+const TEXT_MAX = storedText.max;
 
 /** The rows of a result. Not an array (old agents send "") gives no rows; elements that are not objects are skipped. */
 export function rowsOf(value: unknown): readonly Row[] {

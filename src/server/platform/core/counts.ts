@@ -5,7 +5,7 @@ import { gt, type Select } from "../store/query.ts";
 const BATCH = 1000;
 
 /** A count for each id that has one. */
-export type Counts = ReadonlyMap<number, number>;
+type Counts = ReadonlyMap<number, number>;
 
 export const countOf = (found: Counts, id: number): number => found.get(id) ?? 0;
 export const without = (ids: ReadonlySet<number>, found: Counts): number[] => [...ids].filter((id) => !found.has(id));

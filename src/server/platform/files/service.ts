@@ -12,7 +12,7 @@ import type { RowOf, Table } from "../store/table.ts";
 import type { files } from "./tables.ts";
 
 /** A column of another table that refers to files. */
-export interface FileReference {
+interface FileReference {
   readonly table: Table;
   readonly column: string;
 }
@@ -34,7 +34,7 @@ export const referencesToFiles = (tables: readonly Table[]): FileReference[] =>
 type FileRow = RowOf<typeof files>;
 type Parts = Pick<Services, "store" | "blobs" | "clock" | "random" | "extensions">;
 
-export const FILE_KEYS = "files/";
+const FILE_KEYS = "files/";
 /** A file that no row refers to is deleted after this time. Longer than any upload takes. */
 const KEPT_FOR = hours(24);
 /** Uploads of one server at the same time: with a bucket, each needs 16 MiB of memory. */

@@ -6,7 +6,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 
 /** A limit over time for one host. Its name identifies it in the store and in metrics. */
-export interface HostLimit extends Limit {
+interface HostLimit extends Limit {
   readonly name: string;
   readonly period: number;
 }

@@ -4,7 +4,7 @@ import type { Services } from "../core/context.ts";
 import { failed, mailError } from "../core/errors.ts";
 import { deliver, type Letter, NotSent } from "./smtp.ts";
 
-export type Mailing = Pick<Services, "config" | "settings" | "clock" | "dryRun">;
+type Mailing = Pick<Services, "config" | "settings" | "clock" | "dryRun">;
 
 export const isUsable = ({ server, sender_address: sender }: SmtpSettings): boolean => server !== "" && sender !== "";
 

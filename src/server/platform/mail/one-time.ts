@@ -5,8 +5,8 @@ import { and, eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { oneTimeTokens } from "./tables.ts";
 
-export type TokenRow = RowOf<typeof oneTimeTokens>;
-export type TokenKind = TokenRow["kind"];
+type TokenRow = RowOf<typeof oneTimeTokens>;
+type TokenKind = TokenRow["kind"];
 type Data = NonNullable<TokenRow["data"]>;
 
 /** Kinds of which a user can have only one token: issuing a new one deletes the previous one. */

@@ -17,7 +17,7 @@ export interface Letter {
   readonly unsubscribeUrl?: string;
 }
 
-export interface Posting {
+interface Posting {
   /** Display name of the sender. */
   readonly from: string;
   readonly date: Date;
@@ -46,7 +46,7 @@ const SMTPS = 465;
  * Whether to use implicit TLS. With both settings enabled (the default) the connection is always encrypted: implicit
  * TLS on port 465, STARTTLS on other ports.
  */
-export const usesImplicitTls = (smtp: Pick<SmtpSettings, "enable_ssl_tls" | "enable_start_tls" | "port">): boolean =>
+const usesImplicitTls = (smtp: Pick<SmtpSettings, "enable_ssl_tls" | "enable_start_tls" | "port">): boolean =>
   smtp.enable_ssl_tls && (!smtp.enable_start_tls || smtp.port === SMTPS);
 
 /** Preloads the modules for sending, which would noticeably delay the first mail. */

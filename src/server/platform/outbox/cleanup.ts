@@ -5,7 +5,7 @@ import { and, eq, lt, oneOf, type Predicate } from "../store/query.ts";
 const DELIVERED_FOR = days(7);
 const DEAD_FOR = days(30);
 
-export interface OutboxBounds {
+interface OutboxBounds {
   /** Maximum rows kept per state. If more are pending, the oldest are given up. */
   readonly delivered: number;
   readonly dead: number;

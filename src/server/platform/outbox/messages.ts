@@ -1,7 +1,7 @@
 // Messages on `channels.outbox`: a destination has pending rows, starting with this id.
 const MOST_BYTES = 7_000;
 
-export interface Wake {
+interface Wake {
   readonly destination: string;
   readonly id: number;
   /** Skip the retry delay of the destination. */

@@ -7,7 +7,7 @@ import { and, eq, lte } from "../store/query.ts";
 import { isDestinationDown, isRefused, type Outcome, retryAfterOf, retryDelay } from "./outcome.ts";
 import { GIVE_UP_REFUSED_AFTER, type OutboxRow } from "./service.ts";
 
-export interface After {
+interface After {
   readonly state: OutboxRow["state"];
   /** Earliest time of the next attempt to this destination, ISO text. */
   readonly nextAt: string;
@@ -75,7 +75,7 @@ const giveUpOverdue = (tx: ServerTx, row: OutboxRow, now: string): Promise<numbe
     },
   });
 
-export function hostOf(url: string): string {
+function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "";
 }
 

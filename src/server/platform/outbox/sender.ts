@@ -28,7 +28,7 @@ const GRACE = 3_000;
 
 const byId = [{ column: "id", direction: "asc" }] as const;
 
-export interface OutboxSender {
+interface OutboxSender {
   stop(): Promise<void>;
 }
 

@@ -41,9 +41,9 @@ export async function chooseAddress(options: { host: string; port: number; tls: 
 }
 
 /** Takes a connection over for another protocol. Returns false if the request is not meant for it. */
-export type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
+type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly upgrade?: Upgrade;
   /** Requests wait until `open` is called. */
   readonly isHeld?: boolean;

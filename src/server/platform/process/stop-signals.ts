@@ -4,7 +4,7 @@
  */
 const SAME_STOP_MS = 250;
 
-export interface StopSignals {
+interface StopSignals {
   /** Called at the first signal. */
   stop(signal: NodeJS.Signals): void;
   /** Called at every later one: whoever sent it does not want to wait. */

@@ -6,7 +6,7 @@ import { oneOf } from "../store/query.ts";
 import { type Bucket, hashOf } from "./shared.ts";
 import { type Hit, leftOf, waitOf, withHit } from "./windows.ts";
 
-export interface Allowance {
+interface Allowance {
   left: number;
   /** Seconds until one more is allowed, if none is left. */
   readonly wait: number;

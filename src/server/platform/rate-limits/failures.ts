@@ -7,7 +7,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { hashOf } from "./shared.ts";
 
-export interface FailureLimit {
+interface FailureLimit {
   /**
    * Counts a failure. Returns the seconds to wait if the address is over its limit, otherwise 0. Calls from this
    * machine are not limited, unless an untrusted proxy forwarded them: then all callers behind it count as one

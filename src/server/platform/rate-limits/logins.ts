@@ -2,7 +2,7 @@ import { days, minutes } from "../core/clock.ts";
 import { placeOf } from "../core/http/place.ts";
 import { type Bucket, countAttempt, forgetAttempts, isMarked, type LimitedBy, mark } from "./shared.ts";
 
-export const LOGINS_PER_MINUTE = 10;
+const LOGINS_PER_MINUTE = 10;
 export const LOGINS_PER_MINUTE_OF_ALL = 300;
 /** How long an address keeps its own counter for an account that signed in from it. */
 const KNOWN_FOR = days(30);

@@ -26,7 +26,7 @@ export interface Assertion {
   readonly attributes: ReadonlyMap<string, readonly string[]>;
 }
 
-export const SKEW = 60_000;
+const SKEW = 60_000;
 
 /**
  * Checks the response around the assertion. It may be unsigned, so it can only give reasons to refuse, never to

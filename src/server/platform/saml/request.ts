@@ -1,7 +1,7 @@
 import { deflateRawSync } from "node:zlib";
 import { escapeXml } from "../../../xml/xml.ts";
 
-export interface AuthnRequest {
+interface AuthnRequest {
   readonly id: string;
   /** When the request is issued, ISO. */
   readonly issued: string;
@@ -11,7 +11,7 @@ export interface AuthnRequest {
   readonly entityId: string;
 }
 
-export const authnRequest = ({ id, issued, destination, acs, entityId }: AuthnRequest): string =>
+const authnRequest = ({ id, issued, destination, acs, entityId }: AuthnRequest): string =>
   '<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"' +
   ` ID="${escapeXml(id)}" Version="2.0" IssueInstant="${escapeXml(issued)}" Destination="${escapeXml(destination)}"` +
   ` AssertionConsumerServiceURL="${escapeXml(acs)}" ProtocolBinding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST">` +

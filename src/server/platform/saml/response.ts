@@ -24,7 +24,7 @@ export const samlResponse = limit({
   unit: "bytes",
   beyond: "The sign-in is refused.",
 });
-export const RESPONSE_MAX = samlResponse.max;
+const RESPONSE_MAX = samlResponse.max;
 /** Elements and attributes: as many as a list of two thousand groups needs. */
 export const samlParts = limit({
   what: "elements, attributes and references in the response of an identity provider",

@@ -7,7 +7,7 @@ import { refuse } from "./refusal.ts";
 import { loadSaml, nothingKept } from "./signature.ts";
 import { checkSignatureShape } from "./signature-shape.ts";
 
-export interface ExpectedRequest {
+interface ExpectedRequest {
   /** The entity id of the access product. */
   readonly issuer: string;
   readonly acs: string;

@@ -11,7 +11,7 @@ export interface SigningKey {
   readonly key: KeyObject;
 }
 
-export interface Answer {
+interface Answer {
   readonly issuer: string;
   readonly acs: string;
   readonly audience: string;

@@ -27,7 +27,7 @@ export interface ColumnSpec {
 }
 
 /** One column. `T` is the type of its value; `Opt` is true if an insert may leave it out. */
-export class Column<T, Opt extends boolean = false> {
+class Column<T, Opt extends boolean = false> {
   declare readonly type: T;
   declare readonly optional: Opt;
   readonly spec: ColumnSpec;
@@ -131,7 +131,7 @@ export const revisionColumn: ColumnSpec = int().default(1).spec;
 // biome-ignore lint/suspicious/noExplicitAny: a column of any type, as a bound only
 export type Columns = Record<string, Column<any, boolean>>;
 
-export interface TableOptions {
+interface TableOptions {
   /** Sets of columns that are unique together. Null counts as a value here: two rows that both have null conflict. */
   readonly unique?: readonly (readonly string[])[];
   readonly indexes?: readonly (readonly string[])[];

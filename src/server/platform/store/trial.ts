@@ -1,7 +1,7 @@
 // A store view for dry runs: its reads see its own writes, and everything is rolled back at the end.
 import type { Collection, StoreControl, Tables, Tx } from "./store.ts";
 
-export interface Trial<S extends Tables> {
+interface Trial<S extends Tables> {
   readonly store: Tx<S>;
   /**
    * Rolls back. Returns true if a conflict with another transaction occurred, in which case the same work may be

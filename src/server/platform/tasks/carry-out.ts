@@ -20,7 +20,7 @@ class Stopped extends Error {}
 class RolesChanged extends Error {}
 
 /** What came of it: it has ended, or it goes on later, perhaps on another server. */
-export type Result = (Outcome & { readonly cause?: unknown }) | { readonly state: "later" };
+type Result = (Outcome & { readonly cause?: unknown }) | { readonly state: "later" };
 
 /** Rejects only if the store cannot record what happened; the lease then expires, and the task is tried again. */
 export async function carryOut(

@@ -15,7 +15,7 @@ const AT_ONCE = 6;
 const AT_ONCE_OF_KIND = 2;
 
 // biome-ignore lint/suspicious/noExplicitAny: kinds with any payload; each reads only what it has written
-export type AnyTaskKind = TaskKind<any>;
+type AnyTaskKind = TaskKind<any>;
 
 export async function startTasks(
   services: Services,

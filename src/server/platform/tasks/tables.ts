@@ -9,7 +9,7 @@ declare module "../core/tables.ts" {
   }
 }
 
-export type TaskState = (typeof taskStates)[number];
+type TaskState = (typeof taskStates)[number];
 
 /** Work that a request has left behind. Any server continues it when its own has stopped. */
 export const tasks = table("tasks", {

@@ -3,7 +3,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { part } from "../core/running.ts";
 
-export interface Segment {
+interface Segment {
   readonly key: string;
   /** Position of its first byte in the upload. */
   readonly start: number;
@@ -24,7 +24,7 @@ export const newSegment = (key: string, start: number): Segment => ({
 const MAX_SEGMENTS = 1_000;
 
 /** By upload. A request takes the segment out while it adds to it, so that there is never more than one writer. */
-export class Segments {
+class Segments {
   readonly #waiting = new Map<number, Segment>();
 
   /** The segment that ends at this position of the upload. The caller puts it back when what it has added is recorded. */

@@ -38,7 +38,7 @@ interface Parts {
   readonly release: string;
 }
 
-export function rpmParts(text: string): Parts {
+function rpmParts(text: string): Parts {
   const colon = text.indexOf(":");
   const rest = text.slice(colon + 1);
   const dash = rest.indexOf("-");

@@ -12,7 +12,7 @@ import { masked } from "./secrets.ts";
 import type { Section } from "./section.ts";
 
 /** An activity and the settings that it covers, so that no change is recorded twice. */
-export type RecordedChange = {
+type RecordedChange = {
   [T in keyof ActivityTypes]: {
     readonly type: T;
     readonly details: ActivityTypes[T];

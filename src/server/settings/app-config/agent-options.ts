@@ -8,7 +8,7 @@ import { unsupportedKey, wrongType } from "./merge.ts";
 import { commandLine, configKeys, type OptionType, settable } from "./osquery-options.ts";
 import { checkDecorators, checkPacks, checkSchedule, checkTables, checkViews } from "./schedule.ts";
 
-export interface AgentOptionChecks {
+interface AgentOptionChecks {
   /** If true, only options that cannot be stored at all are refused. */
   readonly force: boolean;
   /** The path of the options, for error messages. Empty if they are the whole body. */

@@ -3,7 +3,7 @@ import type { ConfigSections } from "../../../api/settings/app-config.ts";
 import type { FieldError } from "../../platform/core/errors.ts";
 import { isForDevices } from "./sections/rules.ts";
 
-export type UrlSections = Pick<ConfigSections, "mdm" | "server_settings">;
+type UrlSections = Pick<ConfigSections, "mdm" | "server_settings">;
 
 const SERVER_URL = "server_settings.server_url";
 const kinds = [

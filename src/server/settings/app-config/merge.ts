@@ -8,8 +8,7 @@ import { unsupported } from "../../platform/core/http/unknown-keys.ts";
 
 type Json = Record<string, unknown>;
 
-export const kindOf = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
 
 /** 400 for a key that does not exist; the candidates are those that do. */
 export const unsupportedKey = (path: string, candidates: Iterable<string>) =>

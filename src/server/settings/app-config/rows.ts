@@ -11,7 +11,7 @@ import type { configSections } from "./tables.ts";
 type Row = RowOf<typeof configSections>;
 
 /** The section's value, including secrets. Fields that were never set have their defaults. */
-export function sectionValue<T extends object>(section: Section<T>, row: Row | null | undefined): T {
+function sectionValue<T extends object>(section: Section<T>, row: Row | null | undefined): T {
   if (!row) return section.defaults;
   const stored = section.whole ? row.value : over(section.defaults, row.value);
   const secrets: [string[], unknown][] = row.secrets === null ? [] : JSON.parse(row.secrets);

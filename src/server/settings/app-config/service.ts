@@ -152,7 +152,7 @@ export async function writeChange(
 }
 
 /** Checks the rules that need more than the sections. 422 for a violation. */
-export async function checkChange(
+async function checkChange(
   ctx: Context,
   before: SectionValues,
   after: SectionValues,

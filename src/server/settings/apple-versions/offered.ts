@@ -26,7 +26,7 @@ export interface UpdatedDevice {
   readonly device: string;
 }
 
-export interface Release {
+interface Release {
   readonly version: string;
   readonly posted: string;
 }

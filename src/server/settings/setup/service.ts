@@ -9,7 +9,7 @@ import { checkPassword, hashPassword } from "../../platform/core/security/passwo
 import { type UserRow, viewerOf } from "../../platform/core/security/viewer.ts";
 import { setConfig } from "../app-config/service.ts";
 
-export interface FirstAdmin {
+interface FirstAdmin {
   readonly name: string;
   readonly email: string;
   readonly password: string;

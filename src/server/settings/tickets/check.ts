@@ -59,7 +59,7 @@ function questionsFor(tracker: Tracker): Question[] {
 }
 
 /** Returns why the tracker would refuse tickets, by field of its settings; empty if it would accept them. */
-export async function checkTicketing(
+async function checkTicketing(
   services: Pick<Services, "running" | "dryRun">,
   tracker: Tracker,
   signal?: AbortSignal,

@@ -43,7 +43,7 @@ export const read = (tracker: Tracker, path: string): Call => ({
 export const ISSUE_TYPE = "Task";
 
 /** Added to each ticket: trackers find labels and external ids exactly. */
-export const labelOf = (messageId: string): string => `svc-${messageId}`;
+const labelOf = (messageId: string): string => `svc-${messageId}`;
 
 /**
  * `replaces`: id of a deleted ticket of this message. Changes the idempotency key, so that the tracker creates a new

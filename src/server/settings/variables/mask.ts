@@ -3,7 +3,7 @@
 import { MASKED_FROM } from "../../../api/settings/variables.ts";
 import { escapedForms } from "./escaped.ts";
 
-export interface HiddenSecret {
+interface HiddenSecret {
   readonly secret: string;
   /** What stands in the output instead. */
   readonly shown: string;

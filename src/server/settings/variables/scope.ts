@@ -12,7 +12,7 @@ export interface TextScope {
   readonly teamId: number | null;
 }
 
-export type ScopeOfVariable = Pick<RowOf<typeof customVariables>, "team_ids" | "uses">;
+type ScopeOfVariable = Pick<RowOf<typeof customVariables>, "team_ids" | "uses">;
 
 export const isInScope = ({ team_ids, uses }: ScopeOfVariable, { use, teamId }: TextScope): boolean =>
   uses.includes(use) && (team_ids === null || team_ids.includes(teamId ?? 0));

@@ -70,7 +70,7 @@ export async function checkVariables(
 }
 
 /** By key. A variable without a value on this host is not among them. */
-export type VariableValues = ReadonlyMap<VariableKey, string>;
+type VariableValues = ReadonlyMap<VariableKey, string>;
 
 /**
  * The values of these variables on each of the hosts. Without a use, the scope of secrets does not count: it was checked
@@ -132,14 +132,14 @@ export async function expandSecrets(
   });
 }
 
-export interface Expanded {
+interface Expanded {
   readonly text: string;
   /** The variables without a value on this host, as users write them. The text must not be sent if there are any. */
   readonly missing: readonly string[];
 }
 
 /** `escaped` makes a value fit for the format of the text. */
-export function expand(text: string, values: VariableValues, escaped = (value: string): string => value): Expanded {
+function expand(text: string, values: VariableValues, escaped = (value: string): string => value): Expanded {
   const missing = new Set<string>();
   const replaced = replaceVariables(text, (key) => {
     const value = values.get(key) ?? "";

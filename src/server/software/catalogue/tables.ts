@@ -8,7 +8,7 @@ declare module "../../platform/core/tables.ts" {
   }
 }
 
-export type CataloguePlatform = "darwin" | "windows";
+type CataloguePlatform = "darwin" | "windows";
 
 /** The apps of the catalogue, as it was last read. */
 export const catalogueApps = table("catalogue_apps", {

@@ -95,7 +95,7 @@ export async function addPolicyFor(
   await addPolicy(inside, team_id ?? 0, given);
 }
 
-export interface Patching {
+interface Patching {
   readonly patch?: boolean | undefined;
   readonly patch_when_closed?: boolean | undefined;
   readonly notify_before_patching?: boolean | undefined;

@@ -12,7 +12,7 @@ import type { RowOf } from "../../platform/store/table.ts";
 import type { installerLabels, softwareInstallers } from "./tables.ts";
 
 export type Installer = RowOf<typeof softwareInstallers>;
-export type InstallerLabel = RowOf<typeof installerLabels>;
+type InstallerLabel = RowOf<typeof installerLabels>;
 type Target = Pick<HostRow, "id" | "team_id" | "platform" | "platform_like" | "label_updated_at">;
 
 export async function labelsOfInstallers(
@@ -31,7 +31,7 @@ const families = {
 } as const;
 
 /** Whether packages of this kind can be installed on hosts of this platform. */
-export function fits({ kind, platform }: Pick<Installer, "kind" | "platform">, host: Target): boolean {
+function fits({ kind, platform }: Pick<Installer, "kind" | "platform">, host: Target): boolean {
   if (platform === "ios") return host.platform === "ios" || host.platform === "ipados";
   const family = platformFamily(host.platform, host.platform_like);
   // Shell and Python scripts run wherever there is a shell.
@@ -76,12 +76,6 @@ export const installerOfTitle = (
   titleId: number,
 ): Promise<Installer | null> =>
   store.softwareInstallers.first({ where: and(inTeam(teamId ?? 0), eq("title_id", titleId)) });
-
-/** The package with which the host can install this title. Null: there is none. */
-export async function installerForHost(store: ServerTx, host: Target, titleId: number): Promise<Installer | null> {
-  const installer = await installerOfTitle(store, host.team_id, titleId);
-  return installer !== null && (await refusalFor(store, host, installer)) === null ? installer : null;
-}
 
 /** All packages that the host can install, for example those with self-service. */
 export async function installersForHost(

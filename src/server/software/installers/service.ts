@@ -53,7 +53,7 @@ export type InstallerChoices = Pick<
   | "url"
 > & { readonly install_script: string };
 
-export interface NewInstaller {
+interface NewInstaller {
   readonly team: TeamScope;
   readonly file: InstallerFile;
   readonly read: ReadInstaller;

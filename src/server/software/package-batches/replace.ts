@@ -16,7 +16,7 @@ import { iconOf } from "../self-service/icon-rows.ts";
 import { titleIdFor } from "../software/titles/titles.ts";
 import { type Found, labelOf, naming } from "./find.ts";
 
-export interface Wanted {
+interface Wanted {
   readonly items: readonly BatchPackage[];
   /** In the order of the items. */
   readonly found: readonly Found[];

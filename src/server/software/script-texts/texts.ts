@@ -11,7 +11,7 @@ import type { RowOf } from "../../platform/store/table.ts";
 import type { scriptTexts } from "./tables.ts";
 
 const extensions = [".sh", ".py", ".ps1"] as const;
-export type ScriptExtension = (typeof extensions)[number];
+type ScriptExtension = (typeof extensions)[number];
 
 /** 422 if a script's file may not have this name. */
 export function extensionOf(name: string, field: string): ScriptExtension {

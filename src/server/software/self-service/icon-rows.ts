@@ -49,7 +49,7 @@ export async function putIcon(
 }
 
 /** When a team no longer offers titles. In the caller's transaction. */
-export async function dropIcons(store: Icons, where: Predicate): Promise<void> {
+async function dropIcons(store: Icons, where: Predicate): Promise<void> {
   await store.titleIcons.delete(where);
 }
 

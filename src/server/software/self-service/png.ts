@@ -5,7 +5,7 @@ const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 /** Length, type and checksum of a chunk. */
 const AROUND = 12;
 
-export interface PngSize {
+interface PngSize {
   readonly width: number;
   readonly height: number;
 }

@@ -46,7 +46,7 @@ const textOf = ({ software }: ReportedVersion): number =>
 const bytesOf = ({ version, installed_paths }: SoftwareEntry, isStored: boolean): number =>
   isStored ? KNOWN_VERSION_BYTES : NEW_VERSION_BYTES + textOf(version) + (installed_paths[0]?.length ?? 0);
 
-export interface HostAdditions {
+interface HostAdditions {
   readonly hostId: number;
   /** The versions that the host has. */
   readonly had: ReadonlySet<number>;
@@ -54,7 +54,7 @@ export interface HostAdditions {
   readonly stored: readonly (StoredVersion | undefined)[];
 }
 
-export interface AdmittedEntries {
+interface AdmittedEntries {
   readonly entries: readonly SoftwareEntry[];
   readonly stored: readonly (StoredVersion | undefined)[];
   /** Whether entries were left out. */

@@ -282,7 +282,7 @@ async function correct(tx: ServerTx, scopes: ReadonlyMap<number, TeamSums>): Pro
   return corrected;
 }
 
-export interface SoftwareCounts {
+interface SoftwareCounts {
   /** Adds all recorded differences now. */
   flush(): Promise<void>;
   stop(): Promise<void>;

@@ -3,11 +3,11 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, not, oneOf } from "../../platform/store/query.ts";
 import type { InstallStatus } from "./tables.ts";
 
-export interface InstallPlace {
+interface InstallPlace {
   readonly host_id: number;
   readonly title_id: number;
 }
-export interface InstallState {
+interface InstallState {
   readonly status: InstallStatus;
   /** The package that it counts for. Null: a store app. */
   readonly installer_id: number | null;

@@ -50,7 +50,7 @@ export interface SoftwareEntry {
 }
 
 /** How the rows of a query are read. */
-export interface RowRules {
+interface RowRules {
   readonly source: string;
   /** The system also lists its Python packages as deb packages named `python3-<name>`. */
   readonly isPythonDeb: boolean;

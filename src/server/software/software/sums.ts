@@ -10,7 +10,7 @@ export const mostHosts: readonly OrderTerm[] = [
   { column: "name", direction: "asc" },
 ];
 
-export interface Counted {
+interface Counted {
   readonly name: string;
   readonly hosts_count: number;
 }

@@ -12,7 +12,7 @@ import type { directoryDevices } from "../tables.ts";
 
 export type DeviceRow = RowOf<typeof directoryDevices>;
 
-export type Decision =
+type Decision =
   /** Nothing has to be sent. `error`: why nothing can be. */
   | { readonly type: "settled"; readonly error: string }
   /** The row is not needed any more. */

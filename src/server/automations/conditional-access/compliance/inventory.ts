@@ -9,7 +9,7 @@ import { isoAt } from "../../../platform/core/clock.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { oneOf } from "../../../platform/store/query.ts";
 
-export interface FoundDevice {
+interface FoundDevice {
   readonly device_id: string;
   readonly tenant_id: string;
   readonly user_principal_name: string;

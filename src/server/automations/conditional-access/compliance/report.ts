@@ -17,16 +17,14 @@ import { recordOutcomes, type Sent, settle } from "./record.ts";
 /** Rows per step; the lease is longer than their batches take. */
 const STEP = 2 * DEVICES_IN_BATCH;
 
-export interface Target {
+interface Target {
   readonly client: DirectoryClient;
   /** GUID in lower case. */
   readonly tenant: string;
 }
 
 /** The connected directory; null if there is none, or no credentials for it. */
-export async function connectedTenant(
-  services: Pick<Services, "store" | "config" | "license">,
-): Promise<string | null> {
+async function connectedTenant(services: Pick<Services, "store" | "config" | "license">): Promise<string | null> {
   if (!isPremium(services)) return null;
   const { conditional_access: access } = await services.config.current();
   return access.directory_connection_configured ? access.directory_tenant_id.toLowerCase() : null;
@@ -59,7 +57,7 @@ export async function reportDue(services: Services, signal: AbortSignal): Promis
   }
 }
 
-export interface Claim {
+interface Claim {
   readonly runner: string;
   readonly rows: readonly DeviceRow[];
 }

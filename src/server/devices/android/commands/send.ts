@@ -8,7 +8,7 @@ import type { Context } from "../../../platform/core/context.ts";
 import { addCommands } from "../../commands/rows.ts";
 import type { AndroidAnswer } from "./kind.ts";
 
-export interface AndroidCommand {
+interface AndroidCommand {
   readonly hostId: number;
   readonly type: string;
 }

@@ -13,7 +13,7 @@ import type { androidEnterprises } from "./tables.ts";
 /** The policy of devices that have just enrolled. */
 export const DEFAULT_POLICY = "default";
 
-export type EnterpriseRow = RowOf<typeof androidEnterprises>;
+type EnterpriseRow = RowOf<typeof androidEnterprises>;
 
 declare module "../../../platform/core/extensions.ts" {
   interface Extensions {

@@ -26,7 +26,7 @@ export const androidServiceAccount = startedPart("service account for Android", 
   account: await loadAccount(settings),
 }));
 
-export async function loadAccount({
+async function loadAccount({
   android_service_account: file,
 }: Pick<Settings, "android_service_account">): Promise<ServiceAccount | null> {
   if (file === undefined) return null;

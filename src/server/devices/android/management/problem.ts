@@ -9,7 +9,7 @@ import { retryAfterOf } from "../../../platform/core/outbound/reply.ts";
  * accept what was sent. `account`: it does not accept the service account. `busy`: too many requests. `unreachable`: no
  * usable reply.
  */
-export type AndroidProblem = "gone" | "refused" | "account" | "busy" | "unreachable";
+type AndroidProblem = "gone" | "refused" | "account" | "busy" | "unreachable";
 
 /** The message may be shown to admins. */
 export class AndroidError extends Error {

@@ -8,7 +8,7 @@ import { expandSecrets } from "../../../settings/variables/use.ts";
 import type { HostProfileRow } from "../../profiles/platform.ts";
 import { type MergedPolicy, mergeProfiles, type PolicyProfile } from "./merge.ts";
 
-export interface HostPolicy extends MergedPolicy {
+interface HostPolicy extends MergedPolicy {
   /** The profiles that it contains, or would contain if they had settings of their own. */
   readonly rows: readonly HostProfileRow[];
 }

@@ -7,7 +7,7 @@ import type { ProfileEvent } from "../../profiles/state.ts";
 import { policyOfHost } from "./of-host.ts";
 import { wantPolicies } from "./wanted.ts";
 
-export interface ReportedPolicy {
+interface ReportedPolicy {
   readonly name: string;
   /** The policy that the vendor has for the device; empty: it is not reported. */
   readonly policyName: string;

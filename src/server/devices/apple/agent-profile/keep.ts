@@ -19,7 +19,7 @@ async function teamsWithSecrets({ store }: Context): Promise<ReadonlySet<number 
   return new Set(rows.map(({ team_id }) => team_id));
 }
 
-export async function keepAgentProfiles(services: Services): Promise<void> {
+async function keepAgentProfiles(services: Services): Promise<void> {
   const ctx = serviceContext(services, "agent profile");
   const before = await ctx.store.configurationProfiles.pick(["id"], { where: ownProfiles(own) });
   if (!(await applePlatform.isOn(ctx))) return;

@@ -37,7 +37,7 @@ const polled = [
   "returns_after",
 ] as const;
 /** What is needed of an enrollment whose device asks for commands. */
-export type Polling = Pick<Enrollment, (typeof polled)[number]>;
+type Polling = Pick<Enrollment, (typeof polled)[number]>;
 
 /** What waited for the device when its message arrived. */
 interface Waiting {

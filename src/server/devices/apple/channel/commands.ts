@@ -21,7 +21,7 @@ import { isSigned, signedProfile } from "../trust/signers.ts";
 import { isReachable } from "./devices.ts";
 import type { AnsweringDevice, AppleAnswered } from "./listeners.ts";
 
-export interface Received {
+interface Received {
   readonly message: PlistDict;
   /** The bytes of the message. */
   readonly body: Buffer;

@@ -27,7 +27,7 @@ declare module "../../../platform/core/extensions.ts" {
   }
 }
 
-export interface AppleCommandKind {
+interface AppleCommandKind {
   readonly name: string;
   /** The command's name in lists of what is upcoming on a host. */
   readonly title?: string;

@@ -189,7 +189,7 @@ async function referringProfiles(
 }
 
 /** All texts in a value. Payloads refer to assets by identifier, under names that differ from type to type. */
-export function textsIn(value: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
+function textsIn(value: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
   if (typeof value === "string") found.add(value);
   else if (Array.isArray(value)) for (const one of value) textsIn(one, found);
   else if (isRecord(value)) for (const one of Object.values(value)) textsIn(one, found);

@@ -62,7 +62,7 @@ const STEP = 500;
 const COMPARING = { lock: "apple-updates" } as const;
 
 /** Declares what has changed to the devices concerned. Returns how many were found. */
-export async function declareUpdates(services: Services, signal?: AbortSignal): Promise<number> {
+async function declareUpdates(services: Services, signal?: AbortSignal): Promise<number> {
   const ctx = serviceContext(services, "apple updates");
   let found = 0;
   for (const lagging of await laggingHosts(ctx))
@@ -179,7 +179,7 @@ const isSame = (one: Update, other: Update): boolean => isSameDeadline(one, othe
 /** The major version in names such as `macOS 15.1`; 0 if it is not known. */
 const majorOf = (osVersion: string): number => Number(/\d+/.exec(osVersion)?.[0] ?? 0);
 
-export interface UpdateConfiguration {
+interface UpdateConfiguration {
   readonly identifier: string;
   readonly type: string;
   readonly payload: Readonly<Record<string, unknown>>;

@@ -30,7 +30,7 @@ async function here(ctx: Context, entityId: string): Promise<ServiceProvider | n
   return url === null ? null : providerAt(url, mdmSsoApi.callback.path, entityId);
 }
 
-export interface Started {
+interface Started {
   /** Where the browser is sent. */
   readonly to: string;
   readonly cookie: string;

@@ -31,7 +31,7 @@ export const machineInfo = limit({
   unit: "bytes",
   beyond: "The enrollment is refused.",
 });
-export const MACHINE_INFO_MAX = machineInfo.max;
+const MACHINE_INFO_MAX = machineInfo.max;
 export const machineInfoCertificates = limit({
   what: "certificates in the description of itself that an Apple device enrolls with",
   max: 10,

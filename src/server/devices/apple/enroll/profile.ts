@@ -67,7 +67,7 @@ async function urlOf(ctx: Context, { path }: AnyEndpoint): Promise<string> {
 }
 
 /** What an identity is for: see `NewChallenge`. */
-export type EnrollmentFor = Omit<NewChallenge, "purpose"> & {
+type EnrollmentFor = Omit<NewChallenge, "purpose"> & {
   /** The account of the user to whom the device belongs: it keeps their data apart. */
   readonly personal?: string;
 };

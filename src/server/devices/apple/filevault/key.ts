@@ -43,12 +43,7 @@ export const readSecurityInfo: AppleReader = async (ctx, { hostId, isDone, messa
 };
 
 /** Keeps a key that differs from the stored one. One that cannot be opened is kept too: it shows what is wrong. */
-export async function keepSealedKey(
-  ctx: Context,
-  hostId: number,
-  sealed: string,
-  source: DiskKeySource,
-): Promise<void> {
+async function keepSealedKey(ctx: Context, hostId: number, sealed: string, source: DiskKeySource): Promise<void> {
   if (sealed.length > sealedKey.max) return;
   const isReadable = (await openDiskKey(ctx, sealed)) !== null;
   await ctx.store.tx(

@@ -8,7 +8,7 @@ import type { Upload } from "../../profiles/rules.ts";
 import { applePlatform } from "../profiles/platform.ts";
 
 /** Users see it in the settings of their Mac, and admins in the list of a host's profiles. */
-export const FILEVAULT_NAME = "Disk encryption (FileVault)";
+const FILEVAULT_NAME = "Disk encryption (FileVault)";
 
 interface Payload {
   readonly type: string;
@@ -29,7 +29,7 @@ const payload = ({ type, part, uuid, name }: Payload, fields: PlistDict): PlistD
 const CERTIFICATE_UUID = "2C5A8F0E-6E0B-4C61-9E76-0B7F3C1D5A24";
 
 /** `certificate`: the one to which Macs envelop their keys. */
-export function filevaultProfile(certificate: Certificate): Buffer {
+function filevaultProfile(certificate: Certificate): Buffer {
   const payloads = [
     payload(
       {

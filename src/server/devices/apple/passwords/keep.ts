@@ -21,7 +21,7 @@ const STEP = 500;
 const ADDING = { lock: "recovery-locks" } as const;
 
 /** Compares all Macs with the settings of their teams. Returns how many devices are asked something. */
-export async function keepRecoveryLocks(services: Services, signal?: AbortSignal): Promise<number> {
+async function keepRecoveryLocks(services: Services, signal?: AbortSignal): Promise<number> {
   const ctx = serviceContext(services, "recovery locks");
   const lockable = await lockableHosts(ctx);
   return (await addMissing(ctx, lockable, signal)) + (await settleOthers(ctx, lockable, signal));

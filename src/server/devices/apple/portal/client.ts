@@ -12,7 +12,7 @@ import { type OauthCredentials, oauthHeader } from "./oauth.ts";
  * cursor cannot be used any more. `exhausted`: all devices were read with this cursor. `busy`: too many requests.
  * `refused`: the portal refuses what was sent. `unreachable`: no usable reply.
  */
-export type PortalProblem = "terms" | "token" | "cursor" | "exhausted" | "busy" | "refused" | "unreachable";
+type PortalProblem = "terms" | "token" | "cursor" | "exhausted" | "busy" | "refused" | "unreachable";
 
 /** The message may be shown to admins. */
 export class PortalError extends Error {

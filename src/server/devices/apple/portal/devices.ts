@@ -49,7 +49,7 @@ function latest(devices: readonly PortalDevice[]): PortalDevice[] {
   return [...bySerial.values()];
 }
 
-export interface Page {
+interface Page {
   readonly token: AbmTokenRow;
   readonly page: readonly PortalDevice[];
   /** The labels that new hosts join. */
@@ -59,7 +59,7 @@ export interface Page {
 /** Devices per transaction. */
 const LOST_BATCH_SIZE = 500;
 
-export interface Written {
+interface Written {
   /** Hosts that were only expected, and whose device left the organization. */
   readonly gone: readonly number[];
 }

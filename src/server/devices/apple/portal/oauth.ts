@@ -13,7 +13,7 @@ export interface OauthCredentials {
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
-export interface OauthRequest {
+interface OauthRequest {
   readonly method: string;
   readonly url: string;
   readonly nonce: string;

@@ -122,7 +122,7 @@ export async function renewToken(ctx: Context, id: number, file: Buffer): Promis
 }
 
 export const teamColumns = ["macos_team_id", "ios_team_id", "ipados_team_id", "byod_team_id"] as const;
-export type TokenTeams = Partial<Record<(typeof teamColumns)[number], number | null>>;
+type TokenTeams = Partial<Record<(typeof teamColumns)[number], number | null>>;
 
 /** Sets all teams; absent means no team. */
 export async function setTokenTeams(ctx: Context, id: number, given: TokenTeams): Promise<{ abm_token: AbmToken }> {

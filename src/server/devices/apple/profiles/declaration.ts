@@ -64,7 +64,7 @@ interface Rules {
   readonly types: string;
 }
 
-export interface JsonDeclaration {
+interface JsonDeclaration {
   readonly type: string;
   readonly identifier: string;
   readonly payload: Readonly<Record<string, unknown>>;

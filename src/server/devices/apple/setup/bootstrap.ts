@@ -75,7 +75,7 @@ export async function dropPackage(inside: Context, team: TeamName, { id, name }:
   await recordActivity(inside, "deleted_bootstrap_package", { bootstrap_package_name: name, ...team });
 }
 
-export const hasOne = ({ team_name: name }: TeamName) =>
+const hasOne = ({ team_name: name }: TeamName) =>
   alreadyExists(`${name === null ? "no team" : `the team ${name}`} has a bootstrap package already: delete it first`);
 
 /** 400 if Macs would not install it. */

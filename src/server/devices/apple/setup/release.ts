@@ -25,7 +25,7 @@ export const releaseCommand = appleCommandKind({
 });
 
 /** The device begins to wait. In the transaction in which it enrolls. */
-export async function startSetup(inside: Context, { host_id }: Pick<Enrollment, "host_id">): Promise<void> {
+async function startSetup(inside: Context, { host_id }: Pick<Enrollment, "host_id">): Promise<void> {
   const { store, clock } = inside;
   const due_at = isoAt(clock.now() + MAX_WAIT);
   const row = { id: host_id, started_at: clock.iso(), due_at, done: [], begun: null, released_at: null };

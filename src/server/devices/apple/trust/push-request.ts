@@ -32,7 +32,7 @@ export async function requestPushCertificate(ctx: Context): Promise<string> {
 }
 
 /** The property list that Apple's portal takes: the request, its signature by the vendor, and the vendor's chain. */
-export const signedRequest = (request: Buffer, vendor: FileSigner): string =>
+const signedRequest = (request: Buffer, vendor: FileSigner): string =>
   writePlist({
     PushCertCertificateChain: vendor.pem.trim(),
     PushCertRequestCSR: request.toString("base64"),

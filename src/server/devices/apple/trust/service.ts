@@ -30,7 +30,7 @@ type Row = RowOf<typeof applePushCertificates>;
 /** Uploads and deletions wait for each other, and for other changes of the configuration. */
 const LOCK = "config";
 
-export interface Upload {
+interface Upload {
   /** PEM. */
   readonly certificate: string;
   /** PEM; null: the key of the newest request. */

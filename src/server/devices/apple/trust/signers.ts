@@ -16,7 +16,7 @@ export interface FileSigner {
   readonly key: KeyObject;
 }
 
-export interface Signers {
+interface Signers {
   readonly vendor: FileSigner | null;
   readonly profiles: FileSigner | null;
 }

@@ -55,7 +55,7 @@ export async function windowsUrl(ctx: Pick<Context, "config" | "settings">, path
 }
 
 /** What was asked of the device is dropped: it will not answer. */
-export async function resetDevice(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void> {
+async function resetDevice(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void> {
   await dropCommands(inside, [device.host_id], WINDOWS_LANE);
   for (const { reset } of inside.extensions.windowsDevices) await reset?.(inside, device);
 }
@@ -72,7 +72,7 @@ export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enroll
   await endManagement(inside, host_id, null);
 }
 
-export type NewEnrollment = Pick<Enrollment, "device_id" | "hardware_id" | "host_id" | "kind" | "is_alone"> &
+type NewEnrollment = Pick<Enrollment, "device_id" | "hardware_id" | "host_id" | "kind" | "is_alone"> &
   Pick<Enrollment, "account" | "secret"> & { readonly identity_id: number };
 
 /** Another host's device is enrolled under this name. */

@@ -28,7 +28,7 @@ declare module "../../../platform/core/extensions.ts" {
   }
 }
 
-export interface WindowsCommandKind {
+interface WindowsCommandKind {
   readonly name: string;
   /** The command's name in lists of what is upcoming on a host. */
   readonly title?: string;

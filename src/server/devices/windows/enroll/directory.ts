@@ -19,7 +19,7 @@ const Claims = z.object({
 /** What a token of the directory is for. */
 const SCOPE = "mdm_delegation";
 
-export interface DirectoryUser {
+interface DirectoryUser {
   readonly email: string;
   /** End of the token; seconds since 1970. */
   readonly expires: number;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { type Characteristic, characteristic, type Parameter } from "../../../../soap/provisioning.ts";
 import { ownMdm } from "../../../hosts/mdm-status/own.ts";
 
-export interface Certificates {
+interface Certificates {
   /** DER. */
   readonly ca: Buffer;
   readonly own: Buffer;
@@ -48,7 +48,7 @@ export const certificateStore = (certificates: Certificates): Characteristic =>
     ),
   );
 
-export interface Account {
+interface Account {
   readonly url: string;
   readonly organization: string;
   readonly name: string;

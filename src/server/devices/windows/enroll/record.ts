@@ -9,7 +9,7 @@ import { notifyProfiles } from "../../profiles/part.ts";
 import { windowsUrl } from "../channel/devices.ts";
 import type { Enrollment } from "../channel/listeners.ts";
 
-export interface EnrolledDevice {
+interface EnrolledDevice {
   readonly enrollment: Enrollment;
   /** Path of discovery, as agents report it. */
   readonly path: string;

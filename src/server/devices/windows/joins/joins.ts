@@ -85,7 +85,7 @@ async function becomeHost(inside: Context, device: Enrollment, host: HostRow): P
 }
 
 /** Joins every device whose agent has become known. Returns how many. */
-export async function joinDevices(services: Services, signal?: AbortSignal): Promise<number> {
+async function joinDevices(services: Services, signal?: AbortSignal): Promise<number> {
   const ctx = serviceContext(services, "Windows devices");
   let joined = 0;
   for await (const page of ctx.store.windowsEnrollments.pages({ where: isAlone }, BATCH_SIZE, ["id", "host_id"]))

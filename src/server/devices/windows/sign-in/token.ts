@@ -13,9 +13,9 @@ const AUDIENCE = "windows enrollment";
 
 const Note = z.union([z.strictObject({ email: z.string().min(1) }), z.strictObject({ host_id: z.int().positive() })]);
 /** The user who has signed in, or the host whose agent has asked. */
-export type TokenSubject = z.output<typeof Note>;
+type TokenSubject = z.output<typeof Note>;
 
-export interface EnrollmentToken {
+interface EnrollmentToken {
   readonly subject: TokenSubject;
   /** Seconds since 1970. */
   readonly expires: number;

@@ -16,7 +16,7 @@ import type { ConfigCache } from "../config.ts";
 import type { HostCache } from "../hosts/cache.ts";
 import { queryEngine } from "./query-engine.ts";
 
-export interface Enrollment {
+interface Enrollment {
   enroll(body: Record<string, unknown>, caller: Caller, since: number): Promise<AgentReply>;
   stop(): Promise<void>;
 }

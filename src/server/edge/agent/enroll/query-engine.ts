@@ -10,7 +10,7 @@ import { oneOf } from "../../../platform/store/query.ts";
 import type { ConfigCache, TeamConfig } from "../config.ts";
 import { enrollChanges } from "../inventory/host-fields.ts";
 
-export interface EngineRequest extends EnrollRequest {
+interface EngineRequest extends EnrollRequest {
   readonly keyHash: string;
   readonly details: unknown;
   readonly platformType: unknown;

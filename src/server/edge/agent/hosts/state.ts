@@ -7,10 +7,7 @@ import type { AgentConfig, Choice } from "../config.ts";
 import { jitterMs } from "../inventory/due.ts";
 
 export type HostRow = RowOf<Tables["hosts"]>;
-export type DueSettings = Pick<
-  Settings,
-  "detail_interval" | "label_interval" | "policy_interval" | "max_jitter_percent"
->;
+type DueSettings = Pick<Settings, "detail_interval" | "label_interval" | "policy_interval" | "max_jitter_percent">;
 
 /** In-memory state of a host that has called. It suffices to answer an idle poll without the store. */
 export class HostState {

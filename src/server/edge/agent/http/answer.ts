@@ -20,7 +20,7 @@ import { limit } from "../../../platform/core/limits.ts";
 import type { Agent } from "../start.ts";
 import { BadGzip, inflate, Oversize } from "./inflate.ts";
 
-export interface RawRequest extends Caller {
+interface RawRequest extends Caller {
   readonly bytes: Buffer;
   readonly encoding: string | undefined;
   readonly authorization: string | undefined;

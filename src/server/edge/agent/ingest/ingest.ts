@@ -34,7 +34,7 @@ import type { WriteResults } from "./results.ts";
 import { readSources, type SourceValues, startSources } from "./sources.ts";
 import { refusedInventories } from "./unasked.ts";
 
-export interface IngestItem {
+interface IngestItem {
   readonly state: HostState;
   readonly address: string;
   readonly results: WriteResults;
@@ -42,7 +42,7 @@ export interface IngestItem {
   readonly length: number;
 }
 
-export interface Ingest {
+interface Ingest {
   add(item: IngestItem, since: number): Promise<void>;
   stop(): Promise<void>;
 }

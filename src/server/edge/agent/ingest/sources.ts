@@ -71,13 +71,13 @@ export function readSources(
   return { set, details, values };
 }
 
-export interface PlannedSources {
+interface PlannedSources {
   /** Columns of the host's row that change with what is written elsewhere. */
   hostFields(hostId: number): Partial<HostRow>;
   write(tx: ServerTx): Promise<void>;
 }
 
-export interface Sources {
+interface Sources {
   plan(
     hosts: readonly { readonly hostId: number; readonly values: readonly unknown[] }[],
     now: number,

@@ -1,7 +1,7 @@
 import { toCount } from "../../../platform/agent-protocol/numbers.ts";
 import type { Row } from "../../../platform/agent-protocol/rows.ts";
 
-export interface DiskSpace {
+interface DiskSpace {
   readonly gigs_total_disk_space: number;
   readonly gigs_disk_space_available: number;
   readonly percent_disk_space_available: number;

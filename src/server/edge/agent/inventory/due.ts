@@ -3,7 +3,7 @@
 
 const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
-export const MAX_JITTER_PERCENT = 10;
+const MAX_JITTER_PERCENT = 10;
 
 /** Hashes an id to 32 bits (the finalizer of MurmurHash3). */
 function mix(id: number): number {

@@ -2,13 +2,13 @@ import { isIP, isIPv4 } from "node:net";
 import { toInt } from "../../../platform/agent-protocol/numbers.ts";
 import { type Row, text } from "../../../platform/agent-protocol/rows.ts";
 
-export interface PrimaryInterface {
+interface PrimaryInterface {
   readonly primary_ip: string;
   readonly primary_mac: string;
 }
 
 /** Whether an address is private: 10/8, 172.16/12, 192.168/16 (RFC 1918) or fc00::/7 (RFC 4193). */
-export function isPrivateAddress(address: string): boolean {
+function isPrivateAddress(address: string): boolean {
   if (isIPv4(address)) {
     const [a = 0, b = 0] = address.split(".").map(Number);
     return a === 10 || (a === 172 && b >= 16 && b <= 31) || (a === 192 && b === 168);

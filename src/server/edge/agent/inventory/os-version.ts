@@ -11,7 +11,7 @@ export interface WindowsRelease {
 const trimDots = (value: string): string => value.replace(/^\.+/, "").replace(/\.+$/, "");
 
 /** Removes suffixes such as "(Jammy Jellyfish)". No regular expression: `\(.*\)` would take quadratic time. */
-export function withoutBrackets(version: string): string {
+function withoutBrackets(version: string): string {
   const open = version.indexOf("(");
   const close = version.lastIndexOf(")");
   const kept = open >= 0 && close > open ? version.slice(0, open) + version.slice(close + 1) : version;

@@ -15,7 +15,7 @@ export interface LogDestination {
   stop(): Promise<void>;
 }
 
-export class DestinationFailed extends StoreUnavailable {}
+class DestinationFailed extends StoreUnavailable {}
 
 /** Maximum text (characters) queued for a slow disk. Beyond it writes are rejected, and agents keep their lines. */
 const WAITING_MAX = 64 * 1024 * 1024;
@@ -55,7 +55,7 @@ export function stdoutDestination(output: Output = standardOutput("stdout")): Lo
   };
 }
 
-export interface FileOptions {
+interface FileOptions {
   readonly path: string;
   /** `10K`, `500M`, `2G`. */
   readonly size: string;

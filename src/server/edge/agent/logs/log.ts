@@ -42,11 +42,11 @@ export const linesLimit = limit({
 });
 
 /** Selects the result lines to write to the destination. */
-export type Sieve = (lines: readonly ResultLine[]) => readonly ResultLine[] | Promise<readonly ResultLine[]>;
+type Sieve = (lines: readonly ResultLine[]) => readonly ResultLine[] | Promise<readonly ResultLine[]>;
 /** Stores result lines for reports before the request is acknowledged. Undefined: nothing to store. */
-export type Keeper = (host: HostState, lines: readonly ResultLine[]) => Promise<void> | undefined;
+type Keeper = (host: HostState, lines: readonly ResultLine[]) => Promise<void> | undefined;
 
-export interface ResultParts {
+interface ResultParts {
   readonly forwarded: Sieve;
   readonly report: Keeper;
   /** Reads lines of the status log before they are written. */

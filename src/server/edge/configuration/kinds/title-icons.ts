@@ -12,7 +12,7 @@ import { checkIcon } from "../../../software/self-service/icons.ts";
 import { locating, type Step } from "../changes.ts";
 import type { Contents } from "../values.ts";
 
-export interface IconWanted {
+interface IconWanted {
   readonly value: { readonly icon: string };
   /** If the request contains it. */
   readonly icon: Buffer | undefined;

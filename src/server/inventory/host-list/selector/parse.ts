@@ -1,7 +1,7 @@
 // Parses selector expressions, such as `platform = darwin and not label in (Lab, "On loan") and seen < 7d`, to a
 // syntax tree. The parser knows only the grammar, not the names of fields.
 
-export const MAX_LENGTH = 4096;
+const MAX_LENGTH = 4096;
 export const MAX_DEPTH = 20;
 export const MAX_TERMS = 100;
 

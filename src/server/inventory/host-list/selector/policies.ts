@@ -1,7 +1,7 @@
 import { hostPolicies, policies } from "../../../checks/policies/tables.ts";
 import { eq, exists, hasOf, type Predicate } from "../../../platform/store/query.ts";
 
-export type PolicyResponse = "passing" | "failing";
+type PolicyResponse = "passing" | "failing";
 
 /** Hosts that pass (or fail) at least one of the policies. Hosts without a result do neither. */
 export const answering = (response: PolicyResponse, which: Predicate): Predicate =>

@@ -6,7 +6,7 @@ import { compileExpression } from "./compile.ts";
 import { columnOf, type Expression, parseSelector, SelectorError } from "./parse.ts";
 
 /** Relative times use this clock. Names are resolved when the predicate is evaluated, not when it is compiled. */
-export type WhereDeps = Pick<Context, "clock">;
+type WhereDeps = Pick<Context, "clock">;
 
 /**
  * The hosts that the expression matches, among all hosts: the caller must narrow it to the visible ones. An invalid

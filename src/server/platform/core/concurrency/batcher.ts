@@ -5,14 +5,14 @@ import { StoreUnavailable } from "../../store/store.ts";
 import type { QueueFigures } from "../logging/metrics.ts";
 import { MAX_AGE_MS, Overdue } from "./age.ts";
 
-export interface Batcher<T, R> {
+interface Batcher<T, R> {
   /** `since`: when waiting started, by `performance.now()`; default: now. Rejects with `Overdue` after MAX_AGE_MS. */
   add(item: T, since?: number): Promise<R>;
   /** Resolves when nothing is running or waiting. */
   idle(): Promise<void>;
 }
 
-export interface BatchOptions<T> {
+interface BatchOptions<T> {
   /** Maximum number of items in one batch. */
   readonly size: number;
   /** Maximum number of concurrent batches. */

@@ -10,7 +10,7 @@ const NICENESS = 5;
 /** The memory behind these bytes is handed over with a result instead of being copied; it must belong to them alone. */
 export const handedOver = (bytes: Uint8Array): Transferable[] => [bytes.buffer as ArrayBuffer];
 
-export interface ThreadSide<M extends ThreadMethods> {
+interface ThreadSide<M extends ThreadMethods> {
   readonly methods: M;
   /** The parts of a result that are handed over instead of being copied. */
   readonly transfers?: (result: unknown) => Transferable[];

@@ -11,7 +11,7 @@ export interface TriggeredTask {
   stop(): Promise<void>;
 }
 
-export interface TriggeredTaskOptions {
+interface TriggeredTaskOptions {
   readonly channel: string;
   /**
    * Delay in milliseconds from a message to the run: a minimum and a random part, so that usually only one server

@@ -178,7 +178,7 @@ const MAX_DEPTH = 64;
  * What happens to halves of characters (lone surrogates), which JSON can spell but many parsers refuse: 422 that names the
  * field, or U+FFFD instead of them.
  */
-export type HalfCharacters = "refused" | "replaced";
+type HalfCharacters = "refused" | "replaced";
 
 /** Escapes of surrogates, of which a pair is a whole character. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;

@@ -29,7 +29,7 @@ export function wantsDryRun({ headers }: Pick<Context, "headers">): boolean {
   throw badRequest(`${DRY_RUN} must be true or false`, DRY_RUN);
 }
 
-export interface Tried {
+interface Tried {
   readonly value: unknown;
   readonly unchecked: readonly string[];
 }

@@ -16,7 +16,7 @@ import type { Collection } from "../../store/store.ts";
 import type { ColumnSpec, RowOf, Table } from "../../store/table.ts";
 import { badRequest } from "../errors.ts";
 
-export interface CursorQuery extends PageQuery {
+interface CursorQuery extends PageQuery {
   cursor?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface PageQuery {
 
 export const DEFAULT_PER_PAGE = 20;
 /** Maximum number of rows in one reply. */
-export const ROW_CAP = 1_000_000;
+const ROW_CAP = 1_000_000;
 
 export interface PageOptions {
   /** Order if the query does not name one (default: id ascending). */

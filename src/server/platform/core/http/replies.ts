@@ -138,7 +138,7 @@ function streamOf(source: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array>
 }
 
 /** RFC 6266: a name that older clients can read, and the exact one if it differs. */
-export function attachment(name: string): string {
+function attachment(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%/]/g, "_");
   const exact = encodeURIComponent(name).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
   return `attachment; filename="${plain}"${plain === name ? "" : `; filename*=UTF-8''${exact}`}`;

@@ -63,7 +63,7 @@ export type Handler<E extends AnyEndpoint> = (
  * How an endpoint without tokens finds out who calls, with little work, before it reads or parses anything else. Without
  * a gate, everybody counts as a stranger.
  */
-export interface Gate<E extends AnyEndpoint = AnyEndpoint> {
+interface Gate<E extends AnyEndpoint = AnyEndpoint> {
   /**
    * Called before the body is read. Throws where nobody is served, as while a feature is turned off; calls `proved` of a
    * caller whom it knows.
@@ -270,8 +270,7 @@ function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
     throw badRequest("Expected JSON Body");
   }
   const { takes } = endpoint;
-  // Bytes that are not decoded have no other form.
-  if (takes.kind === "raw" && takes.format === null) return value;
+  if (takes.kind === "raw") return value;
   checkKeys("key", endpoint, { schema: endpoint.body, value });
   const result = endpoint.body.safeParse(withoutNulls(endpoint.body, value), { reportInput: true });
   if (result.success) return result.data;

@@ -118,7 +118,7 @@ class Bucket {
 }
 
 /** Milliseconds per second. */
-export type StrangerRates = Readonly<Record<keyof typeof strangerLimits, number>>;
+type StrangerRates = Readonly<Record<keyof typeof strangerLimits, number>>;
 
 export interface StrangerRequest {
   /** The address, or the network that counts as one. */

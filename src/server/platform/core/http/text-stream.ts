@@ -64,7 +64,7 @@ function bytesOfTexts(texts: readonly string[]): Uint8Array {
  */
 const SLICE = 50;
 
-export function* slices<T>(rows: readonly T[]): Generator<readonly T[]> {
+function* slices<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += SLICE) yield rows.slice(at, at + SLICE);
 }
 

@@ -4,7 +4,7 @@ import { part } from "../running.ts";
 
 const TOKENS_MAX = 20_000;
 
-export class TokensInUse {
+class TokensInUse {
   readonly #hashes = new Set<string>();
 
   add(hash: string): void {

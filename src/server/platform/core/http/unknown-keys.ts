@@ -7,7 +7,7 @@ import { nearest } from "../../../../text/nearest.ts";
 import { isRecord } from "../../../../text/record.ts";
 import { ApiError, type FieldError } from "../errors.ts";
 
-export interface UnknownKey {
+interface UnknownKey {
   readonly path: readonly string[];
   /** The keys that there could be instead. */
   readonly candidates: readonly string[];

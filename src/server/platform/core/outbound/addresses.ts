@@ -69,7 +69,7 @@ export const plainHost = (host: string): string =>
     .replace(/\.$/, "");
 
 /** Whether `outbound_allow` permits the host name, whatever it resolves to. */
-export function isHostAllowed(settings: Pick<Settings, "outbound_allow">, host: string): boolean {
+function isHostAllowed(settings: Pick<Settings, "outbound_allow">, host: string): boolean {
   const { hosts, domains } = allowedOf(settings);
   const name = plainHost(host);
   return hosts.has(name) || domains.some((domain) => name.endsWith(domain));

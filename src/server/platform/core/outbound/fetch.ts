@@ -42,7 +42,7 @@ export interface OutboundReply {
   readonly body: Buffer;
 }
 
-export type OutboundReason = "blocked" | "timeout" | "unreachable" | "too_large" | "bad_redirect" | "tls";
+type OutboundReason = "blocked" | "timeout" | "unreachable" | "too_large" | "bad_redirect" | "tls";
 
 /**
  * Thrown without a usable reply. The message may be shown to admins: it names the host, but contains nothing of the

@@ -24,7 +24,7 @@ interface Known {
   reading: Promise<KeySet> | null;
 }
 
-export type PublishedKeys = Part<Known>;
+type PublishedKeys = Part<Known>;
 
 /** Every server keeps the keys that it has read last. */
 export const publishedKeys = (name: string): PublishedKeys =>

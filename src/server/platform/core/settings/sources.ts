@@ -12,9 +12,9 @@ import { isAllowEntry } from "../outbound/addresses.ts";
 import { BadSetting } from "../security/tls.ts";
 import { Settings } from "./settings.ts";
 
-export type SettingName = keyof typeof Settings.shape;
-export const settingNames = Object.keys(Settings.shape) as SettingName[];
-export const envName = (name: SettingName): string => `SVC_${name.toUpperCase()}`;
+type SettingName = keyof typeof Settings.shape;
+const settingNames = Object.keys(Settings.shape) as SettingName[];
+const envName = (name: SettingName): string => `SVC_${name.toUpperCase()}`;
 export const flagName = (name: SettingName): string => name.replaceAll("_", "-");
 
 /** Whether the setting is a switch, whose flag takes no value. */
@@ -38,7 +38,7 @@ const commonVariables: Partial<Record<SettingName, readonly string[]>> = {
   no_proxy: ["NO_PROXY", "no_proxy"],
 };
 
-export interface Sources {
+interface Sources {
   /** Values by setting name; undefined means not set. */
   readonly flags: Partial<Record<SettingName, unknown>>;
   readonly env: Record<string, string | undefined>;

@@ -11,7 +11,7 @@ export interface BucketAddress {
   readonly pathStyle: boolean;
 }
 
-export class BadBucketUrl extends Error {}
+class BadBucketUrl extends Error {}
 
 const PARAMETERS = ["endpoint", "region", "path_style"];
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/;

@@ -64,7 +64,7 @@ class RealFile implements StoreFile {
 const FILE_MODE = 0o600;
 
 /** The path is not a regular file but, for example, a symbolic link, which could lead outside the directory. */
-export class NotAFile extends Error {}
+class NotAFile extends Error {}
 
 // Windows supports neither flag.
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;

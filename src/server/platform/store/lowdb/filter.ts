@@ -12,7 +12,7 @@ type HasOf = Extract<Predicate, { op: "hasOf" }>;
 type Range = Extract<Predicate, { op: "lt" | "lte" | "gt" | "gte" }>;
 
 /** A set of ids that contains every matching row, and its approximate size. */
-export interface Plan {
+interface Plan {
   readonly cost: number;
   ids(): Iterable<number>;
 }
@@ -21,7 +21,7 @@ export interface Plan {
 export const cleanScalar = <T extends Scalar>(value: T): T =>
   (typeof value === "string" ? cleanText(value) : value) as T;
 
-export function holds(sorted: readonly number[], value: number): boolean {
+function holds(sorted: readonly number[], value: number): boolean {
   let low = 0;
   let high = sorted.length - 1;
   while (low <= high) {

@@ -39,7 +39,7 @@ class Group {
   }
 }
 
-export interface JournalEvents {
+interface JournalEvents {
   /** Called before the commits are rolled back: rolls back the open transaction, which builds on them. */
   onFailure(trouble: Trouble, cause: Error): void;
   onGroup(): void;

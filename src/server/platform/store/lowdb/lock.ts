@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { openFile } from "./files.ts";
 
-export class StoreLocked extends Error {}
+class StoreLocked extends Error {}
 
 interface Owner {
   readonly pid: number;

@@ -4,7 +4,7 @@ import type { OnDelete, Table } from "../table.ts";
 import { MemoryTable } from "./memory-table.ts";
 import { type Row, RowForms } from "./values.ts";
 
-export interface Reference {
+interface Reference {
   readonly from: MemoryTable;
   readonly column: string;
   readonly to: MemoryTable;

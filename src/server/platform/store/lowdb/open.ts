@@ -31,7 +31,7 @@ export interface LowdbOptions<S extends Tables> {
 }
 
 /** Functions of the lowdb engine in addition to the store contract. */
-export interface LowdbExtras {
+interface LowdbExtras {
   /** Writes a snapshot immediately. */
   compact(): Promise<void>;
 }

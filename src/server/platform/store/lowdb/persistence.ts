@@ -17,7 +17,7 @@ export interface StoreLog {
   error(fields: object, message: string): void;
 }
 
-export interface PersistenceOptions {
+interface PersistenceOptions {
   readonly files: StoreFiles;
   readonly dir: string;
   readonly cipher: Cipher;

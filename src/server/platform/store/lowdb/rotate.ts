@@ -6,7 +6,7 @@ import type { Tables } from "../store.ts";
 import type { StoreFiles } from "./files.ts";
 import { openLowdb } from "./open.ts";
 
-export interface RotateOptions extends Rotation {
+interface RotateOptions extends Rotation {
   readonly dir: string;
   readonly tables: Tables;
   readonly files?: StoreFiles;

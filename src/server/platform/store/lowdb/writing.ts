@@ -69,7 +69,7 @@ function finder(
   };
 }
 
-export interface UpsertColumns {
+interface UpsertColumns {
   readonly on: readonly string[];
   readonly set?: readonly string[];
 }

@@ -8,7 +8,7 @@ import type { LayoutOf } from "./predicate.ts";
 import { givesIds, schemaObjects, sequenceOf } from "./schema.ts";
 import { list, name, sql, textOf } from "./sql.ts";
 
-export interface AdminOptions<S extends Tables> {
+interface AdminOptions<S extends Tables> {
   readonly context: RunnerContext;
   readonly tables: S;
   readonly layouts: Readonly<Record<string, Layout>>;

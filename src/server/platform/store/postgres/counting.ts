@@ -1,7 +1,7 @@
 // Splits a count into a sum of counts that are cheaper in total.
 import { and, type Predicate } from "../query.ts";
 
-export interface CountTerm {
+interface CountTerm {
   readonly minus: boolean;
   readonly where: Predicate;
 }

@@ -13,7 +13,7 @@ import {
 import { name, sql, textOf } from "./sql.ts";
 import { bytesLiteral } from "./types.ts";
 
-export interface Steps {
+interface Steps {
   /** Quick once they have their locks; they run in one transaction. */
   readonly quick: string[];
   /** Slow on big tables, so they must not keep a lock: they run one by one, outside of a transaction. */

@@ -20,7 +20,7 @@ ${RAISE_REVISION}`;
 const UNRELEASED =
   "the tables of this database were created by a development version from before the first release, which this version cannot upgrade: make a backup with the version that you used until now (svc db backup), and restore it into an empty database with this one (svc db restore)";
 
-export interface MigrateResult {
+interface MigrateResult {
   /** Titles of the migrations that ran. */
   readonly applied: readonly string[];
   /** Whether text search has its indexes. False if the database lacks pg_trgm and the user may not create it. */
@@ -59,7 +59,7 @@ async function applied(client: pg.ClientBase, known: readonly Migration[]): Prom
   return new Set(rows.map((row) => row.number));
 }
 
-export async function pending(client: pg.ClientBase, known: readonly Migration[]): Promise<Migration[]> {
+async function pending(client: pg.ClientBase, known: readonly Migration[]): Promise<Migration[]> {
   const done = await applied(client, known);
   return known.filter(({ number }) => !done.has(number));
 }

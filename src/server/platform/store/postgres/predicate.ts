@@ -14,7 +14,7 @@ const YES = sql`true`;
 const NO = sql`false`;
 
 /** Converts the value to the column's type, or returns null if no value of the column can equal it. */
-export function elementFor(spec: ColumnSpec, value: Scalar): string | number | boolean | null {
+function elementFor(spec: ColumnSpec, value: Scalar): string | number | boolean | null {
   switch (spec.kind) {
     case "id":
     case "ref":
@@ -43,7 +43,7 @@ const CASTS: Partial<Record<ColumnSpec["kind"], string>> = {
   time: "timestamptz",
 };
 
-export const castOf = (spec: ColumnSpec): Sql => sql.raw(CASTS[spec.kind] ?? "text");
+const castOf = (spec: ColumnSpec): Sql => sql.raw(CASTS[spec.kind] ?? "text");
 export const operand = (spec: ColumnSpec, value: Scalar): Sql | null => {
   const element = elementFor(spec, value);
   return element === null ? null : sql`${element}::${castOf(spec)}`;

@@ -13,7 +13,7 @@ import { migrations } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
 import { col, name, sql, textOf } from "./sql.ts";
 
-export interface RotateOptions extends Rotation {
+interface RotateOptions extends Rotation {
   readonly url: string;
   readonly tables: Tables;
   /** The migrations that the schema must include. Null skips the check (for tables created without migrations). */

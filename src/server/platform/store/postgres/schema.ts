@@ -5,7 +5,7 @@ import type { ColumnSpec, Table } from "../table.ts";
 import { list, name, type Sql, sql, textOf } from "./sql.ts";
 
 /** Postgres truncates identifiers to 63 bytes. Longer names are cut and get a digest, so that they stay distinct. */
-export function short(...parts: string[]): string {
+function short(...parts: string[]): string {
   const whole = parts.join("_");
   return whole.length <= 63
     ? whole
@@ -64,7 +64,7 @@ export interface ConstraintInfo {
   readonly columns: readonly string[];
 }
 
-export function uniqueSets(table: Table): { name: string; columns: readonly string[]; nullsClash: boolean }[] {
+function uniqueSets(table: Table): { name: string; columns: readonly string[]; nullsClash: boolean }[] {
   const single = Object.entries(table.columns).filter(([, { spec }]) => spec.unique);
   return [
     ...single.map(([column]) => ({ name: short(table.name, column, "key"), columns: [column], nullsClash: false })),
@@ -87,7 +87,7 @@ export function constraintsOf(tables: Tables): Map<string, ConstraintInfo> {
   return found;
 }
 
-export const columnSql = ({ name: column, type, nullable }: StoredColumn): Sql => {
+const columnSql = ({ name: column, type, nullable }: StoredColumn): Sql => {
   // Text is sorted by code point, as the contract requires, whatever collation the database has.
   const collation = type === "text" ? sql` COLLATE "C"` : sql``;
   return sql`${name(column)} ${sql.raw(type)}${collation}${nullable ? sql`` : sql` NOT NULL`}`;

@@ -28,7 +28,7 @@ interface Term {
  * is run. The guess examines only the first rows in the order: if many rows match, that is enough, and no index has
  * to support both the order and the condition.
  */
-export interface Stretch {
+interface Stretch {
   readonly guess: Sql | null;
   readonly full: Sql;
 }

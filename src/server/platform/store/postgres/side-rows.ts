@@ -7,7 +7,7 @@ import { col, compile, name, type Sql, sql } from "./sql.ts";
 
 const IDS = "ids";
 
-export interface SideReading {
+interface SideReading {
   /** Identifies the statement. */
   readonly key: string;
   /** The statement; its only parameter is the array of ids. */

@@ -15,7 +15,7 @@ const OID = {
 } as const;
 
 /** Converts `2026-01-01 00:00:00.12+00` (DateStyle ISO, TimeZone UTC) to ISO 8601 with milliseconds. */
-export function isoTime(text: string): string {
+function isoTime(text: string): string {
   if (text.length === USUAL_LENGTH && isUsualTime(text, 0)) return usualTime(text, 0);
   const fraction = text.charCodeAt(19) === 46 ? text.slice(20, text.indexOf("+", 20)).padEnd(3, "0") : "000";
   // The year 0000 of ISO 8601 is 1 BC in Postgres.

@@ -12,7 +12,7 @@ import { encode, FORMAT, type Line, PIECE_BYTES, VERSION } from "./backup-format
 import { collectionsOf, RowDigest } from "./checksum.ts";
 import type { ProgressOptions } from "./copy.ts";
 
-export interface BackupOptions<S extends Tables> extends ProgressOptions {
+interface BackupOptions<S extends Tables> extends ProgressOptions {
   readonly store: Store<S>;
   readonly blobs: Blobs;
   readonly cipher: Cipher;
@@ -20,7 +20,7 @@ export interface BackupOptions<S extends Tables> extends ProgressOptions {
   readonly now: Date;
 }
 
-export interface BackupResult {
+interface BackupResult {
   rows: number;
   blobs: number;
 }

@@ -7,7 +7,7 @@ import { type Head, type Line, readLines, VERSION } from "./backup-format.ts";
 import { collectionsOf, type PlainRow, tableState } from "./checksum.ts";
 import { CopyDiffers, type ProgressOptions, requireEmpty } from "./copy.ts";
 
-export interface RestoreOptions<S extends Tables> extends ProgressOptions {
+interface RestoreOptions<S extends Tables> extends ProgressOptions {
   readonly file: string;
   readonly store: Store<S>;
   readonly blobs: Blobs;
@@ -16,7 +16,7 @@ export interface RestoreOptions<S extends Tables> extends ProgressOptions {
   readonly verified?: VerifiedBackup;
 }
 
-export interface VerifiedBackup {
+interface VerifiedBackup {
   readonly head: Head;
   /** The tables for which the backup has every column. */
   readonly complete: ReadonlySet<string>;

@@ -62,7 +62,7 @@ export function elsewhereProblems(
   });
 }
 
-export type OsSettings = Pick<
+type OsSettings = Pick<
   MdmSettings,
   | "enable_disk_encryption"
   | "disk_encryption"

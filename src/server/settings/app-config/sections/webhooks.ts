@@ -33,7 +33,7 @@ export const noHostStatusWebhook = {
 };
 
 /** A webhook that is enabled needs a destination. */
-export function destinationProblem(url: string, on: boolean): FieldError[] {
+function destinationProblem(url: string, on: boolean): FieldError[] {
   const name = "destination_url";
   if (url === "") return on ? [{ name, reason: "is required to enable the webhook" }] : [];
   const reason = isHttpUrl(url) ? checkDestination(url) : "must be an http or https URL";

@@ -6,7 +6,7 @@ import type { Table } from "../../../platform/store/table.ts";
 import { titleKey } from "../inventory.ts";
 
 /** A column of another table that keeps titles from being deleted. */
-export interface TitleReference {
+interface TitleReference {
   readonly table: Table;
   readonly column: string;
 }

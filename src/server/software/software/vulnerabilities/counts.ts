@@ -68,7 +68,7 @@ async function idsOfCves(tx: ServerTx, cves: readonly string[]): Promise<Map<str
   return found;
 }
 
-export interface VulnerabilityCounts {
+interface VulnerabilityCounts {
   /** Adds recorded differences, and counts all hosts if that is due and nothing more is expected. */
   update(): Promise<void>;
   /** Makes the counts right now. */

@@ -2,7 +2,7 @@
 import { and, eq, everything, exists, gte, lte, type Predicate } from "../../../platform/store/query.ts";
 import { vulnerabilities } from "./tables.ts";
 
-export interface SeverityQuery {
+interface SeverityQuery {
   readonly vulnerable: boolean;
   readonly min_cvss_score?: number | undefined;
   readonly max_cvss_score?: number | undefined;

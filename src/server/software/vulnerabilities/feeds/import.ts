@@ -17,7 +17,7 @@ import type { vulnerabilityFeeds } from "./tables.ts";
 
 type FeedRow = RowOf<typeof vulnerabilityFeeds>;
 
-export const BLOBS = "vulnerability-data/";
+const BLOBS = "vulnerability-data/";
 const NOTE_EVERY = seconds(2);
 
 /** Imports what has changed. Returns the feeds that could not be imported, with the reason. */

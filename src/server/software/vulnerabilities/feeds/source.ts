@@ -12,7 +12,7 @@ import { FeedError } from "./errors.ts";
 import type { Feed } from "./list.ts";
 
 /** The setting's value for the feeds at their publishers. */
-export const PUBLISHERS = "publishers";
+const PUBLISHERS = "publishers";
 
 const TIMEOUT = hours(1);
 const META_MAX = 4096;

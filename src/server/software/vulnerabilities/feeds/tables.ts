@@ -7,7 +7,7 @@ declare module "../../../platform/core/tables.ts" {
 }
 
 /** `missing`: the place has no such file. `failed`: the data of the last successful import is still used. */
-export type FeedState = "waiting" | "importing" | "current" | "missing" | "failed";
+type FeedState = "waiting" | "importing" | "current" | "missing" | "failed";
 
 /** The feeds of vulnerability data, and the reference file that each was last turned into. */
 export const vulnerabilityFeeds = table("vulnerability_feeds", {

@@ -5,7 +5,7 @@ import { localPlaces, type Source } from "../reference/sources.ts";
 import type { CompareThread, PlacedSource } from "./compare.thread.ts";
 import type { Comparer } from "./compare.ts";
 
-export interface ComparerApart extends Comparer {
+interface ComparerApart extends Comparer {
   /** Ends the thread. */
   close(): Promise<void>;
 }

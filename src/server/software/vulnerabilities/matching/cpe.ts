@@ -49,7 +49,7 @@ export const isAbout = (record: ProductRecord, { software, needsTarget }: Target
 
 const escaped = (text: string): string => text.replaceAll(/[^A-Za-z0-9._-]/g, "\\$&").replaceAll(" ", "_");
 
-export interface CpeName {
+interface CpeName {
   readonly part: "a" | "o";
   readonly vendor: string;
   readonly product: string;

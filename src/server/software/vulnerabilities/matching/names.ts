@@ -17,7 +17,7 @@ const softWords: ReadonlySet<string> = new Set(
 );
 
 /** The name without case, `.app`, parts in brackets, versions, and words such as "x64". */
-export function wordsOf(name: string): string[] {
+function wordsOf(name: string): string[] {
   const plain = name
     .toLowerCase()
     .replace(/\.app$/, "")

@@ -23,7 +23,7 @@ interface State {
   readonly fixed: string | null;
 }
 
-export function stateIn({ ranges, versions }: PackageRecord, version: string, compare: Compare): State {
+function stateIn({ ranges, versions }: PackageRecord, version: string, compare: Compare): State {
   let fixed: string | null = null;
   for (const [introduced, fix, last] of ranges) {
     fixed ??= fix;

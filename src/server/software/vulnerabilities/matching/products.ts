@@ -115,7 +115,7 @@ const listedProducts = ({ source, name }: SoftwareRow): readonly string[] | unde
 const CANDIDATES_MAX = 24;
 
 /** Pairs of vendor and product, the likeliest first. */
-export function candidates(row: SoftwareRow): (readonly [vendor: string, product: string])[] {
+function candidates(row: SoftwareRow): (readonly [vendor: string, product: string])[] {
   const { source, vendor, bundle_identifier: bundle } = row;
   if (packaged.has(source)) {
     const name = packageName(row.name);
@@ -156,7 +156,7 @@ const byBundlePrefix = bundleRules
   .map(([bundle, rule]) => ({ prefix: bundle.slice(0, -1), rule }));
 
 /** Software with a bundle identifier is known by it alone; of the rules for names, the first one counts. */
-export function ruleOf({ source, name, vendor, bundle_identifier }: SoftwareRow): AppRule | null {
+function ruleOf({ source, name, vendor, bundle_identifier }: SoftwareRow): AppRule | null {
   if (bundle_identifier !== "") {
     const bundle = bundle_identifier.toLowerCase();
     return byBundle.get(bundle) ?? byBundlePrefix.find(({ prefix }) => bundle.startsWith(prefix))?.rule ?? null;

@@ -15,7 +15,7 @@ export interface Releases {
 }
 
 /** The ecosystem of OSV, such as `Ubuntu:22.04` or `Debian:12`; null: it has no advisories for this system. */
-export function releaseOf(system: { readonly name: string; readonly version: string; readonly platform: string }) {
+function releaseOf(system: { readonly name: string; readonly version: string; readonly platform: string }) {
   if (system.platform === "ubuntu") {
     const number = /^\s*(\d+\.\d+)/.exec(system.version)?.[1];
     return number === undefined ? null : `Ubuntu:${number}`;

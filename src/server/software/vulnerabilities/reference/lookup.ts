@@ -3,7 +3,7 @@ import { part } from "../../../platform/core/running.ts";
 import { type Library, openLibrary } from "./library.ts";
 import { currentData } from "./sources.ts";
 
-export interface ReferenceLookup {
+interface ReferenceLookup {
   isKnown(cve: string): Promise<boolean>;
   stop(): Promise<void>;
 }

@@ -27,7 +27,7 @@ export const dataOf = (sources: readonly Source[]): string => sources.map(({ blo
 /** Names the data that is imported at the moment; empty: none. */
 export const currentData = async (home: Pick<Home, "store">): Promise<string> => dataOf(await sourcesIn(home));
 
-export interface Places {
+interface Places {
   /** The path of the source's file. */
   of(source: Source): Promise<string>;
   close(): Promise<void>;

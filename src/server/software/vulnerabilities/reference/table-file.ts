@@ -117,7 +117,7 @@ export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<
 }
 
 /** Reads bytes of the file. Local files answer at once, which saves a turn of the event loop for each lookup. */
-export type ReadRange = (start: number, length: number) => Buffer | Promise<Buffer>;
+type ReadRange = (start: number, length: number) => Buffer | Promise<Buffer>;
 
 export interface TableFile {
   /** The values of all records with the key, in the order in which they were written. */

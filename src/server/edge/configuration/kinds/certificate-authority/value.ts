@@ -12,7 +12,7 @@ import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.
 const values = new Map<CaType, z.ZodType>(caTypes.map((type) => [type, z.strictObject(caFields[type])]));
 
 /** The value with every field, in any order. An optional field that is not set has its default. */
-export function authorityValue({ type, name, settings, secret }: Pick<CaRow, "type" | "name" | "settings" | "secret">) {
+function authorityValue({ type, name, settings, secret }: Pick<CaRow, "type" | "name" | "settings" | "secret">) {
   return {
     ...(isSingle(type) ? {} : { name }),
     ...(type === "hosted_ca_a" ? { certificate_user_principal_names: [] } : {}),

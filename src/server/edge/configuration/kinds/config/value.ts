@@ -13,7 +13,7 @@ import { sectionsAfter } from "../../../../settings/app-config/service.ts";
 import { type Given, refusal, type Step } from "../../changes.ts";
 import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
 
-export const AGENT_OPTIONS = sections.agent_options.name;
+const AGENT_OPTIONS = sections.agent_options.name;
 
 const YARA_RULES = sections.yara_rules.name;
 
@@ -42,7 +42,7 @@ export const configDefaults = (): Record<string, unknown> =>
       .map((section) => [section.name, sectionThing(section, section.defaults)]),
   );
 
-export function sectionThing(section: Section, value: object): object {
+function sectionThing(section: Section, value: object): object {
   // By name, so that a plan shows which rules change.
   if (section.name === YARA_RULES)
     return Object.fromEntries((value as YaraRules).map(({ name, contents }) => [name, contents]));

@@ -3,7 +3,6 @@ import { compareHosts } from "../../../../../api/edge/configuration.ts";
 import { GivenLabelSpec } from "../../../../../api/hosts/labels.ts";
 import { labelName } from "../../../../hosts/labels/names.ts";
 import { checkSpec } from "../../../../hosts/labels/spec.ts";
-import type { LabelRow } from "../../../../hosts/labels/wire.ts";
 import type { LabelColumns } from "../../../../hosts/labels/write.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
@@ -46,6 +45,3 @@ export function readLabel(ctx: Pick<Context, "clock" | "extensions">, { name, va
   const { at: _at, hosts, ...columns } = checkSpec(ctx, { ...spec, name }, "value");
   return { columns, hosts: columns.label_membership_type === "manual" ? (hosts ?? []) : null };
 }
-
-export const byName = (labels: readonly LabelRow[]): Map<string, LabelRow> =>
-  new Map(labels.map((row) => [row.name, row]));

@@ -16,7 +16,7 @@ import { mayWriteConfig, type SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
 
-export const ALL_TEAMS = "All teams";
+const ALL_TEAMS = "All teams";
 
 const TokenValue = z.strictObject({
   teams: z

@@ -67,7 +67,7 @@ export interface PolicyWanted {
 type Labels = { readonly [rule in LabelRule]: readonly string[] };
 const noLabels: Labels = { include_any: [], include_all: [], exclude_any: [] };
 
-export const policyValue = (
+const policyValue = (
   columns: Omit<PolicyColumns, "name">,
   labels: Labels,
   {

@@ -174,7 +174,7 @@ function changeOf(
   return { before, set, labels: sameLabels ? undefined : { ids, rule } };
 }
 
-export const placeNamed = ({ teams }: Work, owner: string | null): Place =>
+const placeNamed = ({ teams }: Work, owner: string | null): Place =>
   placeOf(owner === null ? null : owner === NO_TEAM_NAME ? 0 : teams.get(owner)!.id);
 
 /** Collects which policies the failing-policies automations include, by the owner of the policies. */

@@ -7,7 +7,6 @@ import { isRecord } from "../../../../../text/record.ts";
 import { badRequest, partTooLarge, tooLarge, unsupportedMediaType } from "../../errors.ts";
 import { type Admission, type BodySource, type ByteSource, formFields, parseJson, readBytes } from "../body.ts";
 import type { CheckTexts } from "../route.ts";
-import { decoders } from "./decoders.ts";
 import { type FilePlace, readMultipart } from "./multipart.ts";
 import { paced, upTo } from "./paced.ts";
 
@@ -44,7 +43,7 @@ export async function readBody(
     case "raw": {
       checkSender(endpoint, takes, type, headers);
       const content = await bytes();
-      return decode(() => received(takes, type, content));
+      return { bytes: content, type };
     }
     case "stream":
       return streamed(sent, takes, type, limit);
@@ -121,12 +120,6 @@ function checkSender({ access }: AnyEndpoint, { types }: RawBody, type: string, 
     throw unsupportedMediaType(`pages cannot send bodies of the type ${JSON.stringify(type)}`);
 }
 
-const received = ({ format }: RawBody, type: string, bytes: Buffer) => ({
-  bytes,
-  type,
-  ...(format === null ? {} : { value: decoders[format](bytes) }),
-});
-
 /** `readBody` for bytes or JSON that have been received already. */
 export function receivedBody(endpoint: AnyEndpoint, headers: Headers, bytes: Buffer): unknown {
   const { takes } = endpoint;
@@ -137,5 +130,5 @@ export function receivedBody(endpoint: AnyEndpoint, headers: Headers, bytes: Buf
   }
   if (takes.kind !== "raw") throw new Error(`${endpoint.path} does not take bytes`);
   checkSender(endpoint, takes, type, headers);
-  return received(takes, type, digested(headers, bytes));
+  return { bytes: digested(headers, bytes), type };
 }

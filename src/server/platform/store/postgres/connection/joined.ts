@@ -3,7 +3,7 @@
 // round trip, and none runs if one before it has failed, for example BEGIN.
 import pg from "pg";
 
-export interface Named {
+interface Named {
   readonly text: string;
   readonly values: readonly unknown[];
   /** The name under which the statement is prepared on the connection; undefined: it is not. */

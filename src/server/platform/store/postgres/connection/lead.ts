@@ -5,7 +5,7 @@ import { connectClient, destroy, type PoolLog } from "./pool.ts";
 import { lockNumber } from "./runner.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-export interface LeadOptions {
+interface LeadOptions {
   readonly url: string;
   readonly name: string;
   readonly log: PoolLog | undefined;

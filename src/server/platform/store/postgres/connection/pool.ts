@@ -1,7 +1,6 @@
 // Connections: a pool for statements and transactions, and single clients for work that needs its own session.
 import { createHash } from "node:crypto";
 import pg from "pg";
-import { StoreUnavailable } from "../../store.ts";
 import { types } from "../types.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -10,7 +9,7 @@ export interface PoolLog {
   warn(details: object, message: string): void;
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly url: string;
   readonly poolSize: number;
   readonly log: PoolLog | undefined;
@@ -134,5 +133,3 @@ export class StatementNames {
 }
 
 export const LOST_COMMIT = "the connection was lost during COMMIT: whether the transaction was kept is unknown";
-
-export const closed = (): StoreUnavailable => new StoreUnavailable("the store is closed");

@@ -192,7 +192,7 @@ class TxRunner implements Runner {
   }
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   readonly lock?: string | undefined;
   /** All reads see the same snapshot, and nothing may be written. */
   readonly snapshot?: boolean;

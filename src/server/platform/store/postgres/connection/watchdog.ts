@@ -9,7 +9,7 @@ const ASK_EVERY_MS = 500;
 /** Ticks without an answer before an outage is declared (3.5 s). A stall of our own event loop counts as one tick. */
 const UNANSWERED_LIMIT = 7;
 
-export interface Probe {
+interface Probe {
   /** Resolves when the database answers, even with an error. Rejects when it cannot be reached. */
   ask(): Promise<void>;
   /** Breaks the connection: a pending `ask` rejects, and the next one connects again. */
