@@ -14,8 +14,8 @@ export const caTypes = [
 export type CaType = (typeof caTypes)[number];
 
 /** Types of which there is at most one authority, whose name is the type. */
-export const singleCaTypes = ["directory_scep_proxy", "hosted_scep_ca"] as const satisfies readonly CaType[];
-export type SingleCaType = (typeof singleCaTypes)[number];
+const singleCaTypes = ["directory_scep_proxy", "hosted_scep_ca"] as const satisfies readonly CaType[];
+type SingleCaType = (typeof singleCaTypes)[number];
 export const isSingle = (type: CaType): type is SingleCaType => (singleCaTypes as readonly CaType[]).includes(type);
 
 const name = z

@@ -26,7 +26,6 @@ const ExpiringCertificate = z.object({
   days_left: z.int().meta({ description: "negative after its end" }),
   soon: z.boolean().meta({ description: "whether it ends within 30 days" }),
 });
-export type ExpiringCertificate = z.infer<typeof ExpiringCertificate>;
 
 export const AppleStatus = z.object({
   enabled: z.boolean().meta({ description: "whether Apple devices can be managed" }),

@@ -63,7 +63,7 @@ export const LabelBody = z.object({
 });
 export type LabelBody = z.output<typeof LabelBody>;
 
-export const LabelChanges = z.object({
+const LabelChanges = z.object({
   name: z
     .string()
     .max(4 * NAME_MAX)

@@ -23,7 +23,7 @@ function isNumeric(text: string): boolean {
 }
 
 /** The sides of a comparison that are columns. SQLite converts the other side to the type of the column. */
-export type Affinity = { left: boolean; right: boolean };
+type Affinity = { left: boolean; right: boolean };
 
 export function compare(left: Value, right: Value, affinity: Affinity): number | null {
   if (left === null || right === null) return null;

@@ -38,7 +38,7 @@ export interface OpenChallenge {
   use(): Promise<boolean>;
 }
 
-export interface TemplateRequest {
+interface TemplateRequest {
   readonly host_uuid: string;
   readonly template_id: number;
   readonly ca_name: string;

@@ -46,7 +46,7 @@ const mdmColumns = ["id", "enrollment_status", "connected_to_svc", "is_server"] 
 const diskColumns = ["id", "status", "detail", "asked", "client_error"] as const;
 const setupColumns = ["id", "state"] as const;
 
-export interface ManagedAgents {
+interface ManagedAgents {
   /**
    * The host of a key. 401 if the key is unknown, or if the host signs its requests and has not signed this one. 429
    * after too many unknown keys from the address.

@@ -32,7 +32,7 @@ export interface EnrollBody {
 
 type Details = ReturnType<typeof detailsOf>;
 
-export interface AgentRequest extends EnrollRequest {
+interface AgentRequest extends EnrollRequest {
   readonly keyHash: string;
   /** What has signed the request. */
   readonly identity: Identity | null;

@@ -23,7 +23,7 @@ const TOGETHER = 5;
 /** Hosts or rows per transaction. */
 const STEP = 500;
 /** Serializes the queueing of commands, so that two servers do not queue the same. */
-export const DELIVERIES = { lock: "profile-deliveries" } as const;
+const DELIVERIES = { lock: "profile-deliveries" } as const;
 
 /** What to compare: everything, or only these profiles, or only these hosts. */
 export interface Extent {
@@ -302,7 +302,7 @@ async function renewVariables(
 }
 
 /** Queues commands for everything that is to be delivered. Returns how many rows were taken. */
-export function deliver(services: Services, signal?: AbortSignal): Promise<number> {
+function deliver(services: Services, signal?: AbortSignal): Promise<number> {
   const ctx = serviceContext(services, "profiles");
   const platforms = ctx.extensions.profilePlatforms.map(({ name }) => name);
   const where = and(isNull("status"), oneOf("platform", platforms));

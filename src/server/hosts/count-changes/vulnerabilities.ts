@@ -11,14 +11,14 @@ import type { hosts } from "../hosts/tables.ts";
 import { NO_TEAM } from "./tables.ts";
 
 /** What may be vulnerable on a host, and the team for which it counts. */
-export interface Exposed {
+interface Exposed {
   readonly team: number;
   readonly software: readonly number[];
   readonly system: number | null;
 }
 
 /** Null: the host is not counted. */
-export interface ExposureChange {
+interface ExposureChange {
   readonly hostId: number;
   readonly before: Exposed | null;
   readonly after: Exposed | null;
@@ -41,7 +41,7 @@ interface TeamChanges {
 const HOSTS = 50;
 
 /** Must run in the transaction that changes the hosts. */
-export async function recordExposure(tx: ServerTx, changes: readonly ExposureChange[]): Promise<void> {
+async function recordExposure(tx: ServerTx, changes: readonly ExposureChange[]): Promise<void> {
   const touched = await cvesOfEach(tx, changes.map(differing));
   if (touched.software.size + touched.systems.size === 0) return;
   const isAffected = (change: ExposureChange): boolean => {

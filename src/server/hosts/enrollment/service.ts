@@ -39,7 +39,7 @@ interface Again {
 
 const ATTEMPTS = 3;
 
-export interface HostEnrollment<R> {
+interface HostEnrollment<R> {
   /**
    * Enrolls a machine whose enroll secret the caller has checked. Requests that arrive while others are processed share
    * a transaction. `since`: see `Batcher`.

@@ -58,7 +58,7 @@ export async function takeOperation(inside: Backing, hostId: number, lane: Lane,
   return { operation, content };
 }
 
-export interface Batch {
+interface Batch {
   /** Takes those, too, that were sent and are not answered. */
   readonly again: boolean;
   /** Characters of their contents: the one that exceeds this is the last. */

@@ -38,7 +38,7 @@ export const isOpen: Predicate = oneOf("state", ["queued", "sent"]);
 /** Beyond the time that the host has: its answer may be on its way, or the host may have restarted. */
 const GRACE = minutes(60);
 
-export interface Asked {
+interface Asked {
   readonly hostIds: readonly number[];
   readonly content: OperationContent;
   /** Seconds. */
@@ -52,7 +52,7 @@ export const addOperations = (inside: Context, kind: OperationKind, asked: Asked
     timeout: asked.timeout,
   });
 
-export interface AskedOfEach {
+interface AskedOfEach {
   readonly each: readonly { readonly hostId: number; readonly content: OperationContent }[];
   /** Seconds. */
   readonly timeout: number;
@@ -174,7 +174,7 @@ export async function operationInTurn(
 }
 
 /** What a host gets. */
-export interface Outgoing {
+interface Outgoing {
   readonly content: string;
   /** The content as JSON in UTF-8, if all hosts get the same one. */
   readonly json: (() => Uint8Array<ArrayBuffer>) | null;
@@ -255,7 +255,7 @@ export async function endOperation(inside: Inside, operation: Operation, ending:
 }
 
 /** Selects operations of a host; without members, all. */
-export interface Which {
+interface Which {
   readonly uuids?: readonly string[];
   readonly lane?: Lane;
 }

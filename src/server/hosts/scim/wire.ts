@@ -19,8 +19,8 @@ export async function placeOf({ config, store }: Pick<Context, "config" | "store
 }
 
 export const userLocation = (place: string, id: number): string => `${place}/Users/${id}`;
-export const groupId = (id: number): string => `group-${id}`;
-export const groupLocation = (place: string, id: number): string => `${place}/Groups/${groupId(id)}`;
+const groupId = (id: number): string => `group-${id}`;
+const groupLocation = (place: string, id: number): string => `${place}/Groups/${groupId(id)}`;
 
 /** The id in a path or reference; null if it cannot be one. */
 const numberOf = (text: string): number | null => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : null);
@@ -73,7 +73,7 @@ const metaOf = (
 const COUNT_MAX = 100;
 
 /** The rows of a page (RFC 7644, section 3.4.2.4): values that are too small or too large are corrected. */
-export function windowOf(query: { readonly startIndex: number; readonly count: number }) {
+function windowOf(query: { readonly startIndex: number; readonly count: number }) {
   const startIndex = Math.max(1, query.startIndex);
   return { startIndex, limit: Math.min(Math.max(0, query.count), COUNT_MAX), offset: startIndex - 1 };
 }

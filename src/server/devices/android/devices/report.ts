@@ -165,7 +165,7 @@ function storageOf({ memoryInfo: { totalInternalStorage: total }, memoryEvents }
 }
 
 /** Applications as rows of the software inventory. Null: the device did not report them. */
-export function applicationsOf({ applicationReports }: AndroidDevice): Row[] | null {
+function applicationsOf({ applicationReports }: AndroidDevice): Row[] | null {
   return (
     applicationReports
       ?.filter(({ state, packageName }) => state !== "REMOVED" && packageName !== "")
@@ -177,7 +177,7 @@ export function applicationsOf({ applicationReports }: AndroidDevice): Row[] | n
   );
 }
 
-export interface ReportedDevice {
+interface ReportedDevice {
   readonly hostId: number;
   readonly device: AndroidDevice;
 }

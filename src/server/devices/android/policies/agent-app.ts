@@ -19,7 +19,7 @@ import { androidPolicies } from "./tables.ts";
 import { wantPolicies } from "./wanted.ts";
 
 /** What is sent to the agents of a team. */
-export interface AgentOfTeam {
+interface AgentOfTeam {
   /** Digest of all that the agent is sent; empty: there is nothing. */
   readonly digest: string;
   readonly templateIds: readonly number[];
@@ -60,7 +60,7 @@ export async function agentOfTeam(source: Source, teamId: number | null): Promis
 }
 
 /** What is the host's own in the managed configuration. */
-export interface AgentOfHost {
+interface AgentOfHost {
   readonly uuid: string;
   /** By template: when the agent was asked to replace its certificate. */
   readonly renewals: ReadonlyMap<number, string>;
@@ -97,7 +97,7 @@ const managed = and(eq("platform", "android"), exists(hostMdm, "id", eq("connect
 const STEP = 500;
 
 /** Sends the policies of devices whose agents need something else than they were sent last. */
-export async function sendToAgents(services: Services, signal?: AbortSignal): Promise<void> {
+async function sendToAgents(services: Services, signal?: AbortSignal): Promise<void> {
   const ctx = serviceContext(services, "agents of Android devices");
   if (!(await ctx.config.current()).mdm.android_enabled_and_configured) return;
   const teams: (number | null)[] = [null, ...(await ctx.store.teams.pick(["id"], {})).map(({ id }) => id)];

@@ -12,7 +12,7 @@ import { fillVariables, hasVariables, valuesOfHosts } from "../../profiles/varia
 import { isSameValue } from "./compare.ts";
 import { installing } from "./file.ts";
 
-export interface Check {
+interface Check {
   /** Id of the command that asks. Agents accept 32 bits. */
   readonly cmdId: string;
   readonly node: string;
@@ -35,14 +35,14 @@ const UNSEEN = [/^\.\/user\//i, /\/clientcertificateinstall\/scep\//i];
 const MAY_BE_HIDDEN = [/\/admxinstall(\/|$)/i, /~/];
 
 /** FNV-1a of 32 bits. */
-export function idOf(text: string): string {
+function idOf(text: string): string {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return String(hash >>> 0 || 1);
 }
 
 /** `key`: of this content on a host, so that an answer to a question about an earlier one is not taken for it. */
-export function checksOf(install: SyncCommand, key: string): Check[] {
+function checksOf(install: SyncCommand, key: string): Check[] {
   const checks = new Map<string, Check>();
   for (const command of everyCommand([install])) {
     if (command.verb === "Exec") continue;

@@ -21,7 +21,7 @@ import { sendWindowsCommands } from "../commands/send.ts";
 /** Hosts in one transaction. */
 const BATCH_SIZE = 500;
 
-export interface SentValue<V> {
+interface SentValue<V> {
   /** The id of the host. */
   readonly id: number;
   /** Null: to delete the setting from the device. */
@@ -31,7 +31,7 @@ export interface SentValue<V> {
 }
 
 /** The values are plain JSON. Null: devices do not have the setting. */
-export interface SentSetting<V> {
+interface SentSetting<V> {
   /** Name of the lock and the job. */
   readonly name: "windows_startup_pins" | "windows_updates";
   /** In messages. */
@@ -51,7 +51,7 @@ export interface SentSetting<V> {
 const managed = and(eq("platform", "windows"), exists(windowsEnrollments, "host_id", isEnrolled));
 const wasSent = not(isNull("command_uuid"));
 
-export interface SettingSender {
+interface SettingSender {
   /** Sends what has changed to the devices concerned. Returns how many there were. */
   send(services: Services, signal?: AbortSignal): Promise<number>;
   readonly listener: WindowsDeviceListener;

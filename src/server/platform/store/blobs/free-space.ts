@@ -18,7 +18,7 @@ export interface DiskSpace {
 export type ReadDisk = (folder: string) => Promise<DiskSpace>;
 
 /** Space on the disk on which the folder is, or will be. */
-export const diskOf: ReadDisk = async (folder) => {
+const diskOf: ReadDisk = async (folder) => {
   try {
     const { bavail, blocks, bsize } = await statfs(folder);
     return { free: bavail * bsize, total: blocks * bsize };
