@@ -72,7 +72,7 @@ const LabelChanges = z.object({
   hosts: Hosts.nullish(),
   host_ids: HostIds.nullish(),
 });
-export type LabelChanges = z.output<typeof LabelChanges>;
+type LabelChanges = z.output<typeof LabelChanges>;
 
 export const LabelSpec = z.object({
   ...Label.omit({ created_at: true, updated_at: true }).shape,

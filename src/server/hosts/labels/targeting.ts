@@ -103,7 +103,7 @@ export function scopeOf(labels: readonly TargetLabel[]): Record<LabelRule, reado
   };
 }
 
-export type ShowTarget = (label: TargetLabel) => ScopeLabel;
+type ShowTarget = (label: TargetLabel) => ScopeLabel;
 
 /** How these labels are shown: with their present names. */
 export async function shownTargets(store: ServerTx, labels: readonly TargetLabel[]): Promise<ShowTarget> {

@@ -12,7 +12,7 @@ import { deletePieces, expiryFrom, moved, type UploadRow, unmoved } from "./serv
 const joins = part("joins of uploads", () => new Map<number, Promise<UploadRow>>());
 
 /** The last blob of an upload: not recorded, or only in part. */
-export interface Last {
+interface Last {
   readonly key: string;
   /** Position of its first byte. */
   readonly start: number;
