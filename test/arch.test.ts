@@ -503,6 +503,25 @@ describe("comments", () => {
   });
 });
 
+describe("words", () => {
+  const places = ["src", "test", "bench", "bin", "docs", "examples", "scripts"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(m?[jt]sx?|md|ya?ml|json|tsv|sh)$/.test(name))
+      .map((name) => `${folder}/${name.replaceAll("\\", "/")}`),
+  );
+  const textOf = (file: string) => readFileSync(join(root, file), "utf8");
+
+  it("spell license one way, in names, texts and file names", () => {
+    const british = /licen[c]e/i;
+    const own = [...places, "README.md", "CONTRIBUTING.md", "CHANGELOG.md"].filter(
+      // The vocabulary names the words that are not used.
+      (file) => file !== "docs/vocabulary.md",
+    );
+    expect(own.length).toBeGreaterThan(2_000);
+    expect(own.filter((file) => british.test(file) || british.test(textOf(file)))).toEqual([]);
+  });
+});
+
 describe("kinds of configuration", () => {
   const places = [
     "src/server/edge/configuration/",

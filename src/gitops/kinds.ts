@@ -13,7 +13,7 @@ import { directoryCredentials } from "./kinds/directory-credentials.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets.ts";
 import type { Items, Kind } from "./kinds/kind.ts";
 import { label } from "./kinds/label.ts";
-import { licenceToken } from "./kinds/licence-token.ts";
+import { licenseToken } from "./kinds/license-token.ts";
 import { darkLogo, lightLogo } from "./kinds/logo.ts";
 import { pack } from "./kinds/pack.ts";
 import { packageKind } from "./kinds/package.ts";
@@ -45,7 +45,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   team_settings: teamSettings,
   enroll_secrets: enrollSecrets,
   portal_token: portalToken,
-  licence_token: licenceToken,
+  license_token: licenseToken,
   license_agreement: licenseAgreement,
   logo_dark: darkLogo,
   logo_light: lightLogo,

@@ -36,7 +36,7 @@ import { softwareInstallRuns } from "./delivery/software-installs/tables.ts";
 import {
   storeAppInstalls,
   storeAppLabels,
-  storeAppLicences,
+  storeAppLicenses,
   storeApps,
   storeListings,
   vppAssets,
@@ -291,7 +291,7 @@ export const tables: AllTables = {
   storeListings,
   storeApps,
   storeAppLabels,
-  storeAppLicences,
+  storeAppLicenses,
   storeAppInstalls,
   configurationProfiles,
   profileContents,

@@ -40,7 +40,7 @@ import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { iconForm, png } from "../support/icons.ts";
 import { ISSUER, makeSigningKey, metadataOf, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
-import { addVppToken, makeStoreApp, makeVppToken, startLicenceService } from "../support/licence-service.ts";
+import { addVppToken, makeStoreApp, makeVppToken, startLicenseService } from "../support/license-service.ts";
 import { answerLiveQueries } from "../support/live.ts";
 import { makeHost, makeOperation, makeUser, makeVulnerabilities } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
@@ -348,7 +348,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await writeFile(join(files, "setup.json"), JSON.stringify({ profile_name: "Workstations", is_supervised: true }));
   }
   if (id.startsWith("software:store-apps:")) {
-    const service = await startLicenceService();
+    const service = await startLicenseService();
     Object.assign(app.services.settings, service.settings);
     await addVppToken(app, service);
     await writeFile(join(files, "store-apps.yml"), "- app_store_id: '361309726'\n  self_service: true\n");
@@ -359,7 +359,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     }
   }
   if (id.startsWith("mdm:vpp:")) {
-    const service = await startLicenceService();
+    const service = await startLicenseService();
     Object.assign(app.services.settings, service.settings);
     if (id.endsWith(":renew")) await addVppToken(app, service);
     else if (!id.endsWith(":add")) await makeVppToken(app);

@@ -4,7 +4,7 @@ import type { SetupTitle } from "../../src/api/delivery/setup-experience.ts";
 import type { Package } from "../../src/api/software/packages.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
-import { makeStoreApp } from "../support/licence-service.ts";
+import { makeStoreApp } from "../support/license-service.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 
 const json = async <T = Record<string, unknown>>(res: Response | Promise<Response>): Promise<T> =>

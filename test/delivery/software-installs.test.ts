@@ -523,9 +523,9 @@ describe.each(rulesEngines)("installations on %s", (engine) => {
 
   it("get the values of variables, and nothing that is stored or shown repeats secrets", async () => {
     const t = await startApp({ engine });
-    const added = await t.post("/custom_variables", { name: "LICENCE", value: "s3cr3t-value" });
+    const added = await t.post("/custom_variables", { name: "LICENSE", value: "s3cr3t-value" });
     expect(added.status).toBe(200);
-    const { agent, id, titleId } = await world(t, { post_install_script: "#!/bin/sh\necho $SVC_SECRET_LICENCE\n" });
+    const { agent, id, titleId } = await world(t, { post_install_script: "#!/bin/sh\necho $SVC_SECRET_LICENSE\n" });
     await t.post(`/hosts/${id}/software/${titleId}/install`);
     const [install_uuid] = await pending(agent);
     const { json: given } = await agent.call("/software_install/details", { install_uuid });

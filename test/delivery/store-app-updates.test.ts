@@ -9,14 +9,14 @@ import { startApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";
 import { bothEngines } from "../support/engines.ts";
-import { addVppToken, startLicenceService } from "../support/licence-service.ts";
+import { addVppToken, startLicenseService } from "../support/license-service.ts";
 import { makeInventory } from "../support/make.ts";
 
 const MESSENGER = "310633997";
 
 describe.each(bothEngines)("updates of store apps on %s", (engine) => {
   it("reach iPhones with an older version, in the window of their own time zone, once a day", async () => {
-    const service = await startLicenceService();
+    const service = await startLicenseService();
     const t = await startApp({ engine, settings: service.settings });
     await turnOnAppleMdm(t);
     await addVppToken(t, service);

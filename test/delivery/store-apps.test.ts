@@ -13,7 +13,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";
 import { bothEngines } from "../support/engines.ts";
-import { addVppToken, type LicenceService, licenceError, startLicenceService } from "../support/licence-service.ts";
+import { addVppToken, type LicenseService, licenseError, startLicenseService } from "../support/license-service.ts";
 import { makeLabel, makeTeam } from "../support/make.ts";
 import { withSecondServer } from "../support/second-server.ts";
 
@@ -22,11 +22,11 @@ const XCODE = "497799835";
 const MESSENGER = "310633997";
 
 describe.each(bothEngines)("store apps on %s", (engine) => {
-  let service: LicenceService;
+  let service: LicenseService;
   let t: TestApp;
   let team: number;
   beforeEach(async () => {
-    service = await startLicenceService();
+    service = await startLicenseService();
     t = await startApp({ engine, settings: service.settings });
     await turnOnAppleMdm(t);
     team = (await makeTeam(t, "Macs")).id;
@@ -316,7 +316,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
         { status: "failed_install", self_service: true },
       ]);
       // After the vendor has taken it back.
-      await expect.poll(() => t.store.storeAppLicences.count()).toBe(0);
+      await expect.poll(() => t.store.storeAppLicenses.count()).toBe(0);
     });
 
     it("fail if the device refuses", async () => {
@@ -351,11 +351,11 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
     });
 
     it.each([
-      ["no licence is free", 9610, "the license service has no license for the device (error 9610)"],
+      ["no license is free", 9610, "the license service has no license for the device (error 9610)"],
       ["the app is not for devices", 9628, "the license service has no license for the device (error 9628)"],
       ["the token has expired", 9621, "the license service refuses the token: it has expired or was revoked"],
     ])("fail if %s", async (_, number, detail) => {
-      service.fault = (path) => (path.endsWith("/associate") ? licenceError(number) : null);
+      service.fault = (path) => (path.endsWith("/associate") ? licenseError(number) : null);
       const uuid = await request();
       await expect.poll(async () => (await install(uuid)).status).toBe("failed");
       expect((await install(uuid)).detail).toBe(detail);
@@ -363,7 +363,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
     });
 
     it("are tried again when the service accepts requests again", async () => {
-      service.fault = (path) => (path.endsWith("/associate") ? licenceError(9646, 503, { "retry-after": "90" }) : null);
+      service.fault = (path) => (path.endsWith("/associate") ? licenseError(9646, 503, { "retry-after": "90" }) : null);
       const uuid = await request();
       const dueIn = async () => (Date.parse((await install(uuid)).due_at ?? "") - t.clock.now()) / 1000;
       await expect.poll(dueIn).toBe(90);
@@ -428,7 +428,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
     });
 
     it("end if the team no longer offers the app before the device has a license", async () => {
-      service.fault = (path) => (path.endsWith("/associate") ? licenceError(9646, 503) : null);
+      service.fault = (path) => (path.endsWith("/associate") ? licenseError(9646, 503) : null);
       const uuid = await request();
       await expect.poll(async () => service.requests.some(({ url }) => url.pathname.endsWith("/associate"))).toBe(true);
       await t.post("/software/app_store_apps/batch?team_name=Macs", { app_store_apps: [] });
@@ -444,7 +444,7 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
 });
 
 it("gives one license to a device although two servers work at the same time", async () => {
-  const service = await startLicenceService();
+  const service = await startLicenseService();
   const t = await startApp({ engine: "postgres", settings: service.settings });
   await turnOnAppleMdm(t);
   await addVppToken(t, service);

@@ -4,7 +4,7 @@ import type { VppToken } from "../../src/api/delivery/vpp.ts";
 import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
-import { type LicenceService, licenceError, startLicenceService, tokenForm } from "../support/licence-service.ts";
+import { type LicenseService, licenseError, startLicenseService, tokenForm } from "../support/license-service.ts";
 import { makeTeam } from "../support/make.ts";
 
 /** The types of the latest activities, the newest first. */
@@ -15,10 +15,10 @@ async function recorded(t: TestApp): Promise<string[]> {
 }
 
 describe.each(bothEngines)("tokens of the license program on %s", (engine) => {
-  let service: LicenceService;
+  let service: LicenseService;
   let t: TestApp;
   beforeEach(async () => {
-    service = await startLicenceService();
+    service = await startLicenseService();
     t = await startApp({ engine, settings: service.settings });
   });
 
@@ -158,7 +158,7 @@ describe.each(bothEngines)("tokens of the license program on %s", (engine) => {
     ["too many requests", 9646, 503, { token_invalid: false, terms_expired: false }],
   ])("keeps what it knows after %s", async (_, number, status, flags) => {
     await added();
-    service.fault = (path) => (path.endsWith("/assets") ? licenceError(number, status, { "retry-after": "30" }) : null);
+    service.fault = (path) => (path.endsWith("/assets") ? licenseError(number, status, { "retry-after": "30" }) : null);
     await runJob(t.services, "vpp_sync");
     expect(await stored()).toHaveLength(3);
     expect(await t.store.vppTokens.list()).toMatchObject([

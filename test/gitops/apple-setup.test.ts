@@ -101,8 +101,8 @@ describe("a setup assistant profile in files", () => {
 describe("teams of tokens in files", () => {
   const tokens = [
     thing("portal_token", null, "Example Ltd", none),
-    thing("licence_token", null, "Berlin", { teams: [] }),
-    thing("licence_token", null, "Paris", { teams: ["T"] }),
+    thing("license_token", null, "Berlin", { teams: [] }),
+    thing("license_token", null, "Paris", { teams: ["T"] }),
   ];
   const state = stateWith([team, ...tokens]);
   const org = (mdm: string) => ({ "d.yml": `org_settings: {mdm: {${mdm}}}\ncontrols: {}\n`, "u.yml": "name: U\n" });
@@ -122,12 +122,12 @@ describe("teams of tokens in files", () => {
       ["Paris", { teams: [] }],
     ]);
     const reset = await wantedOf({ "d.yml": GLOBAL }, state);
-    expect(reset.find("licence_token", null, "Paris")).toEqual({ teams: [] });
+    expect(reset.find("license_token", null, "Paris")).toEqual({ teams: [] });
     expect(planOf(state, reset).filter(({ kind }) => kind.endsWith("_token"))).toMatchObject([
       { action: "update", name: "Paris" },
     ]);
     // Without the global file, nothing is asked of them.
-    expect((await wantedOf({ "u.yml": "name: U\n" }, state)).find("licence_token", null, "Paris")).toBeUndefined();
+    expect((await wantedOf({ "u.yml": "name: U\n" }, state)).find("license_token", null, "Paris")).toBeUndefined();
   });
 
   it("may be given in an older form, if there is one token", async () => {
@@ -189,8 +189,8 @@ describe("teams of tokens in files", () => {
     const given = stateWith([
       team,
       thing("portal_token", null, "Example $Ltd", { ...none, macos_team: "T" }),
-      thing("licence_token", null, "Berlin", { teams: ["All teams"] }),
-      thing("licence_token", null, "Paris", { teams: [] }),
+      thing("license_token", null, "Berlin", { teams: ["All teams"] }),
+      thing("license_token", null, "Paris", { teams: [] }),
     ]);
     expect(await afterExport(given)).toEqual([]);
     expect(exportFiles(given).files.get("default.yml")).toContain("vendora_business:");

@@ -125,7 +125,7 @@ const things: StateThing[] = [
   thing("logo_dark", null, "logo_dark", { sha256: "0a" }),
   thing("logo_light", null, "logo_light", { sha256: "0a" }),
   thing("portal_token", null, "Example Ltd", { macos_team: "", ios_team: "", ipados_team: "", byod_team: "Ops" }),
-  thing("licence_token", null, "Berlin", { teams: ["Ops"] }),
+  thing("license_token", null, "Berlin", { teams: ["Ops"] }),
   thing("script", null, "tidy.sh", { sha256: "0a" }),
   thing("script", "Ops", "tidy.sh", { sha256: "0a" }),
   thing("setup_script", null, "done.sh", { sha256: "0a" }),

@@ -13,14 +13,14 @@ import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { formOf } from "../support/forms.ts";
 import { gitops, mainFiles, writeAll } from "../support/gitops-cli.ts";
 import { png } from "../support/icons.ts";
-import { addVppToken, startLicenceService } from "../support/licence-service.ts";
+import { addVppToken, startLicenseService } from "../support/license-service.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 const script = (name: string) => `#!/bin/sh\necho ${name}\n`;
 /** A global file with the teams of the license token of the stand-in. */
-const WITH_LICENCES =
+const WITH_LICENSES =
   "org_settings: {mdm: {volume_purchasing_program: [{location: Main Street, teams: [All teams]}]}}\ncontrols: {}\nlabels: []\n";
 const GLOBAL = "org_settings: {}\ncontrols: {}\nlabels: [{name: Testers, query: SELECT 1}]\n";
 
@@ -233,7 +233,7 @@ policies:
   });
 
   it("may be store apps: on one platform, or on all", async () => {
-    const service = await startLicenceService();
+    const service = await startLicenseService();
     const t = await startApp({ engine, settings: { ...allowLocal, ...service.settings } });
     service.assets = [{ adamId: "361285480", supportedPlatforms: ["iOS", "macOS"] }];
     const entry = { trackId: 361285480, trackName: "Keynote", version: "14.3" };
@@ -246,7 +246,7 @@ policies:
     const team = (app: string, more = "") => `name: Ops\nsoftware:\n  app_store_apps:\n    - {${app}}\n${more}`;
     const install = "policies: [{name: P, query: SELECT 1, install_software: {app_store_id: '361285480'}}]\n";
     const all = await withFiles(t, {
-      "default.yml": WITH_LICENCES,
+      "default.yml": WITH_LICENSES,
       "team.yml": team("app_store_id: '361285480', self_service: true", install),
     });
     const first = await all.apply();
@@ -262,7 +262,7 @@ policies:
 
     const windows = "auto_update_enabled: true, auto_update_window_start: '22:00', auto_update_window_end: '04:00'";
     const phone = await withFiles(t, {
-      "default.yml": WITH_LICENCES,
+      "default.yml": WITH_LICENSES,
       "team.yml": team(
         `app_store_id: '361285480', platform: ios, ${windows}, configuration: {path: a.plist}, icon: {path: a.png}`,
       ),

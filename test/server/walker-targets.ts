@@ -14,7 +14,7 @@ import { allowEnrollment, makeMacWithPasswords, makeNamedPhone, makePhone, turnO
 import { makeApproval } from "../support/approvals.ts";
 import { makeCatalogueApp } from "../support/catalogue.ts";
 import { iconForm, png } from "../support/icons.ts";
-import { makeStoreApp, makeVppToken } from "../support/licence-service.ts";
+import { makeStoreApp, makeVppToken } from "../support/license-service.ts";
 import {
   makeCarve,
   makeHost,

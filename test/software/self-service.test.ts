@@ -8,7 +8,7 @@ import { adoptCategories } from "../../src/server/software/self-service/categori
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { iconForm, png } from "../support/icons.ts";
-import { makeStoreApp } from "../support/licence-service.ts";
+import { makeStoreApp } from "../support/license-service.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 const CATEGORIES = "/software/self_service_categories";

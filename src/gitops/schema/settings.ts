@@ -17,7 +17,7 @@ import { inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
 import { notBuilt, notHere } from "./not-built.ts";
 import { ProfileFile } from "./profiles.ts";
 import { ScriptFile } from "./scripts.ts";
-import { LicenceTokens, PortalTokens } from "./tokens.ts";
+import { LicenseTokens, PortalTokens } from "./tokens.ts";
 
 const { shape } = ConfigSections;
 
@@ -122,7 +122,7 @@ export const OrgSettings = z.strictObject({
         .max(255)
         .nullish()
         .meta({ description: "older form of vendora_business, for a server with one token" }),
-      volume_purchasing_program: LicenceTokens,
+      volume_purchasing_program: LicenseTokens,
       end_user_license_agreement: z
         .string()
         .max(4096)

@@ -19,7 +19,7 @@ const PortalToken = z.strictObject({
 export type PortalToken = z.output<typeof PortalToken>;
 export const PortalTokens = z.array(PortalToken).max(1_000).nullish();
 
-const LicenceToken = z.strictObject({
+const LicenseToken = z.strictObject({
   location: name,
   teams: z
     .array(name)
@@ -28,5 +28,5 @@ const LicenceToken = z.strictObject({
     .transform((given) => [...new Set(given ?? [])].sort())
     .meta({ description: "names of teams, No team, or only All teams" }),
 });
-export type LicenceToken = z.output<typeof LicenceToken>;
-export const LicenceTokens = z.array(LicenceToken).max(1_000).nullish();
+export type LicenseToken = z.output<typeof LicenseToken>;
+export const LicenseTokens = z.array(LicenseToken).max(1_000).nullish();

@@ -24,7 +24,7 @@ const portalToken = (t: TestApp, org_name = "Example Ltd", server_uuid = `uuid o
     full_since: null,
     synced_at: null,
   });
-const licenceToken = (t: TestApp, location: string) =>
+const licenseToken = (t: TestApp, location: string) =>
   t.store.vppTokens.insert({
     created_at: t.clock.iso(),
     org_name: "Example Ltd",
@@ -75,14 +75,14 @@ describe.each(bothEngines)("Apple devices in an apply on %s", (engine) => {
   it("are assigned to teams by the organization's tokens, also to a team of the same apply", async () => {
     const t = await startApp({ engine });
     const [one, two] = [await portalToken(t), await portalToken(t, "Example Ltd", "another")];
-    const [berlin, paris] = [await licenceToken(t, "Berlin"), await licenceToken(t, "Paris")];
+    const [berlin, paris] = [await licenseToken(t, "Berlin"), await licenseToken(t, "Paris")];
     const state = await stateOf(t);
     expect(thingValue(state, "portal_token", "Example Ltd")).toEqual(teamsOf());
-    expect(thingValue(state, "licence_token", "Berlin")).toEqual({ teams: [] });
+    expect(thingValue(state, "license_token", "Berlin")).toEqual({ teams: [] });
     const changes = [
       change("create", "team", "Ops", { description: "" }),
       change("update", "portal_token", "Example Ltd", teamsOf("Ops", { byod_team: "Ops" })),
-      change("update", "licence_token", "Berlin", { teams: ["Ops", "No team"] }),
+      change("update", "license_token", "Berlin", { teams: ["Ops", "No team"] }),
     ];
     expect(await applied(t, { changes })).toEqual({ create: 1, update: 2, delete: 0 });
     const [ops] = await t.store.teams.list();
@@ -92,12 +92,12 @@ describe.each(bothEngines)("Apple devices in an apply on %s", (engine) => {
         ios_team_id: null,
         byod_team_id: ops!.id,
       });
-    expect(thingValue(await stateOf(t), "licence_token", "Berlin")).toEqual({ teams: ["No team", "Ops"] });
+    expect(thingValue(await stateOf(t), "license_token", "Berlin")).toEqual({ teams: ["No team", "Ops"] });
 
     // A team changes its token in one apply, whichever is changed first.
     const moved = [
-      change("update", "licence_token", "Paris", { teams: ["Ops"] }),
-      change("update", "licence_token", "Berlin", { teams: ["No team"] }),
+      change("update", "license_token", "Paris", { teams: ["Ops"] }),
+      change("update", "license_token", "Berlin", { teams: ["No team"] }),
     ];
     expect(await applied(t, { changes: moved })).toEqual({ create: 0, update: 2, delete: 0 });
     expect(await applied(t, { changes: moved }), "nothing differs").toEqual({ create: 0, update: 0, delete: 0 });
@@ -116,8 +116,8 @@ describe.each(rulesEngines)("Apple devices in an apply on %s", (engine) => {
   it("are refused if they break a rule, with the change that is wrong; nothing is written", async () => {
     const t = await startApp({ engine });
     await portalToken(t);
-    await licenceToken(t, "Berlin");
-    await licenceToken(t, "Paris");
+    await licenseToken(t, "Berlin");
+    await licenseToken(t, "Paris");
     await makeTeam(t, "Ops");
     await applied(t, { changes: [change("create", ASSISTANT, "a.json", profile("A"))] });
     const cases: [ReturnType<typeof change>, number, string, string][] = [
@@ -130,12 +130,12 @@ describe.each(rulesEngines)("Apple devices in an apply on %s", (engine) => {
       [change("create", "portal_token", "New", teamsOf()), 409, "", "already exists"],
       [change("delete", "portal_token", "Example Ltd"), 422, "action", "cannot be deleted"],
       [
-        change("update", "licence_token", "Berlin", { teams: ["All teams", "Ops"] }),
+        change("update", "license_token", "Berlin", { teams: ["All teams", "Ops"] }),
         422,
         "teams",
         "cannot be used with",
       ],
-      [change("update", "licence_token", "Berlin", { teams: ["Nope"] }), 422, "teams", "there is no team"],
+      [change("update", "license_token", "Berlin", { teams: ["Nope"] }), 422, "teams", "there is no team"],
     ];
     for (const [wrong, status, field, reason] of cases) {
       const changes = [change("create", "team", "New", { description: "" }), wrong];
@@ -144,8 +144,8 @@ describe.each(rulesEngines)("Apple devices in an apply on %s", (engine) => {
       expect(error!.name).toContain("changes.1");
     }
     const both = [
-      change("update", "licence_token", "Berlin", { teams: ["Ops"] }),
-      change("update", "licence_token", "Paris", { teams: ["All teams"] }),
+      change("update", "license_token", "Berlin", { teams: ["Ops"] }),
+      change("update", "license_token", "Paris", { teams: ["All teams"] }),
     ];
     await refused(t, 409, { changes: both });
     expect(await t.store.teams.count()).toBe(1);
@@ -157,7 +157,7 @@ describe.each(rulesEngines)("Apple devices in an apply on %s", (engine) => {
   it("show and let users change only what their roles allow", async () => {
     const t = await startApp({ engine });
     await portalToken(t);
-    await licenceToken(t, "Berlin");
+    await licenseToken(t, "Berlin");
     const [own, other] = [await makeTeam(t, "Own"), await makeTeam(t, "Other")];
     const create = (owner: string | null) => change("create", ASSISTANT, "a.json", profile("A"), owner);
     await applied(t, { changes: [create(own.name), create(other.name), create(null)] });
@@ -171,7 +171,7 @@ describe.each(rulesEngines)("Apple devices in an apply on %s", (engine) => {
       change("update", ASSISTANT, "a.json", profile("B"), other.name),
       change("update", ASSISTANT, "a.json", profile("B")),
       change("update", "portal_token", "Example Ltd", teamsOf("Own")),
-      change("update", "licence_token", "Berlin", { teams: ["Own"] }),
+      change("update", "license_token", "Berlin", { teams: ["Own"] }),
     ])
       expect([403, 404], JSON.stringify(wrong)).toContain(
         (await person.post("/spec/apply", { changes: [wrong] })).status,

@@ -369,11 +369,11 @@ export const unset = {
 
 async function readBatch(ctx: Context, team: TeamName, items: readonly BatchApp[]): Promise<Map<string, NewApp>> {
   const isLicensed = items.some(({ platform }) => platform !== "android");
-  const licences = isLicensed ? await requireToken(ctx.store, team) : null;
+  const licenses = isLicensed ? await requireToken(ctx.store, team) : null;
   const wanted = new Map<string, NewApp>();
   for (const [i, { app_store_id, platform, ...given }] of items.entries()) {
     checkAppId(app_store_id, platform);
-    const token = platform === "android" ? null : licences;
+    const token = platform === "android" ? null : licenses;
     for (const listing of await listingsFor(ctx, token, { app_store_id, platform })) {
       const key = `${app_store_id} ${listing.platform}`;
       if (wanted.has(key)) throw invalid(`app_store_apps.${i}.app_store_id`, `${listing.name} is listed twice`);

@@ -11,7 +11,7 @@ import type { Context } from "../../platform/core/context.ts";
 import { and, eq, isNull, lte, not } from "../../platform/store/query.ts";
 import { appConfiguration } from "../../software/installers/scripts.ts";
 import { endInstall, STORE_LANE } from "./installs.ts";
-import { releaseLicences } from "./licences.ts";
+import { releaseLicenses } from "./licenses.ts";
 import type { InstallRow, StoreAppRow } from "./tables.ts";
 
 /** How often a device is asked whether it has installed the app. */
@@ -20,7 +20,7 @@ const ASKED_EVERY = seconds(30);
 /** The app goes with the device's management, as its license does. */
 export const REMOVE_WITH_MANAGEMENT = 1;
 /** A license of the organization. */
-const BY_LICENCE = 1;
+const BY_LICENSE = 1;
 
 export const installCommand = (app: StoreAppRow): PlistDict & { RequestType: string } => ({
   RequestType: "InstallApplication",
@@ -28,7 +28,7 @@ export const installCommand = (app: StoreAppRow): PlistDict & { RequestType: str
   InstallAsManaged: true,
   ChangeManagementState: "Managed",
   ManagementFlags: REMOVE_WITH_MANAGEMENT,
-  Options: { PurchaseMethod: BY_LICENCE },
+  Options: { PurchaseMethod: BY_LICENSE },
   ...(app.configuration === "" ? {} : { Configuration: appConfiguration(app.configuration) }),
 });
 
@@ -130,7 +130,7 @@ export const storeAppListener: AppleDeviceListener = {
     const { store } = inside;
     await dropOperations(inside, [host_id], { lane: STORE_LANE });
     await store.storeAppInstalls.delete(and(eq("host_id", host_id), eq("status", "pending")));
-    if (state === "removed") await releaseLicences(inside, eq("host_id", host_id));
+    if (state === "removed") await releaseLicenses(inside, eq("host_id", host_id));
   },
   /** The device that has just accepted an app is still connected. */
   async answered(inside, { host_id }, kind) {

@@ -1,5 +1,5 @@
 // Apps of organizations for iPhones and iPads. A team offers them as packages; devices install them as they install store
-// apps, but without a licence: they fetch a manifest, and the file that it names.
+// apps, but without a license: they fetch a manifest, and the file that it names.
 import type { Content, Download } from "../../../api/bodies.ts";
 import { inHouseAppsApi } from "../../../api/delivery/in-house-apps.ts";
 import type { PlistDict } from "../../../plist/value.ts";

@@ -18,7 +18,7 @@ import { and, eq, not, oneOf } from "../../platform/store/query.ts";
 import { setInstallStatus } from "../../software/software/install-status.ts";
 import type { InstallStatus } from "../../software/software/tables.ts";
 import { labelsOfApps } from "./labels.ts";
-import { licenceOf, releaseLicences } from "./licences.ts";
+import { licenseOf, releaseLicenses } from "./licenses.ts";
 import type { InstallRow, StoreAppRow } from "./tables.ts";
 
 /** The server itself does what is in this lane (`worker.ts`). */
@@ -106,7 +106,7 @@ async function releaseUnlessInstalled(inside: Pick<Inside, "store" | "clock">, r
   const { host_id, adam_id } = row;
   const other = and(eq("host_id", host_id), eq("adam_id", adam_id), not(eq("id", row.id)), not(eq("status", "failed")));
   if ((await inside.store.storeAppInstalls.first({ where: other })) === null)
-    await releaseLicences(inside, licenceOf(host_id, adam_id));
+    await releaseLicenses(inside, licenseOf(host_id, adam_id));
 }
 
 /** Sets the state of the title on the host to that of its last installation. */

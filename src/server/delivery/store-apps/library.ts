@@ -2,15 +2,15 @@
 import type { Services } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, not, oneOf } from "../../platform/store/query.ts";
-import { type LicenceAccount, type LicenceAsset, type LicenceClient, platformsOf } from "./licence-client.ts";
+import { type LicenseAccount, type LicenseAsset, type LicenseClient, platformsOf } from "./license-client.ts";
 import { lookUp, type StoreListing } from "./store-lookup.ts";
 import type { StorePlatform } from "./tables.ts";
 
 type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock"> & { readonly store: ServerTx };
 
 /** All apps of the token's location. Books are left out. */
-export async function readLibrary(client: LicenceClient): Promise<LicenceAsset[]> {
-  const found = new Map<string, LicenceAsset>();
+export async function readLibrary(client: LicenseClient): Promise<LicenseAsset[]> {
+  const found = new Map<string, LicenseAsset>();
   for await (const page of client.assets())
     for (const asset of page)
       if (asset.productType === "App") found.set(`${asset.adamId} ${asset.pricingParam}`, asset);
@@ -18,7 +18,7 @@ export async function readLibrary(client: LicenceClient): Promise<LicenceAsset[]
 }
 
 /** Replaces what is stored of the token's location. In the caller's transaction. */
-export async function writeLibrary(store: ServerTx, tokenId: number, assets: readonly LicenceAsset[]): Promise<void> {
+export async function writeLibrary(store: ServerTx, tokenId: number, assets: readonly LicenseAsset[]): Promise<void> {
   const rows = await store.vppAssets.upsert(
     assets.map((asset) => ({
       token_id: tokenId,
@@ -54,7 +54,7 @@ export async function readListings(
   );
 }
 
-export const accountColumns = ({ uId, locationName, countryISO2ACode }: LicenceAccount) => ({
+export const accountColumns = ({ uId, locationName, countryISO2ACode }: LicenseAccount) => ({
   library_id: uId,
   location: locationName,
   country_code: countryISO2ACode,

@@ -3,7 +3,7 @@ import type { Services } from "../../platform/core/context.ts";
 import type { Job } from "../../platform/core/job.ts";
 import { eq } from "../../platform/store/query.ts";
 import { accountColumns, readLibrary, readListings, writeLibrary } from "./library.ts";
-import { LicenceError } from "./licence-client.ts";
+import { LicenseServiceError } from "./license-client.ts";
 import { LookupError } from "./store-lookup.ts";
 import type { VppTokenRow } from "./tables.ts";
 import { clientOf } from "./tokens.ts";
@@ -24,7 +24,7 @@ export const vppSync: Job = {
 async function syncToken(services: Services, token: VppTokenRow): Promise<void> {
   const { store, clock, log } = services;
   const client = clientOf(services, token);
-  let problem: LicenceError | LookupError | null = null;
+  let problem: LicenseServiceError | LookupError | null = null;
   try {
     const account = await client.account();
     const assets = await readLibrary(client);
@@ -36,11 +36,11 @@ async function syncToken(services: Services, token: VppTokenRow): Promise<void> 
     const stored = await store.vppAssets.pick(["adam_id", "platforms"], { where: eq("token_id", token.id) });
     await readListings(services, stored, accountColumns(account));
   } catch (error) {
-    if (!(error instanceof LicenceError || error instanceof LookupError)) throw error;
+    if (!(error instanceof LicenseServiceError || error instanceof LookupError)) throw error;
     problem = error;
     log.warn({ token: token.id, problem: error.message }, "licenses were not synchronized");
   }
-  const of = problem instanceof LicenceError ? problem.problem : null;
+  const of = problem instanceof LicenseServiceError ? problem.problem : null;
   await store.vppTokens.update({
     where: eq("id", token.id),
     set: {

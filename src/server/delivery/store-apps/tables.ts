@@ -11,7 +11,7 @@ declare module "../../platform/core/tables.ts" {
     readonly storeListings: typeof storeListings;
     readonly storeApps: typeof storeApps;
     readonly storeAppLabels: typeof storeAppLabels;
-    readonly storeAppLicences: typeof storeAppLicences;
+    readonly storeAppLicenses: typeof storeAppLicenses;
     readonly storeAppInstalls: typeof storeAppInstalls;
   }
 }
@@ -23,7 +23,7 @@ export const vppTokens = table("vpp_tokens", {
   org_name: text(),
   location: text(),
   country_code: text().default(""),
-  /** The service's id of the location's licences: a renewed token has the same. */
+  /** The service's id of the location's licenses: a renewed token has the same. */
   library_id: text().unique(),
   /** The content of the token's file, which the service takes. */
   token: text().secret(),
@@ -136,8 +136,8 @@ export const storeAppLabels = table(
 );
 
 /** A license that this server has assigned to a device. */
-export const storeAppLicences = table(
-  "store_app_licences",
+export const storeAppLicenses = table(
+  "store_app_licenses",
   {
     id: id(),
     token_id: ref("vpp_tokens"),
@@ -155,10 +155,10 @@ export const storeAppLicences = table(
 );
 
 /**
- * How far the installation of an app on a host is. `licence`: a license is to be assigned. `event`: the service assigns
+ * How far the installation of an app on a host is. `license`: a license is to be assigned. `event`: the service assigns
  * it. `command`: the device has the command. `verify`: the device installs it.
  */
-type InstallStep = "licence" | "event" | "command" | "verify";
+type InstallStep = "license" | "event" | "command" | "verify";
 
 /** An installation that was asked for; its id is that of its operation. */
 export const storeAppInstalls = table("store_app_installs", {
@@ -177,7 +177,7 @@ export const storeAppInstalls = table("store_app_installs", {
   token_until: time().nullable(),
   /** The id of the device's command, once there is one, and of the operation. */
   command_uuid: text().unique(),
-  step: text<InstallStep>().default("licence"),
+  step: text<InstallStep>().default("license"),
   status: text<"pending" | "installed" | "failed">().default("pending"),
   /** Why it has failed. */
   detail: text().default(""),
@@ -196,5 +196,5 @@ export type VppTokenRow = RowOf<typeof vppTokens>;
 export type AssetRow = RowOf<typeof vppAssets>;
 export type ListingRow = RowOf<typeof storeListings>;
 export type StoreAppRow = RowOf<typeof storeApps>;
-export type LicenceRow = RowOf<typeof storeAppLicences>;
+export type LicenseRow = RowOf<typeof storeAppLicenses>;
 export type InstallRow = RowOf<typeof storeAppInstalls>;

@@ -5,7 +5,7 @@ export class BadTokenFile extends Error {}
 
 const Content = z.object({ token: z.string().min(1), expDate: z.string(), orgName: z.string().max(1024).default("") });
 
-export interface LicenceToken {
+export interface LicenseToken {
   /** What the service takes: the file's content. */
   readonly token: string;
   readonly orgName: string;
@@ -14,7 +14,7 @@ export interface LicenceToken {
 }
 
 /** Reads a token's file (.vpptoken): JSON in base64. */
-export function readTokenFile(file: Buffer): LicenceToken {
+export function readTokenFile(file: Buffer): LicenseToken {
   const token = file.toString("latin1").trim();
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(token)) throw new BadTokenFile("the file is not the token of a location");
   let content: unknown;

@@ -10,15 +10,21 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, everything, not, oneOf, or, type Predicate } from "../../platform/store/query.ts";
 import { dropIconOf } from "../../software/self-service/icon-rows.ts";
 import { accountColumns, readLibrary, readListings, writeLibrary } from "./library.ts";
-import { type LicenceAccount, type LicenceAsset, LicenceError, licenceClient, platformsOf } from "./licence-client.ts";
+import {
+  type LicenseAccount,
+  type LicenseAsset,
+  LicenseServiceError,
+  licenseClient,
+  platformsOf,
+} from "./license-client.ts";
 import { LookupError } from "./store-lookup.ts";
 import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "./tables.ts";
-import { BadTokenFile, type LicenceToken, readTokenFile } from "./token-file.ts";
+import { BadTokenFile, type LicenseToken, readTokenFile } from "./token-file.ts";
 
 /** Lock under which the teams of tokens change. */
 export const TEAMS_LOCK = { lock: "vpp-token-teams" } as const;
 
-function readToken(ctx: Context, file: Buffer): LicenceToken {
+function readToken(ctx: Context, file: Buffer): LicenseToken {
   try {
     const token = readTokenFile(file);
     if (token.expiresAt <= ctx.clock.now()) throw invalid("token", "the token has expired");
@@ -32,23 +38,23 @@ function readToken(ctx: Context, file: Buffer): LicenceToken {
 export const clientOf = (
   services: Pick<Services, "running" | "dryRun" | "settings">,
   row: Pick<VppTokenRow, "token">,
-) => licenceClient(services, row.token);
+) => licenseClient(services, row.token);
 
 /** Asks the service whose token it is, and what it licenses: a token that does not work is refused. */
 async function readAccount(
   ctx: Context,
-  token: LicenceToken,
-): Promise<{ account: LicenceAccount; assets: LicenceAsset[] }> {
-  const client = licenceClient(ctx, token.token);
+  token: LicenseToken,
+): Promise<{ account: LicenseAccount; assets: LicenseAsset[] }> {
+  const client = licenseClient(ctx, token.token);
   try {
     return { account: await client.account(), assets: await readLibrary(client) };
   } catch (error) {
-    if (error instanceof LicenceError) throw invalid("token", error.message);
+    if (error instanceof LicenseServiceError) throw invalid("token", error.message);
     throw error;
   }
 }
 
-const columnsOf = ({ token, orgName, expiresAt }: LicenceToken, account: LicenceAccount, now: string) => ({
+const columnsOf = ({ token, orgName, expiresAt }: LicenseToken, account: LicenseAccount, now: string) => ({
   ...accountColumns(account),
   token,
   org_name: orgName,
@@ -60,7 +66,7 @@ const columnsOf = ({ token, orgName, expiresAt }: LicenceToken, account: Licence
 });
 
 /** Names and icons are looked up again by the job, if the store cannot be reached now. */
-async function tryListings(ctx: Context, assets: readonly LicenceAsset[], country_code: string): Promise<void> {
+async function tryListings(ctx: Context, assets: readonly LicenseAsset[], country_code: string): Promise<void> {
   const wanted = assets.map((asset) => ({ adam_id: asset.adamId, platforms: platformsOf(asset) }));
   try {
     await readListings(ctx, wanted, { country_code });

@@ -13,8 +13,8 @@ import { and, eq, lte } from "../../platform/store/query.ts";
 import { installCommand, storeAppCommand, verifyDue } from "./commands.ts";
 import { inHouseCommand, isInHouse } from "./in-house.ts";
 import { endInstall } from "./installs.ts";
-import { isDoneAlready, LicenceError } from "./licence-client.ts";
-import { CLAIM, giveBack, keepLicence, laterThan } from "./licences.ts";
+import { isDoneAlready, LicenseServiceError } from "./license-client.ts";
+import { CLAIM, giveBack, keepLicense, laterThan } from "./licenses.ts";
 import type { InstallRow, StoreAppRow, VppTokenRow } from "./tables.ts";
 import { clientOf } from "./tokens.ts";
 
@@ -62,13 +62,13 @@ async function assign(services: Services, row: InstallRow): Promise<void> {
   const token = app?.token_id ? await store.vppTokens.get(app.token_id) : null;
   if (!app || !token) return fail(services, row, "the team no longer offers the app");
   try {
-    if (await hasLicence(services, row, app, token)) return await sendCommand(services, row, app);
+    if (await hasLicense(services, row, app, token)) return await sendCommand(services, row, app);
     await store.storeAppInstalls.update({
       where: and(eq("id", row.id), eq("status", "pending")),
       set: { due_at: isoAt(clock.now() + seconds(5)) },
     });
   } catch (error) {
-    if (!(error instanceof LicenceError)) throw error;
+    if (!(error instanceof LicenseServiceError)) throw error;
     if (isDoneAlready(error)) return sendCommand(services, row, app);
     const isPassing = error.problem === "busy" || error.problem === "unreachable";
     if (!isPassing || clock.now() - Date.parse(row.created_at) > RETRIED_FOR) return fail(services, row, error.message);
@@ -81,7 +81,7 @@ async function assign(services: Services, row: InstallRow): Promise<void> {
 }
 
 /** Whether the device has a license now. False: the service is still assigning it. */
-async function hasLicence(services: Services, row: InstallRow, app: StoreAppRow, token: VppTokenRow): Promise<boolean> {
+async function hasLicense(services: Services, row: InstallRow, app: StoreAppRow, token: VppTokenRow): Promise<boolean> {
   const { store, clock } = services;
   const client = clientOf(services, token);
   let event = row.event_id;
@@ -93,10 +93,10 @@ async function hasLicence(services: Services, row: InstallRow, app: StoreAppRow,
     });
     const pricing_param = given?.pricingParam ?? asset?.pricing_param;
     if (pricing_param === undefined)
-      throw new LicenceError("licence", `${token.location} has no licenses for the app for devices`);
-    // Stored first, so that a licence is given back even if this server ends now.
-    const licence = { token_id: token.id, adam_id: app.adam_id, pricing_param, serial, retry_at: clock.iso() };
-    await keepLicence(store, { ...licence, host_id: row.host_id });
+      throw new LicenseServiceError("license", `${token.location} has no licenses for the app for devices`);
+    // Stored first, so that a license is given back even if this server ends now.
+    const license = { token_id: token.id, adam_id: app.adam_id, pricing_param, serial, retry_at: clock.iso() };
+    await keepLicense(store, { ...license, host_id: row.host_id });
     if (given) return true;
     event = await client.associate({ adamId: app.adam_id, pricingParam: pricing_param, serial });
     const set = { step: "event", event_id: event } as const;

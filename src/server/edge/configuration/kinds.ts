@@ -14,8 +14,8 @@ import { declarationAsset } from "./kinds/declaration-asset/kind.ts";
 import { directoryCredentials } from "./kinds/directory-credentials/kind.ts";
 import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
 import { label } from "./kinds/label/kind.ts";
-import { licenceToken } from "./kinds/licence-token/kind.ts";
 import { licenseAgreement } from "./kinds/license-agreement/kind.ts";
+import { licenseToken } from "./kinds/license-token/kind.ts";
 import { darkLogo, lightLogo } from "./kinds/logo/kind.ts";
 import { pack } from "./kinds/pack/kind.ts";
 import { packageKind } from "./kinds/package/kind.ts";
@@ -43,7 +43,7 @@ export const kinds: readonly Kind[] = [
   teamSettings,
   enrollSecrets,
   portalToken,
-  licenceToken,
+  licenseToken,
   licenseAgreement,
   darkLogo,
   lightLogo,

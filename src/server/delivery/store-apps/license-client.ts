@@ -8,20 +8,20 @@ import type { StorePlatform } from "./tables.ts";
 
 /**
  * `terms`: the organization has to accept new terms. `token`: the service refuses the token. `busy`: it accepts no more
- * requests for now. `licence`: there is no free license, or the app cannot be assigned to devices. `refused`: it refuses
+ * requests for now. `license`: there is no free license, or the app cannot be assigned to devices. `refused`: it refuses
  * what was sent. `unreachable`: no usable reply.
  */
-type LicenceProblem = "terms" | "token" | "busy" | "licence" | "refused" | "unreachable";
+type LicenseProblem = "terms" | "token" | "busy" | "license" | "refused" | "unreachable";
 
 /** The message may be shown to admins. */
-export class LicenceError extends Error {
-  readonly problem: LicenceProblem;
+export class LicenseServiceError extends Error {
+  readonly problem: LicenseProblem;
   /** Seconds after which to try again, if the service named a time. */
   readonly retryAfter: number | null;
   /** The service's own number; 0: there is none. */
   readonly number: number;
 
-  constructor(problem: LicenceProblem, message: string, more: { retryAfter?: number | null; number?: number } = {}) {
+  constructor(problem: LicenseProblem, message: string, more: { retryAfter?: number | null; number?: number } = {}) {
     super(message);
     this.problem = problem;
     this.retryAfter = more.retryAfter ?? null;
@@ -35,7 +35,7 @@ const Account = z.object({
   locationName: text.default(""),
   countryISO2ACode: text.default(""),
 });
-export type LicenceAccount = z.output<typeof Account>;
+export type LicenseAccount = z.output<typeof Account>;
 
 const count = z.int().min(0).catch(0);
 const Asset = z.object({
@@ -47,7 +47,7 @@ const Asset = z.object({
   availableCount: count,
   totalCount: count,
 });
-export type LicenceAsset = z.output<typeof Asset>;
+export type LicenseAsset = z.output<typeof Asset>;
 
 const Paged = z.object({
   currentPageIndex: z.int().min(0).default(0),
@@ -76,28 +76,28 @@ const TIMEOUT = 30_000;
 type Needs = Pick<Services, "running" | "dryRun" | "settings">;
 
 /** One asset for one device. */
-export interface DeviceLicence {
+export interface DeviceLicense {
   readonly adamId: string;
   readonly pricingParam: string;
   readonly serial: string;
 }
 
-export interface LicenceClient {
-  account(): Promise<LicenceAccount>;
-  assets(): AsyncIterable<readonly LicenceAsset[]>;
+export interface LicenseClient {
+  account(): Promise<LicenseAccount>;
+  assets(): AsyncIterable<readonly LicenseAsset[]>;
   /** The licenses of one device for an app. */
   assignments(adamId: string, serial: string): Promise<readonly Assignment[]>;
   /**
    * Starts an association, and returns the id of an event, whose end `settled` reports. `disassociate` does the
    * reverse.
    */
-  associate(licence: DeviceLicence): Promise<string>;
-  disassociate(licence: DeviceLicence): Promise<string>;
+  associate(license: DeviceLicense): Promise<string>;
+  disassociate(license: DeviceLicense): Promise<string>;
   /** Whether the event has ended. Throws if it has failed. */
   settled(eventId: string): Promise<boolean>;
 }
 
-export function licenceClient(services: Needs, token: string): LicenceClient {
+export function licenseClient(services: Needs, token: string): LicenseClient {
   const base = services.settings.vpp_url.replace(/\/+$/, "");
 
   async function call<T>(schema: z.ZodType<T>, path: string, body?: unknown): Promise<T> {
@@ -108,11 +108,12 @@ export function licenceClient(services: Needs, token: string): LicenceClient {
     if (failure.success || reply.status !== 200)
       throw problemOf(reply, failure.success ? failure.data.errorNumber : 0, failure.data?.errorMessage ?? "");
     const parsed = schema.safeParse(content);
-    if (!parsed.success) throw new LicenceError("unreachable", `the license service's reply to ${path} is not valid`);
+    if (!parsed.success)
+      throw new LicenseServiceError("unreachable", `the license service's reply to ${path} is not valid`);
     return parsed.data;
   }
 
-  const change = async (path: string, { adamId, pricingParam, serial }: DeviceLicence): Promise<string> => {
+  const change = async (path: string, { adamId, pricingParam, serial }: DeviceLicense): Promise<string> => {
     const body = { assets: [{ adamId, pricingParam }], serialNumbers: [serial] };
     return (await call(Event, path, body)).eventId;
   };
@@ -132,8 +133,8 @@ export function licenceClient(services: Needs, token: string): LicenceClient {
       const query = new URLSearchParams({ adamId, serialNumber: serial });
       return (await call(AssignmentPage, `/assignments?${query}`)).assignments;
     },
-    associate: (licence) => change("/assets/associate", licence),
-    disassociate: (licence) => change("/assets/disassociate", licence),
+    associate: (license) => change("/assets/associate", license),
+    disassociate: (license) => change("/assets/disassociate", license),
     async settled(eventId) {
       const { eventStatus, failures } = await call(EventStatus, `/status?${new URLSearchParams({ eventId })}`);
       if (eventStatus !== "FAILED" && failures.length === 0) return eventStatus === "COMPLETE";
@@ -144,7 +145,7 @@ export function licenceClient(services: Needs, token: string): LicenceClient {
 }
 
 /** The platforms of an asset, as hosts have them. */
-export function platformsOf({ supportedPlatforms }: Pick<LicenceAsset, "supportedPlatforms">): StorePlatform[] {
+export function platformsOf({ supportedPlatforms }: Pick<LicenseAsset, "supportedPlatforms">): StorePlatform[] {
   const has = (name: string) => supportedPlatforms.some((one) => one.toLowerCase() === name);
   return [...(has("macos") ? ["darwin" as const] : []), ...(has("ios") ? ["ios" as const, "ipados" as const] : [])];
 }
@@ -155,41 +156,46 @@ async function send(services: Needs, url: string, token: string, body: unknown):
   try {
     return await fetchVendor(services, url, { ...request, headers, timeout: TIMEOUT, maxBytes: MAX_BYTES });
   } catch (error) {
-    if (error instanceof OutboundError) throw new LicenceError("unreachable", error.message);
+    if (error instanceof OutboundError) throw new LicenseServiceError("unreachable", error.message);
     throw error;
   }
 }
 
 /** "Interpreting Error Codes" of the vendor's documentation. */
 const TOKEN_REFUSED: ReadonlySet<number> = new Set([9601, 9621, 9622, 9625]);
-const NO_LICENCE: ReadonlySet<number> = new Set([9610, 9624, 9626, 9628]);
+const NO_LICENSE: ReadonlySet<number> = new Set([9610, 9624, 9626, 9628]);
 /** Whether there were too many failing requests, or too many requests. */
 const isBusy = (number: number): boolean => (number >= 9630 && number <= 9639) || number === 9646;
 /** The service found the license assigned already, or not assigned: what was asked is so. */
-export const isDoneAlready = ({ number }: LicenceError): boolean => number === 9616 || number === 9619;
+export const isDoneAlready = ({ number }: LicenseServiceError): boolean => number === 9616 || number === 9619;
 
 function problemOf(
   { status, headers }: Pick<OutboundReply, "status" | "headers">,
   number: number,
   message: string,
-): LicenceError {
+): LicenseServiceError {
   if (/T_C_NOT_SIGNED|terms/i.test(message))
-    return new LicenceError("terms", "the organization has to accept new terms of the license service", { number });
+    return new LicenseServiceError("terms", "the organization has to accept new terms of the license service", {
+      number,
+    });
   if (TOKEN_REFUSED.has(number) || status === 401 || status === 403)
-    return new LicenceError("token", "the license service refuses the token: it has expired or was revoked", {
+    return new LicenseServiceError("token", "the license service refuses the token: it has expired or was revoked", {
       number,
     });
   if (isBusy(number) || status === 429 || status === 503) {
     const retryAfter = retryAfterOf({ headers });
-    return new LicenceError("busy", "the license service accepts no more requests for now", { number, retryAfter });
+    return new LicenseServiceError("busy", "the license service accepts no more requests for now", {
+      number,
+      retryAfter,
+    });
   }
-  if (NO_LICENCE.has(number))
-    return new LicenceError("licence", `the license service has no license for the device (error ${number})`, {
+  if (NO_LICENSE.has(number))
+    return new LicenseServiceError("license", `the license service has no license for the device (error ${number})`, {
       number,
     });
   if (number !== 0 || status === 400)
-    return new LicenceError("refused", `the license service refused the request (error ${number || status})`, {
+    return new LicenseServiceError("refused", `the license service refused the request (error ${number || status})`, {
       number,
     });
-  return new LicenceError("unreachable", `the license service answered with status ${status}`);
+  return new LicenseServiceError("unreachable", `the license service answered with status ${status}`);
 }

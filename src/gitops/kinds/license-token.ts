@@ -2,18 +2,18 @@
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { checkTeams, listIn, placeIn, tokensOf } from "../desired/tokens.ts";
 import { fieldsOf } from "../export/fields.ts";
-import type { LicenceToken } from "../schema/tokens.ts";
+import type { LicenseToken } from "../schema/tokens.ts";
 import type { Kind } from "./kind.ts";
 
-const KIND = "licence_token";
+const KIND = "license_token";
 const LIST = "volume_purchasing_program";
 const ALL = "All teams";
 const noun = "token of the license program";
 
-export const licenceToken: Kind = {
+export const licenseToken: Kind = {
   noun,
   desired(run) {
-    const tokens = listIn<LicenceToken>(run, LIST);
+    const tokens = listIn<LicenseToken>(run, LIST);
     const owners = new Map<string, string>();
     for (const [i, { location, teams }] of tokens.entries()) {
       const at = placeIn(run, [LIST], [String(i), "teams"]);

@@ -42,7 +42,7 @@ function* things({ tokens, teams }: TokenRows, shared: SharedRows): Generator<Th
     const named = (scopes.get(id) ?? []).map(({ scope }) =>
       scope === EVERY_TEAM ? ALL_TEAMS : scope === NO_TEAM ? NO_TEAM_NAME : (nameOf.get(scope) ?? ""),
     );
-    yield { kind: "licence_token", owner: null, name, value: { teams: named.sort() } };
+    yield { kind: "license_token", owner: null, name, value: { teams: named.sort() } };
   }
 }
 
@@ -72,8 +72,8 @@ async function write(work: Work, { rows, steps }: Part<TokenRows, TokenWanted, u
   count(work, changed);
 }
 
-export const licenceToken: Kind<TokenRows, TokenWanted> = {
-  name: "licence_token",
+export const licenseToken: Kind<TokenRows, TokenWanted> = {
+  name: "license_token",
   owners: ["global"],
   per: "section",
   noun: "token of the license program",

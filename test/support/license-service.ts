@@ -28,7 +28,7 @@ interface Assigned {
   readonly serialNumber: string;
 }
 
-export interface LicenceService extends Fake {
+export interface LicenseService extends Fake {
   readonly settings: { vpp_url: string; app_lookup_url: string };
   /** What `Authorization` has to be. */
   token: string;
@@ -46,7 +46,7 @@ export interface LicenceService extends Fake {
   tokenFile(more?: { expDate?: string; orgName?: string; token?: string }): string;
 }
 
-export const licenceError = (errorNumber: number, status = 400, headers: Record<string, string> = {}): Reply =>
+export const licenseError = (errorNumber: number, status = 400, headers: Record<string, string> = {}): Reply =>
   json(status, { errorNumber, errorMessage: `error ${errorNumber}`, errorInfo: {} }, headers);
 
 const json = (status: number, body: unknown, headers: Record<string, string> = {}): Reply => ({
@@ -60,7 +60,7 @@ interface Event {
   failures: { errorNumber: number; errorMessage: string }[];
 }
 
-export async function startLicenceService(): Promise<LicenceService> {
+export async function startLicenseService(): Promise<LicenseService> {
   const events = new Map<string, Event>();
   const freeOf = ({ adamId, totalCount = 10 }: StoreAsset) =>
     totalCount - service.assigned.filter((one) => one.adamId === adamId).length;
@@ -110,7 +110,7 @@ export async function startLicenceService(): Promise<LicenceService> {
 
   function statusOf(url: URL): Reply {
     const event = events.get(url.searchParams.get("eventId") ?? "");
-    if (!event) return licenceError(9604, 400);
+    if (!event) return licenseError(9604, 400);
     const isPending = event.left-- > 0;
     const eventStatus = isPending ? "PENDING" : event.failures.length > 0 ? "FAILED" : "COMPLETE";
     return json(200, { eventStatus, eventType: "ASSOCIATE", ...(isPending ? {} : { failures: event.failures }) });
@@ -128,7 +128,7 @@ export async function startLicenceService(): Promise<LicenceService> {
     const fault = service.fault(url.pathname, request);
     if (fault) return fault;
     if (url.pathname === "/lookup") return lookUp(url);
-    if (headers.authorization !== `Bearer ${service.token}`) return licenceError(9622, 401);
+    if (headers.authorization !== `Bearer ${service.token}`) return licenseError(9622, 401);
     switch (`${method} ${url.pathname}`) {
       case "GET /mdm/v2/client/config":
         return json(200, { ...service.account, tokenExpirationDate: "2027-01-01T00:00:00+0000" });
@@ -147,12 +147,12 @@ export async function startLicenceService(): Promise<LicenceService> {
       case "GET /mdm/v2/status":
         return statusOf(url);
       default:
-        return licenceError(9600, 404);
+        return licenseError(9600, 404);
     }
   }
 
   const fake = await startFake(answer);
-  const service: LicenceService = Object.assign(fake, {
+  const service: LicenseService = Object.assign(fake, {
     settings: { vpp_url: `${fake.url}/mdm/v2`, app_lookup_url: `${fake.url}/lookup` },
     token: "",
     account: { uId: "library-1", locationName: "Main Street", countryISO2ACode: "US" },
@@ -198,7 +198,7 @@ export function tokenForm(content: string): FormData {
 }
 
 /** Adds the service's token for all teams. Returns its id. */
-export async function addVppToken(t: TestApp, service: LicenceService): Promise<number> {
+export async function addVppToken(t: TestApp, service: LicenseService): Promise<number> {
   const reply = await t.post("/vpp_tokens", tokenForm(service.tokenFile()));
   const { vpp_token } = (await reply.json()) as { vpp_token: { id: number } };
   await t.patch(`/vpp_tokens/${vpp_token.id}/teams`, {});
