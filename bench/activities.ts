@@ -18,8 +18,8 @@ const GATE_MS = 100;
 /** Limit for the additional memory of an export. */
 const GATE_MIB = 50;
 const PEOPLE = 500;
-const CHUNK = 5000;
-const VERIFY_STEP = 50_000;
+const BATCH_SIZE = 5000;
+const VERIFY_BATCH_SIZE = 50_000;
 
 /** Most are sign-ins and enrollments; some types are rare. */
 const kinds: readonly (readonly [type: string, share: number])[] = [
@@ -93,9 +93,9 @@ async function fill(store: ServerStore, count: number): Promise<void> {
     dice = (dice * 48_271) % 2_147_483_647;
     return dice / 2_147_483_647;
   };
-  for (let at = 0; at < count; at += CHUNK)
+  for (let at = 0; at < count; at += BATCH_SIZE)
     await store.activities.insertMany(
-      Array.from({ length: Math.min(CHUNK, count - at) }, (_, i) => {
+      Array.from({ length: Math.min(BATCH_SIZE, count - at) }, (_, i) => {
         const n = at + i;
         const type = typeAt(random());
         const own = type === "svc_enrolled";
@@ -227,7 +227,7 @@ async function verified(
   let checked = 0;
   for (let next: number | null = 0; next !== null; ) {
     const query: string = next === 0 ? "" : `&from=${next}`;
-    const found: Verification = JSON.parse(await get(`/audit/verify?limit=${VERIFY_STEP}${query}`));
+    const found: Verification = JSON.parse(await get(`/audit/verify?limit=${VERIFY_BATCH_SIZE}${query}`));
     if (!found.ok) throw new Error(found.problem?.detail);
     checked += found.checked;
     next = found.next;

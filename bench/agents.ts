@@ -14,7 +14,7 @@ const SECRET = "bench-enroll-secret";
 /** The interval of the agent, and of the recommended flags. */
 const INTERVAL_S = 10;
 /** Several at once, so that their start does not take all of the processor. */
-const STARTS_AT_ONCE = 4;
+const MAX_CONCURRENT_STARTS = 4;
 const START_LIMIT_S = 900;
 
 export async function run([count = "200"]: readonly string[]): Promise<void> {
@@ -38,7 +38,7 @@ export async function run([count = "200"]: readonly string[]): Promise<void> {
       const common = { serverUrl: server.url, ca: join(dataDir, "tls", "cert.pem"), secret: SECRET, uuid };
       const name = isRoot() ? { hostname: `agent-${i}` } : {};
       agents.push(startRealAgent({ ...common, ...name, folder: join(folder, String(i)) }));
-      if (i % STARTS_AT_ONCE === 0) await until(i + 1 - STARTS_AT_ONCE);
+      if (i % MAX_CONCURRENT_STARTS === 0) await until(i + 1 - MAX_CONCURRENT_STARTS);
     }
     await until(wanted);
     console.log(`${wanted} agents started and online after ${((performance.now() - began) / 1000).toFixed(0)} s`);

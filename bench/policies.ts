@@ -24,7 +24,7 @@ import { median } from "./support/figures.ts";
 
 const POLICIES = 50;
 const SOFTWARE = 300;
-const AT_ONCE = 64;
+const MAX_CONCURRENT = 64;
 const ROUNDS = 5;
 const HOUR = 3_600_000;
 /** Number of different sets of results. */
@@ -146,7 +146,7 @@ async function round(bench: Bench, { keys, bodies }: Side, changing: boolean): P
       if (reply.body !== "{}") throw new Error(reply.body);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
   const seconds = (performance.now() - started) / 1000;
   const { user, system } = process.cpuUsage(before);
   return { rate: keys.length / seconds, cpu: (user + system) / 1000 / keys.length };

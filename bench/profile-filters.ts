@@ -11,7 +11,7 @@ import { fillProfiles } from "./profiles.ts";
 import { quantile } from "./support/figures.ts";
 import { adminOf, makePlace, type Place } from "./support/place.ts";
 
-const CHUNK = 5000;
+const BATCH_SIZE = 5000;
 const statuses = ["verified", "verifying", "pending", "failed"] as const;
 
 export async function run(args: readonly string[]): Promise<void> {
@@ -69,7 +69,7 @@ const statusAt = (n: number): (typeof statuses)[number] =>
   n % 100 === 0 ? "failed" : n % 50 === 1 ? "pending" : n % 20 === 2 ? "verifying" : "verified";
 
 async function fillStatuses(store: ServerStore): Promise<void> {
-  for await (const page of store.hosts.pages({}, CHUNK, ["id"])) {
+  for await (const page of store.hosts.pages({}, BATCH_SIZE, ["id"])) {
     const ids = page.map(({ id }) => id);
     await recordSettings(
       store,

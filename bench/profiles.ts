@@ -12,7 +12,7 @@ import { median } from "./support/figures.ts";
 import { type EngineName, makePlace } from "./support/place.ts";
 
 const ROUNDS = 5;
-const CHUNK = 5000;
+const BATCH_SIZE = 5000;
 
 export async function run(args: readonly string[]): Promise<void> {
   const only = args.find((arg) => arg === "lowdb" || arg === "postgres");
@@ -68,10 +68,10 @@ async function measure(engine: EngineName, hosts: number, profiles: number): Pro
 export async function fillProfiles(store: ServerStore, hosts: number, profiles: number): Promise<void> {
   const now = new Date().toISOString();
   const made: { id: number }[] = [];
-  for (let at = 0; at < hosts; at += CHUNK)
+  for (let at = 0; at < hosts; at += BATCH_SIZE)
     made.push(
       ...(await store.hosts.insertMany(
-        Array.from({ length: Math.min(CHUNK, hosts - at) }, () =>
+        Array.from({ length: Math.min(BATCH_SIZE, hosts - at) }, () =>
           hostRow(now, { platform: "darwin", label_updated_at: now }),
         ),
       )),
@@ -89,8 +89,8 @@ export async function fillProfiles(store: ServerStore, hosts: number, profiles: 
       ...times,
     })),
   );
-  for (let at = 0; at < made.length; at += CHUNK) {
-    const some = made.slice(at, at + CHUNK);
+  for (let at = 0; at < made.length; at += BATCH_SIZE) {
+    const some = made.slice(at, at + BATCH_SIZE);
     await store.hostMdm.insertMany(
       some.map(({ id }) => ({ id, enrollment_status: "On (manual)" as const, connected_to_svc: true })),
     );

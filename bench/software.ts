@@ -15,7 +15,7 @@ const TITLES = 20_000;
 const VERSIONS = 60_000;
 const EACH = 300;
 const TEAMS = 20;
-const CHUNK = 1_000;
+const BATCH_SIZE = 1_000;
 const ROUNDS = 25;
 /** Packages of a team: a large organization has a few hundred. */
 const OFFERED = 200;
@@ -124,17 +124,21 @@ async function fill(services: Services, hosts: number): Promise<{ teamIds: numbe
   const teamIds: number[] = [];
   for (let i = 0; i < TEAMS; i++) teamIds.push((await makeTeam({ store, clock: clock as never }, `Team ${i}`)).id);
   const titles: { id: number; name: string }[] = [];
-  for (let at = 0; at < TITLES; at += CHUNK)
+  for (let at = 0; at < TITLES; at += BATCH_SIZE)
     titles.push(
       ...(await store.softwareTitles.insertMany(
-        Array.from({ length: CHUNK }, (_, i) => ({ name: `Program ${at + i}`, source: "programs", key: `t${at + i}` })),
+        Array.from({ length: BATCH_SIZE }, (_, i) => ({
+          name: `Program ${at + i}`,
+          source: "programs",
+          key: `t${at + i}`,
+        })),
       )),
     );
   const versions: { id: number; title_id: number }[] = [];
-  for (let at = 0; at < VERSIONS; at += CHUNK)
+  for (let at = 0; at < VERSIONS; at += BATCH_SIZE)
     versions.push(
       ...(await store.software.insertMany(
-        Array.from({ length: CHUNK }, (_, i) => {
+        Array.from({ length: BATCH_SIZE }, (_, i) => {
           const title = titles[(at + i) % TITLES]!;
           const version = `${Math.floor((at + i) / TITLES)}.${i % 10}`;
           return { title_id: title.id, name: title.name, version, source: "programs", key: `v${at + i}` };
@@ -146,9 +150,9 @@ async function fill(services: Services, hosts: number): Promise<{ teamIds: numbe
   );
   const os = await store.osVersions.insert({ name: "Windows 11", version: "10.0.26100", platform: "windows" });
   const now = clock.iso();
-  for (let at = 0; at < hosts; at += CHUNK) {
+  for (let at = 0; at < hosts; at += BATCH_SIZE) {
     const made = await store.hosts.insertMany(
-      Array.from({ length: Math.min(CHUNK, hosts - at) }, (_, i) =>
+      Array.from({ length: Math.min(BATCH_SIZE, hosts - at) }, (_, i) =>
         hostRow(now, { platform: "windows", os_version_id: os.id, team_id: teamIds[(at + i) % (TEAMS + 1)] ?? null }),
       ),
     );

@@ -14,7 +14,7 @@ import { type Admin, adminOf, type EngineName, makePlace, onEngines, type Place 
 const CVES = 20_000;
 /** Pairs of a version and a CVE. */
 const PAIRS = 40_000;
-const CHUNK = 1_000;
+const BATCH_SIZE = 1_000;
 const ROUNDS = 25;
 /** Limit of the 95th percentile in milliseconds. */
 const LIMIT_MS = 150;
@@ -98,9 +98,9 @@ async function fillVulnerabilities({ store, clock }: Services): Promise<void> {
   const ofSystems = await store.osCves.pick(["cve"]);
   const made = Array.from({ length: CVES }, (_, i) => `CVE-${2015 + (i % 11)}-${10_000 + i}`);
   const cves = [...new Set([...own, ...ofSystems].map(({ cve }) => cve)), ...made];
-  for (let at = 0; at < cves.length; at += CHUNK)
+  for (let at = 0; at < cves.length; at += BATCH_SIZE)
     await store.vulnerabilities.insertMany(
-      cves.slice(at, at + CHUNK).map((cve, i) => ({
+      cves.slice(at, at + BATCH_SIZE).map((cve, i) => ({
         cve,
         created_at: now,
         is_described: true,
@@ -121,8 +121,9 @@ async function fillVulnerabilities({ store, clock }: Services): Promise<void> {
     pairs.set(`${pair.software_id} ${pair.cve}`, pair);
   }
   const all = [...pairs.values()];
-  for (let at = 0; at < all.length; at += CHUNK) await store.softwareCves.insertMany(all.slice(at, at + CHUNK));
+  for (let at = 0; at < all.length; at += BATCH_SIZE)
+    await store.softwareCves.insertMany(all.slice(at, at + BATCH_SIZE));
   const affected = [...new Set(all.map(({ software_id }) => software_id))];
-  for (let at = 0; at < affected.length; at += CHUNK)
-    await store.tx((tx) => writeSeverities(tx, affected.slice(at, at + CHUNK)));
+  for (let at = 0; at < affected.length; at += BATCH_SIZE)
+    await store.tx((tx) => writeSeverities(tx, affected.slice(at, at + BATCH_SIZE)));
 }

@@ -30,7 +30,7 @@ const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 const NEIGHBOURS = 2;
 const LAST_LINES = 60;
 /** Test files at a time and core with --together; vitest.config.ts has 2. */
-const TOGETHER = 4;
+const WORKERS_PER_CORE = 4;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -133,7 +133,7 @@ interface Report {
 
 function runTogether(chosen: readonly string[], number: number): Promise<void> {
   const reportFile = join(folder, "report.json");
-  const workers = `--maxWorkers=${TOGETHER * availableParallelism()}`;
+  const workers = `--maxWorkers=${WORKERS_PER_CORE * availableParallelism()}`;
   rmSync(reportFile, { force: true });
   return run({
     name: positionals.length === 0 ? "all" : positionals.join(" "),

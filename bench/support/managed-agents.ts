@@ -37,8 +37,8 @@ export async function forAll<T>(items: readonly T[], most: number, work: (item: 
   await Promise.all(Array.from({ length: most }, worker));
 }
 
-const AT_ONCE = 16;
-const PAGE = 500;
+const MAX_CONCURRENT = 16;
+const BATCH_SIZE = 500;
 
 type Api = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
@@ -47,13 +47,13 @@ export async function enrollManaged(call: AgentCall, api: Api, count: number): P
   await api("POST", "/spec/enroll_secret", { spec: { secrets: [{ secret: SECRET }] } });
   const keys = new Map<string, string>();
   const names = Array.from({ length: count }, (_, i) => `M-${i}`);
-  await forAll(names, AT_ONCE, async (name) => {
+  await forAll(names, MAX_CONCURRENT, async (name) => {
     const about = { enroll_secret: SECRET, hardware_uuid: name, hostname: name, platform: "ubuntu" };
     keys.set(name, (await mustCall(call, "/enroll", about)).agent_node_key);
   });
   const found: ManagedHost[] = [];
   for (let page = 0; found.length < count; page++) {
-    const { hosts } = (await api("GET", `/hosts?per_page=${PAGE}&page=${page}`)) as {
+    const { hosts } = (await api("GET", `/hosts?per_page=${BATCH_SIZE}&page=${page}`)) as {
       hosts: { id: number; uuid: string }[];
     };
     if (hosts.length === 0) throw new Error(`${count - found.length} hosts are missing`);

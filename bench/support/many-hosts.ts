@@ -23,7 +23,7 @@ export interface Filled {
   readonly munkiIssueId: number;
 }
 
-const BATCH = 2000;
+const BATCH_SIZE = 2000;
 const LABELS = 20;
 const TITLES = 3000;
 
@@ -63,8 +63,8 @@ export async function fillHosts(
   ]);
   const around = await fillAround(services, versions, osVersions);
   let last = { id: 0, hardware_serial: "" };
-  for (let at = 0; at < count; at += BATCH) {
-    const numbers = Array.from({ length: Math.min(BATCH, count - at) }, (_, i) => at + i);
+  for (let at = 0; at < count; at += BATCH_SIZE) {
+    const numbers = Array.from({ length: Math.min(BATCH_SIZE, count - at) }, (_, i) => at + i);
     const made = await store.hosts.insertMany(numbers.map((n) => hostOf(n, dice, clock.now(), teams, osVersions)));
     last = made.at(-1)!;
     await store.hostSeen.insertMany(made.map(({ id }) => seenOf(id, dice, clock.now())));

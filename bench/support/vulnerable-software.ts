@@ -2,7 +2,7 @@
 // what products and packages they are in the feeds of vulnerabilities.
 import type { Services } from "../../src/server/platform/core/context.ts";
 
-const CHUNK = 2000;
+const BATCH_SIZE = 2000;
 
 export interface Title {
   readonly name: string;
@@ -75,8 +75,8 @@ export async function fillVersions({ store }: Services, titles: number, versions
     })),
   );
   const versions: { id: number; title_id: number }[] = [];
-  for (let at = 0; at < rows.length; at += CHUNK)
-    for (const { id, title_id } of await store.software.insertMany(rows.slice(at, at + CHUNK)))
+  for (let at = 0; at < rows.length; at += BATCH_SIZE)
+    for (const { id, title_id } of await store.software.insertMany(rows.slice(at, at + BATCH_SIZE)))
       versions.push({ id, title_id });
   return versions;
 }

@@ -87,8 +87,8 @@ function aheadIn(file: PackageFile): PackageFile {
   };
 }
 
-const CHUNK = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 async function* rangesOf(file: PackageFile, start: number, end: number): AsyncGenerator<Buffer> {
-  for (let at = start; at < end; at += CHUNK) yield part(file, at, Math.min(CHUNK, end - at));
+  for (let at = start; at < end; at += CHUNK_BYTES) yield part(file, at, Math.min(CHUNK_BYTES, end - at));
 }

@@ -4,7 +4,7 @@ import { childrenOf, everyElement, parseXml, type XmlElement } from "../xml/xml.
 import { cleanText, guarded, PackageError, type PackageFile, type PackageInfo, plainName } from "./package.ts";
 import { contentOf, nameOf, openXar, type Xar } from "./xar.ts";
 
-const PARTS_MAX = 100_000;
+const MAX_ELEMENTS = 100_000;
 const IDS_MAX = 100;
 
 interface Bundle {
@@ -47,7 +47,7 @@ async function documentIn(file: PackageFile, archive: Xar, folder: XmlElement, n
   const entry = childrenOf(folder, "", "file").find((one) => nameOf(one) === name);
   if (!entry) return null;
   const content = await contentOf(file, archive, entry);
-  return guarded(() => parseXml(decodeXml(content), { most: PARTS_MAX, lenient: true }));
+  return guarded(() => parseXml(decodeXml(content), { most: MAX_ELEMENTS, lenient: true }));
 }
 
 /** The PackageInfo of the archive itself, or of its components: for the bundles that a Distribution may leave out. */

@@ -9,7 +9,7 @@ import { type Packing, UNPACKED_MAX, unpack } from "./unpack.ts";
 const HEADER = { least: 28, most: 4096, magic: 0x78617221 } as const;
 /** Bytes of the table of contents. A large installer has some hundred kilobytes. */
 const CONTENTS_MAX = 4 * 1024 * 1024;
-const PARTS_MAX = 200_000;
+const MAX_ELEMENTS = 200_000;
 
 export interface Xar {
   /** The element `toc` of the table of contents. */
@@ -47,7 +47,7 @@ function requireHeap(file: PackageFile, toc: XmlElement, heap: number): void {
 async function readContents(packed: Buffer, maxOutputLength: number): Promise<XmlElement> {
   try {
     const text = await promisify(inflate)(packed, { maxOutputLength });
-    return parseXml(decodeXml(text), { most: PARTS_MAX, lenient: true });
+    return parseXml(decodeXml(text), { most: MAX_ELEMENTS, lenient: true });
   } catch (error) {
     if (error instanceof XmlProblem || isZlibError(error))
       throw new PackageError("is damaged: its table of contents cannot be read");

@@ -12,7 +12,7 @@ import { Stats } from "./stats.ts";
 import { Wheel } from "./wheel.ts";
 import { Transport } from "./wire/transport.ts";
 
-const FLUSH_AT_ONCE = 256;
+const MAX_CONCURRENT_FLUSHES = 256;
 const FLUSH_LIMIT_MS = 20_000;
 const INVENTORY_ROUNDS = 3;
 
@@ -172,7 +172,7 @@ export class Simulation {
         await agent.flush();
       }
     };
-    await Promise.all(Array.from({ length: FLUSH_AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_FLUSHES }, worker));
   }
 
   /** All agents, with answers to the queries that a host of the same platform got. */

@@ -23,7 +23,7 @@ export interface Envelope {
   readonly content: XmlElement;
 }
 
-const PARTS_MAX = 1_000;
+const MAX_ELEMENTS = 1_000;
 const TEXT_MAX = 2_048;
 
 export function readEnvelope(bytes: Uint8Array): Envelope {
@@ -45,7 +45,7 @@ export function readEnvelope(bytes: Uint8Array): Envelope {
 
 function parsed(bytes: Uint8Array): XmlElement {
   try {
-    return parseXml(decodeXml(bytes), { most: PARTS_MAX, lenient: true });
+    return parseXml(decodeXml(bytes), { most: MAX_ELEMENTS, lenient: true });
   } catch (error) {
     if (error instanceof XmlProblem) throw new BadSoap(`the message is not accepted: ${error.message}`);
     throw error;

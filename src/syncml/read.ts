@@ -19,7 +19,7 @@ export const SYNCML = "SYNCML:SYNCML1.2";
 export const METINF = "syncml:metinf";
 
 /** Elements and attributes of one message. A message of half a megabyte has some thousands. */
-const PARTS_MAX = 20_000;
+const MAX_ELEMENTS = 20_000;
 /** The header of a message, which is all that is read of a device that is not known. */
 const HEADER = { bytes: 16 * 1024, parts: 100, end: "</SyncHdr>" } as const;
 /** An Atomic in a Sequence is as deep as it gets. */
@@ -85,7 +85,7 @@ function textOf(bytes: Uint8Array, isCut = false): string {
   }
 }
 
-function parsed(text: string, most = PARTS_MAX): XmlElement {
+function parsed(text: string, most = MAX_ELEMENTS): XmlElement {
   try {
     return parseXml(text, { most, lenient: true });
   } catch (error) {

@@ -12,7 +12,7 @@ import { Bed, build } from "./support/bed.ts";
 import { insist, numberOf } from "./support/check.ts";
 
 /** Fewer than the server accepts at the same time. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 /** A reply that takes longer counts as one that never comes. */
 const HANG_MS = 30_000;
 const GROWTH_MAX = 256e6;
@@ -36,14 +36,14 @@ export async function run(args: SoakArgs): Promise<string> {
     for (const file of sound) await uploads.send(file);
     const watch = watchMemory(server);
     const hostile = hostilePackages();
-    await forAll(Array.from({ length: HOSTILE_ROUNDS }, () => hostile).flat(), AT_ONCE, async (file) => {
+    await forAll(Array.from({ length: HOSTILE_ROUNDS }, () => hostile).flat(), MAX_CONCURRENT, async (file) => {
       const status = await uploads.send(file);
       insist(status === 422, `${file.name} was answered with ${status}`);
     });
     const afterHostile = watch.peak();
-    await forAll(cuts(sound), AT_ONCE, async (file) => void (await uploads.send(file)));
+    await forAll(cuts(sound), MAX_CONCURRENT, async (file) => void (await uploads.send(file)));
     const altered = alteredPackages(sound, seed);
-    await forAll(Array(files).fill(null), AT_ONCE, async () => {
+    await forAll(Array(files).fill(null), MAX_CONCURRENT, async () => {
       await uploads.send(altered.next().value as NamedFile);
     });
     const grown = watch.stop();

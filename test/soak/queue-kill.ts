@@ -17,7 +17,7 @@ import { between, insist, numberOf, pause, until } from "./support/check.ts";
 
 const SETTLED_MS = 15 * 60_000;
 /** Requests at the same time. */
-const AT_ONCE = 50;
+const MAX_CONCURRENT = 50;
 
 /** A managed agent with a journal in memory: it does everything once, and repeats answers until they are acknowledged. */
 class Agent {
@@ -97,7 +97,7 @@ export async function run(args: SoakArgs): Promise<string> {
   const rounds = Math.max(1, Math.round(kills / 10));
   const bed = await Bed.make({ engine: args.engine === "lowdb" ? "lowdb" : "postgres" });
   const stop = new AbortController();
-  const { send, close } = throughUrl(bed.url, AT_ONCE);
+  const { send, close } = throughUrl(bed.url, MAX_CONCURRENT);
   const call = agentCalls(send);
   try {
     await bed.start();
@@ -154,7 +154,7 @@ async function ask(
     host_ids: agents.map(({ id }) => id),
   })) as { batch_execution_id: string };
   acknowledged.batches.push(batch_execution_id);
-  await forAll(agents, AT_ONCE, async ({ id }) => {
+  await forAll(agents, MAX_CONCURRENT, async ({ id }) => {
     await api.call("POST", `/hosts/${id}/software/${titleId}/install`);
     acknowledged.installs++;
   });

@@ -8,7 +8,7 @@ import { buffer } from "node:stream/consumers";
 export const BUCKET = "svc-test";
 export const ACCESS_KEY = { accessKeyId: "test-key", secretAccessKey: "test/secret+key" };
 const LEAST_PART = 5 * 1024 * 1024;
-const PAGE = 3;
+const BATCH_SIZE = 3;
 
 export interface Asked {
   readonly method: string;
@@ -101,8 +101,8 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
     if (query.has("uploads")) {
       const all = [...uploads].filter(([, upload]) => upload.key.startsWith(prefix));
       const from = all.findIndex(([id]) => id === query.get("upload-id-marker")) + 1;
-      const page = all.slice(from, from + PAGE);
-      const isTruncated = all.length > from + PAGE;
+      const page = all.slice(from, from + BATCH_SIZE);
+      const isTruncated = all.length > from + BATCH_SIZE;
       const [lastId, last] = page.at(-1) ?? ["", null];
       return xml(
         "ListMultipartUploadsResult",
@@ -119,7 +119,7 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
     // The token is the last key of the page before, which may have been deleted meanwhile.
     const after = query.get("continuation-token") ?? "";
     const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
-    const page = keys.slice(0, Math.min(PAGE, Number(query.get("max-keys") ?? PAGE)));
+    const page = keys.slice(0, Math.min(BATCH_SIZE, Number(query.get("max-keys") ?? BATCH_SIZE)));
     const isTruncated = keys.length > page.length;
     return xml(
       "ListBucketResult",

@@ -7,7 +7,7 @@ const NOTE = 4;
 const TABLE = 6;
 const READ = 4;
 /** The largest page size of the supported architectures. */
-const PAGE = 0x10000;
+const PAGE_BYTES = 0x10000;
 
 /** The file is no program that this can be done with. */
 export class NotElf extends Error {}
@@ -69,7 +69,7 @@ export function withNote(program: Buffer, name: string, data: Buffer): Buffer {
   // the same distance.
   const distance = Math.min(...loads.map((one) => one.address - one.offset));
   const end = Math.max(...loads.map((one) => one.address + one.memoryBytes));
-  const address = roundUp(Math.max(end, distance + program.length), PAGE);
+  const address = roundUp(Math.max(end, distance + program.length), PAGE_BYTES);
   const offset = address - distance;
   const note = noteOf(name, data);
   const tableBytes = (count + 2) * SEGMENT_BYTES;
@@ -80,7 +80,13 @@ export function withNote(program: Buffer, name: string, data: Buffer): Buffer {
     one.type === TABLE ? { ...one, offset, address, fileBytes: tableBytes, memoryBytes: tableBytes } : one,
   );
   // The loader expects segments in the order of their addresses.
-  table.splice(segments.lastIndexOf(loads.at(-1)!) + 1, 0, { ...added, type: LOAD, offset, address, align: PAGE });
+  table.splice(segments.lastIndexOf(loads.at(-1)!) + 1, 0, {
+    ...added,
+    type: LOAD,
+    offset,
+    address,
+    align: PAGE_BYTES,
+  });
   table.push({ type: NOTE, flags: READ, ...own, align: 4 });
 
   const result = Buffer.alloc(offset + noteAt + note.length);

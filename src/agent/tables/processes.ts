@@ -7,7 +7,7 @@ import { linesOf, mapFew, namesIn, readOr } from "./read.ts";
 import { bigint, integer, LINUX, type Row, type Table, text } from "./table.ts";
 
 const TICKS = 100;
-const PAGE = 4096;
+const PAGE_BYTES = 4096;
 const OTHERS: readonly NodeJS.Platform[] = ["darwin", "win32"];
 
 const READ_MS = 2_000;
@@ -90,7 +90,7 @@ async function linuxProcess(pid: string, bootedAt: number, commandLines: Command
               () => 0,
             ),
     wired_size: 0,
-    resident_size: field(24) * PAGE,
+    resident_size: field(24) * PAGE_BYTES,
     total_size: field(23),
     user_time: (field(14) * 1000) / TICKS,
     system_time: (field(15) * 1000) / TICKS,

@@ -11,7 +11,7 @@ const FILE_BYTES = 64 * 1024 * 1024;
 const NAMES_MAX = 100_000;
 const LIST_MS = 10_000;
 const PATH_MS = 2_000;
-const AT_ONCE = 16;
+const MAX_CONCURRENT = 16;
 
 export const readOr = (path: string, fallback = "", maxBytes = FILE_BYTES): Promise<string> =>
   readRegular(path, { maxBytes }).then(
@@ -78,7 +78,7 @@ export async function mapFew<T, R>(items: readonly T[], work: (item: T) => Promi
   const worker = async () => {
     for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i]!);
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, items.length) }, worker));
   return results;
 }
 

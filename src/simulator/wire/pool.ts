@@ -16,7 +16,7 @@ const MAX_AGE_MS = 3_600_000;
  * A server's queue for new connections is short (often 511). A connection that does not fit waits a second until its
  * SYN is repeated.
  */
-const CONNECTING_AT_ONCE = 64;
+const MAX_CONCURRENT_CONNECTS = 64;
 
 class Job {
   readonly request: WireRequest;
@@ -149,7 +149,7 @@ export class Pool {
   };
 
   private mayConnect(): boolean {
-    return this.all.size < this.limit && this.connecting < CONNECTING_AT_ONCE;
+    return this.all.size < this.limit && this.connecting < MAX_CONCURRENT_CONNECTS;
   }
 
   private grown(): void {

@@ -91,16 +91,16 @@ export class Door {
   }
 }
 
-const PAGE = 1_000;
+const BATCH_SIZE = 1_000;
 
 /** All rows of a list, in the order of their ids. */
 export async function everyRow(call: Caller, path: string, key: string): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = [];
   for (let page = 0; ; page++) {
-    const query = `${path.includes("?") ? "&" : "?"}order_key=id&per_page=${PAGE}&page=${page}`;
+    const query = `${path.includes("?") ? "&" : "?"}order_key=id&per_page=${BATCH_SIZE}&page=${page}`;
     const got = await call<Record<string, Record<string, unknown>[]>>("GET", path + query);
     rows.push(...got[key]!);
-    if (got[key]!.length < PAGE) return rows;
+    if (got[key]!.length < BATCH_SIZE) return rows;
   }
 }
 

@@ -61,8 +61,8 @@ type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
 const SCOPE = "https://www.googleapis.com/auth/calendar.events";
 const TIMEOUT = seconds(30);
 const MAX_BYTES = 8 * 1024 * 1024;
-const PAGE = 250;
-const PAGES = 20;
+const BATCH_SIZE = 250;
+const MAX_PAGES = 20;
 const TOKENS_MAX = 20_000;
 
 /** Access tokens, by account and user. Every server gets its own. */
@@ -146,12 +146,12 @@ export function calendarClient(services: Needs, entry: Entry, user: string): Cal
       let timeZone = "UTC";
       const found: Event[] = [];
       let page: string | undefined;
-      for (let read_ = 0; read_ < PAGES; read_++) {
+      for (let read_ = 0; read_ < MAX_PAGES; read_++) {
         const query = new URLSearchParams({
           timeMin: isoAt(from),
           timeMax: isoAt(to),
           singleEvents: "true",
-          maxResults: String(PAGE),
+          maxResults: String(BATCH_SIZE),
           ...(page === undefined ? {} : { pageToken: page }),
         });
         const events = read(Events, await call("GET", `?${query}`));

@@ -40,7 +40,7 @@ const REST = days(7);
 const RETRIED_LEAST = minutes(5);
 const RETRIED_MOST = hours(24);
 const BUSY_MOST = hours(1);
-const PAGE = 500;
+const BATCH_SIZE = 500;
 const MAX_CONCURRENT = 8;
 
 export const calendarJob: Job = {
@@ -53,7 +53,7 @@ export const calendarJob: Job = {
     for (const team of teams.values()) await plan(services, { teams, calendars, team, signal });
     const { org_info } = await services.config.current();
     const run: Run = { services, teams, calendars, organization: org_info.org_name, paused: new Set() };
-    for await (const rows of services.store.calendarEvents.pages({}, PAGE)) {
+    for await (const rows of services.store.calendarEvents.pages({}, BATCH_SIZE)) {
       if (signal.aborted) return;
       await keepPage(run, rows, signal);
     }
@@ -71,7 +71,7 @@ interface Planning {
 async function plan(services: Services, { teams, calendars, team, signal }: Planning): Promise<void> {
   const { store, clock } = services;
   const where = and(failingIn(team), exists(hostEmails, "host_id"), not(exists(calendarEvents, "host_id")));
-  for await (const rows of store.hosts.pages({ where }, PAGE)) {
+  for await (const rows of store.hosts.pages({ where }, BATCH_SIZE)) {
     if (signal.aborted) return;
     await store.tx(async (tx) => {
       const wanted = await wantedEvents(tx, teams, calendars, rows);

@@ -20,7 +20,7 @@ import { type RenderedHost, renderedHosts } from "./hosts.ts";
 
 const byId = [{ column: "id", direction: "asc" }] as const;
 /** Hosts per transaction, independent of the batch size of requests. */
-const SLICE = 5_000;
+const BATCH_SIZE = 5_000;
 
 export async function reportFailingPolicies(services: Services, signal: AbortSignal): Promise<void> {
   const automations = await policyAutomations(services);
@@ -64,10 +64,10 @@ async function reportPolicy(
       );
       await enqueueMany(tx, services, await outgoing(services, tx, { policy, automation, hosts }));
     }
-    for (let at = 0; at < events.length; at += SLICE)
+    for (let at = 0; at < events.length; at += BATCH_SIZE)
       await endReported(
         tx,
-        events.slice(at, at + SLICE).map(({ id }) => id),
+        events.slice(at, at + BATCH_SIZE).map(({ id }) => id),
         automation?.mail != null,
       );
   });

@@ -8,7 +8,7 @@ export interface RenderedHost {
   readonly url: string;
 }
 
-const SLICE = 5_000;
+const BATCH_SIZE = 5_000;
 
 /** The hosts as rendered in webhooks and tickets, sorted by id; deleted hosts are omitted. */
 export async function renderedHosts(
@@ -17,8 +17,8 @@ export async function renderedHosts(
   serverUrl: string,
 ): Promise<RenderedHost[]> {
   const rendered: RenderedHost[] = [];
-  for (let at = 0; at < ids.length; at += SLICE)
-    for (const { id, hostname, display_name } of await store.hosts.getMany(ids.slice(at, at + SLICE)))
+  for (let at = 0; at < ids.length; at += BATCH_SIZE)
+    for (const { id, hostname, display_name } of await store.hosts.getMany(ids.slice(at, at + BATCH_SIZE)))
       rendered.push({
         id,
         hostname,

@@ -19,7 +19,7 @@ import { type RenderedHost, renderedHosts } from "./hosts.ts";
 
 /** How long a vulnerability counts as new. */
 const NEW_FOR = days(30);
-const SLICE = 1_000;
+const BATCH_SIZE = 1_000;
 
 export async function reportVulnerabilities(services: Services, signal: AbortSignal): Promise<void> {
   await noteSeen(services, signal);
@@ -32,7 +32,7 @@ export async function reportVulnerabilities(services: Services, signal: AbortSig
   const since = isoAt(services.clock.now() - NEW_FOR);
   while (!signal.aborted) {
     const where = and(isNull("told_at"), gte("first_seen_at", since));
-    const seen = await services.store.seenCves.list({ where, limit: SLICE });
+    const seen = await services.store.seenCves.list({ where, limit: BATCH_SIZE });
     for (const { cve } of seen) {
       if (signal.aborted) return;
       const hosts = await affected(services, cve);
@@ -66,7 +66,7 @@ export async function reportVulnerabilities(services: Services, signal: AbortSig
         { lock: "vulnerabilities reported" },
       );
     }
-    if (seen.length < SLICE) return;
+    if (seen.length < BATCH_SIZE) return;
   }
 }
 
@@ -78,9 +78,9 @@ async function noteSeen({ store, clock }: Services, signal: AbortSignal): Promis
   const now = clock.iso();
   for (const rows of [store.softwareCves, store.osCves]) {
     const cves = await rows.groupCount("cve");
-    for (let at = 0; at < cves.length && !signal.aborted; at += SLICE)
+    for (let at = 0; at < cves.length && !signal.aborted; at += BATCH_SIZE)
       await store.seenCves.upsert(
-        cves.slice(at, at + SLICE).map(({ value }) => ({ cve: String(value), first_seen_at: now })),
+        cves.slice(at, at + BATCH_SIZE).map(({ value }) => ({ cve: String(value), first_seen_at: now })),
         { on: ["cve"], set: [], returning: [] },
       );
   }

@@ -21,7 +21,7 @@ import {
 } from "./rules.ts";
 
 /** The lock that serializes changes, so that each change is based on the current data. */
-export const CHANGES = "certificate authorities";
+export const CERTIFICATE_AUTHORITIES_LOCK = "certificate authorities";
 
 export interface Checking {
   readonly skip_check: boolean;
@@ -50,7 +50,7 @@ export async function createCa(ctx: Context, body: CreateCa, { skip_check: skip 
         await checkNameFree(store, wanted.name);
         return itemOf(await addCa(within(ctx, store), wanted));
       },
-      { lock: CHANGES },
+      { lock: CERTIFICATE_AUTHORITIES_LOCK },
     ),
   );
 }
@@ -78,7 +78,7 @@ export async function modifyCa(
         await checkNameFree(store, wanted.name, id);
         await changeCa(within(ctx, store), row, wanted);
       },
-      { lock: CHANGES },
+      { lock: CERTIFICATE_AUTHORITIES_LOCK },
     ),
   );
   return {};

@@ -15,7 +15,7 @@ import {
   type Wanted,
   wantedOf,
 } from "./rules.ts";
-import { addCa, CHANGES, type Checking, changeCa, nameTaken } from "./service.ts";
+import { addCa, CERTIFICATE_AUTHORITIES_LOCK, type Checking, changeCa, nameTaken } from "./service.ts";
 
 export async function caSpecs({ store }: Context): Promise<{ certificate_authorities: CaGroups }> {
   const rows = await store.certificateAuthorities.list({ order: [{ column: "name", direction: "asc" }] });
@@ -40,7 +40,7 @@ export interface Step {
 }
 
 /** Authorities checked concurrently. Each check sends one or two requests to another server. */
-const AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 
 export async function applyCaSpecs(
   ctx: Context,
@@ -52,7 +52,9 @@ export async function applyCaSpecs(
   await checkSteps(ctx, steps);
   if (!skip) await askSteps(ctx, steps);
   if (steps.length === 0) return {};
-  await nameTaken("given", () => ctx.store.tx((store) => keepSteps(within(ctx, store), steps), { lock: CHANGES }));
+  await nameTaken("given", () =>
+    ctx.store.tx((store) => keepSteps(within(ctx, store), steps), { lock: CERTIFICATE_AUTHORITIES_LOCK }),
+  );
   return {};
 }
 
@@ -64,8 +66,8 @@ export async function checkSteps(ctx: Context, steps: readonly Step[]): Promise<
 /** Live checks of new and changed authorities. They use the network, so they run before the transaction. */
 export async function askSteps(ctx: Context, steps: readonly Step[]): Promise<void> {
   const asked = steps.filter(({ before, wanted }) => !before || !isOnlyRenamed(before, wanted));
-  for (let i = 0; i < asked.length; i += AT_ONCE)
-    await Promise.all(asked.slice(i, i + AT_ONCE).map(({ wanted, at }) => checkLive(ctx, wanted, at)));
+  for (let i = 0; i < asked.length; i += MAX_CONCURRENT)
+    await Promise.all(asked.slice(i, i + MAX_CONCURRENT).map(({ wanted, at }) => checkLive(ctx, wanted, at)));
 }
 
 function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {

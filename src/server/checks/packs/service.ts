@@ -133,7 +133,7 @@ const kinds = [
   ["label_ids", "label_id", "label"],
   ["team_ids", "team_id", "team"],
 ] as const;
-const BATCH = 1000;
+const BATCH_SIZE = 1000;
 
 /** Each given kind of targets replaces the existing targets of that kind. */
 export async function replaceTargets(ctx: Context, packId: number, given: Targets): Promise<void> {
@@ -153,18 +153,18 @@ export async function replaceTargets(ctx: Context, packId: number, given: Target
     for (const target of held) if (target[column] !== null) wanted.delete(target[column]);
     const fresh = [...wanted];
     if (kind === "team" && fresh.length > 0) checkLicenseRuns(ctx);
-    for (let at = 0; at < fresh.length; at += BATCH) {
-      const part = fresh.slice(at, at + BATCH);
+    for (let at = 0; at < fresh.length; at += BATCH_SIZE) {
+      const part = fresh.slice(at, at + BATCH_SIZE);
       const found = new Set((await existing(kind, oneOf("id", part))).map(({ id }) => id));
       const missing = part.find((id) => !found.has(id));
       if (missing !== undefined) throw invalid(field, `${kind} ${missing} was not found in the datastore`);
       await store.packTargets.insertMany(part.map((id) => ({ pack_id: packId, [column]: id })));
     }
-    for (let at = 0; at < gone.length; at += BATCH)
+    for (let at = 0; at < gone.length; at += BATCH_SIZE)
       await store.packTargets.delete(
         oneOf(
           "id",
-          gone.slice(at, at + BATCH).map(({ id }) => id),
+          gone.slice(at, at + BATCH_SIZE).map(({ id }) => id),
         ),
       );
   }

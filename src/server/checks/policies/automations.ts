@@ -116,7 +116,7 @@ export async function setNotice(store: ServerTx, id: number, notice_uuid: string
 const unused = and(eq("is_reported", false), eq("is_mailed", false));
 
 /** Hosts per write while resetting a policy. */
-const BATCH = 1000;
+const BATCH_SIZE = 1000;
 const READ_BATCH_SIZE = 5_000;
 
 /** Queues an event for every host that fails the policy. */
@@ -126,19 +126,19 @@ export async function resetPolicy(store: ServerTx, policy: PolicyRow, at: string
     not(exists(policyEvents, "host_id", and(eq("policy_id", policy.id), unused))),
   );
   for (;;) {
-    const hosts = await store.hostPolicies.pick(["id"], { where: unqueued, limit: BATCH });
+    const hosts = await store.hostPolicies.pick(["id"], { where: unqueued, limit: BATCH_SIZE });
     await recordFailing(
       store,
       hosts.map(({ id }) => ({ policy_id: policy.id, host_id: id })),
       at,
     );
-    if (hosts.length < BATCH) return;
+    if (hosts.length < BATCH_SIZE) return;
   }
 }
 
 /** Forgets what the policy has done with hosts. What was queued may be gone at once, so no host is read twice. */
 export async function resetActions(store: ServerTx, policy: PolicyRow, at: string): Promise<void> {
-  for await (const hosts of store.hostPolicies.pages({ where: has("failing", policy.result_id) }, BATCH, ["id"]))
+  for await (const hosts of store.hostPolicies.pages({ where: has("failing", policy.result_id) }, BATCH_SIZE, ["id"]))
     await recordActions(
       store,
       hosts.map(({ id }) => ({ policy_id: policy.id, host_id: id })),

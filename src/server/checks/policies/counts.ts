@@ -10,7 +10,7 @@ import { and, eq, gt, has, lte, oneOf } from "../../platform/store/query.ts";
 /** Lock for transactions that change policies or their counts. */
 export const POLICIES_LOCK = "policies";
 
-const ROWS = 2_000;
+const CHANGES_BATCH_SIZE = 2_000;
 const byId = [{ column: "id", direction: "asc" }] as const;
 
 /** Adds one batch of recorded differences to the counts. Returns whether more may remain. */
@@ -20,7 +20,7 @@ export async function addCounts(store: ServerTx, now: string): Promise<boolean> 
 }
 
 async function addPending(tx: ServerTx, now: string): Promise<boolean> {
-  const waiting = await tx.policyCountChanges.list({ order: byId, limit: ROWS });
+  const waiting = await tx.policyCountChanges.list({ order: byId, limit: CHANGES_BATCH_SIZE });
   if (waiting.length === 0) return false;
   const sums = new Map<number, { passing: number; failing: number }>();
   for (const { changes } of waiting)
@@ -47,7 +47,7 @@ async function addPending(tx: ServerTx, now: string): Promise<boolean> {
       waiting.map(({ id }) => id),
     ),
   );
-  return waiting.length === ROWS;
+  return waiting.length === CHANGES_BATCH_SIZE;
 }
 
 interface PolicyCounts {
@@ -98,13 +98,13 @@ export async function recount(store: ServerStore, policyId: number, now: string)
 }
 
 /** Hosts examined per query. */
-const SLICE = 1_000;
+const BATCH_SIZE = 1_000;
 
 /** Result ids in host rows that belong to no policy. */
 export async function deadResults(store: ServerStore, signal: AbortSignal): Promise<number[]> {
   const found = new Set<number>();
   for (let last = 0; !signal.aborted; ) {
-    const slice = await store.hostPolicies.pick(["id"], { where: gt("id", last), order: byId, limit: SLICE });
+    const slice = await store.hostPolicies.pick(["id"], { where: gt("id", last), order: byId, limit: BATCH_SIZE });
     const end = slice.at(-1)?.id;
     if (end === undefined) break;
     const where = and(gt("id", last), lte("id", end));

@@ -243,7 +243,7 @@ export const resultsOf = (
   store.hostPolicies.pick(["id", "passing", "failing", "critical_count"], { where: oneOf("id", hostIds) });
 
 /** Host rows rewritten per batch. */
-const BATCH = 200;
+const BATCH_SIZE = 200;
 const byId = [{ column: "id", direction: "asc" }] as const;
 
 /**
@@ -261,7 +261,7 @@ export async function removeResults(
   const left = (ids: readonly number[]) => ids.filter((id) => !gone.has(id));
   const holding = and(or(has("passing", ...resultIds), has("failing", ...resultIds)), where);
   for (let last = 0; !signal.aborted; ) {
-    const rows = await store.hostPolicies.list({ where: and(gt("id", last), holding), order: byId, limit: BATCH });
+    const rows = await store.hostPolicies.list({ where: and(gt("id", last), holding), order: byId, limit: BATCH_SIZE });
     if (rows.length === 0) return;
     last = rows.at(-1)!.id;
     await store.tx(async (tx) => {

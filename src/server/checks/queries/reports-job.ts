@@ -7,7 +7,7 @@ import { reportRules } from "./report.ts";
 import { queries } from "./tables.ts";
 
 /** Rows per delete: few enough that no other request has to wait. */
-const BATCH = 1000;
+const BATCH_SIZE = 1000;
 const byId = [{ column: "id", direction: "asc" }] as const;
 
 /**
@@ -29,9 +29,9 @@ export const queryReports: Job = {
 
 async function remove({ store }: Services, where: Predicate, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const some = await store.queryResults.pick(["id"], { where, order: byId, limit: BATCH });
+    const some = await store.queryResults.pick(["id"], { where, order: byId, limit: BATCH_SIZE });
     if (some.length > 0) await store.queryResults.delete(idsIn(some));
-    if (some.length < BATCH) return;
+    if (some.length < BATCH_SIZE) return;
   }
 }
 
@@ -64,7 +64,7 @@ async function trim({ store }: Services, cap: number, signal: AbortSignal): Prom
       rows += row_count;
       return rows > cap;
     });
-    for (let at = 0; at < beyond.length; at += BATCH)
-      await store.queryResults.delete(idsIn(beyond.slice(at, at + BATCH)));
+    for (let at = 0; at < beyond.length; at += BATCH_SIZE)
+      await store.queryResults.delete(idsIn(beyond.slice(at, at + BATCH_SIZE)));
   }
 }

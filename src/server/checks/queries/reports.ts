@@ -46,9 +46,9 @@ interface Waiting {
 }
 
 /** Results per transaction. */
-const BATCH = 200;
+const BATCH_SIZE = 200;
 /** Maximum text (characters) per transaction, so that other requests are not delayed. */
-const BATCH_TEXT = 2 * 1024 * 1024;
+const BATCH_CHARS = 2 * 1024 * 1024;
 /** Maximum text (characters) of pending results. Beyond it requests are rejected, and agents keep their lines. */
 export const waitingReports = limit({
   what: "results of queries that wait to be stored",
@@ -111,7 +111,7 @@ export async function createReportIntake(services: Services, plans: PlanCache): 
         bytes -= one.size;
         size += one.size;
         batch.push(one);
-        if (batch.length === BATCH || size >= BATCH_TEXT) break;
+        if (batch.length === BATCH_SIZE || size >= BATCH_CHARS) break;
       }
       await settle(batch);
     }

@@ -9,7 +9,7 @@ import { loadPlan } from "./plan.ts";
 import type { QueryStats } from "./tables.ts";
 
 /** Hosts per read. */
-const BATCH = 500;
+const BATCH_SIZE = 500;
 /** For queries that run on more hosts, a random sample of this size is used. */
 const SAMPLES = 10_000;
 
@@ -25,11 +25,11 @@ export const queryStats: Job = {
       const some = await store.hostDetails.pick(["id", "pack_stats"], {
         where: gt("id", last),
         order: [{ column: "id", direction: "asc" }],
-        limit: BATCH,
+        limit: BATCH_SIZE,
       });
       for (const { pack_stats } of some)
         for (const one of ours(pack_stats)) note(costs, plan.named(one.name), one, random);
-      if (some.length < BATCH) break;
+      if (some.length < BATCH_SIZE) break;
       last = some.at(-1)!.id;
     }
     if (!signal.aborted) await write(store, costs);
@@ -78,7 +78,8 @@ async function write(store: ServerStore, costs: ReadonlyMap<number, Cost>): Prom
     const now = statsOf(costs.get(id));
     return JSON.stringify(now) === JSON.stringify(stats) ? [] : [{ id, stats: now }];
   });
-  for (let at = 0; at < changes.length; at += BATCH) await store.queries.updateEach(changes.slice(at, at + BATCH));
+  for (let at = 0; at < changes.length; at += BATCH_SIZE)
+    await store.queries.updateEach(changes.slice(at, at + BATCH_SIZE));
 }
 
 function statsOf(cost: Cost | undefined): QueryStats | null {

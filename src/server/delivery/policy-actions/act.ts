@@ -17,7 +17,7 @@ import { runForPolicy, runNotice } from "../scripts/run.ts";
 import { hasPendingRun, requestInstall } from "../software-installs/service.ts";
 import { noticeScript, noticeState, recordNotice } from "./notice.ts";
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 type Asked = RowOf<typeof policyInstalls>;
 
 export const policyActions = startedPart("actions of policies", (services) =>
@@ -36,7 +36,7 @@ export const policyActions = startedPart("actions of policies", (services) =>
 export const policyActionsJob: Job = { name: "policy_actions", every: minutes(1), run: actDue };
 
 async function actDue(services: Services, signal: AbortSignal): Promise<void> {
-  for await (const rows of services.store.policyInstalls.pages({}, BATCH))
+  for await (const rows of services.store.policyInstalls.pages({}, BATCH_SIZE))
     for (const row of rows) {
       if (signal.aborted) return;
       await act(services, row);

@@ -10,7 +10,7 @@ import { invalid } from "../../platform/core/errors.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { teamScope } from "../../settings/teams/access.ts";
 import type { Installer } from "../../software/installers/hosts.ts";
-import { CHANGES } from "../../software/installers/service.ts";
+import { POLICY_LOCK_OPTIONS } from "../../software/installers/service.ts";
 import { choosePackage, packagesForSetup } from "../../software/installers/setup.ts";
 import { positionDuringSetup } from "../../software/software/setup-order.ts";
 import { pageOfTitles } from "../../software/software/titles/lists.ts";
@@ -105,7 +105,7 @@ export async function setSetupSoftware(ctx: Context, given: Given): Promise<Reco
       team_id: team_id ?? 0,
       team_name: team_name ?? "",
     });
-  }, CHANGES);
+  }, POLICY_LOCK_OPTIONS);
   return {};
 }
 

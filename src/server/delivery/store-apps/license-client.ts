@@ -69,7 +69,7 @@ const EventStatus = z.object({
   failures: z.array(Failure).default([]),
 });
 
-const PAGES = 10_000;
+const MAX_PAGES = 10_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT = 30_000;
 
@@ -122,7 +122,7 @@ export function licenseClient(services: Needs, token: string): LicenseClient {
     account: () => call(Account, "/client/config"),
     async *assets() {
       let page: number | null | undefined = 0;
-      for (let read = 0; page != null && read < PAGES; read++) {
+      for (let read = 0; page != null && read < MAX_PAGES; read++) {
         const found: z.output<typeof AssetPage> = await call(AssetPage, `/assets?pageIndex=${page}`);
         yield found.assets;
         // A page that names itself or an earlier one would be an endless loop.

@@ -29,7 +29,7 @@ const Found = z.object({
 const Reply = z.object({ results: z.array(z.unknown()).max(1000) });
 
 /** Ids in one request. */
-const BATCH = 50;
+const BATCH_SIZE = 50;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Apps that the store does not know are left out. */
@@ -39,9 +39,9 @@ export async function lookUp(
 ): Promise<StoreListing[]> {
   const found: StoreListing[] = [];
   const wanted = new Set(adamIds);
-  for (let at = 0; at < adamIds.length; at += BATCH)
+  for (let at = 0; at < adamIds.length; at += BATCH_SIZE)
     for (const entity of entitiesOf(platforms)) {
-      const results = await ask(services, adamIds.slice(at, at + BATCH), entity, country);
+      const results = await ask(services, adamIds.slice(at, at + BATCH_SIZE), entity, country);
       for (const one of results)
         if (wanted.has(String(one.trackId)))
           for (const platform of platformsOn(entity, one))

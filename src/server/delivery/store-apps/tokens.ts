@@ -22,7 +22,7 @@ import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "./tables.ts";
 import { BadTokenFile, type LicenseToken, readTokenFile } from "./token-file.ts";
 
 /** Lock under which the teams of tokens change. */
-export const TEAMS_LOCK = { lock: "vpp-token-teams" } as const;
+export const VPP_TEAMS_LOCK_OPTIONS = { lock: "vpp-token-teams" } as const;
 
 function readToken(ctx: Context, file: Buffer): LicenseToken {
   try {
@@ -117,7 +117,7 @@ export async function setTokenTeams(
     const scopes = teamIds === undefined ? [EVERY_TEAM] : [...new Set(teamIds)];
     await requireTeams(store, scopes);
     await exchangeTeams(within(ctx, store), [{ token, scopes }]);
-  }, TEAMS_LOCK);
+  }, VPP_TEAMS_LOCK_OPTIONS);
   return { vpp_token: await viewOne(ctx, await tokenRow(ctx, id)) };
 }
 
@@ -127,7 +127,7 @@ interface TokenScopes {
   readonly scopes: readonly number[];
 }
 
-/** Tokens give up teams before others get them, so that teams can change their token. Call it under `TEAMS_LOCK`. */
+/** Tokens give up teams before others get them, so that teams can change their token. Call it under `VPP_TEAMS_LOCK_OPTIONS`. */
 export async function exchangeTeams(inside: Context, changes: readonly TokenScopes[]): Promise<void> {
   const { store } = inside;
   for (const { token, scopes } of changes) {

@@ -23,7 +23,7 @@ const RETRIED_FOR = days(1);
 /** Assignments usually end within seconds. */
 const POLLS = 5;
 const POLLED_EVERY = seconds(1);
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
 export const storeAppWorker = startedPart("store apps", (services) =>
   startTriggeredTask(
@@ -38,7 +38,7 @@ export const storeAppsJob: Job = { name: "store_apps", every: minutes(1), run: a
 async function advance(services: Services, signal: AbortSignal): Promise<void> {
   const { store, clock } = services;
   const isDue = and(eq("status", "pending"), lte("due_at", clock.iso()));
-  for (const row of await store.storeAppInstalls.list({ where: isDue, limit: BATCH })) {
+  for (const row of await store.storeAppInstalls.list({ where: isDue, limit: BATCH_SIZE })) {
     if (signal.aborted) return;
     if (row.step === "verify") await verify(services, row);
     else if (await claim(services, row)) await assign(services, row);

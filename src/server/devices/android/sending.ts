@@ -27,7 +27,7 @@ export interface Sending {
   send(services: Services, hostId: number, own: Predicate, signal: AbortSignal): Promise<void>;
 }
 
-const STEP = 50;
+const BATCH_SIZE = 50;
 const FIRST_RETRY = seconds(10);
 const LAST_RETRY = minutes(30);
 
@@ -38,7 +38,7 @@ const isDue = ({ clock }: Pick<Services, "clock">): Predicate =>
 export async function sendDue(services: Services, sending: Sending, signal: AbortSignal): Promise<void> {
   if (accountOf(services) === null) return;
   for (;;) {
-    const rows = await sending.rows(services.store).list({ where: isDue(services), limit: STEP });
+    const rows = await sending.rows(services.store).list({ where: isDue(services), limit: BATCH_SIZE });
     for (const { id } of rows) {
       if (signal.aborted) return;
       await sendOne(services, sending, id, signal);

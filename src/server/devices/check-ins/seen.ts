@@ -10,7 +10,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, isNull, oneOf } from "../../platform/store/query.ts";
 
 /** Rows per write, few enough not to delay other requests. */
-const CHUNK = 500;
+const BATCH_SIZE = 500;
 const MS = 1_000;
 
 /** A device is asked to connect when its details are due: it counts as online until then. */
@@ -39,8 +39,8 @@ export const deviceSeen = part("check-ins of devices", ({ store, settings, log }
   async function write(): Promise<void> {
     const marked = [...seen];
     seen = new Map();
-    for (let from = 0; from < marked.length; from += CHUNK) {
-      const some = new Map(marked.slice(from, from + CHUNK));
+    for (let from = 0; from < marked.length; from += BATCH_SIZE) {
+      const some = new Map(marked.slice(from, from + BATCH_SIZE));
       await writeCheckIns(store, some);
       const without = and(oneOf("id", [...some.keys()]), isNull("node_key_hash"));
       const devices = await store.hosts.pick(["id"], { where: without });

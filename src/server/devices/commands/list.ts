@@ -29,7 +29,7 @@ const RESULTS_PER_PAGE = 1_000;
 /** Payloads and answers in one reply. */
 const RESULTS_MAX_MIB = 32;
 /** Results that are read at once. */
-const STEP = 50;
+const BATCH_SIZE = 50;
 
 export async function listCommands(ctx: Context, query: z.output<typeof commandsApi.list.query>) {
   const statuses = statusesIn(query);
@@ -95,8 +95,8 @@ export async function resultsOf(ctx: Context, query: z.output<typeof commandsApi
   const ids = found.slice(0, limit).map(({ id }) => id);
   const results: CommandResult[] = [];
   let size = 0;
-  for (let at = 0; at < ids.length; at += STEP) {
-    for (const result of await read(ctx, ids.slice(at, at + STEP))) {
+  for (let at = 0; at < ids.length; at += BATCH_SIZE) {
+    for (const result of await read(ctx, ids.slice(at, at + BATCH_SIZE))) {
       size += result.payload.length + result.result.length;
       if (results.length > 0 && size > RESULTS_MAX_MIB * 1024 * 1024)
         throw invalid(

@@ -16,7 +16,7 @@ import { mustEncrypt } from "../../settings/app-config/sections/mdm-rules.ts";
 import { mdmOfTeams, type SharedMdm } from "../../settings/teams/mdm.ts";
 
 /** Hosts in one transaction. */
-const STEP = 500;
+const BATCH_SIZE = 500;
 
 const stateIs = (...states: DiskEncryptionStatus[]): Predicate =>
   exists(hostDiskEncryption, "id", oneOf("status", states));
@@ -122,7 +122,7 @@ async function setState(
   for (let total = 0; ; ) {
     if (signal?.aborted) return total;
     const done = await store.tx(async (tx) => {
-      const rows = await tx.hosts.pick(["id"], { where, limit: STEP });
+      const rows = await tx.hosts.pick(["id"], { where, limit: BATCH_SIZE });
       await setDiskStates(
         tx,
         rows.map(({ id }) => ({ id, status, detail })),
@@ -130,7 +130,7 @@ async function setState(
       return rows.length;
     }, SETTLING);
     total += done;
-    if (done < STEP) return total;
+    if (done < BATCH_SIZE) return total;
   }
 }
 

@@ -13,7 +13,7 @@ import { teamFor } from "./access.ts";
 import { exchangeProfiles, keyOf } from "./exchange.ts";
 import { platformOf } from "./platform.ts";
 import { readUpload, type Upload } from "./rules.ts";
-import { CHANGES, type NewProfile } from "./service.ts";
+import { type NewProfile, PROFILE_LOCK_OPTIONS } from "./service.ts";
 
 type Query = z.output<typeof profilesApi.batch.query>;
 type Body = z.output<typeof profilesApi.batch.body>;
@@ -40,7 +40,7 @@ export async function replaceProfiles(ctx: Context, query: Query, body: Body): P
       platformOf(ctx, platform).edited(kind, team),
     );
     await recordEntries(inside, entries);
-  }, CHANGES);
+  }, PROFILE_LOCK_OPTIONS);
   return {};
 }
 

@@ -12,12 +12,15 @@ import { notifyProfiles } from "./part.ts";
 import { namesIn, RENEWAL_ID, renewalIdOf } from "./variables.ts";
 
 /** Hosts or profiles per step. */
-const STEP = 100;
+const BATCH_SIZE = 100;
 const BEFORE_END = days(30);
 
 async function renewCertificates(services: Services, signal?: AbortSignal): Promise<void> {
   const ctx = serviceContext(services, "profile certificates");
-  for await (const profiles of ctx.store.configurationProfiles.pages({ where: eq("has_variables", true) }, STEP)) {
+  for await (const profiles of ctx.store.configurationProfiles.pages(
+    { where: eq("has_variables", true) },
+    BATCH_SIZE,
+  )) {
     const contents = await contentsOf(
       ctx.store,
       profiles.map(({ id }) => id),
@@ -34,7 +37,7 @@ async function renewContained(ctx: Context, signal?: AbortSignal): Promise<void>
   for (;;) {
     if (signal?.aborted) return;
     const done = await ctx.store.tx(async (store) => {
-      const due = await store.profileChallenges.list({ where: isDue, limit: STEP });
+      const due = await store.profileChallenges.list({ where: isDue, limit: BATCH_SIZE });
       const installed = and(eq("operation_type", "install"), oneOf("status", ["verifying", "verified"]));
       const rows = await store.hostProfiles.list({
         where: and(
@@ -53,14 +56,14 @@ async function renewContained(ctx: Context, signal?: AbortSignal): Promise<void>
       if (own.length > 0) await notifyProfiles(store, { hostIds: own.map(({ host_id }) => host_id) });
       return due.length;
     });
-    if (done < STEP) return;
+    if (done < BATCH_SIZE) return;
   }
 }
 
 async function renewOf(ctx: Context, uuid: string, signal?: AbortSignal): Promise<void> {
   const installed = and(eq("operation_type", "install"), oneOf("status", ["verifying", "verified"]));
   const where = and(eq("profile_uuid", uuid), installed);
-  for await (const rows of ctx.store.hostProfiles.pages({ where }, STEP)) {
+  for await (const rows of ctx.store.hostProfiles.pages({ where }, BATCH_SIZE)) {
     if (signal?.aborted) return;
     const details = await ctx.store.hostDetails.getMany(rows.map(({ host_id }) => host_id));
     const ending = new Set(

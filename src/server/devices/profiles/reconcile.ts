@@ -19,9 +19,9 @@ import { hostProfiles } from "./tables.ts";
 import { fillVariables, namesIn, valuesOfHosts } from "./variables.ts";
 
 /** Profiles per statement: the embedded store looks at each of their rows before it does anything else. */
-const TOGETHER = 5;
+const PROFILES_PER_STATEMENT = 5;
 /** Hosts or rows per transaction. */
-const STEP = 500;
+const BATCH_SIZE = 500;
 /** Serializes the queueing of commands, so that two servers do not queue the same. */
 const DELIVERIES = { lock: "profile-deliveries" } as const;
 
@@ -81,7 +81,7 @@ async function repeat(signal: AbortSignal | undefined, step: () => Promise<numbe
     if (signal?.aborted) return total;
     const done = await step();
     total += done;
-    if (done < STEP) return total;
+    if (done < BATCH_SIZE) return total;
   }
 }
 
@@ -125,8 +125,8 @@ async function* groupsOf(
   const keyOf = ({ id, team_id, platform, host_platform }: Outline) =>
     labels.has(id) ? `${id}` : `${platform} ${host_platform} ${team_id}`;
   for (const same of groupBy(profiles, keyOf).values())
-    for (let at = 0; at < same.length; at += TOGETHER) {
-      const [first, ...others] = same.slice(at, at + TOGETHER);
+    for (let at = 0; at < same.length; at += PROFILES_PER_STATEMENT) {
+      const [first, ...others] = same.slice(at, at + PROFILES_PER_STATEMENT);
       yield [first!, ...others];
       await setImmediate();
     }
@@ -171,7 +171,7 @@ function addMissing(
 ): Promise<number> {
   const lacking = and(among, hostsLackingIt(ctx, profile, labels));
   return repeat(signal, async () => {
-    const found = await ctx.store.hosts.pick(["id"], { where: lacking, limit: STEP });
+    const found = await ctx.store.hosts.pick(["id"], { where: lacking, limit: BATCH_SIZE });
     if (found.length === 0) return 0;
     const ids = found.map(({ id }) => id);
     return ctx.store.tx(async (store) => {
@@ -202,7 +202,7 @@ const applyTo = (ctx: Context, where: Predicate, event: ProfileEvent, signal?: A
     // In most passes there are none. Counting needs no order, which costs the embedded store most of the time.
     if ((await ctx.store.hostProfiles.count(where)) === 0) return 0;
     return ctx.store.tx(async (store) => {
-      const rows = await store.hostProfiles.list({ where, limit: STEP });
+      const rows = await store.hostProfiles.list({ where, limit: BATCH_SIZE });
       await applyEvents(
         { ...ctx, store },
         rows.map((row) => ({ row, event })),
@@ -253,7 +253,7 @@ async function dropUnmanaged(ctx: Context, extent: Extent, signal?: AbortSignal)
     dropped += await repeat(signal, async () => {
       if ((await ctx.store.hosts.first({ where })) === null) return 0;
       return ctx.store.tx(async (store) => {
-        const ids = (await store.hosts.pick(["id"], { where, limit: STEP })).map(({ id }) => id);
+        const ids = (await store.hosts.pick(["id"], { where, limit: BATCH_SIZE })).map(({ id }) => id);
         await changingHosts({ ...ctx, store }, ids, async () => {
           await store.hostProfiles.delete(and(oneOf("host_id", ids), eq("platform", name)));
         });
@@ -277,7 +277,7 @@ async function renewVariables(
   const text = (await contentsOf(ctx.store, [id])).get(id)?.toString() ?? "";
   const where = and(eq("profile_uuid", uuid), eq("operation_type", "install"), not(isNull("status")), ofHosts(extent));
   let renewed = 0;
-  for await (const rows of ctx.store.hostProfiles.pages({ where }, STEP)) {
+  for await (const rows of ctx.store.hostProfiles.pages({ where }, BATCH_SIZE)) {
     if (signal?.aborted) break;
     const values = await valuesOfHosts(
       ctx.store,
@@ -310,7 +310,7 @@ function deliver(services: Services, signal?: AbortSignal): Promise<number> {
     // Without the lock most passes would wait for each other only to find nothing.
     if ((await ctx.store.hostProfiles.first({ where })) === null) return 0;
     return ctx.store.tx(async (store) => {
-      const rows = await store.hostProfiles.list({ where, limit: STEP });
+      const rows = await store.hostProfiles.list({ where, limit: BATCH_SIZE });
       await deliverRows(within(ctx, store), rows);
       return rows.length;
     }, DELIVERIES);

@@ -59,7 +59,7 @@ export async function resend(
   return {};
 }
 
-const STEP = 1_000;
+const BATCH_SIZE = 1_000;
 
 export async function resendFailed(ctx: Context, uuid: string): Promise<Record<string, never>> {
   const profile = await profileFor(ctx, "profiles:resend", uuid);
@@ -85,7 +85,7 @@ export const sentRows = (uuids: readonly string[]): Predicate =>
 /** In the caller's transaction. Rows that are to be sent must not match. Returns how many there were. */
 export async function sendAgain(inside: Context, where: Predicate): Promise<number> {
   for (let count = 0; ; ) {
-    const rows = await inside.store.hostProfiles.list({ where, limit: STEP });
+    const rows = await inside.store.hostProfiles.list({ where, limit: BATCH_SIZE });
     if (rows.length === 0) return count;
     count += await applyEvents(
       inside,

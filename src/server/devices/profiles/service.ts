@@ -28,7 +28,7 @@ import { namesIn } from "./variables.ts";
 import { profilesOnWire } from "./wire.ts";
 
 /** Serializes changes of profiles, so that a batch sees all of them. */
-export const CHANGES = { lock: "configuration-profiles" } as const;
+export const PROFILE_LOCK_OPTIONS = { lock: "configuration-profiles" } as const;
 
 export async function listProfiles(ctx: Context, query: z.output<typeof profilesApi.list.query>) {
   const { team_id } = await teamFor(ctx, "profiles:read", query.team_id);
@@ -105,7 +105,7 @@ export async function createProfile(ctx: Context, teamId: number | undefined, se
     const [row] = await addProfiles(inside, team.team_id, [{ upload, labels: resolved }]);
     await recordEntries(inside, [upload.platform.created(row!, team)]);
     return { profile_uuid: row!.uuid };
-  }, CHANGES);
+  }, PROFILE_LOCK_OPTIONS);
 }
 
 /** What replaces a profile has to be one of the same kind with the same identifier. */
@@ -123,7 +123,7 @@ export async function updateProfile(ctx: Context, uuid: string, sent: Partial<Se
       platformOf(ctx, profile.platform).edited(profile.kind, await teamOf(inside, profile)),
     ]);
     return { profile_uuid: uuid };
-  }, CHANGES);
+  }, PROFILE_LOCK_OPTIONS);
 }
 
 /** What is not sent stays; an empty activation removes the profile's own. Null: nothing is sent. */
@@ -165,7 +165,7 @@ export async function deleteProfile(ctx: Context, uuid: string): Promise<Record<
     await checkProfilesUnused(store, [profile]);
     await removeProfiles(inside, [profile]);
     await recordEntries(inside, [platformOf(ctx, profile.platform).deleted(profile, await teamOf(inside, profile))]);
-  }, CHANGES);
+  }, PROFILE_LOCK_OPTIONS);
   return {};
 }
 

@@ -6,10 +6,10 @@ import { contentsOf } from "./contents.ts";
 import { notifyProfiles } from "./part.ts";
 
 /** Contents in memory at a time. */
-const STEP = 50;
+const BATCH_SIZE = 50;
 
 async function* profilesUsing(store: ServerTx, isUsedIn: IsUsedIn) {
-  for await (const rows of store.configurationProfiles.pages({ where: eq("has_variables", true) }, STEP)) {
+  for await (const rows of store.configurationProfiles.pages({ where: eq("has_variables", true) }, BATCH_SIZE)) {
     const contents = await contentsOf(
       store,
       rows.map(({ id }) => id),

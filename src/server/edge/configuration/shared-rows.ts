@@ -37,7 +37,7 @@ export async function readSharedRows(ctx: Context): Promise<SharedRows> {
 export const mayWriteConfig = ({ user }: Context): boolean => may(user, "config:write", null);
 
 /** Rows per read. Reading all at once would block the event loop. */
-export const PAGE = 1_000;
+export const BATCH_SIZE = 1_000;
 
 export async function inPages<R>(pages: AsyncIterable<R[]>): Promise<R[]> {
   const rows: R[] = [];

@@ -10,7 +10,7 @@ import { activitiesWhere } from "./filters.ts";
 import { sourcedActivity } from "./service.ts";
 
 /** Entries rendered before yielding to the event loop. */
-const PAGE = 100;
+const BATCH_SIZE = 100;
 
 const columns = [
   "id",
@@ -34,7 +34,7 @@ export function exportActivities(ctx: Context, { format, ...filters }: Query): S
 
   async function* parts(): AsyncGenerator<string> {
     if (format === "csv") yield csvText([[...columns]]);
-    for await (const rows of ctx.store.activities.pages({ where }, PAGE)) yield text(rows);
+    for await (const rows of ctx.store.activities.pages({ where }, BATCH_SIZE)) yield text(rows);
   }
   const day = ctx.clock.iso().slice(0, 10);
   return {

@@ -16,7 +16,7 @@ export type FeedEvent =
   /** No new entries for this reader up to this position. */
   | { readonly type: "quiet"; readonly position: number };
 
-const PAGE = 200;
+const BATCH_SIZE = 200;
 /** After this time without entries, the reader's access is checked and the client gets a keep-alive. */
 const QUIET_MS = seconds(15);
 /** Sealing is notified; these two only limit the wait if a notification is lost. */
@@ -74,12 +74,12 @@ export async function* follow(
       }
       const end = heads[0]?.position ?? 0;
       while (at < end && !over()) {
-        const page = await store.activities.list(entriesAfter(at, PAGE, and(where, lte("chain_position", end))));
+        const page = await store.activities.list(entriesAfter(at, BATCH_SIZE, and(where, lte("chain_position", end))));
         for (const row of page) {
           yield { type: "activity", position: row.chain_position!, data: sourcedActivity(row) };
           if (over()) return;
         }
-        at = page.length < PAGE ? end : page.at(-1)!.chain_position!;
+        at = page.length < BATCH_SIZE ? end : page.at(-1)!.chain_position!;
       }
       if (once) return;
       if (performance.now() - checkedAt >= lookEvery) {

@@ -14,7 +14,7 @@ import { type ApprovalRow, viewOf } from "./view.ts";
 const OPEN_FOR = hours(24);
 const SHOWN_HOSTS = 10;
 const MOST_PENDING = 100;
-const AT_ONCE = 1000;
+const BATCH_SIZE = 1000;
 
 /** Whether the server's settings require another user's approval. */
 export function needsApproval(
@@ -83,8 +83,8 @@ export function aboutApproval({ id, action, hosts_count, first_hosts }: Approval
 /** 0 means no team. */
 async function teamsOf({ store }: Context, ids: readonly number[]): Promise<number[]> {
   const teams = new Set<number>();
-  for (let at = 0; at < ids.length; at += AT_ONCE) {
-    const some = await store.hosts.groupCount("team_id", oneOf("id", ids.slice(at, at + AT_ONCE)));
+  for (let at = 0; at < ids.length; at += BATCH_SIZE) {
+    const some = await store.hosts.groupCount("team_id", oneOf("id", ids.slice(at, at + BATCH_SIZE)));
     for (const { value } of some) teams.add(value === null ? 0 : Number(value));
     await setImmediate();
   }

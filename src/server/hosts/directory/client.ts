@@ -84,7 +84,7 @@ type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
 
 const TIMEOUT = seconds(30);
 const MAX_BYTES = 16 * 1024 * 1024;
-const PAGES = 10_000;
+const MAX_PAGES = 10_000;
 const TRIES = 4;
 /** A longer wait is left to the next run of the job. */
 const WAIT_MAX = minutes(2);
@@ -141,7 +141,7 @@ export function directoryClient(services: Needs, credentials: Credentials): Dire
   async function* pages<T extends z.ZodType>(item: T, path: string): AsyncGenerator<z.output<T>[]> {
     let url: string | undefined = `${base}${path}`;
     for (let read = 0; url !== undefined; read++) {
-      if (read === PAGES) throw new DirectoryError("unreachable", "the directory returns too many pages");
+      if (read === MAX_PAGES) throw new DirectoryError("unreachable", "the directory returns too many pages");
       const page: { value: z.output<T>[]; "@odata.nextLink"?: string | undefined } = await get(pageOf(item), url);
       yield page.value;
       url = page["@odata.nextLink"];

@@ -17,7 +17,7 @@ const NAME = "directory";
 const FIELD = "directory_graph_credentials";
 const ENTRY = `${FIELD}.0`;
 /** The lock of changes. */
-export const CHANGES = "directory-credentials";
+export const DIRECTORY_CREDENTIALS_LOCK = "directory-credentials";
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const credentialsRow = (store: Pick<ServerTx, "directoryCredentials">): Promise<CredentialsRow | null> =>
@@ -46,7 +46,9 @@ export async function setCredentials(ctx: Context, given: readonly DirectoryCred
   const before = await credentialsRow(ctx.store);
   const wanted = given[0] === undefined ? null : wantedOf(given[0], before, ENTRY);
   if (wanted !== null) await checkWithDirectory(ctx, wanted, ENTRY);
-  await ctx.store.tx((store) => keepCredentials(within(ctx, store), before, wanted), { lock: CHANGES });
+  await ctx.store.tx((store) => keepCredentials(within(ctx, store), before, wanted), {
+    lock: DIRECTORY_CREDENTIALS_LOCK,
+  });
   return getCredentials(ctx);
 }
 
@@ -77,7 +79,7 @@ export async function checkWithDirectory(ctx: Context, wanted: Credentials, at: 
   }
 }
 
-/** In a transaction with the lock `CHANGES`. Refused if the credentials are others than before the check. */
+/** In a transaction with the lock `DIRECTORY_CREDENTIALS_LOCK`. Refused if the credentials are others than before the check. */
 export async function keepCredentials(
   inside: Context,
   before: CredentialsRow | null,

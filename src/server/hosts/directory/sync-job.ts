@@ -6,7 +6,7 @@ import type { Job } from "../../platform/core/job.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq } from "../../platform/store/query.ts";
 import { keepGroup, keepPeople, removeGroups, removePeople, staleGroups, stalePeople } from "../scim/from-directory.ts";
-import { CHANGES } from "../scim/users.ts";
+import { SCIM_LOCK_OPTIONS } from "../scim/users.ts";
 import { type DirectoryClient, DirectoryError, type DirectoryGroup, directoryClient } from "./client.ts";
 import { type CredentialsRow, credentialsRow, isSame } from "./credentials.ts";
 
@@ -53,7 +53,7 @@ async function sync(services: Services, row: CredentialsRow, signal: AbortSignal
     return store.tx(async (tx) => {
       if (!isSame(await credentialsRow(tx), row)) throw new Ended();
       return work(tx);
-    }, CHANGES);
+    }, SCIM_LOCK_OPTIONS);
   };
 
   const people = new Map<string, number>();

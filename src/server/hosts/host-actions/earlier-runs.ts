@@ -9,14 +9,14 @@ import type { scriptRuns } from "./tables.ts";
 
 type ScriptRun = RowOf<typeof scriptRuns>;
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 
 export async function adoptScriptRuns({ store, clock }: Pick<Services, "store" | "clock">): Promise<number> {
   let adopted = 0;
   for (;;) {
     const count = await store.tx(
       async (tx) => {
-        const runs = await tx.scriptRuns.list({ order: [{ column: "id", direction: "asc" }], limit: BATCH });
+        const runs = await tx.scriptRuns.list({ order: [{ column: "id", direction: "asc" }], limit: BATCH_SIZE });
         if (runs.length === 0) return 0;
         await adoptOperations(
           { store: tx, clock },
@@ -33,7 +33,7 @@ export async function adoptScriptRuns({ store, clock }: Pick<Services, "store" |
       { lock: "script-runs" },
     );
     adopted += count;
-    if (count < BATCH) return adopted;
+    if (count < BATCH_SIZE) return adopted;
   }
 }
 

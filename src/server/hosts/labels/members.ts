@@ -12,7 +12,7 @@ import { notifyMembersChanged } from "./counts.ts";
 import { labelMembers } from "./tables.ts";
 
 /** Memberships per read. Each has four numbers. */
-const PAGE = 5000;
+const BATCH_SIZE = 5000;
 const ATTEMPTS = 3;
 
 /** Retries without a host that is deleted while it is added to a label. */
@@ -67,7 +67,7 @@ export async function replaceMembers(ctx: Context, labelId: number, wanted: Read
   const { store } = ctx;
   const before = new Set<number>();
   const leaving: number[] = [];
-  for await (const some of store.labelMembers.pages({ where: membersWhere(labelId, own(ctx)) }, PAGE))
+  for await (const some of store.labelMembers.pages({ where: membersWhere(labelId, own(ctx)) }, BATCH_SIZE))
     for (const { id, host_id } of some) {
       before.add(host_id);
       if (!wanted.has(host_id)) leaving.push(id);
@@ -109,7 +109,7 @@ export async function setMembers(store: ServerTx, labelId: number, where: Predic
 export async function memberIds(ctx: Context, labelId: number): Promise<number[]> {
   const seen = membersWhere(labelId, visible(ctx, "labels:list"));
   const found: number[] = [];
-  for await (const some of ctx.store.labelMembers.pages({ where: seen }, PAGE))
+  for await (const some of ctx.store.labelMembers.pages({ where: seen }, BATCH_SIZE))
     for (const { host_id } of some) found.push(host_id);
   return found.sort((a, b) => a - b);
 }

@@ -5,7 +5,7 @@ import type { ServerStore } from "../../platform/core/tables.ts";
 import { has, oneOf } from "../../platform/store/query.ts";
 import { removeUnused } from "../../platform/unused-rows/remove.ts";
 
-const BATCH = 1000;
+const BATCH_SIZE = 1000;
 
 export async function removeUnusedIssues(services: Services, signal: AbortSignal): Promise<void> {
   const { store, log } = services;
@@ -26,7 +26,7 @@ export async function removeUnusedIssues(services: Services, signal: AbortSignal
 
 async function reportedIssues(store: ServerStore, signal: AbortSignal): Promise<Set<number>> {
   const reported = new Set<number>();
-  for await (const rows of store.hostMunki.pages({}, BATCH)) {
+  for await (const rows of store.hostMunki.pages({}, BATCH_SIZE)) {
     if (signal.aborted) break;
     for (const { issue_ids } of rows) for (const id of issue_ids) reported.add(id);
   }

@@ -5,7 +5,7 @@ import type { Services } from "../../platform/core/context.ts";
 import { and, eq, lt, oneOf } from "../../platform/store/query.ts";
 
 /** Operations per transaction, few enough not to block other writers. */
-const STEP = 1_000;
+const BATCH_SIZE = 1_000;
 
 /** Returns how many operations were deleted. */
 export async function forgetOperations(services: Services, signal?: AbortSignal): Promise<number> {
@@ -14,8 +14,8 @@ export async function forgetOperations(services: Services, signal?: AbortSignal)
   for (const { name, keptFor } of Object.values(extensions.operationKinds)) {
     if (keptFor === undefined) continue;
     const where = and(eq("kind", name), lt("ended_at", isoAt(clock.now() - keptFor)));
-    for (let found = STEP; found === STEP && signal?.aborted !== true; await setImmediate()) {
-      const ids = (await store.operations.pick(["id"], { where, limit: STEP })).map(({ id }) => id);
+    for (let found = BATCH_SIZE; found === BATCH_SIZE && signal?.aborted !== true; await setImmediate()) {
+      const ids = (await store.operations.pick(["id"], { where, limit: BATCH_SIZE })).map(({ id }) => id);
       found = ids.length;
       if (found > 0) gone += await store.operations.delete(oneOf("id", ids));
     }

@@ -17,7 +17,7 @@ import { type Condition, parseFilter } from "./filter.ts";
 import { addMembers, announceAll, idsOf, type Member, membersOf, removeMembers, setMembers } from "./members.ts";
 import { changesOf, type Path, type Verb } from "./patch.ts";
 import { scimMembers } from "./tables.ts";
-import { CHANGES } from "./users.ts";
+import { SCIM_LOCK_OPTIONS } from "./users.ts";
 import { type GroupRow, groupIdOf, groupView, type ListQuery, placeOf, rowsOf, userIdOf } from "./wire.ts";
 
 /** Replies to changes show the members of groups that have no more than these. */
@@ -136,7 +136,7 @@ export async function createGroup(ctx: Context, given: ScimGroupInput): Promise<
     await addMembers(store, row.id, idsOf(given.members ?? []));
     await recordActivity(inside, "created_scim_group", about(row));
     return viewOf(inside, row);
-  }, CHANGES);
+  }, SCIM_LOCK_OPTIONS);
 }
 
 export const replaceGroup = (ctx: Context, id: string, given: ScimGroupInput): Promise<ScimGroup> =>
@@ -232,7 +232,7 @@ async function change(
     const row = { ...before, ...set };
     await recordActivity(inside, "edited_scim_group", about(row));
     return viewOf(inside, row);
-  }, CHANGES);
+  }, SCIM_LOCK_OPTIONS);
 }
 
 export async function deleteGroup(ctx: Context, id: string): Promise<Record<string, never>> {
@@ -242,5 +242,5 @@ export async function deleteGroup(ctx: Context, id: string): Promise<Record<stri
     await announceAll(store);
     await recordActivity(within(ctx, store), "deleted_scim_group", about(row));
     return {};
-  }, CHANGES);
+  }, SCIM_LOCK_OPTIONS);
 }

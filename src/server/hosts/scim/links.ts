@@ -11,7 +11,7 @@ import { and, eq, oneOf, same } from "../../platform/store/query.ts";
 import { clearIdpEmail, IDP_SOURCE, setIdpEmail } from "../hosts/emails.ts";
 
 /** Host accounts per step. */
-const PAGE = 500;
+const BATCH_SIZE = 500;
 
 /** Compares the hosts' accounts with people, and writes the differences. Returns the hosts that have another person. */
 async function linkHosts(tx: ServerTx, hostIds: readonly number[]): Promise<number[]> {
@@ -86,7 +86,7 @@ export const endUserLinks: Job = {
   every: hours(1),
   async run({ store }, signal) {
     const where = eq("source", IDP_SOURCE);
-    for await (const page of store.hostEmails.pages({ where }, PAGE, ["host_id"])) {
+    for await (const page of store.hostEmails.pages({ where }, BATCH_SIZE, ["host_id"])) {
       if (signal.aborted) return;
       const ids = page.map(({ host_id }) => host_id);
       await store.tx(async (tx) => announce(tx, await linkHosts(tx, ids)));

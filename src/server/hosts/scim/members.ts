@@ -9,7 +9,7 @@ import { fullName } from "./people.ts";
 import { userIdOf, userLocation } from "./wire.ts";
 
 /** Members per read. */
-const PAGE = 500;
+const BATCH_SIZE = 500;
 /** The most people whose hosts are announced one by one. */
 const ANNOUNCED_MAX = 2_000;
 
@@ -22,7 +22,7 @@ export interface Member {
 
 /** The members in pages, in the order in which they were added. */
 export async function* membersOf(store: ServerTx, groupId: number, place: string): AsyncGenerator<Member[]> {
-  for await (const page of store.scimMembers.pages({ where: eq("group_id", groupId) }, PAGE, ["user_id"])) {
+  for await (const page of store.scimMembers.pages({ where: eq("group_id", groupId) }, BATCH_SIZE, ["user_id"])) {
     const users = new Map(
       (await store.scimUsers.getMany(page.map(({ user_id }) => user_id))).map((user) => [user.id, user]),
     );

@@ -14,7 +14,7 @@ import { type StoredEmail, scimLogins, type scimUsers } from "./tables.ts";
 import { type ListQuery, rowsOf, type UserRow, userIdOf, userViews } from "./wire.ts";
 
 /** Changes run one after the other, so that hosts are compared with all people. */
-export const CHANGES = { lock: "scim" } as const;
+export const SCIM_LOCK_OPTIONS = { lock: "scim" } as const;
 
 export async function listUsers(ctx: Context, query: ListQuery) {
   const { rows, head } = await rowsOf(ctx.store.scimUsers, query, filterOf(query.filter));
@@ -120,7 +120,7 @@ export async function createUser(ctx: Context, given: ScimUserInput): Promise<Sc
     await recordActivity(inside, "created_scim_user", about(row));
     const [view] = await userViews(inside, [row]);
     return view!;
-  }, CHANGES);
+  }, SCIM_LOCK_OPTIONS);
 }
 
 /** Writes how the people are recognized, and on which hosts. */
@@ -178,7 +178,7 @@ async function change(
     }
     const [view] = await userViews(inside, [await rowOf(store, id)]);
     return view!;
-  }, CHANGES);
+  }, SCIM_LOCK_OPTIONS);
 }
 
 export async function deleteUser(ctx: Context, id: string): Promise<Record<string, never>> {
@@ -190,5 +190,5 @@ export async function deleteUser(ctx: Context, id: string): Promise<Record<strin
     await relink(store, hosts);
     await recordActivity(within(ctx, store), "deleted_scim_user", about(row));
     return {};
-  }, CHANGES);
+  }, SCIM_LOCK_OPTIONS);
 }

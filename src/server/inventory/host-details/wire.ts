@@ -59,18 +59,18 @@ const columnsOf = (fields: Iterable<keyof Host> = allFields): (keyof HostRow)[] 
 const allFields = Object.keys(HostSchema.shape) as (keyof Host)[];
 
 /** Hosts of an unpaged list are rendered in parts, so that other requests are served in between. */
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 /**
  * Hosts of a long list that are made and sent together. Few are in memory at a time, which is what garbage collection
  * takes time for.
  */
-const TOGETHER = 50;
+const RENDERED_BATCH_SIZE = 50;
 
 export async function hostsOnWire(ctx: Context, rows: readonly HostRow[], parts: HostParts = {}): Promise<Host[]> {
   const known = knownOnce(ctx);
   const made: Host[] = [];
-  for (let at = 0; at < rows.length; at += AT_ONCE) {
-    const some = rows.slice(at, at + AT_ONCE);
+  for (let at = 0; at < rows.length; at += BATCH_SIZE) {
+    const some = rows.slice(at, at + BATCH_SIZE);
     const ids = some.map(({ id }) => id);
     const [sides, further] = await Promise.all([
       ctx.store.hosts.sides(ids, sidesOf(parts)),
@@ -106,10 +106,10 @@ export async function* hostsInTurn(
     }
   }
   for await (const { batch, further } of ahead(withParts()))
-    for (let at = 0; at < batch.ids.length; at += TOGETHER) {
+    for (let at = 0; at < batch.ids.length; at += RENDERED_BATCH_SIZE) {
       const rows: HostRow[] = [];
       const sides: HostSides[] = [];
-      for (let place = at; place < Math.min(at + TOGETHER, batch.ids.length); place++) {
+      for (let place = at; place < Math.min(at + RENDERED_BATCH_SIZE, batch.ids.length); place++) {
         rows.push(batch.row(place));
         sides.push(batch.sides(place));
       }

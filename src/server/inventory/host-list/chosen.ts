@@ -14,7 +14,7 @@ import { checkNames } from "./selector/known-names.ts";
 
 /** Hosts that are checked before the event loop serves other requests. */
 const HOSTS_PER_PART = 1000;
-const PAGE = 5000;
+const BATCH_SIZE = 5000;
 
 export interface Choice {
   readonly ids?: readonly number[] | undefined;
@@ -78,11 +78,11 @@ export async function idsWhere({ store }: Pick<Context, "store">, where: Predica
     const last = ids.at(-1);
     const page = await store.hosts.pick(["id"], {
       where,
-      limit: PAGE,
+      limit: BATCH_SIZE,
       ...(last === undefined ? {} : { after: [last] }),
     });
     for (const { id } of page) ids.push(id);
-    if (page.length < PAGE) return ids;
+    if (page.length < BATCH_SIZE) return ids;
     await setImmediate();
   }
 }

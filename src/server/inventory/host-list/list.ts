@@ -26,8 +26,8 @@ import { checkNames } from "./selector/known-names.ts";
  * entries.
  */
 const LONG = 1000;
-const AT_ONCE = 500;
-const AT_ONCE_WITH_SOFTWARE = 50;
+const BATCH_SIZE = 500;
+const BATCH_SIZE_WITH_SOFTWARE = 50;
 
 export async function listHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
@@ -74,7 +74,7 @@ async function* batchesById(
   where: Predicate,
   parts: HostParts,
 ): AsyncGenerator<HostBatch> {
-  const size = parts.software ? AT_ONCE_WITH_SOFTWARE : AT_ONCE;
+  const size = parts.software ? BATCH_SIZE_WITH_SOFTWARE : BATCH_SIZE;
   for (let at = 0; at < ids.length; at += size) {
     const some = ids.slice(at, at + size);
     const select = { where: and(oneOf("id", some), where), limit: some.length, few: true };

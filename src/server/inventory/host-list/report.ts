@@ -103,7 +103,7 @@ const columns: ReadonlyMap<string, Column> = new Map<string, Column>([
 export const reportColumns: readonly string[] = [...columns.keys()];
 
 /** Hosts that are read at once. */
-const PAGE = 1000;
+const BATCH_SIZE = 1000;
 
 export async function reportHosts(ctx: Context, query: HostReportQuery): Promise<Streamed> {
   checkIssues({ ...query, after: undefined });
@@ -122,7 +122,7 @@ export async function reportHosts(ctx: Context, query: HostReportQuery): Promise
   async function* lines(): AsyncGenerator<string> {
     yield csvText([names]);
     for (const stretch of stretches)
-      for await (const hosts of hostsInTurn(ctx, hostBatches(ctx, parts, stretch, PAGE), parts))
+      for await (const hosts of hostsInTurn(ctx, hostBatches(ctx, parts, stretch, BATCH_SIZE), parts))
         yield csvText(hosts.map((host) => reads.map((read) => read(host))));
   }
   const day = ctx.clock.iso().slice(0, 10);

@@ -16,7 +16,7 @@ import { chosenIds } from "./chosen.ts";
 /**
  * Hosts per transaction: few enough that other requests do not wait long and that their names fit into one activity.
  */
-const BATCH = 250;
+const BATCH_SIZE = 250;
 
 interface Destination {
   readonly id: number | null;
@@ -31,7 +31,7 @@ export async function transferHosts(
 ): Promise<void> {
   const team = await destination(ctx, teamId);
   const ids = await chosenIds(ctx, "hosts:transfer", which);
-  for (let at = 0; at < ids.length; at += BATCH) await transferBatch(ctx, ids.slice(at, at + BATCH), team);
+  for (let at = 0; at < ids.length; at += BATCH_SIZE) await transferBatch(ctx, ids.slice(at, at + BATCH_SIZE), team);
 }
 
 async function destination(ctx: Context, teamId: number | null): Promise<Destination> {

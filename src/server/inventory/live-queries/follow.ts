@@ -17,9 +17,9 @@ export type LiveEvent =
   /** No new results; sent to keep the connection alive. */
   | { readonly type: "quiet"; readonly seq: number };
 
-const PAGE = 200;
+const BATCH_SIZE = 200;
 /** Maximum bytes of rows read from the store at a time for one reader. */
-const PAGE_BYTES = 1024 * 1024;
+const BATCH_BYTES = 1024 * 1024;
 /** Minimum interval between status events, except for the last one. */
 const STATUS_EVERY_MS = 500;
 
@@ -135,7 +135,7 @@ async function* resultsAfter(
     const places = await store.campaignHosts.pick(["id", "place", "bytes"], {
       where: and(gt("place", placeOf(id, from)), lt("place", placeOf(id + 1, 0))),
       order: [{ column: "place", direction: "asc" }],
-      limit: PAGE,
+      limit: BATCH_SIZE,
     });
     for (const some of byBytes(places)) {
       const rows = await store.campaignHosts.getMany(some.map((target) => target.id));
@@ -166,7 +166,7 @@ async function* resultsAfter(
         };
       }
     }
-    if (places.length < PAGE) return;
+    if (places.length < BATCH_SIZE) return;
     from = seqOf(places.at(-1)!.place!);
   }
 }
@@ -175,7 +175,7 @@ function byBytes<T extends { readonly bytes: number }>(targets: readonly T[]): T
   const parts: T[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const target of targets) {
-    if (bytes + target.bytes > PAGE_BYTES) {
+    if (bytes + target.bytes > BATCH_BYTES) {
       parts.push([]);
       bytes = 0;
     }

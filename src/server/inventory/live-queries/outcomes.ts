@@ -24,7 +24,7 @@ export interface Outcomes {
   idle(): Promise<void>;
 }
 
-const BATCH = 64;
+const BATCH_SIZE = 64;
 /** Maximum size of the rows written in one transaction. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
@@ -106,7 +106,7 @@ export function createOutcomes(services: Home, work: Work): Outcomes {
     return items.map(() => null);
   }
 
-  const batches = createBatcher<Item, null>(run, { size: BATCH, parallel: store.engine === "lowdb" ? 1 : 2 });
+  const batches = createBatcher<Item, null>(run, { size: BATCH_SIZE, parallel: store.engine === "lowdb" ? 1 : 2 });
 
   return {
     async take(hostId, answers) {

@@ -2,17 +2,17 @@ import type { ServerStore } from "../../platform/core/tables.ts";
 import { and, eq, lt, oneOf } from "../../platform/store/query.ts";
 
 /** Targets deleted per transaction, few enough not to block other writers. */
-const BATCH = 2_000;
+const BATCH_SIZE = 2_000;
 
 /** Deletes live queries with their results, in small transactions. */
 export async function removeCampaigns(store: ServerStore, ids: readonly number[], signal: AbortSignal): Promise<void> {
   for (const id of ids) {
     for (;;) {
       if (signal.aborted) return;
-      const targets = await store.campaignHosts.pick(["id"], { where: eq("campaign_id", id), limit: BATCH });
+      const targets = await store.campaignHosts.pick(["id"], { where: eq("campaign_id", id), limit: BATCH_SIZE });
       const found = targets.map((target) => target.id);
       if (found.length > 0) await store.campaignHosts.delete(oneOf("id", found));
-      if (found.length < BATCH) break;
+      if (found.length < BATCH_SIZE) break;
     }
     await store.campaigns.delete(eq("id", id));
   }

@@ -71,7 +71,7 @@ interface Plan extends Runnable {
 }
 
 /** Rows per write. */
-const CHUNK = 1_000;
+const BATCH_SIZE = 1_000;
 
 /** Creates the campaign with its targets, and notifies the servers. */
 export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignRow> {
@@ -89,7 +89,7 @@ export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignR
     user_id: ctx.user.kind === "user" ? ctx.user.id : null,
     query_id: plan.query?.id ?? null,
     query: plan.sql,
-    targets: { ...plan.selection, hosts: plan.selection.hosts.slice(0, CHUNK), where: plan.where ?? "" },
+    targets: { ...plan.selection, hosts: plan.selection.hosts.slice(0, BATCH_SIZE), where: plan.where ?? "" },
     queue_until: queueFor === null ? null : isoAt(now + queueFor),
     expires_at: isoAt(now + (queueFor ?? Math.min(plan.timeout ?? RUNNING_MAX, RUNNING_MAX))),
     reader_until: isoAt(now + READER_LEASE),
@@ -98,7 +98,7 @@ export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignR
   const counts = { targets_count: hosts.length, online_count: up.size, expected_count: up.size };
   const write = (tx: ServerTx, id: number, from: number) =>
     tx.campaignHosts.insertMany(
-      hosts.slice(from, from + CHUNK).map((host_id) => ({ campaign_id: id, host_id, reached: up.has(host_id) })),
+      hosts.slice(from, from + BATCH_SIZE).map((host_id) => ({ campaign_id: id, host_id, reached: up.has(host_id) })),
     );
   const ready = async (tx: ServerTx, id: number) => {
     await tx.campaigns.update({ where: eq("id", id), set: counts });
@@ -106,7 +106,7 @@ export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignR
     return (await tx.campaigns.get(id))!;
   };
   const made =
-    hosts.length <= CHUNK
+    hosts.length <= BATCH_SIZE
       ? await store.tx(async (tx) => {
           const { id } = await tx.campaigns.insert(row);
           await write(tx, id, 0);
@@ -140,7 +140,7 @@ async function inParts(
   ready: (tx: ServerTx, id: number) => Promise<CampaignRow>,
 ): Promise<CampaignRow> {
   const { id } = await store.campaigns.insert(row);
-  for (let from = 0; from < count; from += CHUNK) await write(store, id, from);
+  for (let from = 0; from < count; from += BATCH_SIZE) await write(store, id, from);
   return store.tx((tx) => ready(tx, id));
 }
 

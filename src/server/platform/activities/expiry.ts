@@ -6,7 +6,7 @@ import { and, eq, gt, lt, lte } from "../store/query.ts";
 import { after, CHAIN_LOCK, CHAIN_SECRET, entryHash, GENESIS, type Link, readEnds, writeEnd } from "./chain.ts";
 
 /** Entries per transaction, few enough not to block other writers. */
-const BATCH = 1000;
+const BATCH_SIZE = 1000;
 
 /**
  * Deletes sealed entries created before the cutoff, contiguously from the start of the chain. A newer entry keeps those
@@ -17,7 +17,7 @@ export async function expireActivities(services: Services, cutoff: string, signa
   while (!signal.aborted) {
     const count = await services.store.tx((tx) => expireSome(services, tx, cutoff), { lock: CHAIN_LOCK });
     gone += count;
-    if (count < BATCH) break;
+    if (count < BATCH_SIZE) break;
     await new Promise((resolve) => setImmediate(resolve));
   }
   return gone;
@@ -26,7 +26,7 @@ export async function expireActivities(services: Services, cutoff: string, signa
 async function expireSome(services: Services, tx: ServerTx, cutoff: string): Promise<number> {
   const { checkpoints } = await readEnds(tx);
   const start: Link = checkpoints.at(-1) ?? GENESIS;
-  const rows = await tx.activities.list(after(start.position, BATCH));
+  const rows = await tx.activities.list(after(start.position, BATCH_SIZE));
   const kept = rows.findIndex((row) => row.created_at >= cutoff);
   const old = kept === -1 ? rows : rows.slice(0, kept);
   const last = old.at(-1);

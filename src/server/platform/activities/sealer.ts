@@ -26,7 +26,7 @@ import {
 } from "./chain.ts";
 
 /** Entries per transaction, few enough not to block other writers of the embedded store. */
-const BATCH = 500;
+const BATCH_SIZE = 500;
 /** Interval of checking for unsealed entries, in ms, in case a notification was lost. */
 const LOOK_EVERY = 30_000;
 
@@ -55,7 +55,7 @@ async function sealWaiting(services: Services): Promise<number> {
     });
     if (last === null) return sealed;
     sealed += last.count;
-    if (last.count < BATCH) return sealed;
+    if (last.count < BATCH_SIZE) return sealed;
     after = last.id;
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -65,8 +65,8 @@ async function sealSome(services: Services, tx: ServerTx, after: number | null) 
   // The index on chain_position finds few pending entries quickly; for many, continue after the last id instead.
   const rows: ActivityRow[] =
     after === null
-      ? await tx.activities.list({ where: unsealed, order: byPlace, limit: BATCH })
-      : await tx.activities.list({ where: unsealed, limit: BATCH, after: [after] });
+      ? await tx.activities.list({ where: unsealed, order: byPlace, limit: BATCH_SIZE })
+      : await tx.activities.list({ where: unsealed, limit: BATCH_SIZE, after: [after] });
   if (rows.length === 0) return null;
   const now = services.clock.iso();
   const key = await serverSecret({ ...services, store: tx }, CHAIN_SECRET);

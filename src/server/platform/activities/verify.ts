@@ -18,7 +18,7 @@ import {
 } from "./chain.ts";
 
 /** Entries verified before yielding to the event loop. */
-const PAGE = 500;
+const BATCH_SIZE = 500;
 /** How many entries are searched for one that is out of place. */
 const SEARCHED = 20_000;
 
@@ -159,7 +159,7 @@ async function follow(
 ): Promise<{ end: Link; more: boolean }> {
   let at = start;
   for (let left = limit; left > 0; ) {
-    const page = await store.activities.list(after(at.position, Math.min(PAGE, left)));
+    const page = await store.activities.list(after(at.position, Math.min(BATCH_SIZE, left)));
     const within = page.filter((row) => row.chain_position! <= head.position);
     for (const row of within) {
       const mark = breaks.get(at.position);
@@ -207,7 +207,7 @@ async function expiredTo(store: ServerTx, key: string, at: Link): Promise<Link |
 async function wrong(store: ServerTx, at: Link, row: ActivityRow): Promise<Broken> {
   const position = at.position + 1;
   for (let seen = position; seen < position + SEARCHED; ) {
-    const page = await store.activities.list(after(seen, PAGE));
+    const page = await store.activities.list(after(seen, BATCH_SIZE));
     for (const other of page) {
       const hash = entryHash(at, other);
       if (hash === row.chain_hash || hash === other.chain_hash)
@@ -218,7 +218,7 @@ async function wrong(store: ServerTx, at: Link, row: ActivityRow): Promise<Broke
           `entry ${other.id}, now at position ${other.chain_position}, belongs at the position of entry ${row.id}`,
         );
     }
-    if (page.length < PAGE) break;
+    if (page.length < BATCH_SIZE) break;
     seen = page.at(-1)!.chain_position!;
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -2,7 +2,7 @@
 import { gt, type Select } from "../store/query.ts";
 
 /** Rows per read or write. */
-const BATCH = 1000;
+const BATCH_SIZE = 1000;
 
 /** A count for each id that has one. */
 type Counts = ReadonlyMap<number, number>;
@@ -29,7 +29,7 @@ export async function writeCounts<K extends string>(
     const some = await rows.pick(["id", ...columns], {
       where: gt("id", last),
       order: [{ column: "id", direction: "asc" }],
-      limit: BATCH,
+      limit: BATCH_SIZE,
     });
     const changes = [];
     for (const row of some) {
@@ -38,7 +38,7 @@ export async function writeCounts<K extends string>(
       if (columns.some((column) => row[column] !== counts[column])) changes.push({ id: row.id, ...counts });
     }
     if (changes.length > 0) await write(changes);
-    if (some.length < BATCH) return ids;
+    if (some.length < BATCH_SIZE) return ids;
     last = some.at(-1)!.id;
   }
 }

@@ -162,7 +162,7 @@ async function removeFile(services: Parts, { id, key, revision }: FileRow): Prom
   return gone > 0;
 }
 
-const BATCH = 100;
+const BATCH_SIZE = 100;
 
 /** Removes files that no row refers to, and contents that crashed servers have left without a row. */
 export async function removeUnusedFiles(services: Parts, signal: AbortSignal): Promise<number> {
@@ -170,7 +170,7 @@ export async function removeUnusedFiles(services: Parts, signal: AbortSignal): P
   const before = clock.now() - KEPT_FOR;
   let removed = 0;
   const unused = and(lte("used_at", isoAt(before)), unreferenced(services));
-  for await (const rows of store.files.pages({ where: unused }, BATCH)) {
+  for await (const rows of store.files.pages({ where: unused }, BATCH_SIZE)) {
     if (signal.aborted) return removed;
     for (const row of rows) if (await removeFile(services, row)) removed++;
   }
@@ -209,7 +209,7 @@ async function* batches(keys: AsyncIterable<string>): AsyncGenerator<string[]> {
   let batch: string[] = [];
   for await (const key of keys) {
     batch.push(key);
-    if (batch.length < BATCH) continue;
+    if (batch.length < BATCH_SIZE) continue;
     yield batch;
     batch = [];
   }

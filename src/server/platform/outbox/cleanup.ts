@@ -13,7 +13,7 @@ interface OutboxBounds {
 }
 const bounds: OutboxBounds = { delivered: 100_000, dead: 100_000, pending: 1_000_000 };
 
-const BATCH = 2_000;
+const BATCH_SIZE = 2_000;
 const byId = [{ column: "id", direction: "asc" }] as const;
 
 export async function cleanOutbox(services: Services, signal: AbortSignal, most = bounds): Promise<void> {
@@ -30,7 +30,7 @@ export async function cleanOutbox(services: Services, signal: AbortSignal, most 
 
   async function remove(where: Predicate, count = Number.POSITIVE_INFINITY): Promise<void> {
     for (let left = count; left > 0 && !signal.aborted; ) {
-      const old = await store.outbox.pick(["id"], { where, order: byId, limit: Math.min(left, BATCH) });
+      const old = await store.outbox.pick(["id"], { where, order: byId, limit: Math.min(left, BATCH_SIZE) });
       if (old.length === 0) return;
       await store.outbox.delete(
         and(
@@ -51,7 +51,7 @@ async function giveUpOldest({ store }: Services, most: number, signal: AbortSign
   let over = (await store.outbox.count(pending)) - most;
   let count = 0;
   while (over > 0 && !signal.aborted) {
-    const old = await store.outbox.pick(["id"], { where: pending, order: byId, limit: Math.min(over, BATCH) });
+    const old = await store.outbox.pick(["id"], { where: pending, order: byId, limit: Math.min(over, BATCH_SIZE) });
     if (old.length === 0) break;
     const where = and(
       pending,

@@ -14,7 +14,7 @@ import { recordOutcome } from "./record.ts";
 import type { OutboxRow } from "./service.ts";
 
 /** Maximum number of concurrent destinations. */
-const PARALLEL = 8;
+const MAX_CONCURRENT = 8;
 /** Rows sent to one destination before others get their turn. */
 const TURN = 100;
 /** Delay (ms) before the store is read again after it was unavailable. */
@@ -115,7 +115,7 @@ class Sending {
   private start(): void {
     const now = this.services.clock.now();
     for (const line of this.lines.waiting()) {
-      if (this.works.size >= PARALLEL || line.notBefore > now) return;
+      if (this.works.size >= MAX_CONCURRENT || line.notBefore > now) return;
       line.isBusy = true;
       const work = this.send(line)
         .catch((err: unknown) => {
@@ -135,7 +135,7 @@ class Sending {
 
   /** Waits until a line is due, a notification arrives, or sending ends. */
   private async pause(): Promise<void> {
-    const [next] = this.works.size < PARALLEL ? this.lines.waiting() : [];
+    const [next] = this.works.size < MAX_CONCURRENT ? this.lines.waiting() : [];
     const until = next ? next.notBefore - this.services.clock.now() : COMPARE_EVERY;
     await wait(Math.min(until, COMPARE_EVERY), this.over, this.nudged.signal);
     this.nudged = new AbortController();

@@ -45,14 +45,14 @@ export async function enqueue(tx: ServerTx, services: Given, outgoing: Outgoing)
 }
 
 /** Rows per write; payloads may be large. */
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
 /** Keeps the given order. */
 export async function enqueueMany(tx: ServerTx, services: Given, all: readonly Outgoing[]): Promise<void> {
   if (all.length === 0) return;
   const first = new Map<string, OutboxRow>();
-  for (let at = 0; at < all.length; at += BATCH) {
-    const rows = await tx.outbox.insertMany(all.slice(at, at + BATCH).map((one) => newRow(services, one)));
+  for (let at = 0; at < all.length; at += BATCH_SIZE) {
+    const rows = await tx.outbox.insertMany(all.slice(at, at + BATCH_SIZE).map((one) => newRow(services, one)));
     for (const row of rows) if (!first.has(row.destination)) first.set(row.destination, row);
   }
   for (const row of first.values()) await tx.notify(channels.outbox, wakeMessage(row));

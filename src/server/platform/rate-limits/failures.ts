@@ -47,7 +47,7 @@ const ADDRESSES_MAX = 50_000;
 const ROWS_MAX = 10_000;
 /** The store is updated at most this often and for this many addresses: those with the most failures. */
 const SHARE_EVERY_MS = 1_000;
-const SHARED_AT_ONCE = 500;
+const SHARED_BATCH_SIZE = 500;
 
 /**
  * A burst of failures must not cause a burst of writes: each server counts in memory, and about once a second adds
@@ -83,7 +83,7 @@ export function createFailureLimit(
         return window && window.fresh > 0 ? [{ place, window, added: window.fresh }] : [];
       })
       .sort((a, b) => b.added - a.added)
-      .slice(0, SHARED_AT_ONCE)
+      .slice(0, SHARED_BATCH_SIZE)
       .map((one) => ({ ...one, hash: hashOf({ scope, key: one.place }) }));
     if (picked.length === 0) return fresh.clear();
     for (const { place } of picked) fresh.delete(place);

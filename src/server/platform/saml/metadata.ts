@@ -20,7 +20,7 @@ export class MetadataProblem extends Error {}
 export class NoRedirectBinding extends MetadataProblem {}
 
 export const METADATA_MAX = 1024 * 1024;
-const PARTS_MAX = 50_000;
+const MAX_ELEMENTS = 50_000;
 const CERTIFICATES_MAX = 16;
 const PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol";
 const REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect";
@@ -45,7 +45,7 @@ export function readMetadata(text: string, entityId: string): IdentityProvider {
 
 function documentOf(text: string): XmlElement {
   try {
-    return parseXml(text.replace(/^\uFEFF/, "").trim(), { most: PARTS_MAX, lenient: true });
+    return parseXml(text.replace(/^\uFEFF/, "").trim(), { most: MAX_ELEMENTS, lenient: true });
   } catch (error) {
     if (error instanceof XmlProblem) throw new MetadataProblem(`the metadata cannot be read: ${error.message}`);
     throw error;

@@ -25,7 +25,7 @@ export interface SignInRequest {
   readonly nameId: string | null;
 }
 
-const PARTS_MAX = 1_000;
+const MAX_ELEMENTS = 1_000;
 const REQUEST_MAX = 64 * 1024;
 const POST = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
 /** How old a request may be. Its ID is remembered for longer. */
@@ -67,7 +67,7 @@ function decode(field: string): string {
 
 function parse(xml: string): XmlElement {
   try {
-    return parseXml(xml, { most: PARTS_MAX, lenient: false });
+    return parseXml(xml, { most: MAX_ELEMENTS, lenient: false });
   } catch (error) {
     if (error instanceof XmlProblem) refuse(`the request cannot be read: ${error.message}`);
     throw error;

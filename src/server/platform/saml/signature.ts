@@ -16,7 +16,7 @@ export const nothingKept: CacheProvider = {
 /** Loaded when it is first needed, which takes a while: nobody pays for that from a budget of processor time. */
 export const loadSaml = () => import("@node-saml/node-saml");
 
-const PARTS_MAX = 20_000;
+const MAX_ELEMENTS = 20_000;
 
 /** The assertion, canonicalized as it was verified. All data of a sign-in is read from this and from nothing else. */
 export async function verifiedAssertion(response: SamlResponse, certificates: readonly string[]): Promise<XmlElement> {
@@ -52,7 +52,7 @@ export async function verifiedAssertion(response: SamlResponse, certificates: re
 async function readSigned(xml: string, response: SamlResponse): Promise<XmlElement> {
   let assertion: XmlElement;
   try {
-    assertion = parseXml(xml, { most: PARTS_MAX, lenient: false });
+    assertion = parseXml(xml, { most: MAX_ELEMENTS, lenient: false });
   } catch (error) {
     if (error instanceof XmlProblem) refuse(`what was signed cannot be read: ${error.message}`);
     throw error;

@@ -10,9 +10,9 @@ import type { TaskKind } from "./task.ts";
 /** Messages may be lost, leases expire, and pauses end. */
 const LOOK_EVERY = seconds(5);
 /** Tasks that a server runs side by side. */
-const AT_ONCE = 6;
+const MAX_CONCURRENT = 6;
 /** Tasks of one kind, so that many long ones do not delay other kinds. */
-const AT_ONCE_OF_KIND = 2;
+const MAX_CONCURRENT_PER_KIND = 2;
 
 // biome-ignore lint/suspicious/noExplicitAny: kinds with any payload; each reads only what it has written
 type AnyTaskKind = TaskKind<any>;
@@ -45,9 +45,9 @@ export async function startTasks(
       limit: 100,
     });
     for (const { id, kind: name } of found) {
-      if (stopping.signal.aborted || running.size >= AT_ONCE) return;
+      if (stopping.signal.aborted || running.size >= MAX_CONCURRENT) return;
       const kind = byName.get(name);
-      if (!kind || countOf(name) >= AT_ONCE_OF_KIND) continue;
+      if (!kind || countOf(name) >= MAX_CONCURRENT_PER_KIND) continue;
       const lease = newLease(services);
       const set = { state: "running", retry_at: null, ...lease } as const;
       if ((await store.tasks.update({ where: and(eq("id", id), waiting()), set })) === 0) continue;

@@ -5,7 +5,7 @@ import { and, eq, oneOf } from "../store/query.ts";
 /** A row is deleted after it has been found unused for this long. */
 const UNUSED_FOR = minutes(30);
 /** Rows per statement. */
-const BATCH = 1000;
+const BATCH_SIZE = 1000;
 
 /**
  * Deletes those of the given rows that were found unused some time ago, and remembers the others. `ids` are all rows of
@@ -44,5 +44,5 @@ export async function removeUnused(
 }
 
 function* batches(ids: readonly number[]): Generator<readonly number[]> {
-  for (let at = 0; at < ids.length; at += BATCH) yield ids.slice(at, at + BATCH);
+  for (let at = 0; at < ids.length; at += BATCH_SIZE) yield ids.slice(at, at + BATCH_SIZE);
 }

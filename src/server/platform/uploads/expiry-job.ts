@@ -5,14 +5,14 @@ import { removeUnknownBlobs } from "../files/service.ts";
 import { and, eq, lte, oneOf } from "../store/query.ts";
 import { deletePieces, PIECE_KEYS } from "./service.ts";
 
-const BATCH = 100;
+const BATCH_SIZE = 100;
 /** Longer than it takes to receive a piece. */
 const UNKNOWN_KEPT_FOR = hours(24);
 
 async function removeExpired({ store, blobs, clock }: Services, signal: AbortSignal): Promise<number> {
   const expired = lte("expires_at", clock.iso());
   let removed = 0;
-  for await (const rows of store.uploads.pages({ where: expired }, BATCH, ["id"]))
+  for await (const rows of store.uploads.pages({ where: expired }, BATCH_SIZE, ["id"]))
     for (const { id } of rows) {
       if (signal.aborted) return removed;
       // A piece that has just arrived has extended the session.

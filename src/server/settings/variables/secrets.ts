@@ -70,7 +70,7 @@ export function checkVariableName(name: string, field: string): void {
 }
 
 /** Serializes changes, so that two requests cannot both create a name. */
-export const CHANGES = { lock: "custom-variables" } as const;
+export const VARIABLE_LOCK_OPTIONS = { lock: "custom-variables" } as const;
 
 export async function createVariable(
   ctx: Context,
@@ -84,7 +84,7 @@ export async function createVariable(
       throw alreadyExists(`a custom variable with the name ${JSON.stringify(name)} already exists`);
     const [row] = await add(inside, [{ name, value, ...(await scopeOf(store, scope)) }]);
     return { id: row!.id, name };
-  }, CHANGES);
+  }, VARIABLE_LOCK_OPTIONS);
 }
 
 async function add(inside: Context, given: readonly SecretVariable[]) {
@@ -120,7 +120,7 @@ export async function modifyVariable(
     checkUnchanged({ name }, { name: row.name });
     await change(within(ctx, store), [{ row, change: { ...given, ...(await scopeOf(store, given)) } }]);
     return { custom_variable: onWire((await store.customVariables.get(id))!) };
-  }, CHANGES);
+  }, VARIABLE_LOCK_OPTIONS);
 }
 
 interface VariableChange {
@@ -151,7 +151,7 @@ export async function deleteVariable(ctx: Context, id: number): Promise<Record<s
     const row = await store.customVariables.get(id);
     if (!row) throw notFound("custom variable", id);
     await removeVariable(inside, row);
-  }, CHANGES);
+  }, VARIABLE_LOCK_OPTIONS);
   return {};
 }
 
@@ -167,7 +167,7 @@ export async function applyVariables(
   ctx: Context,
   { secrets }: { readonly secrets: readonly SecretVariable[] },
 ): Promise<Record<string, never>> {
-  await ctx.store.tx((store) => setVariables(within(ctx, store), secrets), CHANGES);
+  await ctx.store.tx((store) => setVariables(within(ctx, store), secrets), VARIABLE_LOCK_OPTIONS);
   return {};
 }
 

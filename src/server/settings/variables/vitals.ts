@@ -32,10 +32,10 @@ export async function listVitals({ store }: Context, filter: z.output<typeof hos
 }
 
 /** Serializes changes, so that two requests cannot both create a name. */
-export const CHANGES = { lock: "custom-host-vitals" } as const;
+export const VITAL_LOCK_OPTIONS = { lock: "custom-host-vitals" } as const;
 
 const changing = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
-  ctx.store.tx((store) => work(within(ctx, store)), CHANGES);
+  ctx.store.tx((store) => work(within(ctx, store)), VITAL_LOCK_OPTIONS);
 
 async function checkFree({ store }: Context, name: string, except = 0): Promise<void> {
   const taken = await store.customHostVitals.first({ where: eq("name_key", nameKey(name)) });

@@ -10,7 +10,7 @@ import { CatalogueError, type CatalogueSource, catalogueSource } from "./source.
 import type { AppRow } from "./tables.ts";
 
 /** Manifests that are read at the same time, and written together. */
-const BATCH = 8;
+const BATCH_SIZE = 8;
 
 /** Reads the catalogue. An app whose manifest cannot be used keeps what was read before. */
 export const catalogueJob: Job = {
@@ -19,7 +19,7 @@ export const catalogueJob: Job = {
   async run(services, signal) {
     const source = catalogueSource(services);
     const entries = source === null ? [] : entriesOf(services, await source.list());
-    for await (const some of parts(entries, BATCH)) {
+    for await (const some of parts(entries, BATCH_SIZE)) {
       if (signal.aborted || source === null) return;
       await readApps(services, source, some);
     }

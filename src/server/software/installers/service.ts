@@ -17,7 +17,7 @@ import { type Installer, installerOfTitle, labelsOfInstallers } from "./hosts.ts
 import type { softwareInstallers } from "./tables.ts";
 
 /** Serializes changes of what teams offer with those of policies, which install it: what was just named is not removed. */
-export const CHANGES = { lock: POLICIES_LOCK } as const;
+export const POLICY_LOCK_OPTIONS = { lock: POLICIES_LOCK } as const;
 
 /** What was read from the file. */
 export interface ReadInstaller

@@ -18,16 +18,16 @@ const kernelPackages: Predicate = or(
 );
 
 /** Kernels that are counted at the same time. */
-const AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 
 /** The kernels on these hosts by operating system version, those on most hosts first. */
 export async function kernelsBySystem({ store }: Context, own: Predicate): Promise<ReadonlyMap<number, Kernel[]>> {
   const packages = await store.software.pick(["id", "name", "version"], { where: kernelPackages });
   const kernels = packages.filter(({ name }) => !name.startsWith("linux-image-") || /^linux-image-\d/.test(name));
   const found = new Map<number, Kernel[]>();
-  for (let at = 0; at < kernels.length; at += AT_ONCE)
+  for (let at = 0; at < kernels.length; at += MAX_CONCURRENT)
     await Promise.all(
-      kernels.slice(at, at + AT_ONCE).map(async ({ id, version }) => {
+      kernels.slice(at, at + MAX_CONCURRENT).map(async ({ id, version }) => {
         const on = and(own, exists(hostSoftware, "id", has("software_ids", id)));
         for (const [system, hosts_count] of asCounts(await store.hosts.groupCount("os_version_id", on)))
           found.set(system, [...(found.get(system) ?? []), { id, version, hosts_count }]);

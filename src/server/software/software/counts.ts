@@ -22,7 +22,7 @@ import { removeLostSoftware } from "./unused.ts";
 const LOCK = "software_counts";
 
 /** Recorded differences that are added in one transaction. */
-const ROWS = 200;
+const WRITE_BATCH_SIZE = 200;
 const inOrder = [{ column: "id", direction: "asc" }] as const;
 
 type State = RowOf<typeof softwareCountState>;
@@ -62,7 +62,7 @@ export async function addSoftwareCounts({
       const nothing = { mayRemain: false, lost: [] };
       const state = await stateOf(tx);
       if (state?.recount_until && state.recount_until > now) return nothing;
-      const waiting = await tx.softwareCountChanges.list({ order: inOrder, limit: ROWS });
+      const waiting = await tx.softwareCountChanges.list({ order: inOrder, limit: WRITE_BATCH_SIZE });
       if (waiting.length === 0) return nothing;
       const scopes = sumsByScope(waiting);
       for (const [scope, sums] of scopes) await addToScope(tx, scope, sums);
@@ -70,7 +70,7 @@ export async function addSoftwareCounts({
       await changeState(tx, state, { counted_at: now, generation: (state?.generation ?? 0) + 1 });
       // A version that came and went within the batch has a sum of zero.
       const lost = [...scopes.get(ALL_HOSTS)!.versions].filter(([, sum]) => sum <= 0).map(([id]) => id);
-      return { mayRemain: waiting.length === ROWS, lost };
+      return { mayRemain: waiting.length === WRITE_BATCH_SIZE, lost };
     },
     { lock: LOCK },
   );
@@ -163,7 +163,7 @@ async function addTitles(tx: ServerTx, scope: number, titleIds: ReadonlySet<numb
 /** For how long differences wait at most while a server counts all hosts. */
 const RECOUNT_TIME = minutes(10);
 /** Hosts that are read at once. */
-const SLICE = 500;
+const BATCH_SIZE = 500;
 
 /**
  * Counts the software of all hosts: at the first start, and to correct deviations. Returns versions that hosts refer to
@@ -226,7 +226,7 @@ async function countHosts(tx: ServerTx, signal: AbortSignal): Promise<Found | nu
     const slice = await tx.hostSoftware.pick(["id", "software_ids", "title_ids"], {
       where: gt("id", last),
       order: inOrder,
-      limit: SLICE,
+      limit: BATCH_SIZE,
       transient: true,
     });
     if (slice.length === 0) return { scopes, pending };

@@ -26,13 +26,14 @@ type Version = RowOf<typeof software>;
 const tellsOpened: ReadonlySet<string> = new Set(["apps", "programs", "deb_packages", "rpm_packages"]);
 
 /** Versions per read. */
-const AT_ONCE = 1000;
+const BATCH_SIZE = 1000;
 
 async function versionsById(store: ServerTx, ids: Iterable<number>): Promise<Map<number, Version>> {
   const wanted = [...new Set(ids)];
   const found = new Map<number, Version>();
-  for (let at = 0; at < wanted.length; at += AT_ONCE)
-    for (const version of await store.software.getMany(wanted.slice(at, at + AT_ONCE))) found.set(version.id, version);
+  for (let at = 0; at < wanted.length; at += BATCH_SIZE)
+    for (const version of await store.software.getMany(wanted.slice(at, at + BATCH_SIZE)))
+      found.set(version.id, version);
   return found;
 }
 
@@ -43,8 +44,8 @@ export async function cvesOf(
 ): Promise<Map<number, string[]>> {
   const wanted = [...new Set(versionIds)];
   const found = new Map<number, string[]>();
-  for (let at = 0; at < wanted.length; at += AT_ONCE) {
-    const some = { where: oneOf("software_id", wanted.slice(at, at + AT_ONCE)) };
+  for (let at = 0; at < wanted.length; at += BATCH_SIZE) {
+    const some = { where: oneOf("software_id", wanted.slice(at, at + BATCH_SIZE)) };
     for (const { software_id: id, cve } of await softwareCves.pick(["software_id", "cve"], some))
       found.set(id, [...(found.get(id) ?? []), cve]);
   }

@@ -15,7 +15,7 @@ import { recordPause, recordSuccess, reportingRow } from "./pauses.ts";
 import { recordOutcomes, type Sent, settle } from "./record.ts";
 
 /** Rows per step; the lease is longer than their batches take. */
-const STEP = 2 * DEVICES_IN_BATCH;
+const BATCH_SIZE = 2 * DEVICES_IN_BATCH;
 
 interface Target {
   readonly client: DirectoryClient;
@@ -69,7 +69,7 @@ function claimDue(services: Services): Promise<Claim> {
     async (tx) => {
       const isAbandoned = not(isNull("runner_until"));
       const where = and(or(lte("due_at", services.clock.iso()), isAbandoned), isFree(services));
-      const rows = await tx.directoryDevices.list({ where, limit: STEP });
+      const rows = await tx.directoryDevices.list({ where, limit: BATCH_SIZE });
       const ids = rows.map(({ id }) => id);
       if (ids.length > 0)
         await tx.directoryDevices.update({ where: oneOf("id", ids), set: { ...lease, due_at: null } });

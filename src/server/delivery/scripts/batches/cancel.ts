@@ -15,7 +15,7 @@ import { lockBatch } from "./carry-out.ts";
 import { batchFor } from "./view.ts";
 
 /** Hosts in one transaction. */
-const STEP = 100;
+const BATCH_SIZE = 100;
 /** Milliseconds for which a caller waits; the rest is cancelled afterwards. */
 const TIME_LIMIT = seconds(10);
 
@@ -26,7 +26,7 @@ export const cancelScriptBatch: TaskKind<{ readonly id: number }> = {
   name: "cancel_script_batch",
   async run(ctx, { payload: { id }, progress, step }) {
     let done = progress;
-    for (let found = STEP; found === STEP; done += found)
+    for (let found = BATCH_SIZE; found === BATCH_SIZE; done += found)
       found = await step(done, async (store) => cancelSome(within(ctx, store), id));
     await step(done, (store) => recordCancel(within(ctx, store), id));
   },
@@ -40,7 +40,7 @@ async function cancelSome(inside: Context, batchId: number): Promise<number> {
   if (!may(inside.user, "hosts:cancel_activity", batch.team_id)) throw forbidden();
   const rows = await store.scriptBatchHosts.list({
     where: and(eq("batch_id", batchId), eq("state", "pending"), exists(operations, "uuid", isQueued, "execution_uuid")),
-    limit: STEP,
+    limit: BATCH_SIZE,
   });
   await lockOperations(
     store,

@@ -27,7 +27,7 @@ export type BatchRow = RowOf<typeof scriptBatches>;
 type BatchHost = RowOf<typeof scriptBatchHosts>;
 
 /** Hosts in one transaction: few enough that other requests do not wait long. */
-const STEP = 100;
+const BATCH_SIZE = 100;
 
 /** Hosts that were not looked at yet. */
 const unqueued = and(eq("state", "pending"), isNull("execution_uuid"));
@@ -36,7 +36,7 @@ const unqueued = and(eq("state", "pending"), isNull("execution_uuid"));
 export const scriptBatchTask: TaskKind<{ readonly uuid: string }> = {
   name: "script_batch",
   async run(ctx, { payload: { uuid }, progress, step }) {
-    for (let done = progress, found = STEP; found === STEP; done += found)
+    for (let done = progress, found = BATCH_SIZE; found === BATCH_SIZE; done += found)
       found = await step(done, async (store) => queueSome(within(ctx, store), uuid));
   },
   async ended({ store, clock }, { uuid }, { state, error }) {
@@ -65,7 +65,7 @@ async function queueSome(inside: Context, uuid: string): Promise<number> {
   const script = batch?.script_id == null ? null : await store.scripts.get(batch.script_id);
   if (!batch || !script || batch.canceled) return 0;
   if (!may(inside.user, "scripts:run", batch.team_id)) throw forbidden();
-  const rows = await store.scriptBatchHosts.list({ where: and(eq("batch_id", batch.id), unqueued), limit: STEP });
+  const rows = await store.scriptBatchHosts.list({ where: and(eq("batch_id", batch.id), unqueued), limit: BATCH_SIZE });
   const hostIds = rows.map(({ host_id }) => host_id);
   await lockOperations(store, hostIds);
   const refused = await refusals(inside, batch, rows);

@@ -94,7 +94,7 @@ export function withAgentApp(
 const managed = and(eq("platform", "android"), exists(hostMdm, "id", eq("connected_to_svc", true)));
 
 /** Hosts in one transaction. */
-const STEP = 500;
+const BATCH_SIZE = 500;
 
 /** Sends the policies of devices whose agents need something else than they were sent last. */
 async function sendToAgents(services: Services, signal?: AbortSignal): Promise<void> {
@@ -108,7 +108,7 @@ async function sendToAgents(services: Services, signal?: AbortSignal): Promise<v
     const ofTeams = or(oneOf("team_id", ids), ...(same.some(({ team }) => team === null) ? [isNull("team_id")] : []));
     const isTold = exists(androidPolicies, "id", or(eq("agent", digest), eq("due", true)));
     const where = and(ofTeams, managed, not(isTold));
-    for await (const page of ctx.store.hosts.pages({ where }, STEP, ["id"])) {
+    for await (const page of ctx.store.hosts.pages({ where }, BATCH_SIZE, ["id"])) {
       if (signal?.aborted) return;
       await want(
         ctx,

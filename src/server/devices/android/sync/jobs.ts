@@ -14,7 +14,7 @@ import { accountOf } from "../management/account.ts";
 import { androidClient } from "../management/client.ts";
 import { AndroidError } from "../management/problem.ts";
 
-const STEP = 100;
+const BATCH_SIZE = 100;
 
 /** Reads every device and its commands at the vendor, in case that messages were lost, and forgets old messages. */
 export const androidSync: Job = {
@@ -28,7 +28,7 @@ export const androidSync: Job = {
       const rows = await store.androidDevices.list({
         where: gt("id", last),
         order: [{ column: "id", direction: "asc" }],
-        limit: STEP,
+        limit: BATCH_SIZE,
       });
       if (rows.length === 0) return;
       for (const row of rows) {

@@ -7,7 +7,7 @@ import { serverUrl } from "../../../platform/core/http/links.ts";
 import type { Job } from "../../../platform/core/job.ts";
 import { and, eq, isNull, not } from "../../../platform/store/query.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
-import { CHANGES, keepOwnProfiles, ownProfiles } from "../../profiles/service.ts";
+import { keepOwnProfiles, ownProfiles, PROFILE_LOCK_OPTIONS } from "../../profiles/service.ts";
 import { applePlatform } from "../profiles/platform.ts";
 import { AGENT_IDENTIFIER, agentUpload } from "./profile.ts";
 
@@ -36,7 +36,7 @@ async function keepAgentProfiles(services: Services): Promise<void> {
       where: and(ownProfiles(own), eq("has_variables", true)),
     });
     if (kept.length > 0) await notifyProfiles(store, { profileIds: kept.map(({ id }) => id) });
-  }, CHANGES);
+  }, PROFILE_LOCK_OPTIONS);
 }
 
 export const agentProfileKeeper = settingsFollower(

@@ -23,7 +23,7 @@ import { contentsOf } from "../../profiles/contents.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import type { ProfileRow } from "../../profiles/platform.ts";
 import { sendAgain, sentRows } from "../../profiles/resend.ts";
-import { CHANGES, type File } from "../../profiles/service.ts";
+import { type File, PROFILE_LOCK_OPTIONS } from "../../profiles/service.ts";
 import { hasVariables } from "../../profiles/variables.ts";
 import { readJsonDeclaration } from "../profiles/declaration.ts";
 import type { declarationAssets } from "./tables.ts";
@@ -90,7 +90,7 @@ export async function createAsset(ctx: Context, teamId: number | undefined, file
     if ((await store.declarationAssets.first({ where: same })) !== null)
       throw alreadyExists(`an asset with the identifier ${JSON.stringify(identifier)} already exists in this team`);
     return keepAsset(within(ctx, store), team_id, null, { name: file.name, identifier, file: given });
-  }, CHANGES);
+  }, PROFILE_LOCK_OPTIONS);
   return { asset_uuid };
 }
 
@@ -159,7 +159,7 @@ async function sendReferring(inside: Context, asset: Pick<AssetRow, "team_id" | 
 
 export async function deleteAsset(ctx: Context, uuid: string): Promise<Record<string, never>> {
   const asset = await assetFor(ctx, "profiles:write", uuid);
-  await ctx.store.tx((store) => dropAsset(store, asset), CHANGES);
+  await ctx.store.tx((store) => dropAsset(store, asset), PROFILE_LOCK_OPTIONS);
   return {};
 }
 

@@ -57,7 +57,7 @@ function newestTarget(within: number, list: VersionList | null, device: UpdatedD
 const daysAfter = (day: string, count: number): string => isoAt(Date.parse(day) + days(count)).slice(0, 10);
 
 /** Hosts in one transaction. */
-const STEP = 500;
+const BATCH_SIZE = 500;
 /** Serializes the comparison, so that no server writes what another has just replaced. */
 const COMPARING = { lock: "apple-updates" } as const;
 
@@ -66,7 +66,7 @@ async function declareUpdates(services: Services, signal?: AbortSignal): Promise
   const ctx = serviceContext(services, "apple updates");
   let found = 0;
   for (const lagging of await laggingHosts(ctx))
-    for await (const page of ctx.store.hosts.pages({ where: lagging }, STEP, ["id"])) {
+    for await (const page of ctx.store.hosts.pages({ where: lagging }, BATCH_SIZE, ["id"])) {
       if (signal?.aborted) return found;
       found += page.length;
       await ctx.store.tx(async (store) => {

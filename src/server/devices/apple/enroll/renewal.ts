@@ -16,7 +16,7 @@ const AHEAD = days(180);
 /** A device that has not renewed its identity is asked again after this time. */
 const AGAIN = days(7);
 /** Devices that are asked in one transaction, and in one run. */
-const BATCH = 200;
+const BATCH_SIZE = 200;
 const IN_A_RUN = 2_000;
 
 export const appleRenewal = appleCommandKind({
@@ -61,7 +61,10 @@ async function renewIdentities(services: Services, signal: AbortSignal): Promise
   );
   let asked = 0;
   for (let last = 0; asked < IN_A_RUN && !signal.aborted; ) {
-    const identities = await store.deviceIdentities.pick(["id"], { where: and(isDue, gt("id", last)), limit: BATCH });
+    const identities = await store.deviceIdentities.pick(["id"], {
+      where: and(isDue, gt("id", last)),
+      limit: BATCH_SIZE,
+    });
     if (identities.length === 0) return;
     last = identities.at(-1)!.id;
     asked += await store.tx((tx) =>

@@ -12,14 +12,14 @@ import { startedPart } from "../../../platform/core/running.ts";
 import { and, eq, exists, isNull, lt, not, oneOf, or } from "../../../platform/store/query.ts";
 import { mustEncrypt } from "../../../settings/app-config/sections/mdm-rules.ts";
 import { mdmOfTeams } from "../../../settings/teams/mdm.ts";
-import { CHANGES, keepOwnProfiles, ownProfiles } from "../../profiles/service.ts";
+import { keepOwnProfiles, ownProfiles, PROFILE_LOCK_OPTIONS } from "../../profiles/service.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 import { applePlatform } from "../profiles/platform.ts";
 import { securityInfo } from "./key.ts";
 import { filevaultUpload } from "./profile.ts";
 
 /** Hosts in one transaction. */
-const STEP = 500;
+const BATCH_SIZE = 500;
 /** How long a Mac without a key is left alone before it is asked again. */
 const ASK_EVERY = hours(1);
 
@@ -44,7 +44,7 @@ async function keepProfiles(ctx: Context): Promise<void> {
     const inside = within(ctx, store);
     const teams = new Map([...(await wanted(inside))].map((team) => [team, upload]));
     await keepOwnProfiles(inside, own, teams);
-  }, CHANGES);
+  }, PROFILE_LOCK_OPTIONS);
 }
 
 const isMac = eq("platform", "darwin");
@@ -59,7 +59,7 @@ const unfinished: readonly DiskEncryptionStatus[] = [
 /** Macs that are not managed any more have lost the profile with their enrollment. Keys that were verified stay readable. */
 async function settleLeft({ store }: Context, signal?: AbortSignal): Promise<void> {
   const where = and(isMac, not(applePlatform.hosts), exists(hostDiskEncryption, "id", oneOf("status", unfinished)));
-  for await (const page of store.hosts.pages({ where }, STEP, ["id"])) {
+  for await (const page of store.hosts.pages({ where }, BATCH_SIZE, ["id"])) {
     if (signal?.aborted) return;
     await store.tx((tx) =>
       settleMacs(
@@ -79,7 +79,7 @@ async function askForKeys(ctx: Context, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return;
     const asked = await ctx.store.tx(
       async (store) => {
-        const ids = (await store.hosts.pick(["id"], { where, limit: STEP })).map(({ id }) => id);
+        const ids = (await store.hosts.pick(["id"], { where, limit: BATCH_SIZE })).map(({ id }) => id);
         if (ids.length === 0) return 0;
         await keysAreAsked(store, ids, isoAt(now));
         await sendAppleCommands(
@@ -91,7 +91,7 @@ async function askForKeys(ctx: Context, signal?: AbortSignal): Promise<void> {
       },
       { lock: "disk-keys" },
     );
-    if (asked < STEP) return;
+    if (asked < BATCH_SIZE) return;
   }
 }
 

@@ -15,7 +15,7 @@ import { dropNameCommands, isSameName, isToSend, otherName, sendSteps } from "./
 import { isNameable, type Wanted, wantedNames } from "./fill.ts";
 
 /** Hosts in one transaction. */
-const STEP = 500;
+const BATCH_SIZE = 500;
 /** Serializes the comparison, so that no two servers send the same device its name. */
 const COMPARING = { lock: "host-names" } as const;
 
@@ -23,7 +23,7 @@ const COMPARING = { lock: "host-names" } as const;
 export async function keepHostNames(services: Services, signal?: AbortSignal): Promise<number> {
   const ctx = serviceContext(services, "host names");
   let changed = 0;
-  for await (const page of ctx.store.hosts.pages({ where: await concerned(ctx) }, STEP, ["id"])) {
+  for await (const page of ctx.store.hosts.pages({ where: await concerned(ctx) }, BATCH_SIZE, ["id"])) {
     if (signal?.aborted) return changed;
     const ids = page.map(({ id }) => id);
     const different = idsIn(await differencesOf(ctx, ids));

@@ -16,7 +16,7 @@ import { appleEnrollments } from "../channel/tables.ts";
 import { isToSend, sendSteps } from "./recovery-lock.ts";
 
 /** Hosts in one transaction. */
-const STEP = 500;
+const BATCH_SIZE = 500;
 /** Serializes the first commands, so that no two servers send them to the same device. */
 const ADDING = { lock: "recovery-locks" } as const;
 
@@ -44,7 +44,7 @@ async function addMissing(ctx: Context, lockable: Predicate, signal?: AbortSigna
   for (let added = 0; ; ) {
     if (signal?.aborted || (await ctx.store.hosts.first({ where: lacking })) === null) return added;
     added += await ctx.store.tx(async (store) => {
-      const ids = (await store.hosts.pick(["id"], { where: lacking, limit: STEP })).map(({ id }) => id);
+      const ids = (await store.hosts.pick(["id"], { where: lacking, limit: BATCH_SIZE })).map(({ id }) => id);
       await addLocks(store, ids);
       await sendSteps(within(ctx, store), ids);
       return ids.length;
@@ -61,7 +61,7 @@ async function settleOthers(ctx: Context, lockable: Predicate, signal?: AbortSig
   );
   const where = or(isWrong, isToSend);
   let settled = 0;
-  for await (const rows of ctx.store.recoveryLocks.pages({ where }, STEP, ["id"]))
+  for await (const rows of ctx.store.recoveryLocks.pages({ where }, BATCH_SIZE, ["id"]))
     for (const { id } of rows) {
       if (signal?.aborted) return settled;
       settled++;

@@ -9,7 +9,7 @@ import { linkTo } from "../../../platform/core/http/links.ts";
 import { serverSecret } from "../../../platform/secrets/service.ts";
 import { and, eq, gt, isNull, lte, oneOf, or } from "../../../platform/store/query.ts";
 import { deviceUrl } from "../trust/service.ts";
-import { PAGE, type PortalClient } from "./client.ts";
+import { BATCH_SIZE, type PortalClient } from "./client.ts";
 import { type DeviceRow, teamOf } from "./devices.ts";
 import { endUsersSignIn } from "./end-users.ts";
 import type { AssignResponse } from "./tables.ts";
@@ -106,7 +106,7 @@ export async function assignProfiles(
         gt("id", last),
         or(isNull("retry_at"), lte("retry_at", services.clock.iso())),
       ),
-      limit: PAGE,
+      limit: BATCH_SIZE,
     });
     if (rows.length === 0) break;
     last = rows.at(-1)!.id;

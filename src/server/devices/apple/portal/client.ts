@@ -70,7 +70,7 @@ export interface Assignment {
 }
 
 /** Devices in one request (the service's own limit). */
-export const PAGE = 1000;
+export const BATCH_SIZE = 1000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT = 30_000;
 
@@ -139,7 +139,7 @@ export function portalClient(services: Needs, credentials: OauthCredentials): Po
   }
 
   const page = (path: string, cursor: string) =>
-    call(Page, "POST", path, { limit: PAGE, ...(cursor === "" ? {} : { cursor }) });
+    call(Page, "POST", path, { limit: BATCH_SIZE, ...(cursor === "" ? {} : { cursor }) });
 
   return {
     account: () => call(Account, "GET", "/account"),

@@ -6,7 +6,7 @@ import { type Context, within } from "../../../platform/core/context.ts";
 import { invalid, upstreamFailed } from "../../../platform/core/errors.ts";
 import { byId, groupBy } from "../../../platform/core/maps.ts";
 import { and, eq, isNull, oneOf } from "../../../platform/store/query.ts";
-import { PAGE, PortalError } from "./client.ts";
+import { BATCH_SIZE, PortalError } from "./client.ts";
 import type { DeviceRow } from "./devices.ts";
 import { clientOf, tokenRow } from "./tokens.ts";
 
@@ -43,7 +43,7 @@ interface Released {
 export async function releaseHosts(ctx: Context, ids: readonly number[]): Promise<{ results: Released[] }> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) throw invalid("ids", "must not be empty");
-  if (wanted.length > PAGE) throw invalid("ids", `at most ${PAGE} hosts can be released at once`);
+  if (wanted.length > BATCH_SIZE) throw invalid("ids", `at most ${BATCH_SIZE} hosts can be released at once`);
   const hosts = byId(await ctx.store.hosts.getMany(wanted));
   const unknown = wanted.find((id) => !hosts.has(id));
   if (unknown !== undefined) throw invalid("ids", `host ${unknown} was not found in the datastore`);

@@ -15,7 +15,7 @@ import { type PortalClient, PortalError, type PortalPage } from "./client.ts";
 import { expectDeletedHosts, removeUnseen, writeDevices } from "./devices.ts";
 import { type AbmTokenRow, clientOf, detailsOf, tokenRow } from "./tokens.ts";
 
-const UNSEEN_BATCH = 1000;
+const UNSEEN_BATCH_SIZE = 1000;
 /** However long the portal asks to wait. */
 const WAIT_MAX = hours(1);
 
@@ -129,7 +129,7 @@ async function complete(services: Services, token: AbmTokenRow, cursor: string, 
   while (since !== null && !signal.aborted) {
     const rows = await store.portalDevices.list({
       where: and(eq("token_id", token.id), isNull("deleted_at"), lt("seen_at", since)),
-      limit: UNSEEN_BATCH,
+      limit: UNSEEN_BATCH_SIZE,
     });
     if (rows.length === 0) break;
     const { gone } = await store.tx((tx) => removeUnseen(tx, rows, clock.iso()));

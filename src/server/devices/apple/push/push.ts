@@ -19,7 +19,7 @@ const MERGED_WITHIN = seconds(3);
 /** While a command waits, the device is asked again after an hour, after four more, and then every day. */
 const REMINDERS = [hours(1), hours(4)] as const;
 const LATER_REMINDERS = hours(24);
-const AT_ONCE = 1_000;
+const BATCH_SIZE = 1_000;
 /** How long a certificate that the service has refused is not used. */
 const REFUSED_FOR = hours(1);
 const JITTER = 0.5;
@@ -118,7 +118,7 @@ async function claim(services: Services): Promise<{ targets: PushTarget[]; rows:
       const due = await store.applePushes.list({
         where: lte("due_at", isoAt(now)),
         order: byDue,
-        limit: AT_ONCE,
+        limit: BATCH_SIZE,
       });
       if (due.length === 0) return null;
       const ids = due.map(({ enrollment_id }) => enrollment_id);

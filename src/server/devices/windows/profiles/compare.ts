@@ -1,7 +1,7 @@
 // Whether a node has the value that a profile has set. Windows returns some values in other words.
 import { parseXml, type XmlElement, XmlProblem } from "../../../../xml/xml.ts";
 
-const PARTS_MAX = 20_000;
+const MAX_ELEMENTS = 20_000;
 
 export function isSameValue(format: string, wanted: string, found: string): boolean {
   const [one, other] = [plain(wanted), plain(found)];
@@ -34,7 +34,7 @@ function contentOf(text: string): XmlElement | null {
   if (!text.startsWith("<")) return null;
   try {
     const content = text.replace(/^<\?xml[^>]*\?>/, "");
-    return parseXml(`<content>${content}</content>`, { most: PARTS_MAX, lenient: true });
+    return parseXml(`<content>${content}</content>`, { most: MAX_ELEMENTS, lenient: true });
   } catch (error) {
     if (error instanceof XmlProblem) return null;
     throw error;

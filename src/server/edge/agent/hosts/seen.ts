@@ -10,7 +10,7 @@ interface SeenBuffer extends Flusher {
 }
 
 /** Rows per write, few enough not to delay other requests. */
-const CHUNK = 500;
+const BATCH_SIZE = 500;
 
 export function createSeenBuffer({ store, settings, log, metrics }: Services): SeenBuffer {
   let seen: HostState[] = [];
@@ -19,9 +19,9 @@ export function createSeenBuffer({ store, settings, log, metrics }: Services): S
     const states = seen;
     seen = [];
     metrics.hostsSeen.set(states.length);
-    for (let from = 0; from < states.length; from += CHUNK) {
+    for (let from = 0; from < states.length; from += BATCH_SIZE) {
       const changes = new Map<number, SeenRow>();
-      for (const state of states.slice(from, from + CHUNK)) {
+      for (const state of states.slice(from, from + BATCH_SIZE)) {
         const { id, distributedInterval: distributed_interval, configTlsRefresh: config_tls_refresh } = state;
         const row = seenRow({ id, distributed_interval, config_tls_refresh }, state.seenAt);
         state.seenAt = 0;

@@ -9,7 +9,7 @@ import { field, NO_VULNERABILITY_DATA, pageNumber, pager } from "../parts.ts";
 
 export const SOFTWARE_PER_PAGE = 25;
 const SEARCH = "software";
-const PAGE = "software_page";
+const PAGE_PARAMETER = "software_page";
 
 const responses = {
   fail: { order: 0, badge: html`<span class="badge bad">failing</span>` },
@@ -60,7 +60,7 @@ ${ordered.map(
 
 export const softwareQuery = (params: URLSearchParams) => ({
   query: params.get(SEARCH)?.trim() || undefined,
-  page: pageNumber(params, PAGE),
+  page: pageNumber(params, PAGE_PARAMETER),
   per_page: SOFTWARE_PER_PAGE,
 });
 
@@ -110,5 +110,5 @@ ${software.map((item) => {
 })}</tbody></table>`
 }
 ${count > 0 && vulnerability_data_imported_at === null && html`<p class="quiet">${NO_VULNERABILITY_DATA}</p>`}
-${pager(path, params, meta, "software", PAGE)}</section>`;
+${pager(path, params, meta, "software", PAGE_PARAMETER)}</section>`;
 }

@@ -17,7 +17,7 @@ export interface DryRun {
 }
 
 /** Limited because each dry run occupies a store connection while it runs. */
-const AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 const TRIES = 5;
 let running = 0;
 
@@ -36,7 +36,7 @@ interface Tried {
 
 /** Runs the work in its own context: everything that it writes, sends, counts or caches is discarded. */
 export async function dryRun(ctx: Context, work: (inside: Context) => Promise<unknown>): Promise<Tried> {
-  if (running >= AT_ONCE) throw overloaded("too many dry runs are under way; try again");
+  if (running >= MAX_CONCURRENT) throw overloaded("too many dry runs are under way; try again");
   running++;
   try {
     for (let tried = 1; ; tried++) {

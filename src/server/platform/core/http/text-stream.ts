@@ -62,10 +62,10 @@ function bytesOfTexts(texts: readonly string[]): Uint8Array {
  * Rows that are rendered to one text. Texts of more than about 100 KB are much slower, because V8 allocates each of
  * them separately.
  */
-const SLICE = 50;
+const BATCH_SIZE = 50;
 
 function* slices<T>(rows: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < rows.length; at += SLICE) yield rows.slice(at, at + SLICE);
+  for (let at = 0; at < rows.length; at += BATCH_SIZE) yield rows.slice(at, at + BATCH_SIZE);
 }
 
 /** Already serialised JSON in place of a value. */

@@ -98,11 +98,11 @@ export async function deleteAll(blobs: Blobs, keys: AsyncGenerator<string>): Pro
   const work = async () => {
     for await (const key of keys) if (await blobs.delete(key)) deleted++;
   };
-  await Promise.all(Array.from({ length: CONCURRENT_DELETES }, work));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_DELETES }, work));
   return deleted;
 }
 
-const CONCURRENT_DELETES = 4;
+const MAX_CONCURRENT_DELETES = 4;
 
 /** The content cannot be stored or read at the moment; a later attempt can succeed. */
 export class BlobsUnavailable extends StoreUnavailable {}

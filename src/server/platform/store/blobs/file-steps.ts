@@ -8,7 +8,7 @@ const FULL = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "EROFS"]);
 export const FOLDER = { recursive: true, mode: 0o700 } as const;
 
 /** Chunks are written together until they have this many bytes: each write costs a turn of a thread. */
-const TOGETHER = 1024 * 1024;
+const WRITE_BYTES = 1024 * 1024;
 
 /**
  * Writes the content at the end of the file, whose length is `start`. Returns its number of bytes. `check` is called
@@ -38,7 +38,7 @@ export async function writeFrom(
       check(chunk, size + chunk.length);
       size += chunk.length;
       waiting.push(chunk);
-      if (size - written >= TOGETHER) await write();
+      if (size - written >= WRITE_BYTES) await write();
     }
     if (size > written) await write();
   } finally {

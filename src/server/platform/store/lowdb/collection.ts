@@ -11,7 +11,7 @@ import { columnSpec, comparable, compareValues, type Row, type Value } from "./v
 import { deleteRows, insertRows, updateEachRow, updateRows, upsertRows } from "./writing.ts";
 
 const everything: Predicate = { op: "all" };
-const PAGE = 500;
+const BATCH_SIZE = 500;
 type Given = Readonly<Record<string, unknown>>;
 
 export class MemoryCollection<T extends Table> implements Collection<T> {
@@ -101,7 +101,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
 
   async *pages<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
     query: Select = {},
-    pageSize = PAGE,
+    pageSize = BATCH_SIZE,
     columns?: readonly K[],
   ): AsyncIterable<Pick<RowOf<T>, K>[]> {
     const wanted = columns && columnsOfPages(columns, query.order);
@@ -113,7 +113,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     columns: readonly K[],
     sides: S,
     query: Select = {},
-    pageSize = PAGE,
+    pageSize = BATCH_SIZE,
   ): AsyncIterable<Batch<Pick<RowOf<T>, K>, SidesOf<S>>> {
     const view = this.held.forms.viewer(columnsOfPages(columns, query.order));
     for await (const rows of this.rowPages(query, pageSize)) {

@@ -179,8 +179,8 @@ export function inputRows(alias: string, columns: readonly Written[], single = f
 }
 
 /** Rows per statement: few enough for a plan that expects few rows, and small enough for memory. */
-const CHUNK_ROWS = 1000;
-const CHUNK_CHARS = 4_000_000;
+const BATCH_SIZE = 1000;
+const BATCH_CHARS = 4_000_000;
 
 export interface Chunk {
   readonly rows: readonly Row[];
@@ -194,7 +194,7 @@ export function* chunks(columns: readonly Written[], rows: readonly Row[]): Gene
     const arrays: Element[][] = columns.map(() => []);
     let chars = 0;
     let end = start;
-    while (end < rows.length && end - start < CHUNK_ROWS && chars < CHUNK_CHARS) {
+    while (end < rows.length && end - start < BATCH_SIZE && chars < BATCH_CHARS) {
       for (let i = 0; i < columns.length; i++) {
         const element = columns[i]!.encode(rows[end]!);
         if (typeof element === "string") chars += element.length;

@@ -13,7 +13,7 @@ import { col, compile, name, type Sql, sql } from "./sql.ts";
 import { arrayLiteral } from "./types.ts";
 
 const ROW = "t0";
-const PAGE = 500;
+const BATCH_SIZE = 500;
 
 export class Reads {
   protected readonly layout: Layout;
@@ -94,7 +94,7 @@ export class Reads {
     return { found, reading };
   }
 
-  async *pages(select: Select = {}, pageSize = PAGE, columns?: readonly string[]): AsyncIterable<Row[]> {
+  async *pages(select: Select = {}, pageSize = BATCH_SIZE, columns?: readonly string[]): AsyncIterable<Row[]> {
     const wanted = columns ? columnsOfPages(columns, select.order) : this.layout.columns;
     for await (const { found, reading } of this.foundPages(wanted, select, pageSize)) yield reading.rows(found);
   }
@@ -103,7 +103,7 @@ export class Reads {
     columns: readonly string[],
     sides: Sides,
     select: Select = {},
-    pageSize = PAGE,
+    pageSize = BATCH_SIZE,
   ): AsyncIterable<Batch<Row, Record<string, Row | null>>> {
     const wanted = [...new Set(["id", ...columnsOfPages(columns, select.order)])];
     for await (const { found, reading } of this.foundPages(wanted, select, pageSize)) {

@@ -23,7 +23,7 @@ interface VerifiedBackup {
   readonly rows: number;
 }
 
-const BATCH = 500;
+const BATCH_SIZE = 500;
 const ANY_SIZE = { maxBytes: Number.MAX_SAFE_INTEGER };
 
 type Lines = AsyncIterator<Line>;
@@ -156,7 +156,7 @@ async function restoreTable<S extends Tables>(
       row[column] = sealed[i] && typeof value === "string" ? JSON.parse(cipher.open(value)) : value;
     });
     batch.push(row);
-    if (batch.length >= BATCH) await flush();
+    if (batch.length >= BATCH_SIZE) await flush();
   }
   throw new StoreDamaged(file, 0, `the rows of ${name} are incomplete`);
 }

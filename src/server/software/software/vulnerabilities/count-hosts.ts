@@ -9,7 +9,7 @@ import { type CountedHost, CountedHosts } from "./counted-hosts.ts";
 import { CRITICAL_SCORE, type CriticalCves } from "./critical.ts";
 
 /** Hosts that are read at once. */
-const SLICE = 100;
+const BATCH_SIZE = 100;
 const PAIRS = 1_000;
 const inOrder = [{ column: "id", direction: "asc" }] as const;
 
@@ -33,7 +33,7 @@ export async function countHosts(store: ServerStore, signal: AbortSignal): Promi
     const hosts = await store.hosts.pick(["id", "team_id", "os_version_id"], {
       where: gt("id", last),
       order: inOrder,
-      limit: SLICE,
+      limit: BATCH_SIZE,
     });
     if (hosts.length === 0) break;
     await addHosts(store, tally, hosts, turn);
@@ -88,7 +88,7 @@ async function correctHosts(tx: ServerTx, tally: Tally, signal: AbortSignal): Pr
     }
   for (const id of gone) tally.remove(id);
   for (const { id } of others) tally.remove(id);
-  for await (const some of parts(others, SLICE)) {
+  for await (const some of parts(others, BATCH_SIZE)) {
     if (signal.aborted) break;
     await addHosts(tx, tally, some, async () => undefined);
   }

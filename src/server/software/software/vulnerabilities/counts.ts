@@ -17,7 +17,7 @@ import { isDue, recountVulnerabilities } from "./recount.ts";
 import { changeState, LOCK, stateOf } from "./state.ts";
 
 /** Recorded differences that are added in one transaction. */
-const ROWS = 200;
+const WRITE_BATCH_SIZE = 200;
 const inOrder = [{ column: "id", direction: "asc" }] as const;
 
 /** Adds one batch of recorded differences to the counts. Returns whether more may remain. */
@@ -31,7 +31,7 @@ export async function addVulnerabilityCounts(
     async (tx) => {
       const state = await stateOf(tx);
       if (state?.recount_until && state.recount_until > now) return false;
-      const waiting = await tx.vulnerabilityCountChanges.list({ order: inOrder, limit: ROWS });
+      const waiting = await tx.vulnerabilityCountChanges.list({ order: inOrder, limit: WRITE_BATCH_SIZE });
       if (waiting.length === 0) return false;
       const idOf = await idsOfCves(
         tx,
@@ -54,7 +54,7 @@ export async function addVulnerabilityCounts(
         waiting.map(({ id }) => id),
       );
       await changeState(tx, state, { counted_at: now, generation: (state?.generation ?? 0) + 1 });
-      return waiting.length === ROWS;
+      return waiting.length === WRITE_BATCH_SIZE;
     },
     { lock: LOCK },
   );

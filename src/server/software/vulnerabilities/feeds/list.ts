@@ -15,7 +15,7 @@ export interface Feed {
 /** The feed of this year also has the CVEs of the years before. */
 export const FIRST_YEAR = 2002;
 /** The feed whose changes of the last days replace what the files of years say. */
-export const CHANGES = "nvd-modified";
+export const MODIFIED_FEED = "nvd-modified";
 const MONTHS = 60;
 const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const ecosystems = ["Ubuntu", "Debian", "Red Hat", "Rocky Linux", "AlmaLinux", "Alpine", "PyPI", "npm"];

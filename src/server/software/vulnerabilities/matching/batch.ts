@@ -24,7 +24,7 @@ import type { System } from "./systems.ts";
  * Versions and their vulnerabilities that are stored in one transaction. Postgres writes them in another process, and
  * each statement has a price.
  */
-const STORED_AT_ONCE = { lowdb: 50, postgres: 200 } as const;
+const BATCH_SIZE_BY_ENGINE = { lowdb: 50, postgres: 200 } as const;
 /** More vulnerabilities of one version are left out. */
 const FOUND_MAX = 10_000;
 
@@ -102,7 +102,7 @@ export async function storeResults(
       changed.has(id) || !is_matched || generated_cpe !== (results.get(id)?.cpe ?? generated_cpe),
   );
   const now = services.clock.iso();
-  for (const some of groupsOf(other, changed, STORED_AT_ONCE[store.engine])) {
+  for (const some of groupsOf(other, changed, BATCH_SIZE_BY_ENGINE[store.engine])) {
     if (signal.aborted) return false;
     await store.tx((tx) => storeComparison(tx, comparisonOf(some, results, changed, details), now));
     await step();

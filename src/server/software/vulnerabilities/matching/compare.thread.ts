@@ -7,7 +7,7 @@ import { type ComparedRow, type Comparer, comparerOf } from "./compare.ts";
 import type { System } from "./systems.ts";
 
 /** Steps after which other calls have their turn: a description is not to wait for the next batch of versions. */
-const STEPS = 20;
+const STEPS_PER_TURN = 20;
 
 export interface PlacedSource extends Source {
   /** The path of its file on this machine. */
@@ -17,7 +17,7 @@ export interface PlacedSource extends Source {
 let comparer: Comparer | null = null;
 let steps = 0;
 const turn = async () => {
-  if (++steps % STEPS === 0) await breathe();
+  if (++steps % STEPS_PER_TURN === 0) await breathe();
 };
 
 function opened(): Comparer {

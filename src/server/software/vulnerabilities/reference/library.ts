@@ -1,7 +1,7 @@
 // The reference files of all feeds together. A file is opened when it is first needed. What a lookup found is kept for
 // the next versions of the same product, up to a number of records.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { CHANGES, type FeedKind, FIRST_YEAR, kindOf } from "../feeds/list.ts";
+import { type FeedKind, FIRST_YEAR, kindOf, MODIFIED_FEED } from "../feeds/list.ts";
 import {
   type BuildRecord,
   buildKey,
@@ -56,7 +56,7 @@ export function libraryOf(sources: readonly Source[], placeOf: (source: Source) 
     for (const { name } of sources) {
       if (kindOf(name) !== kind) continue;
       const records = await (await files.open(name)).get(key);
-      if (kind !== "nvd" || name === CHANGES || !files.has(CHANGES) || records.length === 0) {
+      if (kind !== "nvd" || name === MODIFIED_FEED || !files.has(MODIFIED_FEED) || records.length === 0) {
         found.push(...records);
         continue;
       }
@@ -69,13 +69,13 @@ export function libraryOf(sources: readonly Source[], placeOf: (source: Source) 
   /** The changes of the product itself, which most changed CVEs are. */
   async function changedIn(key: string, records: readonly ProductRecord[]): Promise<ReadonlySet<string>> {
     if (!key.startsWith("p:") || records.length === 0) return new Set();
-    const changes = (await (await files.open(CHANGES)).get(key)) as ProductRecord[];
+    const changes = (await (await files.open(MODIFIED_FEED)).get(key)) as ProductRecord[];
     return new Set(changes.map(({ cve }) => cve));
   }
 
   async function isChanged(cve: string | undefined, changed: ReadonlySet<string>): Promise<boolean> {
     if (cve === undefined) return false;
-    return changed.has(cve) || (await (await files.open(CHANGES)).get(cveKey(cve))).length > 0;
+    return changed.has(cve) || (await (await files.open(MODIFIED_FEED)).get(cveKey(cve))).length > 0;
   }
 
   async function lookUp<T>(kind: FeedKind, key: string): Promise<readonly T[]> {
@@ -99,7 +99,7 @@ export function libraryOf(sources: readonly Source[], placeOf: (source: Source) 
     async cve(cve) {
       const key = cveKey(cve);
       let found: CveRecord | null = null;
-      const names = new Set(["kev", "epss", CHANGES, `nvd-${Math.max(FIRST_YEAR, Number(cve.slice(4, 8)))}`]);
+      const names = new Set(["kev", "epss", MODIFIED_FEED, `nvd-${Math.max(FIRST_YEAR, Number(cve.slice(4, 8)))}`]);
       // The changes come first, and know better.
       for (const { name } of sources)
         if (names.has(name))

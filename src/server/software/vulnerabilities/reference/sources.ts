@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { PartServices } from "../../../platform/core/running.ts";
-import { CHANGES } from "../feeds/list.ts";
+import { MODIFIED_FEED } from "../feeds/list.ts";
 
 /** A feed that was imported, and the key of its reference file among the blobs. */
 export interface Source {
@@ -19,7 +19,7 @@ export type Home = Pick<PartServices, "blobs"> & { readonly store: Pick<PartServ
 export const sourcesIn = async ({ store }: Pick<Home, "store">): Promise<Source[]> =>
   (await store.vulnerabilityFeeds.pick(["name", "blob"]))
     .filter(({ blob }) => blob !== "")
-    .sort((a, b) => (a.name === CHANGES ? -1 : b.name === CHANGES ? 1 : a.name < b.name ? -1 : 1));
+    .sort((a, b) => (a.name === MODIFIED_FEED ? -1 : b.name === MODIFIED_FEED ? 1 : a.name < b.name ? -1 : 1));
 
 /** Names the data of the sources; empty: none. */
 export const dataOf = (sources: readonly Source[]): string => sources.map(({ blob }) => blob).join(" ");

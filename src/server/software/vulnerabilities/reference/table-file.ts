@@ -14,7 +14,7 @@ const HEAD = 6;
 const INDEX_ENTRY = 12;
 const FOOTER = 32;
 const PER_BUCKET = 32;
-const CHUNK = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 const KEY_MAX = 1_000;
 const VALUE_MAX = 16 * 1024 * 1024;
 
@@ -77,7 +77,7 @@ class Index {
  */
 export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<Buffer, void, undefined> {
   const index = new Index();
-  let chunk = Buffer.allocUnsafeSlow(CHUNK);
+  let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let used = MAGIC.copy(chunk);
   let offset = MAGIC.length;
   for await (const { key, value } of entries) {
@@ -90,7 +90,7 @@ export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<
     const padded = Math.ceil(length / 8) * 8;
     if (used + padded > chunk.length) {
       yield chunk.subarray(0, used);
-      chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK, padded));
+      chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, padded));
       used = 0;
     }
     chunk.writeUInt16LE(nameLength, used);

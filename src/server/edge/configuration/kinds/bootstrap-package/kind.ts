@@ -12,7 +12,7 @@ import { needPremium } from "../../../../platform/core/http/tier.ts";
 import { isNull } from "../../../../platform/store/query.ts";
 import { locating, refusal } from "../../changes.ts";
 import type { Kind, Part } from "../../kind.ts";
-import { inPages, ofTier, ownersOf, PAGE, type SharedRows } from "../../shared-rows.ts";
+import { BATCH_SIZE, inPages, ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
 import { keyOf, type Thing } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
 import { checkUploads, digestsOf, type FileWanted, filesIn, readFileValue } from "../large-file.ts";
@@ -76,7 +76,7 @@ export const bootstrapPackage: Kind<Rows, FileWanted, void> = {
   action: () => "setup:write",
   async load(ctx) {
     const where = ofTier(ctx, "setup:write", isNull("team_id"));
-    const packages = await inPages(ctx.store.bootstrapPackages.pages({ where }, PAGE));
+    const packages = await inPages(ctx.store.bootstrapPackages.pages({ where }, BATCH_SIZE));
     const ids = packages.map(({ file_id }) => file_id);
     return { packages, digests: await digestsOf(ctx, ids) };
   },

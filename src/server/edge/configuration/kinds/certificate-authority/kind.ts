@@ -1,5 +1,5 @@
 import { type CaRow, sameAs } from "../../../../certificates/ca/rules.ts";
-import { CHANGES } from "../../../../certificates/ca/service.ts";
+import { CERTIFICATE_AUTHORITIES_LOCK } from "../../../../certificates/ca/service.ts";
 import { askSteps, type Step as CaStep, checkSteps } from "../../../../certificates/ca/specs.ts";
 import { may } from "../../../../platform/core/security/access.ts";
 import { type Given, locating } from "../../changes.ts";
@@ -12,7 +12,7 @@ export const certificateAuthority: Kind<readonly CaRow[], AuthorityWanted, Asked
   owners: ["global"],
   per: "many",
   isNameInValue: true,
-  lock: CHANGES,
+  lock: CERTIFICATE_AUTHORITIES_LOCK,
   action: () => "ca:write",
   load: async ({ user, store }) => (may(user, "ca:write", null) ? store.certificateAuthorities.list() : []),
   things: authorityThings,

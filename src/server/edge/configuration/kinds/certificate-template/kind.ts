@@ -1,7 +1,7 @@
 import { TEMPLATES } from "../../../../certificates/certificates/specs.ts";
 import { isNull } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
-import { inPages, ofTier, PAGE } from "../../shared-rows.ts";
+import { BATCH_SIZE, inPages, ofTier } from "../../shared-rows.ts";
 import { readTemplate, type TemplateRows, type TemplateWanted, templateThings } from "./value.ts";
 import { removeTemplates, writeTemplates } from "./write.ts";
 
@@ -14,7 +14,7 @@ export const certificateTemplate: Kind<TemplateRows, TemplateWanted> = {
   action: () => "certificates:write",
   async load(ctx) {
     const where = ofTier(ctx, "certificates:write", isNull("team_id"));
-    const templates = await inPages(ctx.store.certificateTemplates.pages({ where }, PAGE));
+    const templates = await inPages(ctx.store.certificateTemplates.pages({ where }, BATCH_SIZE));
     return { templates, authorities: await ctx.store.certificateAuthorities.pick(["id", "name"]) };
   },
   things: templateThings,

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { activationsOf, contentsOf } from "../../../../devices/profiles/contents.ts";
 import { labelsOfProfiles } from "../../../../devices/profiles/scope.ts";
-import { CHANGES } from "../../../../devices/profiles/service.ts";
+import { PROFILE_LOCK_OPTIONS } from "../../../../devices/profiles/service.ts";
 import { and, eq, isNull } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
-import { inPages, ofTier, PAGE } from "../../shared-rows.ts";
+import { BATCH_SIZE, inPages, ofTier } from "../../shared-rows.ts";
 import {
   type Activation,
   type ProfileRows,
@@ -25,11 +25,11 @@ export const configurationProfile: Kind<ProfileRows, ProfileWanted, ProfileUploa
   name: "configuration_profile",
   owners: ["global", "team"],
   per: "many",
-  lock: CHANGES.lock,
+  lock: PROFILE_LOCK_OPTIONS.lock,
   action: () => "profiles:write",
   async load(ctx) {
     const where = and(ofTier(ctx, "profiles:write", isNull("team_id")), eq("is_own", false));
-    const profiles = await inPages(ctx.store.configurationProfiles.pages({ where }, PAGE));
+    const profiles = await inPages(ctx.store.configurationProfiles.pages({ where }, BATCH_SIZE));
     const labels = await labelsOfProfiles(
       ctx.store,
       profiles.map(({ id }) => id),

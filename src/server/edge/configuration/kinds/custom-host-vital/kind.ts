@@ -2,7 +2,7 @@ import { z } from "zod";
 import { VitalName } from "../../../../../api/settings/variables.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import { may } from "../../../../platform/core/security/access.ts";
-import { addVital, CHANGES, removeVitals, type VitalRow } from "../../../../settings/variables/vitals.ts";
+import { addVital, removeVitals, VITAL_LOCK_OPTIONS, type VitalRow } from "../../../../settings/variables/vitals.ts";
 import { locating } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
 import { parsed } from "../../parse.ts";
@@ -15,7 +15,7 @@ export const customHostVital: Kind<readonly VitalRow[], object> = {
   name: KIND,
   owners: ["global"],
   per: "many",
-  lock: CHANGES.lock,
+  lock: VITAL_LOCK_OPTIONS.lock,
   action: () => "variables:write",
   load: async (ctx) => (may(ctx.user, "variables:write", null) ? ctx.store.customHostVitals.list() : []),
   things: (rows) => rows.map(({ name }) => ({ kind: KIND, owner: null, name, value: {} })),

@@ -1,5 +1,5 @@
 import { may } from "../../../../platform/core/security/access.ts";
-import { CHANGES, removeVariable, type VariableRow } from "../../../../settings/variables/secrets.ts";
+import { removeVariable, VARIABLE_LOCK_OPTIONS, type VariableRow } from "../../../../settings/variables/secrets.ts";
 import { locating } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
 import { count } from "../../work.ts";
@@ -10,7 +10,7 @@ export const customVariable: Kind<readonly VariableRow[], VariableWanted> = {
   name: KIND,
   owners: ["global"],
   per: "many",
-  lock: CHANGES.lock,
+  lock: VARIABLE_LOCK_OPTIONS.lock,
   action: () => "variables:write",
   load: async (ctx) => (may(ctx.user, "variables:write", null) ? ctx.store.customVariables.list() : []),
   things: variableThings,

@@ -1,9 +1,9 @@
 import type { Credentials } from "../../../../hosts/directory/client.ts";
 import {
-  CHANGES,
   type CredentialsRow,
   checkWithDirectory,
   credentialsRow,
+  DIRECTORY_CREDENTIALS_LOCK,
   isSame,
   keepCredentials,
   wantedOf,
@@ -24,7 +24,7 @@ export const directoryCredentials: Kind<CredentialsRow | null, CredentialsWanted
   owners: ["global"],
   per: "many",
   noun: "credentials for the directory",
-  lock: CHANGES,
+  lock: DIRECTORY_CREDENTIALS_LOCK,
   action: () => "directory:write",
   load: async (ctx) => (isPremium(ctx) && may(ctx.user, "directory:write", null) ? credentialsRow(ctx.store) : null),
   things: credentialsThings,

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import type { vppTokenTeams } from "../../../../delivery/store-apps/tables.ts";
 import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "../../../../delivery/store-apps/tables.ts";
-import { exchangeTeams, TEAMS_LOCK } from "../../../../delivery/store-apps/tokens.ts";
+import { exchangeTeams, VPP_TEAMS_LOCK_OPTIONS } from "../../../../delivery/store-apps/tokens.ts";
 import { isPremium } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import { groupBy } from "../../../../platform/core/maps.ts";
@@ -77,7 +77,7 @@ export const licenseToken: Kind<TokenRows, TokenWanted> = {
   owners: ["global"],
   per: "section",
   noun: "token of the license program",
-  lock: TEAMS_LOCK.lock,
+  lock: VPP_TEAMS_LOCK_OPTIONS.lock,
   action: () => "config:write",
   async load(ctx) {
     if (!isPremium(ctx) || !mayWriteConfig(ctx)) return { tokens: [], teams: [] };

@@ -22,7 +22,7 @@ export const KIND = "package";
 /** Characters of names in the API of the configuration. */
 const NAME_MAX = 1024;
 /** Packages have scripts, so few of them are read at once. */
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 
 export const digestOf = (text: string | Uint8Array): string =>
   text.length === 0 ? "" : createHash("sha256").update(text).digest("hex");
@@ -88,7 +88,7 @@ export async function readPackages(ctx: Context): Promise<PackageRows> {
   const where = whereOf(ctx);
   const names = await namesOf(store, await store.softwareInstallers.pick([...identity], { where }));
   const packages: PackageEntry[] = [];
-  for await (const page of store.softwareInstallers.pages({ where }, AT_ONCE))
+  for await (const page of store.softwareInstallers.pages({ where }, BATCH_SIZE))
     packages.push(...(await entriesOf(ctx, page, names)));
   return { packages };
 }
@@ -204,7 +204,7 @@ export async function packageContents(ctx: Context, { packages }: PackageRows): 
     packages.map(({ value }) => value.icon),
   );
   const add = (content: Buffer) => void contents.set(digestOf(content), content);
-  const pages = ctx.store.softwareInstallers.pages({ where: whereOf(ctx) }, AT_ONCE);
+  const pages = ctx.store.softwareInstallers.pages({ where: whereOf(ctx) }, BATCH_SIZE);
   for await (const rows of pages)
     for (const row of rows) {
       for (const field of textFields) if (row[field] !== "") add(Buffer.from(row[field]));

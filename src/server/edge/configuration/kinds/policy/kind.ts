@@ -4,7 +4,7 @@ import { profilesResent, slugsOf } from "../../../../checks/policies/wire.ts";
 import { parts } from "../../../../platform/core/concurrency/parts.ts";
 import { eq, oneOf } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
-import { inPages, mayWriteConfig, ofTier, PAGE } from "../../shared-rows.ts";
+import { BATCH_SIZE, inPages, mayWriteConfig, ofTier } from "../../shared-rows.ts";
 import { softwareOf } from "./software.ts";
 import { type PolicyRows, type PolicyWanted, policyThings, readPolicy } from "./value.ts";
 import { writePolicies } from "./write.ts";
@@ -17,7 +17,7 @@ export const policy: Kind<PolicyRows, PolicyWanted> = {
   action: () => "policies:write",
   async load(ctx) {
     const where = ofTier(ctx, "policies:write", eq("scope", "global"));
-    const policies = await inPages(ctx.store.policies.pages({ where }, PAGE));
+    const policies = await inPages(ctx.store.policies.pages({ where }, BATCH_SIZE));
     const ids = mayWriteConfig(ctx) ? undefined : policies.map(({ id }) => id);
     const used = policies.flatMap(({ script_id }) => script_id ?? []);
     const scripts = new Map<number, string>();

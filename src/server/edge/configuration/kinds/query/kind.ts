@@ -2,7 +2,7 @@ import { QUERIES_LOCK } from "../../../../checks/queries/service.ts";
 import type { QueryLabels } from "../../../../checks/queries/write.ts";
 import { everything, isNull, oneOf } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
-import { inPages, mayWriteConfig, ofTier, PAGE } from "../../shared-rows.ts";
+import { BATCH_SIZE, inPages, mayWriteConfig, ofTier } from "../../shared-rows.ts";
 import { type QueryRows, type QueryWanted, queryThings, readQuery } from "./value.ts";
 import { writeQueries } from "./write.ts";
 
@@ -14,7 +14,7 @@ export const query: Kind<QueryRows, QueryWanted> = {
   action: () => "queries:write",
   async load(ctx) {
     const where = ofTier(ctx, "queries:write", isNull("team_id"));
-    const queries = await inPages(ctx.store.queries.pages({ where }, PAGE));
+    const queries = await inPages(ctx.store.queries.pages({ where }, BATCH_SIZE));
     const ids = queries.map(({ id }) => id);
     const ofThese = mayWriteConfig(ctx) ? everything : oneOf("query_id", ids);
     const labels = new Map<number, QueryLabels>();

@@ -2,7 +2,7 @@ import { SCRIPT_CHANGES } from "../../../../delivery/scripts/saved.ts";
 import { isNull } from "../../../../platform/store/query.ts";
 import { textsOf } from "../../../../software/script-texts/texts.ts";
 import type { Kind } from "../../kind.ts";
-import { inPages, ofTier, PAGE } from "../../shared-rows.ts";
+import { BATCH_SIZE, inPages, ofTier } from "../../shared-rows.ts";
 import { readScript, type ScriptRows, type ScriptWanted, scriptThings } from "./value.ts";
 import { deleteScripts, writeScripts } from "./write.ts";
 
@@ -15,7 +15,7 @@ export const script: Kind<ScriptRows, ScriptWanted> = {
   action: () => "scripts:write",
   async load(ctx) {
     const scripts = await inPages(
-      ctx.store.scripts.pages({ where: ofTier(ctx, "scripts:write", isNull("team_id")) }, PAGE),
+      ctx.store.scripts.pages({ where: ofTier(ctx, "scripts:write", isNull("team_id")) }, BATCH_SIZE),
     );
     const digests = await textsOf(ctx.store, scripts, ["id", "digest"]);
     return { scripts, digests: new Map(digests.map(({ id, digest }) => [id, digest])) };

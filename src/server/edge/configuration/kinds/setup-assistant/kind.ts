@@ -1,7 +1,7 @@
 import type { SetupAssistantRow } from "../../../../devices/apple/portal/assistants.ts";
 import { isNull } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
-import { inPages, ofTier, PAGE } from "../../shared-rows.ts";
+import { BATCH_SIZE, inPages, ofTier } from "../../shared-rows.ts";
 import { type AssistantWanted, assistantThings, readAssistant } from "./value.ts";
 import { removeAssistants, tryAssistants, writeAssistants } from "./write.ts";
 
@@ -13,7 +13,7 @@ export const setupAssistant: Kind<readonly SetupAssistantRow[], AssistantWanted,
   noun: "setup assistant profile",
   action: () => "setup:write",
   load: (ctx) =>
-    inPages(ctx.store.setupAssistants.pages({ where: ofTier(ctx, "setup:write", isNull("team_id")) }, PAGE)),
+    inPages(ctx.store.setupAssistants.pages({ where: ofTier(ctx, "setup:write", isNull("team_id")) }, BATCH_SIZE)),
   things: assistantThings,
   read: readAssistant,
   prepare: tryAssistants,

@@ -7,7 +7,7 @@ import { textsOf } from "../../../../software/script-texts/texts.ts";
 import type { Given } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
 import { parsed } from "../../parse.ts";
-import { inPages, ofTier, ownersOf, PAGE, type SharedRows } from "../../shared-rows.ts";
+import { BATCH_SIZE, inPages, ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
 import type { Contents, Texts, Thing } from "../../values.ts";
 import { KIND, writeSetupScripts } from "./write.ts";
 
@@ -54,7 +54,7 @@ export const setupScript: Kind<SetupScriptRows, SetupScriptWanted> = {
   action: () => "setup:write",
   async load(ctx) {
     const where = ofTier(ctx, "setup:write", isNull("team_id"));
-    const scripts = await inPages(ctx.store.setupScripts.pages({ where }, PAGE));
+    const scripts = await inPages(ctx.store.setupScripts.pages({ where }, BATCH_SIZE));
     const digests = await textsOf(ctx.store, scripts, ["id", "digest"]);
     return { scripts, digests: new Map(digests.map(({ id, digest }) => [id, digest])) };
   },

@@ -14,7 +14,7 @@ import type { StoreAppValue } from "./value.ts";
 export const KIND = "store_app";
 
 /** Configurations of apps may be large, so few rows are read at once. */
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 
 export interface StoreAppEntry {
   readonly row: StoreAppRow;
@@ -35,7 +35,7 @@ export interface StoreAppRows {
 export async function readApps(ctx: Context): Promise<StoreAppRows> {
   const { store } = ctx;
   const where = ofTier(ctx, "packages:write", nothing);
-  const rows = await inPages(store.storeApps.pages({ where }, AT_ONCE));
+  const rows = await inPages(store.storeApps.pages({ where }, BATCH_SIZE));
   const labels = await labelListsOf(
     store,
     rows.map(({ id }) => id),
