@@ -199,6 +199,14 @@ interface Call {
   readonly path: string;
   readonly body?: Record<string, unknown>;
 }
+/** One for all calls, because errors name it. */
+const ownQueries = new WeakMap<World, Promise<number>>();
+function ownQuery(world: World): Promise<number> {
+  const query = ownQueries.get(world) ?? make(world, "query", world.own, unique());
+  ownQueries.set(world, query);
+  return query;
+}
+
 /** A valid call, in which the field is set. */
 const bases: Record<string, (world: World, field: string) => Call | Promise<Call>> = {
   "POST /hosts/transfer": async (world) => ({
@@ -248,6 +256,11 @@ const bases: Record<string, (world: World, field: string) => Call | Promise<Call
     path: `/queries/${await make(world, "query", world.own, unique())}/report/csv`,
   }),
   "GET /spec/queries/:name": () => ({ path: "/spec/queries/none%20such" }),
+  "PATCH /global/schedule/:id": () => ({ path: "/global/schedule/1", body: {} }),
+  "PATCH /teams/:team_id/schedule/:scheduled_query_id": async (world) => ({
+    path: `/teams/${world.own}/schedule/${await ownQuery(world)}`,
+    body: {},
+  }),
   "POST /teams/:id/schedule": ({ own }) => ({ path: `/teams/${own}/schedule`, body: { interval: 60 } }),
   "POST /teams/:id/policies": ({ own }, field) => ({
     path: `/teams/${own}/policies`,
@@ -330,6 +343,8 @@ function idFields(schema: z.ZodType, place: string): string[] {
     if (node.items && !Array.isArray(node.items)) walk(node.items as typeof node, `${path}[]`);
     for (const inner of [...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])])
       walk(inner as typeof node, path);
+    // Sent back as it was read: there is no id.
+    if (node.type === "null") return;
     if (/(^|[._])ids?(\[\])?$|uuid$|\.(hosts|users|teams|labels)\[\]$|\.team$/.test(path)) found.add(path);
   };
   walk(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }), place);
