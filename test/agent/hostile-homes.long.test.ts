@@ -9,6 +9,7 @@ import { authorizedKeyRows } from "../../src/agent/tables/authorized-keys.ts";
 import { chromeExtensions, firefoxAddons, vscodeExtensions } from "../../src/agent/tables/extensions.ts";
 import { type HomeFolder, rowsOfHomes } from "../../src/agent/tables/homes.ts";
 import type { Row } from "../../src/agent/tables/table.ts";
+import { processorTime } from "../support/processor-time.ts";
 
 const UID = 54_321;
 let folder: string;
@@ -139,9 +140,8 @@ describe("authorized keys", () => {
   });
 
   it("are read in a time that grows with the size of the file only", () => {
-    const started = performance.now();
-    expect(authorizedKeyRows(`a${" ".repeat(4e6)}ssh-rsa`, "/f", 7)).toEqual([]);
+    const line = `a${" ".repeat(4e6)}ssh-rsa`;
     // The square of the size would take hours.
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(processorTime(() => expect(authorizedKeyRows(line, "/f", 7)).toEqual([]))).toBeLessThan(10_000);
   });
 });

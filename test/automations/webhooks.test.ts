@@ -184,13 +184,16 @@ describe.each(rulesEngines)("webhooks on %s", (engine) => {
     const t = await start(engine);
     const made = await destination(t, {
       url: receiver.url,
-      headers: { "X-Api-Key": "k3y", Authorization: "Bearer b" },
+      headers: { "X-Api-Key": "key-of-the-receiver", Authorization: "Bearer b" },
     });
     expect(made.signing_secret).toMatch(/^whsec_/);
     expect(made.headers).toEqual({ "x-api-key": MASK, authorization: MASK });
     await queue(t, receiver.url);
     await receiver.got(1);
-    expect(receiver.received[0]!.headers).toMatchObject({ "x-api-key": "k3y", authorization: "Bearer b" });
+    expect(receiver.received[0]!.headers).toMatchObject({
+      "x-api-key": "key-of-the-receiver",
+      authorization: "Bearer b",
+    });
     expect(isSigned(receiver.received[0]!, made.signing_secret)).toBe(true);
 
     const kept = await destination(t, { url: receiver.url, headers: { "x-api-key": MASK, "x-more": "m" } });
@@ -200,18 +203,19 @@ describe.each(rulesEngines)("webhooks on %s", (engine) => {
     expect(rotated.signing_secret).not.toBe(made.signing_secret);
     await queue(t, receiver.url);
     await receiver.got(2);
-    expect(receiver.received[1]!.headers).toMatchObject({ "x-api-key": "k3y", "x-more": "m" });
+    expect(receiver.received[1]!.headers).toMatchObject({ "x-api-key": "key-of-the-receiver", "x-more": "m" });
     expect(receiver.received[1]!.headers).not.toHaveProperty("authorization");
     expect(isSigned(receiver.received[1]!, rotated.signing_secret)).toBe(true);
 
     const text = await (await t.get("/webhooks/destinations")).text();
     expect(JSON.parse(text).destinations).toMatchObject([{ url: receiver.url, signing_secret: MASK }]);
-    for (const secret of ["k3y", made.signing_secret, rotated.signing_secret]) expect(text).not.toContain(secret);
+    for (const secret of ["key-of-the-receiver", made.signing_secret, rotated.signing_secret])
+      expect(text).not.toContain(secret);
     const told = await t.store.activities.list({ where: eq("type", "edited_webhook_destination") });
     expect(told.map(({ details }) => details)).toEqual(
       [false, false, true].map((secret_rotated) => ({ webhook_url: receiver.url, secret_rotated })),
     );
-    expect(JSON.stringify(told)).not.toContain("k3y");
+    expect(JSON.stringify(told)).not.toContain("key-of-the-receiver");
   });
 
   it("accept no headers of HTTP itself or of the signature, and none that would start another one", async () => {

@@ -8,6 +8,7 @@ import { applied, change, refused as refusedApply, stateOf } from "../support/co
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
+import { processorTime } from "../support/processor-time.ts";
 
 const put = (t: TestApp, path: string, body: object) => t.request("PUT", path, body);
 const apply = (t: TestApp, secrets: object[], more: object = {}) =>
@@ -159,9 +160,12 @@ describe("secrets in outputs", () => {
 
   it("are masked quickly in long outputs, also if they have many lines with quotes", () => {
     const many = Array.from({ length: 3_000 }, (_, i) => `"line <${i}>" & so on`).join("\n");
-    const started = performance.now();
-    expect(mask(many, JSON.stringify(many.repeat(8)))).not.toContain("line <7>");
-    expect(performance.now() - started).toBeLessThan(5_000);
+    let masked = "";
+    const milliseconds = processorTime(() => {
+      masked = mask(many, JSON.stringify(many.repeat(8)));
+    });
+    expect(masked).not.toContain("line <7>");
+    expect(milliseconds).toBeLessThan(5_000);
   });
 });
 

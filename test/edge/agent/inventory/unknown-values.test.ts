@@ -7,6 +7,7 @@ import { hostUsers } from "../../../../src/server/hosts/hosts/inventory/users.ts
 import { startApp } from "../../../support/app.ts";
 import { rulesEngines } from "../../../support/engines.ts";
 import { agentCall } from "../../../support/managed.ts";
+import { processorTime } from "../../../support/processor-time.ts";
 import { enroll, makeSecret, SECRET, throughApp } from "../agents.ts";
 
 describe.each(rulesEngines)("values that a host could not read, on %s", (engine) => {
@@ -211,11 +212,7 @@ it("names of certificates are read in linear time", () => {
     `CN = ${" ".repeat(4000)}`,
     "A".repeat(4096),
   ]) {
-    const started = performance.now();
-    hostCertificates(
-      Array.from({ length: 50 }, (_, i) => ({ sha1: `A${i}`, subject2: bad, issuer2: bad })),
-      "windows",
-    );
-    expect(performance.now() - started).toBeLessThan(2_500);
+    const rows = Array.from({ length: 50 }, (_, i) => ({ sha1: `A${i}`, subject2: bad, issuer2: bad }));
+    expect(processorTime(() => hostCertificates(rows, "windows"))).toBeLessThan(2_500);
   }
 });
