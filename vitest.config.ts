@@ -19,7 +19,7 @@ const long = ["test/e2e/**/*.test.ts", "test/browser/**/*.test.ts", "test/**/*.l
 const alone = [
   "test/edge/agent/hostile.test.ts",
   "test/edge/agent/protocol.test.ts",
-  "test/certificates/ca-request-certificate.test.ts",
+  "test/certificates/ca-request-certificate.long.test.ts",
   "test/accounts/users-passwords.test.ts",
   "test/platform/store/**/*.test.ts",
 ];
@@ -60,7 +60,11 @@ const shared = {
 /** Projects begin in the order of their names: the last to run are short, and no core waits for one file. */
 const projects = {
   alone: { ...common, include: alone, exclude: long, setupFiles: [eachFile] },
-  "alone-long": { ...common, include: ["test/platform/store/**/*.long.test.ts"], setupFiles: [eachFile] },
+  "alone-long": {
+    ...common,
+    include: globSync(alone).filter((file) => file.endsWith(".long.test.ts")),
+    setupFiles: [eachFile],
+  },
   long: { ...shared, include: long, exclude: alone },
   shared: { ...shared, include: [every], exclude: [...alone, ...long] },
 };

@@ -1,5 +1,5 @@
 // The built binary, started as users start it.
-import { type SpawnOptions, spawn, spawnSync } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { build } from "../e2e/support/svc.ts";
 import { newHome, root } from "../support/cli.ts";
 
 const bin = join(root, "bin", "run.js");
@@ -18,8 +19,7 @@ let env: Record<string, string>;
 /** A request was received that gets no reply. */
 let onSlow = () => {};
 beforeAll(async () => {
-  const built = spawnSync(process.execPath, [join(root, "scripts", "build.mjs")], { encoding: "utf8" });
-  expect(built.status, built.stdout + built.stderr).toBe(0);
+  await build();
   server = createServer((request, response) => {
     if (request.url?.startsWith("/api/v1/svc/hosts?query=slow")) return onSlow();
     response.setHeader("content-type", "application/json");
